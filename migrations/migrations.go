@@ -1,0 +1,212 @@
+// Package migrations creates, upgrades and removes nextrun's schema.
+//
+// The SQL lies in postgres/ and sqlite/ under the same file names and is run
+// by goose, whose version table is nextrun_migration. Each file is applied in
+// a transaction of its own together with its version, so that a crash leaves
+// the schema at one version or the other. Several processes may migrate at
+// once: on PostgreSQL they take turns by an advisory lock, on SQLite the loser
+// of a race looks again.
+//
+// # Databases that have such tables already
+//
+// Migrations are additive. Before the first change [Migrator.Up] compares the
+// tables that it finds with the columns it expects, and on a mismatch changes
+// nothing and returns a [*MismatchError] that names table and column. What it
+// found is recorded in the table nextrun_found, and [Migrator.Down] drops
+// nothing that is named there, only what nextrun added.
+//
+// The SQL files are text/template templates over that record:
+//
+//	found "job"             the table was there before nextrun
+//	found "joblog.counter"  so was that column
+//	foundNames              all such names
+//	withoutDefault "job"    expected columns that have no default of their own
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed postgres/*.sql sqlite/*.sql
+var files embed.FS
+
+// VersionTable is where goose records the versions that have been applied.
+const VersionTable = "nextrun_migration"
+
+// lockID is the key of the advisory lock under which PostgreSQL migrates.
+const lockID int64 = 0x6e65787472756e // "nextrun"
+
+// ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
+// of a later version than this program knows.
+var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
+
+// ErrPending is returned by [Migrator.Check] when the schema is missing or
+// older than this program needs.
+var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
+
+// Dialect names a database system by its folder of SQL files.
+type Dialect string
+
+// The dialects that have migrations.
+const (
+	Postgres Dialect = "postgres"
+	SQLite   Dialect = "sqlite"
+)
+
+// Migrator applies the migrations of one database. It is safe for concurrent
+// use, also by several processes.
+type Migrator struct {
+	db      *sql.DB
+	dialect Dialect
+}
+
+// New returns a migrator for db, which must be of the given dialect.
+func New(db *sql.DB, dialect Dialect) *Migrator { return &Migrator{db: db, dialect: dialect} }
+
+// Applied is a migration that Up or Down has run.
+type Applied struct {
+	Version int64
+	Name    string // the file's name
+}
+
+// Status is one known migration and whether the database has it.
+type Status struct {
+	Applied
+	Done bool
+}
+
+// Up applies all migrations that the database lacks and returns them, none if
+// it is up to date. It returns [ErrNewer], or a [*MismatchError] before it has
+// changed anything.
+func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
+	for {
+		before, p, err := m.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if before == 0 {
+			if err := m.compare(ctx); err != nil {
+				if after, verr := m.Version(ctx); verr == nil && after > 0 {
+					continue // another process migrated while we compared
+				}
+				return nil, err
+			}
+		}
+		results, err := p.Up(ctx)
+		if err == nil {
+			return applied(results), nil
+		}
+		after, verr := m.Version(ctx)
+		if verr != nil || after == before {
+			return applied(results), fmt.Errorf("migrate up: %w", err)
+		}
+		// Another process won the race for a migration: go on from there.
+	}
+}
+
+// Down removes everything that nextrun has added, and nothing else.
+func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
+	_, p, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	results, err := p.DownTo(ctx, 0)
+	if err != nil {
+		return applied(results), fmt.Errorf("migrate down: %w", err)
+	}
+	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+VersionTable); err != nil {
+		return applied(results), fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
+	}
+	return applied(results), nil
+}
+
+// Status lists the known migrations in order.
+func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
+	version, err := m.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := m.known()
+	if err != nil {
+		return nil, err
+	}
+	var list []Status
+	for _, a := range known {
+		list = append(list, Status{Applied: a, Done: a.Version <= version})
+	}
+	return list, nil
+}
+
+// Check returns nil if the schema is the one that this program knows, else
+// [ErrPending] or [ErrNewer]. It changes nothing.
+func (m *Migrator) Check(ctx context.Context) error {
+	version, err := m.Version(ctx)
+	if err != nil {
+		return err
+	}
+	latest, err := m.latest()
+	if err != nil {
+		return err
+	}
+	switch {
+	case version > latest:
+		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
+	case version < latest:
+		return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
+	}
+	return nil
+}
+
+// open returns the current version and a goose provider over the SQL as it
+// reads for this database.
+func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
+	version, err := m.Version(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	latest, err := m.latest()
+	if err != nil {
+		return 0, nil, err
+	}
+	if version > latest {
+		return 0, nil, fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
+	}
+	found, err := m.found(ctx, version)
+	if err != nil {
+		return 0, nil, err
+	}
+	fsys, err := render(m.dialect, found)
+	if err != nil {
+		return 0, nil, err
+	}
+	options := []goose.ProviderOption{goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true)}
+	dialect := goose.DialectSQLite3
+	if m.dialect == Postgres {
+		dialect = goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(lockID), lock.WithLockTimeout(1, 300))
+		if err != nil {
+			return 0, nil, fmt.Errorf("migration lock: %w", err)
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(dialect, m.db, fsys, options...)
+	if err != nil {
+		return 0, nil, fmt.Errorf("open migrations: %w", err)
+	}
+	return version, p, nil
+}
+
+func applied(results []*goose.MigrationResult) []Applied {
+	var list []Applied
+	for _, r := range results {
+		list = append(list, Applied{Version: r.Source.Version, Name: r.Source.Path})
+	}
+	return list
+}

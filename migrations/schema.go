@@ -1,0 +1,108 @@
+package migrations
+
+import "strings"
+
+// kind is the class of a column's type, as far as nextrun depends on it.
+type kind string
+
+const (
+	text      kind = "text"
+	integer   kind = "integer"
+	boolean   kind = "boolean"
+	timestamp kind = "timestamp without time zone"
+)
+
+// column is what nextrun expects of a column of a table that it finds.
+type column struct {
+	Name     string
+	kind     kind
+	optional bool   // may be absent: nextrun adds it
+	ours     bool   // must be absent: nextrun adds it
+	Default  string // set where a column has none (PostgreSQL)
+}
+
+// tables lists the tables of nextrun's schema that may be there before it, and
+// the columns that it expects in them. Tables with a nil list must not exist.
+var tables = map[string][]column{
+	"job": {
+		{Name: "jid", kind: text, Default: "gen_random_uuid()::text"},
+		{Name: "task", kind: text},
+		{Name: "group_", kind: text, Default: "'default'"},
+		{Name: "args", kind: text, Default: "'{}'"},
+		{Name: "subject", kind: text, Default: "''"},
+		{Name: "submitted", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
+		{Name: "submitter", kind: text, Default: "'nextrun'"},
+		{Name: "priority", kind: integer, Default: "0"},
+		{Name: "state", kind: text, Default: "'waiting'"},
+		{Name: "retries", kind: integer, Default: "0"},
+		{Name: "progress", kind: integer, Default: "0"},
+		{Name: "tracker", kind: text},
+		{Name: "worker", kind: text},
+		{Name: "started", kind: timestamp},
+		{Name: "startedmillis", kind: integer},
+		{Name: "finished", kind: timestamp},
+		{Name: "due", ours: true}, {Name: "heartbeat", ours: true}, {Name: "single", ours: true},
+		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
+	},
+	"joblog": {
+		{Name: "id", kind: text},
+		{Name: "jid", kind: text},
+		{Name: "level", kind: text},
+		{Name: "created", kind: timestamp},
+		{Name: "message", kind: text},
+		{Name: "counter", kind: integer, optional: true},
+	},
+	"jobgroupuse": {
+		{Name: "groupid", kind: text},
+		{Name: "workerid", kind: text},
+	},
+	"periodic_task": {
+		{Name: "id", kind: text},
+		{Name: "enabled", kind: boolean, Default: "true"},
+		{Name: "task", kind: text},
+		{Name: "group_", kind: text, Default: "'default'"},
+		{Name: "args", kind: text, Default: "'{}'"},
+		{Name: "subject", kind: text, Default: "''"},
+		{Name: "submitter", kind: text, Default: "'nextrun'"},
+		{Name: "priority", kind: integer, Default: "0"},
+		{Name: "worker", kind: text},
+		{Name: "marked", kind: timestamp},
+		{Name: "timer", kind: text},
+		{Name: "nextrun", kind: timestamp, Default: "'1970-01-01 00:00:00'"},
+		{Name: "created", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
+		{Name: "summary", kind: text, optional: true},
+		{Name: "due", ours: true}, {Name: "starts", ours: true}, {Name: "ends", ours: true},
+		{Name: "overlap", ours: true}, {Name: "catchup", ours: true}, {Name: "grace", ours: true},
+		{Name: "deadline", ours: true}, {Name: "jitter", ours: true}, {Name: "sink", ours: true},
+		{Name: "problem", ours: true},
+	},
+	"scheduler_lock": {
+		{Name: "name", kind: text},
+		{Name: "holder", kind: text},
+		{Name: "hostname", kind: text},
+		{Name: "pid", kind: integer},
+		{Name: "token", kind: integer},
+		{Name: "acquired", kind: timestamp},
+		{Name: "heartbeat", kind: timestamp},
+		{Name: "expires", kind: timestamp},
+	},
+	"periodic_tick": nil,
+	"nextrun_found": nil,
+}
+
+// kindOf classes a type as PostgreSQL's information_schema or a SQLite
+// declaration names it. Unknown types are returned as they are.
+func kindOf(declared string) kind {
+	name, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(declared)), "(")
+	switch strings.TrimSpace(name) {
+	case "character varying", "varchar", "text":
+		return text
+	case "integer", "int", "bigint", "int4", "int8":
+		return integer
+	case "boolean", "bool":
+		return boolean
+	case "timestamp without time zone", "timestamp", "datetime":
+		return timestamp
+	}
+	return kind(declared)
+}

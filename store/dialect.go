@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// dialect is what differs between the databases. It answers questions and runs
+// no logic.
+type dialect interface {
+	// name is the SQL dialect of the migrations.
+	name() migrations.Dialect
+	// rebind turns the placeholders $1, $2, ... into the driver's.
+	rebind(query string) string
+	// lockRows is appended to a SELECT whose rows will be updated, so that
+	// rows locked by others are passed over.
+	lockRows() string
+	// records is a table expression over the one parameter $n, a JSON array of
+	// arrays, with the given columns.
+	records(n int, columns []field) string
+	// encode returns a text as it stands in the JSON of records.
+	encode(text string) string
+	// begin prepares a transaction and returns its now.
+	begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error)
+	// class returns the sentinel error that a driver's error stands for, or nil.
+	class(err error) error
+	// watch sends on wake whenever something that the topics stand for may have
+	// changed, until ctx ends. A failure is reported and retried.
+	watch(ctx context.Context, topics []topic, wake func(), report func(error))
+}
+
+// topic is a kind of change that can be watched. On PostgreSQL it is the
+// channel of the notification.
+type topic string
+
+const (
+	topicTasks topic = "nextrun_task"
+	topicJobs  topic = "nextrun_job"
+	topicLock  topic = "nextrun_lock"
+)
+
+// field is a column of a records expression.
+type field struct {
+	name string
+	kind fieldKind
+}
+
+type fieldKind string
+
+const (
+	fieldText fieldKind = "text"
+	fieldTime fieldKind = "timestamp"
+	fieldInt  fieldKind = "bigint"
+	fieldBool fieldKind = "boolean"
+)

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinel errors. All errors of this package wrap one of them where it
+// applies; match with [errors.Is].
+var (
+	// ErrBusy: somebody else held a lock for longer than the timeout, or the
+	// database asked to try the transaction again. Nothing was committed.
+	ErrBusy = errors.New("the database is busy")
+	// ErrUnavailable: the database cannot be reached, or the connection broke.
+	// If it broke while committing, the transaction may have been committed.
+	ErrUnavailable = errors.New("the database cannot be reached")
+	// ErrNotFound: there is no row of that id.
+	ErrNotFound = errors.New("not found")
+	// ErrDuplicate: a row of that id exists already.
+	ErrDuplicate = errors.New("exists already")
+	// ErrRefused: the table refused a value; the message says which.
+	ErrRefused = errors.New("refused by the database")
+	// ErrNoDatabase is returned by [Open] when the SQLite file does not exist
+	// and Options.Create is not set.
+	ErrNoDatabase = errors.New("there is no such database")
+)
+
+// classify wraps a driver's error with the sentinel that the dialect finds.
+func (db *DB) classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if class := db.dialect.class(err); class != nil && !errors.Is(err, class) {
+		return fmt.Errorf("%w: %w", class, err)
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// postgres is the dialect of PostgreSQL 13 and later.
+type postgres struct {
+	dsn     string
+	options Options
+	scrub   func(error) error
+}
+
+func (db *DB) openPostgres() error {
+	u := *db.location.url
+	query := u.Query()
+	// Sent with the connection, so no session state is needed that a pooler
+	// would break; timeouts are set in each transaction (see begin).
+	if !query.Has("connect_timeout") {
+		query.Set("connect_timeout", strconv.Itoa(int(max(1, db.options.ConnectTimeout/time.Second))))
+	}
+	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
+		query.Set("sslmode", "prefer") // as psql does
+	}
+	if !query.Has("application_name") && !query.Has("fallback_application_name") {
+		query.Set("fallback_application_name", "nextrun")
+	}
+	u.RawQuery = query.Encode()
+	connector, err := pq.NewConnector(u.String())
+	if err != nil {
+		return err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(db.options.MaxConns)
+	pool.SetMaxIdleConns(db.options.MaxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	db.write = sqlx.NewDb(pool, "postgres")
+	db.read = db.write
+	db.dialect = &postgres{dsn: u.String(), options: db.options, scrub: db.location.scrub}
+	return nil
+}
+
+func (*postgres) name() migrations.Dialect   { return migrations.Postgres }
+func (*postgres) rebind(query string) string { return query }
+func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
+func (*postgres) encode(text string) string  { return text }
+
+// records reads the JSON array's rows by position.
+func (*postgres) records(n int, columns []field) string {
+	var b strings.Builder
+	b.WriteString("(SELECT ")
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "(r->>%d)::%s AS %s", i, c.kind, c.name)
+	}
+	fmt.Fprintf(&b, " FROM json_array_elements($%d::json) AS r OFFSET 0)", n)
+	return b.String()
+}
+
+func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error) {
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	var now time.Time
+	var ignored string
+	err := tx.QueryRowContext(ctx, `SELECT clock_timestamp() AT TIME ZONE 'UTC',
+			set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
+			set_config('idle_in_transaction_session_timeout', $3, true)`,
+		millis(p.options.StatementTimeout), millis(p.options.LockTimeout), millis(p.options.IdleTimeout),
+	).Scan(&now, &ignored)
+	return now, err
+}
+
+// class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".
+func (*postgres) class(err error) error {
+	var pqErr *pq.Error
+	if errors.As(err, &pqErr) {
+		switch code := string(pqErr.Code); {
+		case code == "23505":
+			return ErrDuplicate
+		case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
+			return ErrRefused
+		case code == "40001", code == "40P01", code == "55P03", code == "57014":
+			return ErrBusy
+		case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "53"),
+			code == "25P03", code == "25006":
+			return ErrUnavailable
+		}
+		return nil
+	}
+	var netErr net.Error
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, sql.ErrConnDone) || errors.As(err, &netErr) {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// watch listens on a connection of its own. pq's listener reconnects by itself;
+// what happened meanwhile is unknown, so each reconnect wakes too.
+func (p *postgres) watch(ctx context.Context, topics []topic, wake func(), report func(error)) {
+	if p.options.PollOnly {
+		<-ctx.Done()
+		return
+	}
+	listener := pq.NewListener(p.dsn, 100*time.Millisecond, 10*time.Second, func(_ pq.ListenerEventType, err error) {
+		if err != nil {
+			report(fmt.Errorf("listen for changes: %w", p.scrub(err)))
+		}
+	})
+	defer listener.Close() //nolint:errcheck // nothing is lost with it
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	for _, t := range topics {
+		// Listen waits for the first connection; it fails only when closed, or
+		// when the server refuses, which polling then makes up for.
+		if err := listener.Listen(string(t)); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("listen for changes on %s: %w", t, p.scrub(err)))
+		}
+	}
+	wake()
+	ping := time.NewTicker(30 * time.Second)
+	defer ping.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-listener.Notify:
+			if !ok {
+				return
+			}
+			wake() // a nil notification tells of a new connection
+		case <-ping.C:
+			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
+		}
+	}
+}

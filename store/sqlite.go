@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// dataVersionInterval is how often SQLite is asked whether another connection
+// has committed.
+const dataVersionInterval = 250 * time.Millisecond
+
+// sqlite is the dialect of SQLite as go-sqlite3 bundles it.
+type sqlite struct{ read *sqlx.DB }
+
+func (db *DB) openSQLite() error {
+	path := db.location.sqlite
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !db.options.Create {
+		return fmt.Errorf("%w: %s does not exist; run: nextrun migrate up --db sqlite:%s", ErrNoDatabase, path, path)
+	}
+	mode := "rw"
+	if db.options.Create {
+		mode = "rwc"
+	}
+	source := func(extra string) string {
+		escaped := strings.ReplaceAll(url.PathEscape(path), "%2F", "/")
+		return "file:" + escaped + "?mode=" + mode + "&_foreign_keys=on&_busy_timeout=" +
+			strconv.FormatInt(db.options.LockTimeout.Milliseconds(), 10) + extra
+	}
+	write, err := sql.Open("sqlite3", source("&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate"))
+	if err != nil {
+		return err
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite3", source("&_query_only=on"))
+	if err != nil {
+		return errors.Join(err, write.Close())
+	}
+	read.SetMaxOpenConns(db.options.MaxConns)
+	read.SetMaxIdleConns(db.options.MaxConns)
+	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
+	db.dialect = &sqlite{read: db.read}
+	return nil
+}
+
+// SQLiteVersion is the version of the SQLite library in this program.
+func SQLiteVersion() string {
+	version, _, _ := sqlite3.Version()
+	return version
+}
+
+func (*sqlite) name() migrations.Dialect { return migrations.SQLite }
+
+// rebind writes $1 as ?1: SQLite numbers the latter, and only names the former.
+// No statement of this package has a $ elsewhere.
+func (*sqlite) rebind(query string) string { return strings.ReplaceAll(query, "$", "?") }
+
+// lockRows is nothing: a write transaction holds the whole file.
+func (*sqlite) lockRows() string { return "" }
+
+// encode keeps bytes that are not UTF-8, which JSON could not carry.
+func (*sqlite) encode(text string) string { return hex.EncodeToString([]byte(text)) }
+
+func (*sqlite) records(n int, columns []field) string {
+	var b strings.Builder
+	b.WriteString("(SELECT ")
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if c.kind == fieldText {
+			fmt.Fprintf(&b, "CAST(unhex(value->>%d) AS TEXT) AS %s", i, c.name)
+		} else {
+			fmt.Fprintf(&b, "value->>%d AS %s", i, c.name)
+		}
+	}
+	fmt.Fprintf(&b, " FROM json_each($%d))", n)
+	return b.String()
+}
+
+func (*sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return time.Now(), nil }
+
+// class maps result codes; see https://www.sqlite.org/rescode.html.
+func (*sqlite) class(err error) error {
+	var sqliteErr sqlite3.Error
+	if !errors.As(err, &sqliteErr) {
+		return nil
+	}
+	switch sqliteErr.Code {
+	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt:
+		return ErrBusy
+	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrReadonly:
+		return ErrUnavailable
+	case sqlite3.ErrConstraint:
+		if sqliteErr.ExtendedCode == sqlite3.ErrConstraintPrimaryKey ||
+			sqliteErr.ExtendedCode == sqlite3.ErrConstraintUnique {
+			return ErrDuplicate
+		}
+		return ErrRefused
+	}
+	return nil
+}
+
+// watch compares PRAGMA data_version, which changes when another connection,
+// of this process or another, commits. The connection is pinned, since the
+// number means nothing on another one, and never writes.
+func (s *sqlite) watch(ctx context.Context, _ []topic, wake func(), report func(error)) {
+	tick := time.NewTicker(dataVersionInterval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := s.watchConn(ctx, tick.C, wake); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("watch for changes: %w", err))
+		}
+		select { // the connection failed: a new one, not at once
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *sqlite) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // back to the pool
+	last := int64(-1)
+	for {
+		var version int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+			return err
+		}
+		if version != last {
+			wake()
+		}
+		last = version
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"time"
+)
+
+// timeFormat is how a time is written in both databases: UTC, microseconds,
+// fixed width, so that SQLite's text comparison orders it.
+const timeFormat = "2006-01-02 15:04:05.000000"
+
+// Timestamp is a time as the tables hold it: UTC, without zone, microseconds.
+// The zero value is SQL NULL.
+type Timestamp time.Time
+
+// Time returns the time in UTC; the zero time for NULL.
+func (t Timestamp) Time() time.Time { return time.Time(t) }
+
+// Value implements [driver.Valuer].
+func (t Timestamp) Value() (driver.Value, error) {
+	if time.Time(t).IsZero() {
+		return nil, nil
+	}
+	return t.String(), nil
+}
+
+// String is the time as it is written to the database; empty for NULL.
+func (t Timestamp) String() string {
+	if time.Time(t).IsZero() {
+		return ""
+	}
+	return time.Time(t).UTC().Format(timeFormat)
+}
+
+// Scan implements [database/sql.Scanner]. PostgreSQL's infinity reads as the
+// last time, -infinity as the first.
+func (t *Timestamp) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*t = Timestamp{}
+	case time.Time: // of a column without zone: its digits are UTC
+		*t = Timestamp(v.UTC())
+	case []byte:
+		return t.parse(string(v))
+	case string:
+		return t.parse(v)
+	default:
+		return fmt.Errorf("read a time: unexpected %T", src)
+	}
+	return nil
+}
+
+func (t *Timestamp) parse(text string) error {
+	switch text {
+	case "infinity":
+		*t = Timestamp(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
+		return nil
+	case "-infinity":
+		*t = Timestamp(time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC))
+		return nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z07:00"} {
+		if v, err := time.Parse(layout, text); err == nil {
+			*t = Timestamp(v.UTC())
+			return nil
+		}
+	}
+	return fmt.Errorf("read a time: %q is not of the form YYYY-MM-DD HH:MM:SS.ffffff", text)
+}
