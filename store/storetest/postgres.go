@@ -1,0 +1,111 @@
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq" // the "postgres" driver, to create databases with
+)
+
+// ServerVariable names the environment variable with the URL of the PostgreSQL
+// server to test on: postgres://..., a user who may create databases. Empty
+// means that scripts/with-postgres provides one.
+const ServerVariable = "NEXTRUN_TEST_POSTGRES"
+
+// adminTimeout bounds the creation and the removal of a database.
+const adminTimeout = time.Minute
+
+// SQLiteURL returns the URL of a SQLite database that does not exist yet, in a
+// directory that is removed with the test.
+func SQLiteURL(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "nextrun.db")
+}
+
+// PostgresURL returns the URL of an empty PostgreSQL database of the test's
+// own, which is dropped when the test ends, whoever is still connected. The
+// server is shared by all tests of the process and ends with it.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	server, err := sharedServer()
+	if err != nil {
+		t.Fatalf("PostgreSQL for the test: %v", err)
+	}
+	name, address, err := createDatabase(server)
+	if err != nil {
+		t.Fatalf("PostgreSQL for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := dropDatabase(server, name); err != nil {
+			t.Errorf("PostgreSQL after the test: %v", err)
+		}
+	})
+	return address
+}
+
+// sharedServer returns the URL of the server for all tests of this process. The
+// process that keeps it, if any, stays reachable in the package's variable.
+func sharedServer() (string, error) {
+	if given := os.Getenv(ServerVariable); given != "" {
+		return given, nil
+	}
+	keeper, err := sharedKeeper()
+	if err != nil {
+		return "", err
+	}
+	return keeper.url, nil
+}
+
+var sharedKeeper = sync.OnceValues(func() (*keeper, error) { return startKeeper(os.Environ()) })
+
+// createDatabase returns the name and the URL of a new database on a server.
+func createDatabase(server string) (name, address string, err error) {
+	u, err := url.Parse(server)
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		// Neither the URL nor the parser's error, which quotes it, is shown: there is a password in it.
+		return "", "", errors.New(ServerVariable + " is not a URL such as postgres://USER:PASSWORD@HOST:5432/postgres")
+	}
+	name = fmt.Sprintf("nextrun_test_%d_%s", os.Getpid(), rand.Text())
+	// template0 has what PostgreSQL needs and nothing that somebody added.
+	if err := administer(server, "CREATE DATABASE %s TEMPLATE template0", name); err != nil {
+		return "", "", err
+	}
+	u.Path = "/" + name
+	return name, u.String(), nil
+}
+
+func dropDatabase(server, name string) error {
+	return administer(server, "DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+}
+
+var databaseName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
+
+// administer executes a statement with a database's name in it, which cannot be
+// a parameter, on a connection of its own.
+func administer(server, format, name string) (err error) {
+	if !databaseName.MatchString(name) {
+		return fmt.Errorf("%q is no name for a test's database", name)
+	}
+	statement := fmt.Sprintf(format, `"`+name+`"`)
+	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
+	defer cancel()
+	db, err := sql.Open("postgres", server)
+	if err != nil {
+		return errors.New(ServerVariable + " is not a connection URL that lib/pq accepts")
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
