@@ -1,0 +1,31 @@
+package calendar
+
+import "math/bits"
+
+// A set of small numbers is a word with one bit for each: bit n is set when n is a member.
+
+// nextBit returns the smallest member that is at least n, or -1.
+func nextBit(set uint64, n int) int {
+	if n > 63 {
+		return -1
+	}
+	if rest := set >> uint(n); rest != 0 {
+		return n + bits.TrailingZeros64(rest)
+	}
+	return -1
+}
+
+// prevBit returns the largest member that is at most n, or a negative number.
+func prevBit(set uint64, n int) int {
+	if n < 0 {
+		return -1
+	}
+	return bits.Len64(set<<uint(63-n)) - 1 - (63 - n)
+}
+
+func hasBit(set uint64, n int) bool { return set>>uint(n)&1 != 0 }
+
+// bitRange returns the set of low to high, both included.
+func bitRange(low, high int) uint64 {
+	return ^uint64(0) << uint(low) & (^uint64(0) >> uint(63-high))
+}

@@ -1,0 +1,134 @@
+package calendar
+
+// Elapses lie in the years that systemd accepts, counted in the wall clock of the timer's zone.
+const (
+	firstYear = 1970
+	lastYear  = 2199
+)
+
+// wall is a reading of a wall clock, in microseconds since 1970-01-01 00:00:00 on that clock. Wall values of one zone
+// may repeat or be missing; subtracting the offset of the zone turns one into an instant.
+type wall int64
+
+const (
+	second wall = 1_000_000
+	minute      = 60 * second
+	hour        = 60 * minute
+	day         = 24 * hour
+)
+
+// split returns the day since 1970-01-01 and the time of that day.
+func (w wall) split() (days int, clock wall) {
+	d := w / day
+	c := w % day
+	if c < 0 {
+		d, c = d-1, c+day
+	}
+	return int(d), c
+}
+
+// date is a day of the proleptic Gregorian calendar.
+type date struct {
+	year  int
+	month int // 1 to 12
+	day   int // 1 to 31
+}
+
+// The calendar is tabulated, one year before and after the supported ones included: a lookup is cheaper than the
+// divisions of a formula, and there are few years.
+const (
+	tableStart = firstYear - 1
+	tableEnd   = lastYear + 1
+)
+
+// yearKind is one of the 14 shapes that a year can have: the weekday of 1 January (0 Monday to 6 Sunday), plus 7 in a
+// leap year.
+type yearKind uint8
+
+const yearKinds = 14
+
+func (k yearKind) leap() int            { return int(k) / 7 }
+func (k yearKind) firstWeekday() int    { return int(k) % 7 }
+func (k yearKind) length(month int) int { return monthLengths[k.leap()][month] }
+
+var (
+	monthLengths = [2][13]int{
+		{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
+		{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
+	}
+	monthStarts = startsOfMonths()                  // day of the year, from 0, of the first of a month
+	yearStarts  [tableEnd - tableStart + 2]int32    // day since 1970-01-01 of 1 January
+	kinds       [tableEnd - tableStart + 1]yearKind // shape of each year
+	weekdayOf1  = firstWeekdays()                   // weekday of the first of a month, by the shape of its year
+)
+
+func init() {
+	start := int32(-365) // 1 January 1969
+	for i := range kinds {
+		yearStarts[i] = start
+		kinds[i] = yearKind(weekday(int(start)))
+		start += 365
+		if leapYear(tableStart + i) {
+			kinds[i] += 7
+			start++
+		}
+	}
+	yearStarts[len(kinds)] = start
+}
+
+func startsOfMonths() (starts [2][14]int) {
+	for leap := range starts {
+		for m := 1; m <= 12; m++ {
+			starts[leap][m+1] = starts[leap][m] + monthLengths[leap][m]
+		}
+	}
+	return starts
+}
+
+func firstWeekdays() (first [yearKinds][13]uint8) {
+	for k := range yearKind(yearKinds) {
+		for m := 1; m <= 12; m++ {
+			first[k][m] = uint8((k.firstWeekday() + monthStarts[k.leap()][m]) % 7)
+		}
+	}
+	return first
+}
+
+func leapYear(year int) bool {
+	return year%4 == 0 && (year%100 != 0 || year%400 == 0)
+}
+
+// weekday returns 0 for Monday to 6 for Sunday; 1970-01-01 was a Thursday.
+func weekday(days int) int {
+	w := (days + 3) % 7
+	if w < 0 {
+		w += 7
+	}
+	return w
+}
+
+// kindOf returns the shape of a year in the tables.
+func kindOf(year int) yearKind { return kinds[year-tableStart] }
+
+// dateOf returns the date of a day since 1970-01-01. The day must lie in the tables.
+func dateOf(days int) date {
+	// 400 years have 146,097 days; the estimate is off by one year at most.
+	i := firstYear - tableStart + days*400/146_097
+	if int(yearStarts[i]) > days {
+		i--
+	} else if int(yearStarts[i+1]) <= days {
+		i++
+	}
+	inYear := days - int(yearStarts[i])
+	starts := &monthStarts[kinds[i].leap()]
+	m := inYear/31 + 1 // or the month after it
+	if inYear >= starts[m+1] {
+		m++
+	}
+	return date{tableStart + i, m, inYear - starts[m] + 1}
+}
+
+// days returns the day since 1970-01-01; the inverse of dateOf.
+func (d date) days() int {
+	return int(yearStarts[d.year-tableStart]) + monthStarts[kindOf(d.year).leap()][d.month] + d.day - 1
+}

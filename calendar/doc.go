@@ -1,0 +1,2 @@
+// Package calendar says when a timer elapses.
+package calendar

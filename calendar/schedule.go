@@ -1,0 +1,58 @@
+package calendar
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// MaxLength is the number of bytes that a timer may have.
+const MaxLength = 254
+
+// Schedule is a compiled timer: the set of instants at which it elapses. Schedules are immutable and safe for concurrent
+// use. All times they return are in UTC.
+type Schedule interface {
+	// Next returns the earliest elapse strictly after the argument, or the zero time when there is none: an elapse
+	// beyond the year 2199 counts as none.
+	Next(after time.Time) time.Time
+	// Prev returns the latest elapse strictly before the argument, or the zero time when there is none: calendar
+	// events and cron expressions have none before the year 1970, intervals none before their anchor.
+	Prev(before time.Time) time.Time
+	// String returns the normal form. Parsing it gives the same schedule.
+	String() string
+}
+
+// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without `from` is anchored at
+// 1970-01-01T00:00:00Z. The error is a *ParseError.
+func Parse(timer string) (Schedule, error) {
+	return ParseAt(timer, time.Unix(0, 0))
+}
+
+// ParseAt is Parse with the anchor of intervals that have no `from`; other timers do not depend on it. Fractions of a
+// microsecond of the anchor are dropped.
+func ParseAt(timer string, anchor time.Time) (Schedule, error) {
+	if len(timer) > MaxLength {
+		return nil, &ParseError{timer, MaxLength, fmt.Sprintf("the timer has %d bytes, at most %d are allowed",
+			len(timer), MaxLength)}
+	}
+	switch {
+	case looksLikeInterval(timer):
+		return parseInterval(timer, anchor)
+	case looksLikeCron(timer):
+		return parseCron(timer)
+	}
+	return parseEvent(timer)
+}
+
+// looksLikeCron tells cron expressions by what calendar events never have: five fields or more, a name that starts with
+// @, a zone in front.
+func looksLikeCron(timer string) bool {
+	text := strings.TrimLeft(timer, " \t")
+	if _, ok := zonePrefix(text); ok {
+		return true
+	}
+	if len(text) > 1 && text[0] == '@' {
+		return !isDigit(text[1]) || strings.HasSuffix(strings.ToLower(text), "minutes")
+	}
+	return len(strings.Fields(timer)) >= 5
+}
