@@ -1,0 +1,97 @@
+package periodic
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sirupsen/logrus"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBatchSize    = 1000
+	DefaultLease        = 30 * time.Second
+	DefaultPollInterval = 30 * time.Second
+	DefaultRetryMin     = 100 * time.Millisecond
+	DefaultRetryMax     = 10 * time.Second
+)
+
+// Bounds of [Config].
+const (
+	maxName  = 200
+	maxBatch = 10_000
+	minLease = time.Second
+)
+
+// Config is the settings of a [Scheduler]. Only Name is required.
+type Config struct {
+	// Name of the worker, by convention the host's: marks carry it, and at start
+	// a scheduler clears those of its own name. 1 to 200 bytes, no slash and no
+	// control characters. A second process of the same name does no harm.
+	Name string
+	// BatchSize is the greatest number of tasks that are marked, decided and
+	// submitted together, 1 to 10,000. 0: DefaultBatchSize.
+	BatchSize int
+	// Lease is how long a mark counts: others take a task over whose mark is
+	// older. At least 1 s and well above the time that a batch takes.
+	// 0: DefaultLease.
+	Lease time.Duration
+	// PollInterval is the longest time without a look at the database: how late
+	// a change can be noticed if its notification is lost. At least 10 ms.
+	// 0: DefaultPollInterval.
+	PollInterval time.Duration
+	// RetryMin and RetryMax bound the time between attempts after an error; it
+	// doubles from one to the other, with jitter. 0: DefaultRetryMin,
+	// DefaultRetryMax.
+	RetryMin, RetryMax time.Duration
+	// Submitters are used in the place of, or beside, the store's own.
+	Submitters map[Sink]Submitter
+	// Logger takes the log lines. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+	// Observe, if not nil, is called for every event, from the scheduler's
+	// goroutine: it must return soon.
+	Observe func(Event)
+}
+
+func (c Config) withDefaults() Config {
+	if c.BatchSize == 0 {
+		c.BatchSize = DefaultBatchSize
+	}
+	for d, value := range map[*time.Duration]time.Duration{
+		&c.Lease: DefaultLease, &c.PollInterval: DefaultPollInterval,
+		&c.RetryMin: DefaultRetryMin, &c.RetryMax: DefaultRetryMax,
+	} {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = logrus.StandardLogger()
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	bad := func(field, value any, bound string) error {
+		return fmt.Errorf("periodic.Config.%s is %v; use %s", field, value, bound)
+	}
+	switch {
+	case c.Name == "" || len(c.Name) > maxName:
+		return bad("Name", fmt.Sprintf("%q", c.Name), "1 to 200 bytes")
+	case strings.Contains(c.Name, "/") || strings.ContainsFunc(c.Name, unicode.IsControl):
+		return bad("Name", fmt.Sprintf("%q", c.Name), "a name without slashes and control characters")
+	case c.BatchSize < 1 || c.BatchSize > maxBatch:
+		return bad("BatchSize", c.BatchSize, "1 to 10,000, or 0 for the default")
+	case c.Lease < minLease:
+		return bad("Lease", c.Lease, "1s or more, or 0 for the default")
+	case c.PollInterval < 10*time.Millisecond:
+		return bad("PollInterval", c.PollInterval, "10ms or more, or 0 for the default")
+	case c.RetryMin < time.Millisecond:
+		return bad("RetryMin", c.RetryMin, "1ms or more, or 0 for the default")
+	case c.RetryMax < c.RetryMin:
+		return bad("RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package periodic
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// facts is what a decision rests on beside the task.
+type facts struct {
+	now     time.Time
+	pending *Pending    // a job of the task that is not final
+	queued  []time.Time // due times of its queued ticks, oldest first
+	mark    string
+}
+
+// decide returns what becomes of a task that has been marked: its ticks that
+// are due, and when it is due next. It does no I/O; newID makes job ids.
+func decide(t *Task, timer calendar.Schedule, f facts, newID func() string) Plan {
+	d := decider{
+		task: t, facts: f, newID: newID,
+		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
+		plan:  Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
+	}
+	if t.overlapping() {
+		d.pending = nil
+	}
+	d.takeQueued()
+	switch {
+	case t.unplanned():
+		d.planAfter(f.now)
+	case t.NextRun.After(f.now): // claimed for a queued tick
+	case t.setByHand():
+		d.plan.Hand = t.NextRun
+		d.current(t.NextRun)
+		d.elapsed(d.timer.Next(t.NextRun))
+	default:
+		d.elapsed(t.Due)
+	}
+	return d.plan
+}
+
+// blocked is the plan of a task whose timer cannot be read: never, until the
+// row is edited.
+func blocked(t *Task, problem error) Plan {
+	return Plan{Task: t, Due: Never, NextRun: Never, Problem: problem.Error()}
+}
+
+// decider holds a decision while it is made.
+type decider struct {
+	facts
+	task  *Task
+	timer bounded
+	newID func() string
+	plan  Plan
+}
+
+// elapsed decides the ticks of the timer from first on, as far as they are due,
+// and plans the one after them.
+func (d *decider) elapsed(first time.Time) {
+	if first.IsZero() || !d.isDue(first) {
+		d.planAt(first)
+		return
+	}
+	if d.task.Catchup == CatchupAll {
+		tick := first
+		for n := 0; n < maxCatchup && !tick.IsZero() && d.isDue(tick); n++ {
+			d.current(tick)
+			tick = d.timer.Next(tick)
+		}
+		d.planAt(tick)
+		return
+	}
+	newest := d.newestDue(first)
+	switch {
+	case d.task.Catchup == CatchupNone && d.now.Sub(newest) > d.task.Grace:
+		d.missed(first, newest)
+	case newest.After(first):
+		d.missed(first, d.timer.Prev(newest))
+		d.current(newest)
+	default:
+		d.current(newest)
+	}
+	d.planAfter(newest)
+}
+
+// newestDue is the latest tick not before first that is due.
+func (d *decider) newestDue(first time.Time) time.Time {
+	newest := d.timer.Prev(d.now.Add(time.Microsecond))
+	if newest.After(first) && !d.isDue(newest) { // its jitter is not over, that of its predecessor is
+		newest = d.timer.Prev(newest)
+	}
+	if newest.Before(first) {
+		return first
+	}
+	return newest
+}
+
+func (d *decider) isDue(tick time.Time) bool {
+	return !tick.Add(d.delay(tick)).After(d.now)
+}
+
+func (d *decider) delay(tick time.Time) time.Duration {
+	if d.task.Jitter <= 0 {
+		return 0
+	}
+	return jitter(d.task.ID, tick, d.timer.Next(tick), d.task.Jitter)
+}
+
+// planAfter plans the first tick strictly after a time.
+func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
+
+// planAt plans a tick; the zero time means never.
+func (d *decider) planAt(tick time.Time) {
+	if tick.IsZero() {
+		d.plan.Due, d.plan.NextRun = Never, Never
+		if d.task.unplanned() && d.timer.Schedule.Next(Unplanned).IsZero() {
+			d.plan.Problem = fmt.Sprintf("warning: timer %q never elapses", d.task.Timer)
+		}
+		return
+	}
+	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
+}
+
+// current decides the tick whose turn it is.
+func (d *decider) current(due time.Time) {
+	switch {
+	case d.isLate(due):
+		d.record(due, Late, lateReason(d.now.Sub(due), *d.task.Deadline), "")
+	case d.pending == nil && len(d.queued) == 0:
+		d.submit(due)
+	default:
+		d.overlap(due)
+	}
+}
+
+func (d *decider) isLate(due time.Time) bool {
+	return d.task.Deadline != nil && d.now.Sub(due) > *d.task.Deadline
+}
+
+// submit records a tick as submitted; its job is pending from now on.
+func (d *decider) submit(due time.Time) {
+	jid := d.newID()
+	d.record(due, Submitted, "", jid)
+	d.expect(jid, due)
+}
+
+func (d *decider) expect(jid string, due time.Time) {
+	if !d.task.overlapping() {
+		d.pending = &Pending{JID: jid, State: jobqueue.Waiting, Due: due}
+	}
+}
+
+// overlap decides a tick while a job of the task is not final.
+func (d *decider) overlap(due time.Time) {
+	switch d.task.Overlap {
+	case OverlapQueue:
+		d.queue(due, waitReason(d.pending, d.now))
+	case OverlapReplace:
+		d.replace(due)
+	default:
+		d.record(due, Skipped, skipReason(d.pending, d.now), "")
+	}
+}
+
+// queue lets a tick wait: with CatchupAll behind the others, else in their place.
+func (d *decider) queue(due time.Time, reason string) {
+	if d.task.Catchup == CatchupAll {
+		if len(d.queued) >= maxQueued {
+			d.record(due, Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
+			return
+		}
+	} else {
+		for _, older := range d.queued {
+			d.settle(older, Skipped, supersededReason(due), "")
+		}
+		d.queued = nil
+	}
+	d.record(due, Queued, reason, "")
+	d.queued = append(d.queued, due)
+}
+
+// replace puts a tick in the place of the pending job.
+func (d *decider) replace(due time.Time) {
+	for _, older := range d.queued {
+		d.settle(older, Skipped, supersededReason(due), "")
+	}
+	d.queued = nil
+	switch {
+	case d.pending == nil:
+		d.submit(due)
+	case d.isOwn(d.pending.JID): // of this very decision: it never gets into the queue
+		d.withdraw(d.pending.JID, supersededReason(due))
+		d.submit(due)
+	case d.pending.State == jobqueue.Waiting || d.pending.State == jobqueue.Stuck:
+		d.plan.Cancel = d.pending.JID
+		d.submit(due)
+	default:
+		d.plan.Cancel = d.pending.JID
+		d.record(due, Queued, replaceReason(d.pending, d.now), "")
+		d.queued = append(d.queued, due)
+	}
+}
+
+// takeQueued submits the oldest queued tick that is not late if no job of the
+// task is pending: it goes before ticks that fall due now.
+func (d *decider) takeQueued() {
+	for len(d.queued) > 0 && d.pending == nil {
+		due := d.queued[0]
+		d.queued = d.queued[1:]
+		if d.isLate(due) {
+			d.settle(due, Late, lateReason(d.now.Sub(due), *d.task.Deadline), "")
+			continue
+		}
+		jid := d.newID()
+		d.settle(due, Submitted, "", jid)
+		d.expect(jid, due)
+	}
+}
+
+// missed records the ticks from first to last as one row.
+func (d *decider) missed(first, last time.Time) {
+	count := 1
+	for tick := first; tick.Before(last); count++ {
+		if count >= maxCounted {
+			count = -1
+			break
+		}
+		if tick = d.timer.Next(tick); tick.IsZero() {
+			break
+		}
+	}
+	tick := d.tick(first, Missed, missedReason(d.task, count, d.now.Sub(last)), "")
+	tick.Missed, tick.Until = count, last
+	d.plan.Ticks = append(d.plan.Ticks, tick)
+}

@@ -1,0 +1,29 @@
+package periodic
+
+import "time"
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventTick    EventKind = "tick"    // a tick was decided, and the decision is committed
+	EventProblem EventKind = "problem" // a row has a problem
+	EventBatch   EventKind = "batch"   // a batch was committed
+	EventCleared EventKind = "cleared" // stale marks were removed
+	EventError   EventKind = "error"   // something failed and will be tried again
+	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
+)
+
+// Event is something that a scheduler did. Which fields are set depends on Kind.
+type Event struct {
+	Kind    EventKind
+	Task    *Task         // tick, problem
+	Tick    Tick          // tick
+	Problem string        // problem
+	Count   int           // batch: tasks; cleared: marks
+	Ticks   int           // batch: ticks
+	Took    time.Duration // batch
+	Doing   string        // error: what was attempted
+	Err     error         // error
+}

@@ -1,0 +1,42 @@
+package periodic
+
+import "github.com/sirupsen/logrus"
+
+// logEvent writes an event as a log line: constant messages, data in fields.
+func logEvent(log logrus.FieldLogger, e Event) {
+	switch e.Kind {
+	case EventTick:
+		logTick(log, e)
+	case EventProblem:
+		log.WithFields(logrus.Fields{"id": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}).
+			Warn("task has a problem")
+	case EventBatch:
+		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
+	case EventCleared:
+		log.WithField("marks", e.Count).Info("stale marks cleared")
+	case EventError:
+		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
+	case EventLocked:
+		log.Debug("due tasks are locked by another transaction; trying again")
+	}
+}
+
+func logTick(log logrus.FieldLogger, e Event) {
+	log = log.WithFields(logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")})
+	if e.Tick.Reason != "" {
+		log = log.WithField("reason", e.Tick.Reason)
+	}
+	switch e.Tick.Decision {
+	case Submitted:
+		log.WithFields(logrus.Fields{"task": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
+	case Missed:
+		log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")}).
+			Warn("ticks missed")
+	case Skipped:
+		log.Info("tick skipped")
+	case Queued:
+		log.Info("tick queued")
+	case Late:
+		log.Warn("tick late")
+	}
+}

@@ -1,0 +1,151 @@
+package periodic
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// lockedRetry is how soon due rows that somebody else has locked are tried
+// again.
+const lockedRetry = 250 * time.Millisecond
+
+// clockSlack is the least time to sleep: the database's clock and the own one
+// advance by no finer steps than this.
+const clockSlack = time.Millisecond
+
+// loop schedules until running ends; what is in hand then is finished, unless
+// working ends too.
+func (s *Scheduler) loop(running, working context.Context) {
+	retry := backoff{least: s.cfg.RetryMin, most: s.cfg.RetryMax}
+	cleared := false
+	for running.Err() == nil {
+		err := s.unmarkStale(working)
+		if err == nil && !cleared {
+			err = s.clear(working, s.cfg.Name)
+			cleared = err == nil
+		}
+		pause := idle{}
+		if err == nil {
+			pause, err = s.round(running, working)
+		}
+		wait := s.pause(pause)
+		if err != nil {
+			s.fail("schedule", err)
+			wait = retry.next()
+		} else {
+			retry.reset()
+		}
+		_ = s.sleep(running, wait) // the loop looks itself whether it is to end
+	}
+	if err := s.unmarkStale(working); err != nil {
+		s.fail("remove own marks", err)
+	}
+}
+
+// idle tells why a round ended.
+type idle struct {
+	peek   Peek
+	locked bool // there are due rows, but somebody else has them
+}
+
+// pause is how long to sleep after a round.
+func (s *Scheduler) pause(i idle) time.Duration {
+	wait := s.cfg.PollInterval
+	sooner := func(at time.Time) {
+		if !at.IsZero() {
+			wait = min(wait, max(at.Sub(i.peek.Now), clockSlack))
+		}
+	}
+	sooner(i.peek.Next)
+	if !i.peek.Marked.IsZero() {
+		sooner(i.peek.Marked.Add(s.cfg.Lease + time.Millisecond))
+	}
+	if i.locked {
+		wait = min(wait, lockedRetry)
+	}
+	return wait
+}
+
+// sleep waits for a time, a wake-up or the end of ctx, whose error it returns.
+func (s *Scheduler) sleep(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.wake:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// round schedules batch after batch until nothing is due or running ends.
+func (s *Scheduler) round(running, working context.Context) (idle, error) {
+	for {
+		peek, err := s.store.Peek(working)
+		if err != nil {
+			return idle{}, err
+		}
+		if !peek.Marked.IsZero() && s.expired(peek) {
+			if err := s.clear(working, ""); err != nil {
+				return idle{}, err
+			}
+			continue
+		}
+		if !peek.Due || running.Err() != nil {
+			return idle{peek: peek}, nil
+		}
+		claimed, err := s.batch(working)
+		if err != nil {
+			return idle{}, err
+		}
+		if claimed == 0 {
+			s.observe(Event{Kind: EventLocked})
+			return idle{peek: peek, locked: true}, nil
+		}
+	}
+}
+
+// expired reports whether the earliest mark is older than the lease, or so far
+// in the future that only a clock that was set back can have left it there.
+func (s *Scheduler) expired(p Peek) bool {
+	age := p.Now.Sub(p.Marked)
+	return age > s.cfg.Lease || age < -s.cfg.Lease
+}
+
+// clear removes expired marks, and those of a worker name if one is given.
+func (s *Scheduler) clear(ctx context.Context, worker string) error {
+	var count int
+	err := s.store.Update(ctx, func(tx Tx) (err error) {
+		count, err = tx.ClearMarks(ctx, worker, s.cfg.Lease)
+		return err
+	})
+	if err == nil && count > 0 {
+		s.observe(Event{Kind: EventCleared, Count: count})
+	}
+	return err
+}
+
+// unmarkStale removes the marks of batches that failed.
+func (s *Scheduler) unmarkStale(ctx context.Context) error {
+	for len(s.stale) > 0 {
+		err := s.store.Update(ctx, func(tx Tx) error { return tx.Unmark(ctx, s.stale[0]) })
+		if err != nil {
+			return err
+		}
+		s.stale = s.stale[1:]
+	}
+	return nil
+}
+
+// backoff is the time between attempts: it doubles, and varies by a half, so
+// that schedulers that failed together do not come back together.
+type backoff struct{ least, most, last time.Duration }
+
+func (b *backoff) next() time.Duration {
+	b.last = min(max(2*b.last, b.least), b.most)
+	return b.last/2 + rand.N(b.last/2+1)
+}
+
+func (b *backoff) reset() { b.last = 0 }

@@ -1,0 +1,36 @@
+package periodic
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Plan is what a scheduler has decided for one task that it marked.
+type Plan struct {
+	Task    *Task
+	Due     time.Time // the next tick, or Never
+	NextRun time.Time // Due and its jitter
+	Problem string
+	Ticks   []Tick    // to add, oldest first
+	Settled []Tick    // queued ticks that are decided now
+	Cancel  string    // id of a pending job to cancel (OverlapReplace)
+	Hand    time.Time // the tick that was set by hand and is decided here; zero: none
+}
+
+// job is the job of a submitted tick, without args.
+func (t *Task) job(tick Tick, now time.Time) jobqueue.Job {
+	return jobqueue.Job{
+		JID:       tick.JID,
+		Task:      t.Task,
+		Group:     t.Group,
+		Subject:   t.Subject,
+		Submitted: now,
+		Submitter: t.Submitter,
+		Priority:  t.Priority,
+		State:     jobqueue.Waiting,
+		Tracker:   t.ID,
+		Due:       tick.Due,
+		Single:    !t.overlapping(),
+	}
+}

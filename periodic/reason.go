@@ -1,0 +1,91 @@
+package periodic
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// The reasons of periodic_tick, in words for people. Times are UTC.
+
+func skipReason(p *Pending, now time.Time) string { return pendingText(p, now) }
+
+func waitReason(p *Pending, now time.Time) string {
+	if p == nil {
+		return "an earlier tick is waiting"
+	}
+	return "waits: " + pendingText(p, now)
+}
+
+func replaceReason(p *Pending, now time.Time) string {
+	return "waits for the end of the job that it replaces: " + pendingText(p, now)
+}
+
+func supersededReason(due time.Time) string {
+	return "the tick of " + due.UTC().Format("2006-01-02 15:04:05") + " took its place"
+}
+
+func lateReason(age, deadline time.Duration) string {
+	return fmt.Sprintf("decided %s after its time; the deadline is %s", span(age), span(deadline))
+}
+
+func missedReason(t *Task, count int, age time.Duration) string {
+	switch {
+	case t.Catchup == CatchupNone:
+		return fmt.Sprintf("nobody scheduled in time, and the newest tick was %s old; the grace is %s",
+			span(age), span(t.Grace))
+	case count == 1:
+		return "nobody scheduled in time; the tick after it stands for it"
+	}
+	return "nobody scheduled in time; the tick after them stands for them"
+}
+
+// pendingText says why a job is in the way: "the job of 02:00 is still running
+// since 3 h 12 min (job 7f3a)".
+func pendingText(p *Pending, now time.Time) string {
+	if p == nil {
+		return "a job of the task is not final"
+	}
+	name := "a job of the task"
+	if !p.Due.IsZero() {
+		layout := "2006-01-02 15:04"
+		if p.Due.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
+			layout = "15:04"
+		}
+		if p.Due.Second() != 0 {
+			layout += ":05"
+		}
+		name = "the job of " + p.Due.UTC().Format(layout)
+	}
+	state := "is still " + string(p.State)
+	if p.State == jobqueue.Running && !p.Started.IsZero() {
+		state += " since " + span(now.Sub(p.Started))
+	}
+	return fmt.Sprintf("%s %s (job %s)", name, state, p.JID)
+}
+
+// span writes a duration by its two greatest units: "3 h 12 min".
+func span(d time.Duration) string {
+	if d < time.Second {
+		return "less than 1 s"
+	}
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	var parts []string
+	for _, u := range units {
+		if n := d / u.size; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.size
+		} else if len(parts) > 0 {
+			break
+		}
+		if len(parts) == 2 {
+			break
+		}
+	}
+	return strings.Join(parts, " ")
+}

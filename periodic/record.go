@@ -1,0 +1,46 @@
+package periodic
+
+import (
+	"slices"
+	"time"
+)
+
+// record adds a tick to the plan.
+func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
+	d.plan.Ticks = append(d.plan.Ticks, d.tick(due, decision, reason, jid))
+}
+
+// settle decides a queued tick, be it of the table or of this plan.
+func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
+	tick := d.tick(due, decision, reason, jid)
+	i := slices.IndexFunc(d.plan.Ticks, func(t Tick) bool { return t.Due.Equal(due) })
+	if i >= 0 {
+		d.plan.Ticks[i] = tick
+		return
+	}
+	d.plan.Settled = append(d.plan.Settled, tick)
+}
+
+// isOwn reports whether a job is one that this plan submits.
+func (d *decider) isOwn(jid string) bool {
+	own := func(t Tick) bool { return t.JID == jid }
+	return slices.ContainsFunc(d.plan.Ticks, own) || slices.ContainsFunc(d.plan.Settled, own)
+}
+
+// withdraw takes a job back that this plan was to submit.
+func (d *decider) withdraw(jid, reason string) {
+	for _, ticks := range [][]Tick{d.plan.Ticks, d.plan.Settled} {
+		for i := range ticks {
+			if ticks[i].JID == jid {
+				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = Skipped, reason, ""
+			}
+		}
+	}
+}
+
+func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
+	return Tick{
+		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
+		Worker: d.mark, Decided: d.now,
+	}
+}

@@ -1,0 +1,88 @@
+package periodic
+
+import "time"
+
+// Overlap says what becomes of a tick while a job of its task is not final.
+type Overlap string
+
+// The overlap policies.
+const (
+	OverlapSkip    Overlap = "skip"    // the tick is recorded and left out
+	OverlapQueue   Overlap = "queue"   // it waits for the end of that job
+	OverlapReplace Overlap = "replace" // that job is cancelled
+	OverlapAllow   Overlap = "allow"   // both run
+)
+
+// Catchup says what becomes of ticks that fell due while nobody scheduled.
+type Catchup string
+
+// The catchup policies.
+const (
+	CatchupOne  Catchup = "one"  // the newest is submitted, the others are missed
+	CatchupNone Catchup = "none" // as one, but none that is older than Grace
+	CatchupAll  Catchup = "all"  // each is decided on its own, oldest first
+)
+
+// Sink says what a tick becomes.
+type Sink string
+
+// The sinks.
+const (
+	SinkJob   Sink = "job"   // a row of the table job
+	SinkEvent Sink = "event" // an event of the outbox
+)
+
+var (
+	// Unplanned is the NextRun of a task that no scheduler has planned yet.
+	Unplanned = time.Unix(0, 0).UTC()
+	// Never is the NextRun and Due of a task that will not elapse again.
+	Never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// Task is a row of the table periodic_task. All times are UTC with
+// microseconds; the zero time stands for NULL.
+type Task struct {
+	ID        string    // unique; also the tracker of its jobs
+	Enabled   bool      // a task that is not enabled has no ticks
+	Task      string    // of the job: names the handler
+	Group     string    // of the job
+	Args      string    // of the job; empty in a Task that was claimed
+	Subject   string    // of the job
+	Submitter string    // of the job
+	Priority  int       // of the job: 0 low, 10 high
+	Worker    string    // the mark of the scheduler that works on it
+	Marked    time.Time // when it was marked
+	Timer     string    // when it elapses, see package calendar
+	NextRun   time.Time // when its next tick is submitted: Due and the jitter
+	Created   time.Time // intervals without `from` count from it if Starts is zero
+	Summary   string    // for people
+
+	Due      time.Time      // nominal time of the planned tick; zero: not planned, or set by hand
+	Starts   time.Time      // no tick is due before it; zero: no bound
+	Ends     time.Time      // no tick is due at it or later; zero: no bound
+	Overlap  Overlap        // default OverlapSkip
+	Catchup  Catchup        // default CatchupOne
+	Grace    time.Duration  // whole seconds; for CatchupNone
+	Deadline *time.Duration // whole seconds after due beyond which a tick is late; nil: never
+	Jitter   time.Duration  // whole seconds; greatest delay of a tick
+	Sink     Sink           // default SinkJob
+	Problem  string         // what is wrong with the row; empty: nothing
+}
+
+// unplanned reports whether the task waits for its first plan.
+func (t *Task) unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
+
+// setByHand reports whether somebody else than a scheduler wrote NextRun.
+func (t *Task) setByHand() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
+
+// anchor is where intervals without `from` count from.
+func (t *Task) anchor() time.Time {
+	if !t.Starts.IsZero() {
+		return t.Starts
+	}
+	return t.Created
+}
+
+// overlapping reports whether a tick may be submitted while a job of the task
+// is not final.
+func (t *Task) overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }

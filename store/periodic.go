@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Periodic returns the database as the scheduler's store.
+func (db *DB) Periodic() periodic.Store { return schedulerStore{db} }
+
+type schedulerStore struct{ db *DB }
+
+func (s schedulerStore) Update(ctx context.Context, fn func(periodic.Tx) error) error {
+	return s.db.Update(ctx, func(tx *Tx) error { return fn(schedulerTx{tx}) })
+}
+
+func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(error)) {
+	s.db.dialect.watch(ctx, []topic{topicTasks}, wake, report)
+}
+
+func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
+	return map[periodic.Sink]periodic.Submitter{periodic.SinkJob: jobSubmitter{s.db}}
+}
+
+func (s schedulerStore) Transient(err error) bool {
+	return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// canBeClaimed is the condition of the index nextrun_task_due.
+const canBeClaimed = `enabled AND worker IS NULL`
+
+func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
+	var peek periodic.Peek
+	err := s.db.View(ctx, func(tx *Tx) error {
+		row := struct {
+			Due, Waiting bool
+			Next, Marked Timestamp
+		}{}
+		err := tx.get(ctx, &row, `SELECT
+			EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
+			EXISTS (SELECT 1 FROM `+readyQueued+`) AS waiting,
+			(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
+			(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
+			Timestamp(tx.now))
+		peek = periodic.Peek{Now: tx.now, Due: row.Due || row.Waiting, Next: row.Next.Time(), Marked: row.Marked.Time()}
+		return err
+	})
+	if err != nil {
+		return peek, fmt.Errorf("look for due tasks: %w", err)
+	}
+	return peek, nil
+}
+
+// schedulerTx is a transaction of the scheduler.
+type schedulerTx struct{ *Tx }
+
+func (tx schedulerTx) DBTX() jobqueue.DBTX { return tx.tx }
+
+func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error) {
+	n, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
+			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
+				marked IS NULL OR marked < $1 OR marked > $2
+				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/')))`+
+		tx.db.dialect.lockRows()+`)`,
+		Timestamp(tx.now.Add(-lease)), Timestamp(tx.now.Add(lease)), worker)
+	return int(n), err
+}
+
+func (tx schedulerTx) Unmark(ctx context.Context, mark string) error {
+	_, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
+			SELECT id FROM periodic_task WHERE worker = $1`+tx.db.dialect.lockRows()+`)`, mark)
+	return err
+}

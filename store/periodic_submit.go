@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// handAgain is the problem of a task whose tick set by hand exists already.
+const handAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
+
+func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic.Plan) ([]string, error) {
+	columns := []field{{"task_id", fieldText}, {"due", fieldTime}, {"nextrun", fieldTime}, {"problem", fieldText}, {"hand", fieldTime}}
+	r, err := tx.db.newRecords(2, columns, len(plans), func(i int) []any {
+		p := plans[i]
+		return []any{p.Task.ID, p.Due, p.NextRun, nullable(p.Problem), p.Hand}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The rows are locked first, so that one which somebody else has locked is
+	// left behind, with its mark, instead of waited for.
+	var kept []string
+	err = tx.list(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.sql+` AS v),
+		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND id IN (SELECT task_id FROM plan)`+tx.db.dialect.lockRows()+`)
+		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
+			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
+					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
+				WHEN plan.problem IS NOT NULL THEN plan.problem
+				WHEN t.problem LIKE 'warning: args%' THEN t.problem END
+		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
+		RETURNING id`, mark, r.param, handAgain)
+	return kept, err
+}
+
+// tickColumns are the columns of periodic_tick as records.
+var tickColumns = []field{
+	{"task_id", fieldText}, {"due", fieldTime}, {"decision", fieldText}, {"reason", fieldText},
+	{"missed", fieldInt}, {"until", fieldTime}, {"jid", fieldText}, {"worker", fieldText}, {"decided", fieldTime},
+}
+
+func (tx schedulerTx) tickRecords(placeholder int, ticks []periodic.Tick) (records, error) {
+	return tx.db.newRecords(placeholder, tickColumns, len(ticks), func(i int) []any {
+		t := ticks[i]
+		return []any{t.TaskID, t.Due, string(t.Decision), nullable(t.Reason), t.Missed, t.Until,
+			nullable(t.JID), nullable(t.Worker), t.Decided}
+	})
+}
+
+// tickKeyRow is the primary key of periodic_tick.
+type tickKeyRow struct {
+	TaskID string `db:"task_id"`
+	Due    Timestamp
+}
+
+func tickKeys(rows []tickKeyRow) []periodic.TickKey {
+	keys := make([]periodic.TickKey, len(rows))
+	for i, r := range rows {
+		keys[i] = periodic.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
+	}
+	return keys
+}
+
+func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+	r, err := tx.tickRecords(1, ticks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []tickKeyRow
+	err = tx.list(ctx, &rows, `INSERT INTO periodic_tick
+			(task_id, due, decision, reason, missed, until, jid, worker, decided)
+		SELECT task_id, due, decision, reason, missed, until, jid, worker, decided FROM `+r.sql+` AS v WHERE true
+		ON CONFLICT DO NOTHING RETURNING task_id, due`, r.param)
+	return tickKeys(rows), err
+}
+
+func (tx schedulerTx) SettleTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+	r, err := tx.tickRecords(1, ticks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []tickKeyRow
+	err = tx.list(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
+			worker = v.worker, decided = v.decided
+		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid, worker, decided FROM `+r.sql+` AS r) AS v
+		WHERE k.task_id = of_task AND k.due = of_due
+			AND (k.decision = 'queued' OR k.worker = v.worker AND k.decided = v.decided)
+		RETURNING task_id, due`, r.param)
+	return tickKeys(rows), err
+}

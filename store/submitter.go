@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// jobSubmitter is the built-in [periodic.Submitter]: it writes rows of the
+// table job. Args go from row to row inside the database.
+type jobSubmitter struct{ db *DB }
+
+// CopiesArgs implements [periodic.ArgsCopier].
+func (jobSubmitter) CopiesArgs() {}
+
+// Pending implements [periodic.Submitter].
+func (s jobSubmitter) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
+	r, err := s.db.newRecords(1, []field{{"id", fieldText}}, len(trackers), func(i int) []any { return []any{trackers[i]} })
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`SELECT j.tracker, j.jid, j.state, j.due, j.started
+		FROM `+r.sql+` AS v JOIN job AS j ON j.tracker = v.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+		ORDER BY j.tracker, j.submitted`), r.param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	pending := map[string]periodic.Pending{}
+	for rows.Next() {
+		var tracker string
+		var p periodic.Pending
+		var due, started Timestamp
+		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
+			return nil, err
+		}
+		p.Due, p.Started = due.Time(), started.Time()
+		pending[tracker] = p
+	}
+	return pending, rows.Err()
+}
+
+// Submit implements [periodic.Submitter].
+func (s jobSubmitter) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
+	columns := []field{{"jid", fieldText}, {"tracker", fieldText}, {"due", fieldTime}, {"submitted", fieldTime}, {"single", fieldBool}}
+	r, err := s.db.newRecords(1, columns, len(jobs), func(i int) []any {
+		j := jobs[i]
+		return []any{j.JID, j.Tracker, j.Due, j.Submitted, j.Single}
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`INSERT INTO job
+			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
+		SELECT v.jid, t.task, t.group_, t.args, t.subject, v.submitted, t.submitter, t.priority, 'waiting', 0, 0,
+			v.tracker, v.due, v.single
+		FROM `+r.sql+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
+		ON CONFLICT DO NOTHING RETURNING jid`), r.param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	added := make(map[string]bool, len(jobs))
+	for rows.Next() {
+		var jid string
+		if err := rows.Scan(&jid); err != nil {
+			return nil, err
+		}
+		added[jid] = true
+	}
+	var refused []string
+	for _, j := range jobs {
+		if !added[j.JID] {
+			refused = append(refused, j.JID)
+		}
+	}
+	return refused, rows.Err()
+}
+
+// Cancel implements [periodic.Canceller].
+func (s jobSubmitter) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) error {
+	r, err := s.db.newRecords(1, []field{{"jid", fieldText}}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, s.db.dialect.rebind(`UPDATE job SET
+			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
+			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
+			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
+			cancel = $2
+		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.sql+` AS v)
+			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`+s.db.dialect.lockRows()+`)`), r.param, Timestamp(now))
+	return err
+}
