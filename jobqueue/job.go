@@ -17,27 +17,41 @@ const (
 // Job is a row of the table job. All times are UTC with microseconds; the zero
 // time stands for NULL.
 type Job struct {
-	JID       string    // unique; [NewID] makes one
-	Task      string    // names the handler
-	Group     string    // groups take turns
-	Args      string    // the handler's input, by convention JSON
-	Subject   string    // what a person reads
-	Submitted time.Time // when it was put into the queue
-	Submitter string    // who put it there
-	Priority  int       // see [PriorityLow] and [PriorityHigh]
-	State     State
-	Retries   int       // how often it was tried again
-	Progress  int       // percent
-	Tracker   string    // the periodic task's id, or a name of the submitter's; empty: none
-	Worker    string    // who has it, while scheduled or running
-	Started   time.Time // of the last attempt
-	Finished  time.Time // when it became final
-	Due       time.Time // the tick that it is for; zero if it is for none
-	Heartbeat time.Time // the worker's last sign of life; zero: another kind of executor has it
-	Single    bool      // at most one such job of a tracker is not final
-	Cancel    time.Time // when cancellation was asked for
-	Retry     time.Time // a stuck job waits until then
-	Result    string    // what the handler said at the end, or the error
+	JID        string    // unique; [NewID] makes one
+	Task       string    // names the handler
+	Group      string    // groups take turns
+	Args       string    // the handler's input, by convention JSON
+	Subject    string    // what a person reads
+	Submitted  time.Time // when it was put into the queue
+	Submitter  string    // who put it there
+	Priority   int       // see [PriorityLow] and [PriorityHigh]
+	State      State
+	Retries    int       // how often it was tried again after an error
+	Interrupts int       // how often its worker died or lost it while it ran
+	Progress   int       // percent
+	Tracker    string    // the periodic task's id, or a name of the submitter's; empty: none
+	Worker     string    // who has it, while scheduled or running
+	Started    time.Time // of the last attempt
+	Finished   time.Time // when it became final
+	Due        time.Time // the tick that it is for; zero if it is for none
+	Heartbeat  time.Time // the worker's last sign of life; zero: another kind of executor has it
+	Single     bool      // at most one such job of a tracker is not final
+	Cancel     time.Time // when cancellation was asked for
+	Retry      time.Time // a stuck job waits until then
+	Result     string    // what the handler said at the end, or the error
+}
+
+// Foreign reports whether the job belongs to another kind of executor: its
+// state is not one of [States], or it has a worker but no heartbeat, or is
+// stuck without a time of retry. nextrun never touches such jobs.
+func (j Job) Foreign() bool {
+	switch j.State {
+	case Scheduled, Running:
+		return j.Heartbeat.IsZero()
+	case Stuck:
+		return j.Retry.IsZero()
+	}
+	return !j.State.Valid()
 }
 
 // NewID returns an id for a job: a UUID of version 7 (RFC 9562), so that ids

@@ -1,0 +1,166 @@
+package jobqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// attemptsToChange is how often a change is tried when the job moves on
+// between reading and writing it.
+const attemptsToChange = 10
+
+// errMoved is returned when a job moved on each time.
+var errMoved = errors.New("the job keeps changing; try again")
+
+// Cancel cancels a job: one that waits or is stuck is cancelled at once, one
+// that an executor has is asked to stop, which takes effect within a second.
+// It returns the state in which it leaves the job: [Cancelled], [Scheduled] or
+// [Running]. Errors: [ErrFinal], [ErrForeign].
+func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
+	var state State
+	err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+		state, err = cancel(ctx, tx, jid)
+		return err
+	})
+	return state, err
+}
+
+// CancelTx is [Queue.Cancel] inside the caller's transaction.
+func (q *Queue) CancelTx(ctx context.Context, tx DBTX, jid string) (State, error) {
+	var state State
+	err := q.join(ctx, tx, func(tx QueueTx) (err error) {
+		state, err = cancel(ctx, tx, jid)
+		return err
+	})
+	return state, err
+}
+
+func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
+	var after State
+	err := change(ctx, tx, "cancel", jid, func(job Job) (Change, error) {
+		after = job.State
+		switch {
+		case job.State.Final():
+			return Change{}, ErrFinal
+		case job.State == Waiting || job.State == Stuck && !job.Retry.IsZero():
+			after = Cancelled
+			return Change{State: &after}, nil
+		case job.Foreign():
+			return Change{}, ErrForeign
+		}
+		return Change{RequestCancel: true}, nil
+	})
+	return after, err
+}
+
+// Retry puts a final job back to waiting, with its retries counted anew. It
+// returns [ErrNotFinal], or an [*OverlapError] that names the job of the same
+// tracker that is pending, where the two must not overlap.
+func (q *Queue) Retry(ctx context.Context, jid string) error {
+	return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+}
+
+// RetryTx is [Queue.Retry] inside the caller's transaction.
+func (q *Queue) RetryTx(ctx context.Context, tx DBTX, jid string) error {
+	return q.join(ctx, tx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+}
+
+func retry(ctx context.Context, tx QueueTx, jid string) error {
+	waiting := Waiting
+	return change(ctx, tx, "retry", jid, func(job Job) (Change, error) {
+		if !job.State.Valid() {
+			return Change{}, ErrForeign
+		}
+		if !job.State.Final() {
+			return Change{}, ErrNotFinal
+		}
+		if job.Single && job.Tracker != "" {
+			other, err := tx.PendingSingle(ctx, job.Tracker)
+			if err != nil {
+				return Change{}, err
+			}
+			if other != "" {
+				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
+			}
+		}
+		return Change{State: &waiting}, nil
+	})
+}
+
+// SetPriority changes the priority of a job that waits or is stuck. It returns
+// [ErrTaken] for one that an executor has, [ErrFinal] for one that has ended.
+func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
+	return q.store.Update(ctx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
+}
+
+// SetPriorityTx is [Queue.SetPriority] inside the caller's transaction.
+func (q *Queue) SetPriorityTx(ctx context.Context, tx DBTX, jid string, priority int) error {
+	return q.join(ctx, tx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
+}
+
+func setPriority(ctx context.Context, tx QueueTx, jid string, priority int) error {
+	return change(ctx, tx, "set the priority of", jid, func(job Job) (Change, error) {
+		switch {
+		case job.State.Final():
+			return Change{}, ErrFinal
+		case job.State != Waiting && job.State != Stuck:
+			return Change{}, ErrTaken
+		}
+		return Change{Priority: &priority}, nil
+	})
+}
+
+// change reads a job, decides and writes, and begins again if the job has moved
+// on in between.
+func change(ctx context.Context, tx QueueTx, verb, jid string, decide func(Job) (Change, error)) error {
+	for range attemptsToChange {
+		job, err := tx.Job(ctx, jid)
+		if err != nil {
+			return fmt.Errorf("%s job %s: %w", verb, jid, err)
+		}
+		c, err := decide(job)
+		if err != nil {
+			return fmt.Errorf("%s job %s: %w", verb, jid, err)
+		}
+		done, err := tx.Change(ctx, job, c)
+		if err != nil {
+			return fmt.Errorf("%s job %s: %w", verb, jid, err)
+		}
+		if done {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s job %s: %w", verb, jid, errMoved)
+}
+
+// pruneBatch is how many jobs are deleted in one transaction.
+const pruneBatch = 1000
+
+// Prune deletes final jobs and their logs, in transactions of a thousand, and
+// returns how many it has deleted, also when it fails or ctx ends.
+func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
+	for _, state := range filter.States {
+		if !state.Final() {
+			return 0, fmt.Errorf("prune jobs: state %s is not final; use success, failed or cancelled", state)
+		}
+	}
+	if filter.OlderThan < 0 || filter.OlderThan > 200*365*24*time.Hour {
+		return 0, fmt.Errorf("prune jobs: jobqueue.PruneFilter.OlderThan is %s; use 0 to 200 years", filter.OlderThan)
+	}
+	deleted := 0
+	for {
+		n := 0
+		err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+			n, err = tx.Delete(ctx, filter, pruneBatch)
+			return err
+		})
+		if err != nil {
+			return deleted, fmt.Errorf("prune jobs: %w", err)
+		}
+		if deleted += n; n < pruneBatch {
+			return deleted, nil
+		}
+	}
+}

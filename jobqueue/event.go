@@ -1,0 +1,31 @@
+package jobqueue
+
+import "time"
+
+// EventKind says what happened in an [Executor].
+type EventKind string
+
+// The kinds of events.
+const (
+	EventStarted     EventKind = "started"     // the executor began its work
+	EventStopped     EventKind = "stopped"     // the executor has ended
+	EventClaimed     EventKind = "claimed"     // Count jobs were taken
+	EventBegun       EventKind = "begun"       // Job runs now
+	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success
+	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
+	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
+	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
+	EventTrouble     EventKind = "trouble"     // Err kept the executor from its work; it tries again after Duration
+)
+
+// Event is something that happened in an [Executor]. Fields that the kind does
+// not name are zero.
+type Event struct {
+	Kind     EventKind
+	Job      Job
+	State    State
+	Worker   string
+	Count    int
+	Duration time.Duration
+	Err      error
+}

@@ -1,0 +1,89 @@
+package jobqueue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Handler runs a job. It must return soon after ctx has ended; [context.Cause]
+// then tells why: [ErrCancelled], [ErrLeaseLost] or [ErrShutdown]. An error
+// sends the job to stuck, from where it is tried again, or to failed once
+// there were enough retries or the error is [Permanent].
+//
+// A job may be run more than once: its worker may die, or lose the database,
+// after the work was done and before that was recorded. Handlers should
+// therefore be idempotent; [JobContext.JID] is the same in every attempt.
+type Handler func(ctx context.Context, job *JobContext) error
+
+// Causes of the end of a handler's context.
+var (
+	// ErrCancelled: somebody asked for the cancellation of the job.
+	ErrCancelled = errors.New("the job was cancelled")
+	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
+	// executor has taken the job. What the handler returns is of no account.
+	ErrLeaseLost = errors.New("the lease of the job was lost")
+	// ErrShutdown: the executor stops, and the grace time is over. Unless the
+	// handler returns nil the job goes back to waiting.
+	ErrShutdown = errors.New("the executor shuts down")
+)
+
+// Middleware makes a handler of a handler.
+type Middleware func(Handler) Handler
+
+// Chain returns h inside the middlewares, the first being the outermost.
+func Chain(h Handler, middlewares ...Middleware) Handler {
+	for i := len(middlewares) - 1; i >= 0; i-- {
+		h = middlewares[i](h)
+	}
+	return h
+}
+
+// JSON makes a handler of a function that takes the job's args as a value: they
+// are decoded from JSON, and args that do not fit fail the job at once.
+func JSON[T any](h func(ctx context.Context, job *JobContext, args T) error) Handler {
+	return func(ctx context.Context, job *JobContext) error {
+		var args T
+		if err := json.Unmarshal([]byte(job.Args), &args); err != nil {
+			return Permanent(fmt.Errorf("decode args: %w", err))
+		}
+		return h(ctx, job, args)
+	}
+}
+
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+// Permanent marks an error that no retry would help: the job goes straight to
+// failed. Permanent(nil) is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return permanentError{err}
+}
+
+// IsPermanent reports whether err is, or wraps, an error that [Permanent] made.
+func IsPermanent(err error) bool {
+	var p permanentError
+	return errors.As(err, &p)
+}
+
+type delayedError struct {
+	error
+	delay time.Duration
+}
+
+func (e delayedError) Unwrap() error { return e.error }
+
+// RetryAfter marks an error after which the job is to be tried again no sooner
+// than after delay, at most after Config.RetryCap. RetryAfter(nil, ...) is nil.
+func RetryAfter(err error, delay time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return delayedError{err, delay}
+}
