@@ -43,6 +43,7 @@ var tables = map[string][]column{
 		{Name: "finished", kind: timestamp},
 		{Name: "due", ours: true}, {Name: "heartbeat", ours: true}, {Name: "single", ours: true},
 		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
+		{Name: "interrupts", ours: true},
 	},
 	"joblog": {
 		{Name: "id", kind: text},
@@ -88,6 +89,7 @@ var tables = map[string][]column{
 	},
 	"periodic_tick": nil,
 	"nextrun_found": nil,
+	"job_pause":     nil,
 }
 
 // kindOf classes a type as PostgreSQL's information_schema or a SQLite

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -26,6 +27,12 @@ type dialect interface {
 	encode(text string) string
 	// begin prepares a transaction and returns its now.
 	begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error)
+	// now returns the time inside a transaction that somebody else began.
+	now(ctx context.Context, tx jobqueue.DBTX) (time.Time, error)
+	// firstJobs joins to each row before it, as c, the first jobs of a
+	// correlated condition; they are locked, and those locked by others passed
+	// over.
+	firstJobs(condition, order, limit string) string
 	// class returns the sentinel error that a driver's error stands for, or nil.
 	class(err error) error
 	// watch sends on wake whenever something that the topics stand for may have

@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -84,6 +85,17 @@ func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error) {
 		millis(p.options.StatementTimeout), millis(p.options.LockTimeout), millis(p.options.IdleTimeout),
 	).Scan(&now, &ignored)
 	return now, err
+}
+
+func (*postgres) now(ctx context.Context, tx jobqueue.DBTX) (time.Time, error) {
+	var now time.Time
+	err := tx.QueryRowContext(ctx, `SELECT clock_timestamp() AT TIME ZONE 'UTC'`).Scan(&now)
+	return now, err
+}
+
+func (p *postgres) firstJobs(condition, order, limit string) string {
+	return " CROSS JOIN LATERAL (SELECT * FROM job WHERE " + condition +
+		" ORDER BY " + order + " LIMIT " + limit + p.lockRows() + ") AS c"
 }
 
 // class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".

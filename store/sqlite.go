@@ -15,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/mattn/go-sqlite3"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -91,6 +92,15 @@ func (*sqlite) records(n int, columns []field) string {
 }
 
 func (*sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return time.Now(), nil }
+
+func (*sqlite) now(context.Context, jobqueue.DBTX) (time.Time, error) { return time.Now(), nil }
+
+// firstJobs does without LATERAL: the argument of a table-valued function may
+// be a correlated query.
+func (*sqlite) firstJobs(condition, order, limit string) string {
+	return " CROSS JOIN json_each((SELECT json_group_array(r) FROM (SELECT rowid AS r FROM job WHERE " + condition +
+		" ORDER BY " + order + " LIMIT " + limit + "))) AS e CROSS JOIN job AS c ON c.rowid = e.value"
+}
 
 // class maps result codes; see https://www.sqlite.org/rescode.html.
 func (*sqlite) class(err error) error {

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Tx is a transaction. It carries one now. It is not safe for concurrent use.
 type Tx struct {
-	tx  *sqlx.Tx
+	tx  jobqueue.DBTX
 	db  *DB
 	now time.Time
 }
@@ -65,6 +67,15 @@ func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, f
 	return nil
 }
 
+// join returns the caller's transaction as one of ours, with a now of its own.
+func (db *DB) join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
+	now, err := db.dialect.now(ctx, outer)
+	if err != nil {
+		return nil, db.classify(fmt.Errorf("ask for the time: %w", err))
+	}
+	return &Tx{tx: outer, db: db, now: now.UTC().Truncate(time.Microsecond)}, nil
+}
+
 // exec runs a statement with placeholders $1, $2, ... and returns the number
 // of rows it touched.
 func (tx *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
@@ -73,20 +84,6 @@ func (tx *Tx) exec(ctx context.Context, query string, args ...any) (int64, error
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-// list scans all rows into dest, a pointer to a slice.
-func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) error {
-	return tx.tx.SelectContext(ctx, dest, tx.db.dialect.rebind(query), args...)
-}
-
-// get scans the one row into dest, or returns [ErrNotFound].
-func (tx *Tx) get(ctx context.Context, dest any, query string, args ...any) error {
-	err := tx.tx.GetContext(ctx, dest, tx.db.dialect.rebind(query), args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound
-	}
-	return err
 }
 
 // skew is the difference of the database's clock to the own, as last measured.

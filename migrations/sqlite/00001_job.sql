@@ -35,14 +35,19 @@ ALTER TABLE job ADD COLUMN single    boolean NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN cancel    timestamp;
 ALTER TABLE job ADD COLUMN retry     timestamp;
 ALTER TABLE job ADD COLUMN result    text;
+ALTER TABLE job ADD COLUMN interrupts integer NOT NULL DEFAULT 0;
 
 -- Guarantee G3: of the single jobs of a tracker one at most is not final. The
 -- same index finds the pending jobs of any tracker, single or not.
 CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN '' ELSE jid END))
   WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND tracker IS NOT NULL;
-CREATE INDEX nextrun_job_waiting ON job (group_, priority, submitted, jid) WHERE state = 'waiting';
+-- A claim skips along the first three columns from one kind of jobs to the
+-- next, so that it never reads a backlog (a loose index scan).
+CREATE INDEX nextrun_job_waiting ON job (group_, task, priority, submitted, jid) WHERE state = 'waiting';
 CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
+CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
+CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
 
 {{if not (found "joblog")}}
 CREATE TABLE joblog (
@@ -56,7 +61,7 @@ CREATE TABLE joblog (
 {{else if not (found "joblog.counter")}}
 ALTER TABLE joblog ADD COLUMN counter bigint;
 {{end}}
-CREATE INDEX nextrun_joblog_jid ON joblog (jid, created, counter);
+CREATE INDEX nextrun_joblog_jid ON joblog (jid, counter);
 
 {{if not (found "jobgroupuse")}}
 CREATE TABLE jobgroupuse (
@@ -66,7 +71,15 @@ CREATE TABLE jobgroupuse (
 );
 {{end}}
 
+CREATE TABLE job_pause (
+  kind  varchar(16)  NOT NULL CONSTRAINT nextrun_pause_kind CHECK (kind IN ('group', 'task')),
+  name  varchar(254) NOT NULL,
+  since timestamp    NOT NULL,
+  PRIMARY KEY (kind, name)
+);
+
 -- +goose Down
+DROP TABLE job_pause;
 {{if not (found "jobgroupuse")}}
 DROP TABLE jobgroupuse;
 {{end}}
@@ -85,11 +98,14 @@ DROP INDEX nextrun_job_pending;
 DROP INDEX nextrun_job_waiting;
 DROP INDEX nextrun_job_active;
 DROP INDEX nextrun_job_stuck;
+DROP INDEX nextrun_job_cancel;
+DROP INDEX nextrun_job_finished;
 ALTER TABLE job DROP COLUMN due;
 ALTER TABLE job DROP COLUMN heartbeat;
 ALTER TABLE job DROP COLUMN single;
 ALTER TABLE job DROP COLUMN cancel;
 ALTER TABLE job DROP COLUMN retry;
 ALTER TABLE job DROP COLUMN result;
+ALTER TABLE job DROP COLUMN interrupts;
 {{end}}
 DROP TABLE nextrun_found;

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"reflect"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// list scans all rows into dest, a pointer to a slice of structs, whose fields
+// are columns, or of single values.
+func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) error {
+	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	into := &sqlx.Rows{Rows: rows, Mapper: tx.db.write.Mapper}
+	slice := reflect.ValueOf(dest).Elem()
+	scan := into.StructScan
+	if element := slice.Type().Elem(); isValue(element) {
+		scan = func(one any) error { return into.Scan(one) }
+	}
+	for into.Next() {
+		one := reflect.New(slice.Type().Elem())
+		if err := scan(one.Interface()); err != nil {
+			return err
+		}
+		slice.Set(reflect.Append(slice, one.Elem()))
+	}
+	return into.Err()
+}
+
+// get scans the first row into dest, or returns [ErrNotFound].
+func (tx *Tx) get(ctx context.Context, dest any, query string, args ...any) error {
+	one := reflect.ValueOf(dest).Elem()
+	rows := reflect.New(reflect.SliceOf(one.Type()))
+	if err := tx.list(ctx, rows.Interface(), query, args...); err != nil {
+		return err
+	}
+	if rows.Elem().Len() == 0 {
+		return ErrNotFound
+	}
+	one.Set(rows.Elem().Index(0))
+	return nil
+}
+
+// isValue reports whether a type is scanned as one column.
+func isValue(t reflect.Type) bool {
+	return t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
+}
