@@ -171,7 +171,7 @@ func withoutPrograms(t *testing.T, docker string) []string {
 // stub returns a directory with a program of that name, which all users can run.
 func stub(t *testing.T, name, body string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "nextrun-stub") // t.TempDir's parent is closed to others
+	dir, err := os.MkdirTemp("", "nextrun-stub") //nolint:usetesting // t.TempDir's parent is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,9 @@ func TestChild(t *testing.T) {
 // waitUntilGone polls: the one who removes the directory is nobody's child.
 func waitUntilGone(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	every := time.NewTicker(10 * time.Millisecond)
+	defer every.Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; <-every.C {
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			return
 		}

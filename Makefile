@@ -1,0 +1,58 @@
+# The commands of the project; `make` lists them.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# SQLite and the race detector need cgo. Without a C compiler Go would switch it
+# off by itself and fail later, with a message about something else.
+export CGO_ENABLED = 1
+
+TESTFLAGS ?=
+BENCH     ?= .
+FUZZTIME  ?= 20s
+
+golangci-lint := go tool -modfile=tools/go.mod golangci-lint
+shell-scripts := $(shell grep -lrE '^\#!.*bash|^\# shellcheck shell=bash' scripts .ci)
+
+.PHONY: help
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/nextrun
+	@scripts/need-cc
+	go build -o bin/nextrun ./cmd/nextrun
+
+.PHONY: run
+run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
+	@scripts/demo
+
+.PHONY: test
+test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
+	@scripts/need-cc
+	go vet ./...
+	scripts/with-postgres go test -race $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: ## Run the linters
+	@scripts/need-cc
+	$(golangci-lint) run
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck -x $(shell-scripts); \
+	else echo 'lint: no shellcheck here, so the shell scripts were not checked'; fi
+
+.PHONY: bench
+bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a part
+	@scripts/need-cc
+	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: bench-calendar
+bench-calendar: ## Compare the calendar with other libraries
+	cd bench/calendar && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser, each for FUZZTIME (20s)
+	@scripts/fuzz $(FUZZTIME)
+
+.PHONY: clean
+clean: ## Remove what was built and the demo's database
+	rm -rf bin demo.db demo.db-wal demo.db-shm
