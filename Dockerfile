@@ -1,0 +1,25 @@
+# The image has a small Debian instead of nothing below the program, because the
+# commands that an executor runs have to be somewhere: add yours to it.
+
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+# SQLite is C, hence cgo and the same Debian in both stages.
+RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath -ldflags='-s -w' -o /nextrun ./cmd/nextrun
+
+FROM debian:bookworm-slim
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /nextrun /usr/local/bin/nextrun
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin nextrun \
+    && install -d -o nextrun -g nextrun /var/lib/nextrun
+USER 10001:10001
+# A SQLite database, if that is what NEXTRUN_DB names (the default), is kept here.
+WORKDIR /var/lib/nextrun
+VOLUME /var/lib/nextrun
+# Healthy is who reaches its database.
+HEALTHCHECK --interval=15s --timeout=10s --start-period=30s CMD ["nextrun", "migrate", "status"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["nextrun"]
+CMD ["serve", "--migrate"]
