@@ -1,0 +1,146 @@
+package periodic
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
+// is safe for concurrent use. A method X is a transaction of its own; XTx is
+// the same inside the caller's transaction, after whose commit it takes effect.
+//
+// Tasks are validated before they are written: one that is not good gives a
+// [*TaskError]. A task that does not exist gives store.ErrNotFound.
+type Tasks struct{ store TaskStore }
+
+// NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
+func NewTasks(store TaskStore) *Tasks { return &Tasks{store} }
+
+// NewTask returns an enabled task with the defaults of the table.
+func NewTask(id, task, timer string) Task {
+	return Task{
+		ID: id, Enabled: true, Task: task, Timer: timer,
+		Group: "default", Args: "{}", Submitter: "nextrun",
+		Overlap: OverlapSkip, Catchup: CatchupOne, Grace: time.Minute, Sink: SinkJob,
+	}
+}
+
+// Add adds a task; start from [NewTask]. A NextRun is honoured as if it were
+// set by hand; the zero time leaves the plan to the scheduler. Worker, Marked,
+// Due, Problem and Created are not written. It returns a [*TaskError], or
+// store.ErrDuplicate if there is a task of that id.
+func (s *Tasks) Add(ctx context.Context, t Task) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return add(ctx, tx, t) })
+}
+
+// AddTx is [Tasks.Add] inside the caller's transaction.
+func (s *Tasks) AddTx(ctx context.Context, tx jobqueue.DBTX, t Task) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return add(ctx, tx, t) })
+}
+
+func add(ctx context.Context, tx TaskTx, t Task) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	return about(t.ID, tx.Add(ctx, t))
+}
+
+// Update changes a task: edit gets it as it is, locked, and changes what it
+// wants to; an error of edit leaves all as it was. Only the columns that users
+// own are written: not ID, NextRun, Created, Worker, Marked, Due and Problem.
+func (s *Tasks) Update(ctx context.Context, id string, edit func(*Task) error) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return update(ctx, tx, id, edit) })
+}
+
+// UpdateTx is [Tasks.Update] inside the caller's transaction.
+func (s *Tasks) UpdateTx(ctx context.Context, tx jobqueue.DBTX, id string, edit func(*Task) error) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return update(ctx, tx, id, edit) })
+}
+
+func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) error {
+	t, err := tx.Get(ctx, id, true)
+	if err != nil {
+		return about(id, err)
+	}
+	args := t.Args
+	if err := edit(&t); err != nil {
+		return err
+	}
+	t.ID, t.NextRun = id, time.Time{}
+	if err := t.validate(t.Args != args); err != nil {
+		return err
+	}
+	return about(id, tx.Save(ctx, t))
+}
+
+// Enable enables a task. It is planned anew: ticks that it had while it was
+// disabled are not made up for.
+func (s *Tasks) Enable(ctx context.Context, id string) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
+}
+
+// EnableTx is [Tasks.Enable] inside the caller's transaction.
+func (s *Tasks) EnableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
+}
+
+// Disable disables a task: it has no ticks until it is enabled. Jobs that were
+// submitted before are not affected.
+func (s *Tasks) Disable(ctx context.Context, id string) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
+}
+
+// DisableTx is [Tasks.Disable] inside the caller's transaction.
+func (s *Tasks) DisableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
+}
+
+// Delete deletes a task. Its jobs and the record of its ticks stay.
+func (s *Tasks) Delete(ctx context.Context, id string) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
+}
+
+// DeleteTx is [Tasks.Delete] inside the caller's transaction.
+func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
+}
+
+// RunNow has a task submitted at once, as a tick whose due is the database's
+// now. The timer goes on as before. The job of a task that is not enabled is
+// submitted in the transaction itself, or a [*PendingError] returned if the
+// task must not overlap and a job of it is not final.
+func (s *Tasks) RunNow(ctx context.Context, id string) error {
+	return s.store.Update(ctx, func(tx TaskTx) error { return runNow(ctx, tx, id) })
+}
+
+// RunNowTx is [Tasks.RunNow] inside the caller's transaction.
+func (s *Tasks) RunNowTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
+	return s.join(ctx, tx, func(tx TaskTx) error { return runNow(ctx, tx, id) })
+}
+
+func runNow(ctx context.Context, tx TaskTx, id string) error {
+	t, err := tx.Get(ctx, id, true)
+	if err != nil {
+		return about(id, err)
+	}
+	return about(id, tx.Run(ctx, t))
+}
+
+func (s *Tasks) join(ctx context.Context, tx jobqueue.DBTX, fn func(TaskTx) error) error {
+	joined, err := s.store.Join(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return fn(joined)
+}
+
+// about adds the task's id to an error.
+func about(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("task %q: %w", id, err)
+}

@@ -1,0 +1,72 @@
+package periodic
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Get returns a task.
+func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
+	var t Task
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+		t, err = tx.Get(ctx, id, false)
+		return about(id, err)
+	})
+	return t, err
+}
+
+// GetTx is [Tasks.Get] inside the caller's transaction.
+func (s *Tasks) GetTx(ctx context.Context, tx jobqueue.DBTX, id string) (Task, error) {
+	var t Task
+	err := s.join(ctx, tx, func(tx TaskTx) (err error) {
+		t, err = tx.Get(ctx, id, false)
+		return about(id, err)
+	})
+	return t, err
+}
+
+// List returns tasks in the order of their ids, without their args.
+func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	var list []Task
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+		list, err = listTasks(ctx, tx, filter)
+		return err
+	})
+	return list, err
+}
+
+// ListTx is [Tasks.List] inside the caller's transaction.
+func (s *Tasks) ListTx(ctx context.Context, tx jobqueue.DBTX, filter TaskFilter) ([]Task, error) {
+	var list []Task
+	err := s.join(ctx, tx, func(tx TaskTx) (err error) {
+		list, err = listTasks(ctx, tx, filter)
+		return err
+	})
+	return list, err
+}
+
+func listTasks(ctx context.Context, tx TaskTx, filter TaskFilter) ([]Task, error) {
+	list, err := tx.List(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
+	}
+	return list, nil
+}
+
+// Ticks returns what became of ticks, the latest first.
+func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
+	if filter.Limit == 0 {
+		filter.Limit = DefaultTickLimit
+	}
+	var list []Tick
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+		list, err = tx.Ticks(ctx, filter)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list ticks: %w", err)
+	}
+	return list, nil
+}

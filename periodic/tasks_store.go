@@ -1,0 +1,62 @@
+package periodic
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// TaskStore is the database as [Tasks] needs it; package store implements it.
+// It must be safe for concurrent use.
+type TaskStore interface {
+	// Update runs fn in a transaction, and commits it unless fn returns an error.
+	Update(ctx context.Context, fn func(TaskTx) error) error
+	// View runs fn in a transaction that only reads.
+	View(ctx context.Context, fn func(TaskTx) error) error
+	// Join returns the operations inside the caller's transaction.
+	Join(ctx context.Context, tx jobqueue.DBTX) (TaskTx, error)
+}
+
+// TaskTx are the operations on tasks inside one transaction. Where there is no
+// task of an id they return ErrNotFound of package store.
+type TaskTx interface {
+	// Add adds a task; ErrDuplicate of package store if there is one of that id.
+	Add(ctx context.Context, t Task) error
+	// Get reads a task; to edit it, it is locked until the transaction ends.
+	Get(ctx context.Context, id string, toEdit bool) (Task, error)
+	// Save writes the columns that users own, without NextRun.
+	Save(ctx context.Context, t Task) error
+	// Enable enables or disables a task.
+	Enable(ctx context.Context, id string, enabled bool) error
+	// Run sets NextRun of a task that is enabled to now. For a task that is not
+	// it submits the job itself, with a tick, and returns a [*PendingError] if a
+	// job of the task is in the way.
+	Run(ctx context.Context, t Task) error
+	// Delete deletes a task.
+	Delete(ctx context.Context, id string) error
+	// List reads tasks in the order of their ids, without Args.
+	List(ctx context.Context, filter TaskFilter) ([]Task, error)
+	// Ticks reads ticks, the latest first.
+	Ticks(ctx context.Context, filter TickFilter) ([]Tick, error)
+}
+
+// TaskFilter selects tasks; its zero value selects all.
+type TaskFilter struct {
+	Task    string // of that name; empty: any
+	Group   string // of that group; empty: any
+	Problem bool   // only those with a problem
+	After   string // only ids greater than that, to go on after a page
+	Limit   int    // at most so many; 0: all
+}
+
+// TickFilter selects ticks; its zero value selects the latest of all tasks.
+type TickFilter struct {
+	TaskID   string    // of that task; empty: of all
+	Decision Decision  // with that decision; empty: any
+	Since    time.Time // decided at that time or later; zero: whenever
+	Limit    int       // at most so many; 0: [DefaultTickLimit]
+}
+
+// DefaultTickLimit is how many ticks are listed if not told otherwise.
+const DefaultTickLimit = 100

@@ -1,0 +1,192 @@
+package periodic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/calendar"
+)
+
+// maxText is the number of characters that a text column holds.
+const maxText = 254
+
+// TaskError says what is wrong with a task: one [FieldError] or more, which
+// [errors.As] finds too.
+type TaskError struct {
+	ID     string
+	Fields []FieldError
+}
+
+// FieldError says what is wrong with one column of a task.
+type FieldError struct {
+	Field string // the column, without the underscore of group_
+	Err   error  // of the timer a *calendar.ParseError
+}
+
+// Error names the task and each column.
+func (e *TaskError) Error() string {
+	texts := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		texts[i] = f.Error()
+	}
+	return fmt.Sprintf("task %q: %s", e.ID, strings.Join(texts, "; "))
+}
+
+// Unwrap returns the errors of the fields.
+func (e *TaskError) Unwrap() []error {
+	list := make([]error, len(e.Fields))
+	for i := range e.Fields {
+		list[i] = &e.Fields[i]
+	}
+	return list
+}
+
+// Error names the column.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// PendingError is returned by [Tasks.RunNow] if a job of the task is in the way.
+type PendingError struct {
+	Pending Pending
+	now     time.Time
+}
+
+// NewPendingError returns the error for a pending job as of now.
+func NewPendingError(p Pending, now time.Time) *PendingError { return &PendingError{p, now} }
+
+// Error names the job.
+func (e *PendingError) Error() string {
+	return pendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+}
+
+// Validate returns a [*TaskError] if the table would refuse the task, or a
+// scheduler block it, and for args that are not JSON.
+func (t *Task) Validate() error { return t.validate(true) }
+
+// validate is Validate, with or without a look at the args.
+func (t *Task) validate(args bool) error {
+	v := validator{id: t.ID}
+	v.text("id", t.ID, true)
+	v.text("task", t.Task, true)
+	v.text("group", t.Group, true)
+	v.text("subject", t.Subject, false)
+	v.text("submitter", t.Submitter, true)
+	v.text("summary", t.Summary, false)
+	if args {
+		v.args(t.Args)
+	}
+	if _, err := calendar.ParseAt(t.Timer, t.anchor()); err != nil {
+		v.add("timer", err)
+	}
+	v.bounds(t.Starts, t.Ends)
+	if !t.NextRun.IsZero() {
+		v.time("nextrun", t.NextRun)
+	}
+	v.seconds("grace", t.Grace)
+	v.seconds("jitter", t.Jitter)
+	if t.Deadline != nil {
+		v.seconds("deadline", *t.Deadline)
+	}
+	v.policies(t)
+	return v.err()
+}
+
+// validator collects what is wrong with a task.
+type validator struct {
+	id     string
+	fields []FieldError
+}
+
+func (v *validator) add(field string, err error) { v.fields = append(v.fields, FieldError{field, err}) }
+
+func (v *validator) addf(field, format string, args ...any) {
+	v.add(field, fmt.Errorf(format, args...))
+}
+
+func (v *validator) err() error {
+	if len(v.fields) == 0 {
+		return nil
+	}
+	return &TaskError{ID: v.id, Fields: v.fields}
+}
+
+func (v *validator) text(field, text string, required bool) {
+	switch n := utf8.RuneCountInString(text); {
+	case required && text == "":
+		v.addf(field, "is empty")
+	case n > maxText:
+		v.addf(field, "has %d characters, at most %d are allowed", n, maxText)
+	default:
+		v.encoding(field, text)
+	}
+}
+
+func (v *validator) encoding(field, text string) {
+	switch {
+	case !utf8.ValidString(text):
+		v.addf(field, "is not valid UTF-8")
+	case strings.ContainsRune(text, 0):
+		v.addf(field, "contains a NUL character")
+	}
+}
+
+func (v *validator) args(text string) {
+	var value json.RawMessage
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		v.addf("args", "is not JSON: %w", err)
+		return
+	}
+	v.encoding("args", text)
+}
+
+func (v *validator) bounds(starts, ends time.Time) {
+	if !starts.IsZero() {
+		v.time("starts", starts)
+	}
+	if !ends.IsZero() {
+		v.time("ends", ends)
+	}
+	if !starts.IsZero() && !ends.IsZero() && !starts.Before(ends) {
+		v.addf("ends", "must be later than starts")
+	}
+}
+
+func (v *validator) time(field string, t time.Time) {
+	if t.Before(Unplanned) || t.After(Never.Add(time.Second-time.Microsecond)) {
+		v.addf(field, "is %s; use a time from 1970 to 9999", t.UTC().Format(time.RFC3339))
+	}
+}
+
+func (v *validator) seconds(field string, d time.Duration) {
+	if d < 0 || d%time.Second != 0 || d/time.Second > math.MaxInt32 {
+		v.addf(field, "is %s; use whole seconds from 0 to %d", d, math.MaxInt32)
+	}
+}
+
+func (v *validator) policies(t *Task) {
+	switch t.Overlap {
+	case OverlapSkip, OverlapQueue, OverlapReplace, OverlapAllow:
+	default:
+		v.addf("overlap", "is %q; use skip, queue, replace or allow", t.Overlap)
+	}
+	switch t.Catchup {
+	case CatchupOne, CatchupNone, CatchupAll:
+	default:
+		v.addf("catchup", "is %q; use one, none or all", t.Catchup)
+	}
+	switch t.Sink {
+	case SinkJob, SinkEvent:
+	default:
+		v.addf("sink", "is %q; use job or event", t.Sink)
+	}
+	if t.Priority < math.MinInt32 || t.Priority > math.MaxInt32 {
+		v.add("priority", errors.New("is out of range; use 0 for low and 10 for high"))
+	}
+}
