@@ -7,6 +7,7 @@ import (
 )
 
 // component is one item of a list: a value, a range (stop is not negative), or a repetition up to the end of the field.
+// A range has a repetition too.
 type component struct {
 	start, stop, repeat int64 // stop: -1 without a range; repeat: 0 for a single value
 }
@@ -14,17 +15,22 @@ type component struct {
 // chain is a list of components in normal form: sorted, without doubles. A nil chain is `*`.
 type chain []component
 
-// normalize brings a chain into the form in which systemd prints it.
-func (c chain) normalize() chain {
+// reduce lets each range end with a member, and turns ranges of one member into values.
+func (c chain) reduce() {
 	for i := range c {
-		if p := &c[i]; p.stop >= 0 {
-			if p.repeat > 0 && p.stop > p.start {
-				p.stop -= (p.stop - p.start) % p.repeat
-			}
+		if p := &c[i]; p.stop >= p.start {
+			p.stop -= (p.stop - p.start) % p.repeat
 			if p.stop == p.start {
 				p.stop, p.repeat = -1, 0
 			}
 		}
+	}
+}
+
+// sorted brings reduced components into the order in which systemd prints them.
+func (c chain) sorted() chain {
+	if len(c) < 2 {
+		return c
 	}
 	slices.SortFunc(c, func(a, b component) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.stop, b.stop), cmp.Compare(a.repeat, b.repeat))
@@ -60,6 +66,12 @@ func (p component) end(high int64) int64 {
 	return high
 }
 
+// has reports whether v is a member.
+func (c chain) has(v int64) bool {
+	n, ok := c.next(v, v)
+	return ok && n == v
+}
+
 // next returns the smallest member from v to high.
 func (c chain) next(v, high int64) (best int64, ok bool) {
 	for _, p := range c {
@@ -67,7 +79,7 @@ func (c chain) next(v, high int64) (best int64, ok bool) {
 		if v > n && p.repeat > 0 {
 			n += (v - n + p.repeat - 1) / p.repeat * p.repeat
 		}
-		if n >= v && n <= p.end(high) && (!ok || n < best) {
+		if n >= v && n <= min(p.end(high), high) && (!ok || n < best) {
 			best, ok = n, true
 		}
 	}

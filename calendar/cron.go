@@ -9,20 +9,22 @@ import (
 // cron is a cron expression in normal form, and what it compiles to.
 type cron struct {
 	ticker
-	fields []string // upper case, names replaced by numbers
-	zone   string   // "" when none was given
+	text  string // upper case, names replaced by numbers
+	zoned bool   // the zone was given
 }
 
 // String implements Schedule.
 func (c *cron) String() string {
-	text := strings.Join(c.fields, " ")
-	if c.zone != "" {
-		return "CRON_TZ=" + c.zone + " " + text
+	if c.zoned {
+		return zonePrefixes[0] + c.zone.name + " " + c.text
 	}
-	return text
+	return c.text
 }
 
-// cronNames are the names for common expressions that gronx knows, but for those that end in minutes all letters.
+// zonePrefixes are what may stand in front of an expression; the first one is the normal form.
+var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
+
+// cronNames are the names that gronx knows.
 var cronNames = map[string]string{
 	"@yearly":      "0 0 1 1 *",
 	"@annually":    "0 0 1 1 *",
@@ -38,72 +40,60 @@ var cronNames = map[string]string{
 	"@everysecond": "* * * * * *",
 }
 
-// parseCron reads [CRON_TZ=zone] expression. What it accepts is validated by gronx; the elapses come from sets of our
-// own, because gronx reads the expression anew in every call.
-func parseCron(timer string) (Schedule, error) {
-	c := &cron{}
-	c.ticker.zone = utc
+// looksLikeCron tells cron expressions by what calendar events never have: five words or more, a name that starts with
+// @ and is no number, a zone in front.
+func looksLikeCron(timer string) bool {
 	words := splitWords(timer)
-	if len(words) > 0 {
-		if name, ok := zonePrefix(words[0].text); ok {
-			z, err := zoneNamed(name)
-			if err != nil {
-				return nil, &ParseError{timer, words[0].at + strings.IndexByte(words[0].text, '=') + 1, err.Error()}
-			}
-			c.ticker.zone, c.zone = z, name
-			if z == utc {
-				c.zone = "UTC"
-			}
-			words = words[1:]
-		}
+	if len(words) == 0 {
+		return false
 	}
-	if len(words) == 1 && words[0].text[0] == '@' {
-		text, ok := cronNames[strings.ToLower(words[0].text)]
-		if !ok {
-			return nil, &ParseError{timer, words[0].at, "unknown name " + words[0].text}
-		}
-		words = splitWords(text)
+	first := words[0].text
+	if _, ok := zonePrefix(first); ok || len(words) >= 5 {
+		return true
 	}
-	p := cronParser{timer: timer}
-	if err := p.expression(words); err != nil {
-		return nil, err
-	}
-	c.fields = p.normal
-	if !gronx.IsValid(strings.Join(c.fields, " ")) {
-		return nil, &ParseError{timer, 0, "not a cron expression that gronx accepts"}
-	}
-	c.table = p.compile()
-	return c, nil
+	return first[0] == '@' && strings.Trim(first[1:], "0123456789.") != ""
 }
 
-// zonePrefix takes apart CRON_TZ=zone and TZ=zone.
+// zonePrefix takes CRON_TZ=zone or TZ=zone apart.
 func zonePrefix(text string) (zone string, ok bool) {
-	for _, prefix := range [...]string{"CRON_TZ=", "TZ="} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok {
-			return rest, true
+	for _, prefix := range zonePrefixes {
+		if zone, ok := strings.CutPrefix(text, prefix); ok {
+			return zone, true
 		}
 	}
 	return "", false
 }
 
-// word is a part of a timer between spaces, with its place.
-type word struct {
-	text string
-	at   int
-}
-
-func splitWords(timer string) []word {
-	words := make([]word, 0, 8)
-	start := -1
-	for i := 0; i <= len(timer); i++ {
-		space := i == len(timer) || strings.IndexByte(" \t\n\v\f\r", timer[i]) >= 0
-		switch {
-		case space && start >= 0:
-			words = append(words, word{timer[start:i], start})
-			start = -1
-		case !space && start < 0:
-			start = i
+// parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a calendar event; that
+// it is one is for gronx to say, which reads expressions anew in every call.
+func parseCron(timer string) (Schedule, error) {
+	p := cronParser{timer: timer}
+	words := splitWords(timer)
+	c := &cron{}
+	z := utc
+	if name, ok := zonePrefix(words[0].text); ok {
+		var err error
+		if z, err = zoneNamed(name); err != nil {
+			at := words[0].at + len(words[0].text) - len(name)
+			return nil, p.fail(at, "%v%s", err, suggestZone(name))
 		}
+		c.zoned = true
+		words = words[1:]
 	}
-	return words
+	if len(words) == 1 && words[0].text[0] == '@' {
+		text, ok := cronNames[strings.ToLower(words[0].text)]
+		if !ok {
+			return nil, p.unknownName(words[0])
+		}
+		words = splitWords(text)
+	}
+	if err := p.expression(words); err != nil {
+		return nil, err
+	}
+	c.text = strings.Join(p.normal, " ")
+	if !gronx.IsValid(c.text) {
+		return nil, p.fail(0, "gronx does not accept this cron expression")
+	}
+	c.ticker = newTicker(p.rule(), p.clock(), z)
+	return c, nil
 }

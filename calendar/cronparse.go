@@ -2,63 +2,47 @@ package calendar
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
-
-// cronField describes one of the seven fields.
-type cronField struct {
-	name      string
-	low, high int
-}
-
-const (
-	cronSecond = iota
-	cronMinute
-	cronHour
-	cronDay
-	cronMonth
-	cronWeekday
-	cronYear
-)
-
-var cronFields = [7]cronField{
-	{"second", 0, 59}, {"minute", 0, 59}, {"hour", 0, 23}, {"day of the month", 1, 31}, {"month", 1, 12},
-	{"weekday", 0, 7}, {"year", 0, 9999},
-}
 
 // cronParser collects the sets of the fields.
 type cronParser struct {
 	timer  string
 	normal []string
 	sets   [cronYear]uint64
-	years  [4]uint64
+	years  yearSet
 	days   cronDays
+}
+
+func (p *cronParser) fail(at int, format string, args ...any) error {
+	return &ParseError{p.timer, min(at, len(p.timer)), fmt.Sprintf(format, args...)}
 }
 
 // expression reads 5 fields, 6 (seconds in front, or a year of four digits at the end), or 7.
 func (p *cronParser) expression(words []word) error {
 	if len(words) < 5 || len(words) > 7 {
-		return p.fail(len(p.timer), "a cron expression has 5 to 7 fields, this one has %d", len(words))
+		at := len(p.timer)
+		if len(words) > 7 {
+			at = words[7].at
+		}
+		return p.fail(at, "a cron expression has 5 to 7 fields, this one has %d", len(words))
 	}
 	first := 0
 	if len(words) == 5 || len(words) == 6 && hasYear(words[5].text) {
 		first = 1
 		p.sets[cronSecond] = 1
 	}
-	for i := range p.years {
-		p.years[i] = ^uint64(0)
+	if first+len(words) <= cronYear {
+		p.years = everyYear()
 	}
 	for i, w := range words {
 		if err := p.field(first+i, w); err != nil {
 			return err
 		}
 	}
-	p.days.combine(p.text(words, first, cronDay), p.text(words, first, cronWeekday))
+	p.days.combine(p.normal[cronDay-first], p.normal[cronWeekday-first])
 	return nil
 }
-
-func (p *cronParser) text(words []word, first, field int) string { return words[field-first].text }
 
 // hasYear reports whether the text has four digits in a row.
 func hasYear(text string) bool {
@@ -73,154 +57,123 @@ func hasYear(text string) bool {
 	return false
 }
 
-func (p *cronParser) fail(at int, format string, args ...any) error {
-	return &ParseError{p.timer, min(at, len(p.timer)), fmt.Sprintf(format, args...)}
-}
-
 // field reads a list of items.
 func (p *cronParser) field(f int, w word) error {
-	if f == cronYear {
-		p.years = [4]uint64{}
-	}
-	var normal []string
+	var normal strings.Builder
 	at := w.at
-	for _, item := range strings.Split(w.text, ",") {
-		text, err := p.item(f, strings.ToUpper(item), at)
+	for text := range strings.SplitSeq(w.text, ",") {
+		item, err := p.item(f, strings.ToUpper(text), at)
 		if err != nil {
 			return err
 		}
-		normal = append(normal, text)
-		at += len(item) + 1
+		if at > w.at {
+			normal.WriteByte(',')
+		}
+		normal.WriteString(item)
+		at += len(text) + 1
 	}
-	p.normal = append(p.normal, strings.Join(normal, ","))
+	p.normal = append(p.normal, normal.String())
 	return nil
 }
 
 // item reads one item of a list and returns its normal form.
 func (p *cronParser) item(f int, text string, at int) (string, error) {
 	if text == "*" || text == "?" {
-		p.add(f, cronFields[f].low, cronFields[f].high, 1)
+		p.add(f, cronItem{low: cronFields[f].low, high: cronFields[f].high, step: 1})
 		return text, nil
 	}
 	if normal, ok, err := p.special(f, text, at); ok || err != nil {
 		return normal, err
 	}
-	body, stepText, stepped := strings.Cut(text, "/")
-	step, normal := 1, ""
-	if stepped {
-		n, ok := cronNumber(stepText)
-		if !ok || n == 0 {
-			return "", p.fail(at+len(body)+1, "expected a step of at least 1 after `/`")
-		}
-		step, normal = n, "/"+strconv.Itoa(n)
-	}
-	if body == "*" {
-		p.add(f, cronFields[f].low, cronFields[f].high, step)
-		return body + normal, nil
-	}
-	lowText, highText, ranged := strings.Cut(body, "-")
-	low, err := p.value(f, lowText, at, stepped && !ranged)
+	i, err := p.numbers(f, text, at)
 	if err != nil {
 		return "", err
 	}
-	if !ranged {
-		p.add(f, low, cronEnd(f, low, stepped), step)
-		return strconv.Itoa(low) + normal, nil
-	}
-	high, err := p.value(f, highText, at+len(lowText)+1, false)
-	if err != nil {
-		return "", err
-	}
-	normal = strconv.Itoa(low) + "-" + strconv.Itoa(high) + normal
-	if f == cronWeekday && low == 7 && high != 7 && !stepped {
-		low = 0
-	}
-	if high < low {
-		return "", p.fail(at, "the range ends before it starts")
-	}
-	p.add(f, low, high, step)
-	return normal, nil
+	p.add(f, i)
+	return i.String(), nil
 }
 
-// cronEnd returns where an item without a range ends.
-func cronEnd(f, low int, stepped bool) int {
-	switch {
-	case !stepped:
-		return low
-	case f == cronWeekday:
-		return 6
+// numbers reads a, a-b, a/step, a-b/step or */step.
+func (p *cronParser) numbers(f int, text string, at int) (i cronItem, err error) {
+	body, step, stepped := strings.Cut(text, "/")
+	i.step, i.stepped = 1, stepped
+	if stepped {
+		var ok bool
+		if i.step, ok = cronNumber(step); !ok || i.step == 0 || !isDigit(step[0]) {
+			return i, p.fail(at+len(body)+1, "expected a step of at least 1 after `/`")
+		}
 	}
-	return cronFields[f].high
+	if body == "*" {
+		i.low, i.high, i.star = cronFields[f].low, cronFields[f].high, true
+		return i, nil
+	}
+	low, high, ranged := strings.Cut(body, "-")
+	if i.low, err = p.value(f, low, at, stepped && !ranged); err != nil {
+		return i, err
+	}
+	if !ranged {
+		i.high = i.lastOf(f)
+		return i, nil
+	}
+	i.ranged = true
+	if i.high, err = p.value(f, high, at+len(low)+1, false); err != nil {
+		return i, err
+	}
+	if i.high < i.low && !(f == cronWeekday && i.low == 7 && !stepped) {
+		return i, p.fail(at, "the range %s ends before it starts", body)
+	}
+	return i, nil
 }
 
 // value reads a number or a name. A repetition may start with 0 in every field.
 func (p *cronParser) value(f int, text string, at int, repeated bool) (int, error) {
+	field := &cronFields[f]
 	n, ok := cronNumber(text)
 	if !ok {
-		return 0, p.fail(at, "expected a %s", cronFields[f].name)
+		return 0, p.fail(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
 	}
-	if low, high := cronFields[f].low, cronFields[f].high; n > high || n < low && !(repeated && n == 0) {
-		return 0, p.fail(at, "a %s must lie in %d..%d", cronFields[f].name, low, high)
+	if !isDigit(text[0]) && !field.named(text) {
+		return 0, p.fail(at, "expected a %s, and %s is none", field.name, text)
+	}
+	if n > field.high || n < field.low && !(repeated && n == 0) {
+		return 0, p.fail(at, "%s %s is not in %d..%d", field.name, text, field.low, field.high)
 	}
 	return n, nil
 }
 
-const cronMonths = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
-const cronWeekdays = "SUNMONTUEWEDTHUFRISAT"
-
-// cronNumber reads digits or a name of three letters.
-func cronNumber(text string) (int, bool) {
-	if len(text) == 3 && isLetter(text[0]) {
-		if i := strings.Index(cronMonths, text); i >= 0 && i%3 == 0 {
-			return i/3 + 1, true
-		}
-		i := strings.Index(cronWeekdays, text)
-		return i / 3, i >= 0 && i%3 == 0
+// add puts the numbers of an item into the set of a field.
+func (p *cronParser) add(f int, i cronItem) {
+	if f == cronWeekday && i.low == 7 && i.high != 7 {
+		i.low = 0 // 7 is Sunday too
 	}
-	if text == "" {
-		return 0, false
-	}
-	n := 0
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return 0, false
-		}
-		n = min(n*10+int(text[i]-'0'), 1<<30)
-	}
-	return n, true
-}
-
-// add puts low, low+step, ... up to high into the set of a field.
-func (p *cronParser) add(f, low, high, step int) {
-	if f == cronWeekday && low == 7 && high == 6 {
-		low = 0
-	}
-	for v := low; v <= high; v += step {
+	for v := i.low; v <= i.high; v += i.step {
 		switch {
 		case f != cronYear:
 			p.sets[f] |= 1 << v
 		case v >= firstYear && v <= lastYear:
-			p.years[(v-firstYear)/64] |= 1 << ((v - firstYear) % 64)
+			p.years.add(v)
 		}
 	}
 }
 
-// compile makes the sets of an expression that has been read.
-func (p *cronParser) compile() timetable {
+// rule returns the days of an expression that has been read.
+func (p *cronParser) rule() dateRule {
 	p.days.days = uint32(p.sets[cronDay])
-	p.days.weekdays |= cronWeek(p.sets[cronWeekday])
-	return timetable{
-		dates: compileDates(p.years, uint16(p.sets[cronMonth]), &p.days),
-		clock: clock{
-			hours:   uint32(p.sets[cronHour]),
-			minutes: p.sets[cronMinute],
-			seconds: p.sets[cronSecond],
-		},
-	}
+	p.days.weekdays = cronWeek(p.sets[cronWeekday])
+	return dateRule{p.years, uint16(p.sets[cronMonth]), &p.days}
 }
 
-// cronWeek turns days from 0 for Sunday to 7 for Sunday into days from 0 for Monday.
-func cronWeek(set uint64) uint8 {
-	set |= set >> 7 << 0 & 1
-	return uint8(set>>1&(1<<6-1) | set&1<<6)
+// clock returns the times of day of an expression that has been read.
+func (p *cronParser) clock() clock {
+	return clock{hours: uint32(p.sets[cronHour]), minutes: p.sets[cronMinute], seconds: p.sets[cronSecond]}
+}
+
+// unknownName is the error for a name such as @reboot.
+func (p *cronParser) unknownName(w word) error {
+	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
+	suggestion := nearest(w.text, names...)
+	if strings.EqualFold(w.text, "@midnight") {
+		suggestion = "@daily"
+	}
+	return p.fail(w.at, "unknown name %q%s", w.text, didYouMean(suggestion))
 }

@@ -4,35 +4,42 @@ package calendar
 // and on the length of the month only, so that 28 words describe every month there is. Years and months that hold no
 // day at all are left out, so that a search never walks: each step looks at one word.
 type dates struct {
-	years  [4]uint64         // bit 0 is firstYear
+	years  yearSet
 	months [yearKinds]uint16 // months that have a day, by the shape of the year
 	days   [7][4]uint32      // days by weekday of the first and by length of the month, 28 to 31
 }
 
-// monthRule says which days of a month belong to a timer. The first of the month falls on the weekday first.
+// dateRule is a set of days as a timer describes it.
+type dateRule struct {
+	years  yearSet
+	months uint16 // bit 1 is January
+	days   monthRule
+}
+
+// monthRule says which days of a month belong to a timer: bit n is the n-th day. The first of the month falls on the
+// weekday first, 0 being Monday. Bits beyond the length of the month do not count.
 type monthRule interface {
 	daysOf(first, length int) uint32
 }
 
-// compileDates tabulates a rule for the given months and years.
-func compileDates(years [4]uint64, months uint16, rule monthRule) (d dates) {
+// compile tabulates a rule.
+func (r dateRule) compile() (d dates) {
 	for first := range d.days {
 		for i := range d.days[first] {
 			length := 28 + i
-			d.days[first][i] = rule.daysOf(first, length) & uint32(bitRange(1, length))
+			d.days[first][i] = r.days.daysOf(first, length) & uint32(bitRange(1, length))
 		}
 	}
 	for k := range yearKind(yearKinds) {
 		for m := 1; m <= 12; m++ {
-			if hasBit(uint64(months), m) && d.in(k, m) != 0 {
+			if hasBit(uint64(r.months), m) && d.in(k, m) != 0 {
 				d.months[k] |= 1 << m
 			}
 		}
 	}
 	for y := firstYear; y <= lastYear; y++ {
-		i := y - firstYear
-		if hasBit(years[i/64], i%64) && d.months[kindOf(y)] != 0 {
-			d.years[i/64] |= 1 << (i % 64)
+		if r.years.has(y) && d.months[kindOf(y)] != 0 {
+			d.years.add(y)
 		}
 	}
 	return d
@@ -47,7 +54,7 @@ func (d *dates) in(k yearKind, month int) uint32 {
 func (d *dates) next(from int) (int, bool) {
 	at := dateOf(from)
 	year := at.year
-	if d.hasYear(year) {
+	if d.years.has(year) {
 		k := kindOf(year)
 		months := uint64(d.months[k])
 		if hasBit(months, at.month) {
@@ -59,7 +66,7 @@ func (d *dates) next(from int) (int, bool) {
 			return d.firstOf(year, m), true
 		}
 	}
-	if year = d.nextYear(year + 1); year == 0 {
+	if year = d.years.next(year + 1); year == 0 {
 		return 0, false
 	}
 	return d.firstOf(year, nextBit(uint64(d.months[kindOf(year)]), 1)), true
@@ -69,7 +76,7 @@ func (d *dates) next(from int) (int, bool) {
 func (d *dates) prev(from int) (int, bool) {
 	at := dateOf(from)
 	year := at.year
-	if d.hasYear(year) {
+	if d.years.has(year) {
 		k := kindOf(year)
 		months := uint64(d.months[k])
 		if hasBit(months, at.month) {
@@ -81,7 +88,7 @@ func (d *dates) prev(from int) (int, bool) {
 			return d.lastOf(year, m), true
 		}
 	}
-	if year = d.prevYear(year - 1); year == 0 {
+	if year = d.years.prev(year - 1); year == 0 {
 		return 0, false
 	}
 	return d.lastOf(year, prevBit(uint64(d.months[kindOf(year)]), 12)), true
@@ -93,30 +100,4 @@ func (d *dates) firstOf(year, month int) int {
 
 func (d *dates) lastOf(year, month int) int {
 	return date{year, month, prevBit(uint64(d.in(kindOf(year), month)), 31)}.days()
-}
-
-func (d *dates) hasYear(year int) bool {
-	i := year - firstYear
-	return i >= 0 && i < 256 && hasBit(d.years[i/64], i%64)
-}
-
-// nextYear returns the first year of the set that is at least the given one, or 0.
-func (d *dates) nextYear(year int) int {
-	i := max(year-firstYear, 0)
-	for ; i < 256; i = (i/64 + 1) * 64 {
-		if n := nextBit(d.years[i/64], i%64); n >= 0 {
-			return firstYear + i/64*64 + n
-		}
-	}
-	return 0
-}
-
-// prevYear returns the last year of the set that is at most the given one, or 0.
-func (d *dates) prevYear(year int) int {
-	for i := year - firstYear; i >= 0; i = i/64*64 - 1 {
-		if n := prevBit(d.years[i/64], i%64); n >= 0 {
-			return firstYear + i/64*64 + n
-		}
-	}
-	return 0
 }

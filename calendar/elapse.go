@@ -10,6 +10,11 @@ import "time"
 type ticker struct {
 	table timetable
 	zone  *zone
+	rule  dateRule // what the days of the table were made from
+}
+
+func newTicker(rule dateRule, c clock, z *zone) ticker {
+	return ticker{timetable{rule.compile(), c}, z, rule}
 }
 
 // Next implements Schedule.

@@ -19,25 +19,26 @@ type eventSpec struct {
 
 const allWeekdays = 1<<7 - 1
 
-// compile makes the sets of a spec that has been checked.
-func (s *eventSpec) compile() timetable {
-	var years [4]uint64
-	for y := range int64(lastYear - firstYear + 1) {
-		v, ok := s.years.next(y+firstYear, y+firstYear)
-		if s.years == nil || ok && v == y+firstYear {
-			years[y/64] |= 1 << (y % 64)
+// rule returns the days of a spec that has been checked.
+func (s *eventSpec) rule() dateRule {
+	rule := dateRule{months: uint16(s.months.set(1, 12)), days: s.dayRule()}
+	for y := int64(firstYear); y <= lastYear; y++ {
+		if s.years == nil || s.years.has(y) {
+			rule.years.add(int(y))
 		}
 	}
-	table := timetable{
-		dates: compileDates(years, uint16(s.months.set(1, 12)), s.dayRule()),
-		clock: clock{hours: uint32(s.hours.set(0, 23)), minutes: s.minutes.set(0, 59)},
-	}
+	return rule
+}
+
+// clock returns the times of day of a spec that has been checked.
+func (s *eventSpec) clock() clock {
+	c := clock{hours: uint32(s.hours.set(0, 23)), minutes: s.minutes.set(0, 59)}
 	if s.seconds.whole(int64(second)) {
-		table.clock.seconds = s.seconds.divide(int64(second)).set(0, 59)
+		c.seconds = s.seconds.divide(int64(second)).set(0, 59)
 	} else {
-		table.clock.parts = s.seconds
+		c.parts = s.seconds
 	}
-	return table
+	return c
 }
 
 func (s *eventSpec) dayRule() eventDays {
@@ -45,11 +46,10 @@ func (s *eventSpec) dayRule() eventDays {
 	if rule.weekdays == 0 {
 		rule.weekdays = allWeekdays
 	}
-	switch {
-	case !s.fromEnd || s.days == nil:
-		rule.days = uint32(s.days.set(1, 31))
-	default:
+	if s.fromEnd && s.days != nil {
 		rule.fromEnd = s.daysFromEnd()
+	} else {
+		rule.days = uint32(s.days.set(1, 31))
 	}
 	return rule
 }

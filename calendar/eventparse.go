@@ -1,8 +1,6 @@
 package calendar
 
-import (
-	"strings"
-)
+import "strings"
 
 // parseEvent reads a calendar event: [weekdays] [date] [time] [zone], or a shorthand such as daily.
 func parseEvent(timer string) (Schedule, error) {
@@ -12,43 +10,39 @@ func parseEvent(timer string) (Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.zone = z
 	if err := s.event(&e.spec); err != nil {
 		return nil, err
 	}
-	if e.spec.zone == "UTC" {
-		e.zone = utc
+	if e.spec.zone == utc.name {
+		z = utc // where @ said so
 	}
-	e.table = e.spec.compile()
+	e.ticker = newTicker(e.spec.rule(), e.spec.clock(), z)
 	return e, nil
 }
 
-// zoneSuffix takes a zone off the end, if the last word is one.
+// zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and is not the only one.
 func (s *scanner) zoneSuffix(spec *eventSpec) (*zone, error) {
 	space := strings.LastIndexByte(s.timer, ' ')
-	if space < 0 {
-		return utc, nil
-	}
 	word := s.timer[space+1:]
-	if word == "" || !isLetter(word[0]) || space == 0 {
+	if space <= 0 || word == "" || !isLetter(word[0]) {
 		return utc, nil
 	}
 	z, err := zoneNamed(word)
 	if err != nil {
-		return nil, s.failAt(space+1, "%v", err)
+		return nil, s.failAt(space+1, "%v%s", err, suggestZone(word))
 	}
-	spec.zone = word
-	if z == utc {
-		spec.zone = "UTC"
-	}
+	spec.zone = z.name
 	s.end = space
 	return z, nil
 }
 
-// event reads what is left after the zone.
+// event reads what stands before the zone.
 func (s *scanner) event(spec *eventSpec) error {
-	if s.done() {
-		return s.fail("the timer is empty")
+	switch {
+	case s.done():
+		return s.fail("the timer is empty; an example is *-*-* 02:00")
+	case s.peek() == ' ':
+		return s.fail("a timer does not start with a space")
 	}
 	if short, ok := shorthands[strings.ToLower(s.rest())]; ok {
 		inner := &scanner{timer: short, end: len(short)}
@@ -63,7 +57,7 @@ func (s *scanner) event(spec *eventSpec) error {
 	if err := s.date(spec); err != nil {
 		return err
 	}
-	return s.clock(spec)
+	return s.time(spec)
 }
 
 // shorthands are the names that systemd.time(7) gives to common events.
@@ -80,168 +74,69 @@ var shorthands = map[string]string{
 	"bi-annually":   "*-01,07-01 00:00:00",
 	"yearly":        "*-01-01 00:00:00",
 	"annually":      "*-01-01 00:00:00",
-	"anually":       "*-01-01 00:00:00",
+	"anually":       "*-01-01 00:00:00", // sic
 }
 
-// weekdays reads the list of weekdays in front, if there is one.
+// weekdays reads the list of weekdays in front, if there is one. A comma may end it.
 func (s *scanner) weekdays(spec *eventSpec) error {
-	open, set := -1, uint8(0)
-	for first := true; ; first = false {
-		d, ok := s.weekday()
-		if !ok {
-			if first {
-				return nil
-			}
-			return s.fail("expected a weekday such as Mon or Monday")
-		}
-		if open > d {
-			return s.fail("the range ends before it starts; a week runs from Mon to Sun")
-		}
-		if open < 0 {
-			open = d
-		}
-		set |= uint8(bitRange(open, d))
-		ranged := open < d
-		open = -1
-		switch {
-		case s.done() || s.peek() == ' ':
-		case s.take(".."), s.take("-"):
-			if ranged {
-				return s.fail("a range has two ends only")
-			}
-			open = d
-			continue
-		case s.take(","):
-		default:
-			return s.fail("expected a comma, `..` or a space after the weekday")
-		}
-		if s.done() || s.peek() == ' ' {
-			s.skipSpaces()
-			if set != allWeekdays {
-				spec.weekdays = set
-			}
-			return nil
-		}
-	}
-}
-
-// weekday reads a name in any case, in full or its first three letters.
-func (s *scanner) weekday() (int, bool) {
-	for d, name := range weekdayNames {
-		if s.takeFold(name) || s.takeFold(name[:3]) {
-			return d, true
-		}
-	}
-	return 0, false
-}
-
-// date reads year-month-day or month-day, with ~ in place of the last dash for days from the end of the month. What
-// turns out to be a time is left in place.
-func (s *scanner) date(spec *eventSpec) error {
-	if s.done() {
+	if !isLetter(s.peek()) {
 		return nil
 	}
-	start := s.pos
-	var parts [3]chain
-	var at [3]int
-	n := 0
+	var set uint8
 	for {
-		at[n] = s.pos
-		c, err := s.chain(1)
+		days, err := s.weekdayRange()
 		if err != nil {
 			return err
 		}
-		parts[n] = c
-		n++
-		if n == 1 && s.peek() == ':' {
-			s.pos = start
-			return nil
-		}
-		if n > 1 && (s.done() || s.peek() == ' ') {
+		set |= days
+		comma := s.take(",")
+		if s.partDone() {
 			break
 		}
-		if n == 3 {
-			return s.fail("expected a space and a time after the date")
-		}
-		switch {
-		case spec.fromEnd:
-			return s.fail("expected a space and a time after the day")
-		case s.take("~"):
-			spec.fromEnd = true
-		case !s.take("-"):
-			return s.fail("expected `-` or `~` in a date, or `:` in a time")
+		if !comma {
+			return s.fail("expected a comma, `..` or a space after the weekday, found %s", s.found())
 		}
 	}
 	s.skipSpaces()
-	if n == 3 {
-		spec.years = fixYears(parts[0]).normalize()
-		if err := s.check(spec.years, "year", firstYear, lastYear, at[0]); err != nil {
-			return err
-		}
-	}
-	spec.months, spec.days = parts[n-2].normalize(), parts[n-1].normalize()
-	if err := s.check(spec.months, "month", 1, 12, at[n-2]); err != nil {
-		return err
-	}
-	if spec.fromEnd {
-		return s.checkFromEnd(spec.days, at[n-1])
-	}
-	return s.check(spec.days, "day", 1, 31, at[n-1])
-}
-
-// fixYears completes years of two digits: 70 to 99 belong to the last century.
-func fixYears(c chain) chain {
-	for i := range c {
-		c[i].start, c[i].stop = fullYear(c[i].start), fullYear(c[i].stop)
-	}
-	return c
-}
-
-func fullYear(y int64) int64 {
-	switch {
-	case y < 0 || y >= 100:
-		return y
-	case y < 70:
-		return 2000 + y
-	}
-	return 1900 + y
-}
-
-// clock reads hours:minutes[:seconds]; midnight when nothing is left.
-func (s *scanner) clock(spec *eventSpec) error {
-	zero := chain{{0, -1, 0}}
-	spec.hours, spec.minutes, spec.seconds = zero, zero, zero
-	if s.done() {
-		return nil
-	}
-	var err error
-	if spec.hours, err = s.field("hour", 23, 1); err != nil {
-		return err
-	}
-	if !s.take(":") {
-		return s.fail("expected `:` and minutes after the hour")
-	}
-	if spec.minutes, err = s.field("minute", 59, 1); err != nil || s.done() {
-		return err
-	}
-	if !s.take(":") {
-		return s.fail("expected `:` and seconds after the minutes, or the end")
-	}
-	if spec.seconds, err = s.field("second", 60*int64(second)-1, int64(second)); err != nil {
-		return err
-	}
-	if !s.done() {
-		return s.fail("expected the end of the timer")
+	if set != allWeekdays {
+		spec.weekdays = set
 	}
 	return nil
 }
 
-func (s *scanner) field(name string, high, unit int64) (chain, error) {
+// weekdayRange reads one weekday, or two with `..` or `-` between them.
+func (s *scanner) weekdayRange() (uint8, error) {
 	at := s.pos
-	c, err := s.chain(unit)
+	first, err := s.weekday()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	c = c.normalize()
-	return c, s.check(c, name, 0, high, at)
+	if !s.take("..") && !s.take("-") {
+		return 1 << first, nil
+	}
+	last, err := s.weekday()
+	if err != nil {
+		return 0, err
+	}
+	if last < first {
+		return 0, s.failAt(at, "the range ends before it starts, as a week runs from Mon to Sun; did you mean %s?",
+			wrappedWeekdays(first, last))
+	}
+	return uint8(bitRange(first, last)), nil
+}
+
+// weekday reads a name in any case, in full or its first three letters.
+func (s *scanner) weekday() (int, error) {
+	at := s.pos
+	for d, name := range weekdayNames {
+		if !s.takeFold(name) && !s.takeFold(name[:3]) {
+			continue
+		}
+		if isLetter(s.peek()) {
+			break
+		}
+		return d, nil
+	}
+	s.pos = at
+	return 0, s.notWeekday()
 }

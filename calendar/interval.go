@@ -1,51 +1,64 @@
 package calendar
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // interval elapses at its anchor and every count units from it. The k-th elapse is computed from the anchor, so that
-// nothing adds up: neither the short months nor the changes of the clock.
+// nothing adds up: neither short months nor changes of the clock.
 type interval struct {
 	count  int64
 	unit   unit
 	anchor instant
+	start  wall // what the clock shows at the anchor
 	zone   *zone
 	zoned  bool // the zone was given
 }
 
-// unit is a unit of time. Units up to hours have a fixed length; the others count days or months on the wall clock.
-type unit struct {
-	name   string
-	short  string
-	micros wall  // length, for units of a fixed length
-	days   int64 // or number of days
-	months int64 // or number of months
+// simplify counts units of a fixed length in the largest unit that fits.
+func (v *interval) simplify() {
+	if v.unit.micros == 0 {
+		return
+	}
+	total := wall(v.count) * v.unit.micros
+	for _, u := range units {
+		if u.micros > 0 && total%u.micros == 0 {
+			v.count, v.unit = int64(total/u.micros), u
+		}
+	}
 }
 
-var units = [...]unit{
-	{name: "second", short: "s", micros: second},
-	{name: "minute", short: "m", micros: minute},
-	{name: "hour", short: "h", micros: hour},
-	{name: "day", short: "d", days: 1},
-	{name: "week", short: "w", days: 7},
-	{name: "month", months: 1},
-	{name: "quarter", months: 3},
-	{name: "year", short: "y", months: 12},
+// String implements Schedule.
+func (v *interval) String() string {
+	text := "every " + v.amount() + " from " + v.anchor.time().In(v.zone.location).Format(time.RFC3339Nano)
+	if v.zoned {
+		text += " " + v.zone.name
+	}
+	return text
+}
+
+func (v *interval) amount() string {
+	text := strconv.FormatInt(v.count, 10)
+	switch {
+	case v.unit.micros > 0:
+		return text + v.unit.short[0]
+	case v.count == 1:
+		return text + " " + v.unit.name
+	}
+	return text + " " + v.unit.name + "s"
 }
 
 // Next implements Schedule.
 func (v *interval) Next(after time.Time) time.Time {
 	at := instantOf(after) + 1
-	if at <= v.anchor {
-		return v.anchor.time()
-	}
-	if at > lastInstant {
+	if at > instant(lastWall) {
 		return time.Time{}
 	}
-	for k := max(v.guess(at)-1, 1); ; k++ {
-		if t := v.tick(k); t >= at {
-			if t > lastInstant {
-				return time.Time{}
-			}
+	for k := max(v.guess(at)-2, 0); ; k++ {
+		if t := v.tick(k); t > instant(lastWall) {
+			return time.Time{}
+		} else if t >= at {
 			return t.time()
 		}
 	}
@@ -60,29 +73,25 @@ func (v *interval) Prev(before time.Time) time.Time {
 	if at < v.anchor {
 		return time.Time{}
 	}
-	for k := v.guess(min(at, lastInstant)) + 1; ; k-- {
-		if t := v.tick(k); t <= min(at, lastInstant) {
+	at = min(at, instant(lastWall))
+	for k := v.guess(at) + 2; ; k-- {
+		if t := v.tick(k); t <= at {
 			return t.time()
 		}
 	}
 }
 
-// guess returns the number of an elapse near an instant, at most one off.
+// guess returns the number of an elapse near an instant, at most two off: the offset of a zone never differs by more
+// than a day, and the days of two months by no more than one month.
 func (v *interval) guess(at instant) int64 {
+	since := int64(max(at-v.anchor, 0))
 	switch {
 	case v.unit.micros > 0:
-		return int64(at-v.anchor) / (v.count * int64(v.unit.micros))
+		return since / (v.count * int64(v.unit.micros))
 	case v.unit.days > 0:
-		return int64(at-v.anchor) / (v.count * v.unit.days * int64(day))
+		return since / (v.count * v.unit.days * int64(day))
 	}
-	a, _ := v.wallAnchor().split()
-	b, _ := wall(at).split()
-	from, to := dateOf(a), dateOf(b)
-	return int64((to.year-from.year)*12+to.month-from.month) / (v.count * v.unit.months)
-}
-
-func (v *interval) wallAnchor() wall {
-	return wall(v.anchor) + v.zone.periods[v.zone.index(v.anchor)].offset
+	return since / (v.count * v.unit.months * int64(day) * 146_097 / 4800) // the mean month of 400 years
 }
 
 // tick returns the k-th elapse; the anchor is elapse 0.
@@ -94,12 +103,12 @@ func (v *interval) tick(k int64) instant {
 	case v.unit.micros > 0:
 		return v.anchor + instant(n)*instant(v.unit.micros)
 	case v.unit.days > 0:
-		return v.zone.resolve(v.wallAnchor() + wall(n*v.unit.days)*day)
+		return v.zone.resolve(v.start + wall(n*v.unit.days)*day)
 	}
-	days, clock := v.wallAnchor().split()
+	days, clock := v.start.split()
 	d := dateOf(days)
-	m := int64(d.year)*12 + int64(d.month-1) + n*v.unit.months
-	d.year, d.month = int(m/12), int(m%12)+1
+	m := d.month - 1 + int(n*v.unit.months)
+	d.year, d.month = d.year+m/12, m%12+1
 	if d.year > tableEnd {
 		return lastInstant + 1
 	}

@@ -13,26 +13,7 @@ func looksLikeInterval(timer string) bool {
 	return len(words) > 0 && strings.EqualFold(words[0].text, "every")
 }
 
-// String implements Schedule.
-func (v *interval) String() string {
-	text := "every " + strconv.FormatInt(v.count, 10)
-	switch {
-	case v.unit.micros > 0:
-		text += v.unit.short
-	case v.count == 1:
-		text += " " + v.unit.name
-	default:
-		text += " " + v.unit.name + "s"
-	}
-	at := v.anchor.time().In(v.zone.location)
-	text += " from " + at.Format(time.RFC3339Nano)
-	if v.zoned {
-		text += " " + v.zone.name
-	}
-	return text
-}
-
-// intervalParser reads `every` count unit [`from` time] [zone].
+// intervalParser reads `every` amount [`from` time] [zone].
 type intervalParser struct {
 	timer string
 	words []word
@@ -40,27 +21,27 @@ type intervalParser struct {
 
 func parseInterval(timer string, anchor time.Time) (Schedule, error) {
 	p := &intervalParser{timer, splitWords(timer)[1:]}
-	v := &interval{zone: utc, anchor: instantOf(anchor)}
+	v := &interval{zone: utc}
+	if !anchor.IsZero() {
+		v.anchor = instantOf(anchor)
+	}
 	if err := p.amount(v); err != nil {
 		return nil, err
 	}
-	if n := len(p.words); n > 0 && isLetter(p.words[n-1].text[0]) && !strings.EqualFold(p.words[n-1].text, "from") {
-		z, err := zoneNamed(p.words[n-1].text)
-		if err != nil {
-			return nil, p.fail(p.words[n-1].at, "%v", err)
-		}
-		v.zone, v.zoned = z, true
-		p.words = p.words[:n-1]
+	if err := p.zoneSuffix(v); err != nil {
+		return nil, err
 	}
-	if err := p.from(v); err != nil {
+	at, err := p.from(v)
+	if err != nil {
 		return nil, err
 	}
 	if len(p.words) > 0 {
-		return nil, p.fail(p.words[0].at, "expected `from` with a time, a zone, or the end of the timer")
+		return nil, p.fail(p.words[0].at, "expected `from` and a time, a zone, or the end of the timer")
 	}
 	if v.anchor < instant(firstWall) || v.anchor > instant(lastWall) {
-		return nil, p.fail(0, "the interval must start in the years %d to %d", firstYear, lastYear)
+		return nil, p.fail(at, "an interval must start in the years %d to %d", firstYear, lastYear)
 	}
+	v.start = wall(v.anchor) + v.zone.periods[v.zone.index(v.anchor)].offset
 	return v, nil
 }
 
@@ -68,105 +49,118 @@ func (p *intervalParser) fail(at int, format string, args ...any) error {
 	return &ParseError{p.timer, at, fmt.Sprintf(format, args...)}
 }
 
-// next takes the next word.
-func (p *intervalParser) next() (word, bool) {
+// next takes the next word; an empty one at the end of the timer.
+func (p *intervalParser) next() word {
 	if len(p.words) == 0 {
-		return word{at: len(p.timer)}, false
+		return word{at: len(p.timer)}
 	}
 	w := p.words[0]
 	p.words = p.words[1:]
-	return w, true
+	return w
 }
 
-// amount reads 15m, 2 weeks or month.
+// amount reads `15m`, `2 weeks` or `month`. Units of a fixed length may follow each other, as in `1h30m`.
 func (p *intervalParser) amount(v *interval) error {
-	w, ok := p.next()
-	if !ok {
-		return p.fail(w.at, "expected a number and a unit after `every`, such as 15m or 2 weeks")
+	w := p.next()
+	count, u, rest, err := p.part(w)
+	if err != nil {
+		return err
 	}
-	digits := 0
-	for digits < len(w.text) && isDigit(w.text[digits]) {
-		digits++
-	}
-	v.count = 1
-	if digits > 0 {
-		n, err := strconv.ParseInt(w.text[:digits], 10, 64)
-		if err != nil || n < 1 {
-			return p.fail(w.at, "expected a number of at least 1")
+	for rest.text != "" {
+		more, smaller, after, err := p.part(rest)
+		if err != nil {
+			return err
 		}
-		v.count = n
-		w = word{w.text[digits:], w.at + digits}
-		if w.text == "" {
-			w, _ = p.next()
+		if u.micros == 0 || smaller.micros == 0 {
+			return p.fail(rest.at, "only hours, minutes and seconds can be added up")
 		}
+		if most := units[0].most(); count <= most && more <= most {
+			count, u = int64(wall(count)*u.micros+wall(more)*smaller.micros)/int64(second), units[0]
+		}
+		rest = after
 	}
-	u, ok := unitNamed(w.text)
-	if !ok {
-		return p.fail(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
+	v.count, v.unit = count, u
+	if v.count > v.unit.most() {
+		return p.fail(w.at, "an interval has at most %d %ss", v.unit.most(), v.unit.name)
 	}
-	v.unit = u
-	if v.count > u.most() {
-		return p.fail(w.at, "an interval has at most %d %ss", u.most(), u.name)
-	}
+	v.simplify()
 	return nil
 }
 
-// most returns the largest sensible count of a unit: that of the supported years. It keeps all products small.
-func (u unit) most() int64 {
-	const years = lastYear - firstYear + 1
-	switch {
-	case u.micros > 0:
-		return int64(years * 365 * day / u.micros)
-	case u.days > 0:
-		return years * 365 / u.days
-	}
-	return years * 12 / u.months
-}
-
-func unitNamed(text string) (unit, bool) {
-	lower := strings.ToLower(text)
-	for _, u := range units {
-		if text == u.short && text != "" || lower == u.name || lower == u.name+"s" {
-			return u, true
+// part reads a number and a unit, which may be the next word. What follows the unit in its word is left over.
+func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error) {
+	count = 1
+	digits := len(w.text) - len(strings.TrimLeft(w.text, "0123456789"))
+	if digits > 0 {
+		count, err = strconv.ParseInt(w.text[:digits], 10, 64)
+		if err != nil || count < 1 {
+			return 0, u, rest, p.fail(w.at, "expected a number of at least 1")
+		}
+		if w = (word{w.text[digits:], w.at + digits}); w.text == "" {
+			w = p.next()
 		}
 	}
-	switch lower {
-	case "sec", "secs":
-		return units[0], true
-	case "min", "mins":
-		return units[1], true
-	case "hr", "hrs":
-		return units[2], true
+	letters := 0
+	for letters < len(w.text) && isLetter(w.text[letters]) {
+		letters++
 	}
-	return unit{}, false
+	u, ok := unitNamed(w.text[:letters])
+	if !ok {
+		return 0, u, rest, p.notUnit(w)
+	}
+	return count, u, word{w.text[letters:], w.at + letters}, nil
 }
 
-// from reads the anchor, if there is one.
-func (p *intervalParser) from(v *interval) error {
-	if len(p.words) == 0 || !strings.EqualFold(p.words[0].text, "from") {
+func (p *intervalParser) notUnit(w word) error {
+	if w.text == "" {
+		return p.fail(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
+	}
+	suggestion := nearest(w.text, "second", "minute", "hour", "day", "week", "month", "quarter", "year")
+	if w.text == "M" || w.text == "mo" {
+		suggestion = "months"
+	}
+	return p.fail(w.at, "%q is not a unit: s, m, h, days, weeks, months, quarters or years%s", w.text,
+		didYouMean(suggestion))
+}
+
+// zoneSuffix takes the zone off the end.
+func (p *intervalParser) zoneSuffix(v *interval) error {
+	n := len(p.words)
+	if n == 0 || !isLetter(p.words[n-1].text[0]) || strings.EqualFold(p.words[n-1].text, "from") {
 		return nil
 	}
-	p.next()
-	w, ok := p.next()
-	if !ok {
-		return p.fail(w.at, "expected a time such as 2026-01-31T02:00:00Z after `from`")
+	last := p.words[n-1]
+	z, err := zoneNamed(last.text)
+	if err != nil {
+		return p.fail(last.at, "%v%s", err, suggestZone(last.text))
 	}
+	v.zone, v.zoned = z, true
+	p.words = p.words[:n-1]
+	return nil
+}
+
+// from reads the anchor, if there is one, and returns its place.
+func (p *intervalParser) from(v *interval) (at int, err error) {
+	if len(p.words) == 0 || !strings.EqualFold(p.words[0].text, "from") {
+		return 0, nil
+	}
+	p.next()
+	w := p.next()
 	text := w.text
 	if len(p.words) > 0 && isDigit(p.words[0].text[0]) {
-		clock, _ := p.next()
-		text += "T" + clock.text
+		text += "T" + p.next().text
 	}
 	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			v.anchor = instantOf(t)
-			return nil
+			return w.at, nil
 		}
 	}
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			v.anchor = v.zone.resolve(wall(instantOf(t)))
-			return nil
+			return w.at, nil
 		}
 	}
-	return p.fail(w.at, "expected a time such as 2026-01-31T02:00:00Z")
+	return 0, p.fail(w.at, "expected a time such as 2026-01-31T02:00:00Z after `from`")
 }

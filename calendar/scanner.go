@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// scanner reads a calendar event from left to right.
+// scanner reads a timer from left to right, up to end.
 type scanner struct {
 	timer    string
 	pos, end int
@@ -22,6 +22,9 @@ func (s *scanner) peek() byte {
 	return s.timer[s.pos]
 }
 
+// partDone reports whether a date or a list of weekdays is over.
+func (s *scanner) partDone() bool { return s.done() || s.peek() == ' ' }
+
 func (s *scanner) take(prefix string) bool {
 	if !strings.HasPrefix(s.rest(), prefix) {
 		return false
@@ -30,6 +33,7 @@ func (s *scanner) take(prefix string) bool {
 	return true
 }
 
+// takeFold is take in any case.
 func (s *scanner) takeFold(prefix string) bool {
 	if rest := s.rest(); len(rest) < len(prefix) || !strings.EqualFold(rest[:len(prefix)], prefix) {
 		return false
@@ -44,6 +48,23 @@ func (s *scanner) skipSpaces() {
 	}
 }
 
+// wordAt returns the letters, digits and dashes from a place on.
+func (s *scanner) wordAt(at int) string {
+	i := at
+	for i < s.end && (isLetter(s.timer[i]) || isDigit(s.timer[i]) || s.timer[i] == '-') {
+		i++
+	}
+	return s.timer[at:i]
+}
+
+// found names what stands at the current place.
+func (s *scanner) found() string {
+	if s.done() {
+		return "the end"
+	}
+	return fmt.Sprintf("%q", []rune(s.rest())[:1])
+}
+
 func (s *scanner) fail(format string, args ...any) error { return s.failAt(s.pos, format, args...) }
 
 func (s *scanner) failAt(offset int, format string, args ...any) error {
@@ -53,6 +74,12 @@ func (s *scanner) failAt(offset int, format string, args ...any) error {
 // chain reads `*` or a list of components. Numbers are multiplied by unit, and may have a fraction when it is not 1.
 func (s *scanner) chain(unit int64) (chain, error) {
 	if s.take("*") {
+		switch s.peek() {
+		case '/':
+			return nil, s.fail("`*` has no repetition; it needs a start, as 0/5 in a time or 1/5 in a date")
+		case ',', '.':
+			return nil, s.fail("`*` stands alone, without a list or a range")
+		}
 		if unit > 1 {
 			return chain{{0, -1, unit}}, nil
 		}
@@ -88,10 +115,10 @@ func (s *scanner) component(unit int64) (p component, err error) {
 			return p, err
 		}
 		if p.repeat == 0 {
-			return p, s.failAt(at+1, "a repetition must be at least 1")
+			return p, s.failAt(at+1, "a repetition must be greater than 0")
 		}
 	} else if unit > 1 && p.stop >= 0 && p.start+p.repeat > p.stop {
-		return p, s.failAt(at, "the range is shorter than a second; give a repetition such as /0.5")
+		return p, s.failAt(at, "a range shorter than a second needs a repetition, as 0..0.5/0.1")
 	}
 	return p, nil
 }
@@ -100,7 +127,7 @@ func (s *scanner) component(unit int64) (p component, err error) {
 func (s *scanner) number(unit int64) (int64, error) {
 	const limit = 1 << 40 // larger numbers are too large for every field
 	if !isDigit(s.peek()) {
-		return 0, s.fail("expected a number")
+		return 0, s.notNumber()
 	}
 	var n int64
 	for ; isDigit(s.peek()); s.pos++ {
@@ -112,56 +139,26 @@ func (s *scanner) number(unit int64) (int64, error) {
 	}
 	s.pos++
 	if !isDigit(s.peek()) {
-		return 0, s.fail("expected a fraction of a second after the point")
+		return 0, s.fail("expected the fraction of a second after the point, found %s", s.found())
 	}
-	for place := unit / 10; isDigit(s.peek()); s.pos++ {
+	return n + s.fraction(unit), nil
+}
+
+// fraction reads the digits after the point.
+func (s *scanner) fraction(unit int64) (n int64) {
+	place := unit / 10
+	for ; isDigit(s.peek()); s.pos++ {
 		digit := int64(s.peek() - '0')
-		if place == 0 {
+		switch {
+		case place > 0:
+			n += digit * place
+			place /= 10
+		case place == 0:
 			if digit >= 5 {
 				n++
 			}
-			break
-		}
-		n += digit * place
-		place /= 10
-	}
-	for isDigit(s.peek()) {
-		s.pos++
-	}
-	return n, nil
-}
-
-// check makes sure that every component has a place between low and high.
-func (s *scanner) check(c chain, name string, low, high int64, at int) error {
-	for _, p := range c {
-		switch {
-		case p.start < low || p.start > high:
-			return s.failAt(at, "a %s must lie in %d..%d", name, low, high)
-		case p.stop > high:
-			return s.failAt(at, "a %s must lie in %d..%d", name, low, high)
-		case p.stop >= 0 && p.start+p.repeat > p.stop:
-			return s.failAt(at, "the range of %ss holds no second value", name)
-		case p.stop < 0 && p.start+p.repeat > high:
-			return s.failAt(at, "the repetition of the %s goes beyond %d at once", name, high)
+			place = -1
 		}
 	}
-	return nil
+	return n
 }
-
-// checkFromEnd does the same for days that count from the end of the month.
-func (s *scanner) checkFromEnd(c chain, at int) error {
-	for _, p := range c {
-		switch {
-		case p.start < 1 || p.start > 28 || p.stop > 28:
-			return s.failAt(at, "a day from the end of the month must lie in 1..28")
-		case p.stop >= 0 && p.start+p.repeat > p.stop:
-			return s.failAt(at, "the range of days holds no second value")
-		case p.stop < 0 && p.start-p.repeat < 1:
-			return s.failAt(at, "the repetition goes beyond the end of the month at once")
-		}
-	}
-	return nil
-}
-
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

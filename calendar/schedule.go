@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -25,34 +24,24 @@ type Schedule interface {
 // Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without `from` is anchored at
 // 1970-01-01T00:00:00Z. The error is a *ParseError.
 func Parse(timer string) (Schedule, error) {
-	return ParseAt(timer, time.Unix(0, 0))
+	return ParseAt(timer, time.Time{})
 }
 
 // ParseAt is Parse with the anchor of intervals that have no `from`; other timers do not depend on it. Fractions of a
-// microsecond of the anchor are dropped.
+// microsecond of the anchor are dropped. The zero time stands for no anchor.
 func ParseAt(timer string, anchor time.Time) (Schedule, error) {
-	if len(timer) > MaxLength {
+	switch {
+	case len(timer) > MaxLength:
 		return nil, &ParseError{timer, MaxLength, fmt.Sprintf("the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)}
-	}
-	switch {
 	case looksLikeInterval(timer):
 		return parseInterval(timer, anchor)
 	case looksLikeCron(timer):
 		return parseCron(timer)
 	}
-	return parseEvent(timer)
-}
-
-// looksLikeCron tells cron expressions by what calendar events never have: five fields or more, a name that starts with
-// @, a zone in front.
-func looksLikeCron(timer string) bool {
-	text := strings.TrimLeft(timer, " \t")
-	if _, ok := zonePrefix(text); ok {
-		return true
+	s, err := parseEvent(timer)
+	if err != nil {
+		return nil, elsewhere(timer, err)
 	}
-	if len(text) > 1 && text[0] == '@' {
-		return !isDigit(text[1]) || strings.HasSuffix(strings.ToLower(text), "minutes")
-	}
-	return len(strings.Fields(timer)) >= 5
+	return s, nil
 }

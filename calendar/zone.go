@@ -88,8 +88,9 @@ func plausibleZone(name string) bool {
 // periodsOf lists the periods of a location. ZoneBounds may end a period early, even where it starts, as it does on the
 // last day of a leap year; a day is added then, and a change of the clock on that day is searched for.
 func periodsOf(location *time.Location) []period {
-	list := []period{{firstInstant, offsetAt(location, firstInstant)}}
-	for at := firstInstant; at < lastInstant; {
+	at := firstInstant
+	list := []period{{at, offsetAt(location, at)}}
+	for at < lastInstant {
 		_, end := at.time().In(location).ZoneBounds()
 		if end.IsZero() {
 			break
