@@ -1,0 +1,159 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/nextrun/nextrun"
+
+// The arrows: what each package may import of the module. The first entry that
+// matches holds; DIR/... is everything below DIR. A sub-package without an entry
+// of its own may import its parent only. Tests may import what they need.
+var arrows = []struct {
+	from string
+	to   []string
+}{
+	{"calendar", nil},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/leader"}},
+	{"periodic/leader", nil},
+	{"jobqueue", nil},
+	{"migrations", nil},
+	{"store", belowCommand},
+	{"store/...", append([]string{"store", "store/..."}, belowCommand...)},
+	// Programs: they know everything, and nothing else knows them.
+	{"cmd/...", []string{"..."}},
+	{"scripts/...", append([]string{"scripts/...", "store", "store/..."}, belowCommand...)},
+}
+
+var belowCommand = []string{
+	"calendar", "calendar/...", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
+}
+
+// libraries are those with one place of their own: files, or whole packages
+// with a slash at the end.
+var libraries = []struct {
+	library string
+	places  []string
+}{
+	{"github.com/lib/pq", []string{"store/postgres.go", "store/storetest/"}},
+	{"github.com/mattn/go-sqlite3", []string{"store/sqlite.go", "store/storetest/"}},
+	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
+	{"github.com/pressly/goose", []string{"migrations/"}},
+}
+
+// directories that would gather what belongs elsewhere.
+var attics = []string{"pkg", "util", "utils", "common", "helpers"}
+
+func TestArchitecture(t *testing.T) {
+	tree, err := readTree("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"calendar", "periodic", "jobqueue", "store", "migrations", "cmd/nextrun"} {
+		if !slices.ContainsFunc(tree, func(f sourceFile) bool { return path.Dir(f.path) == dir }) {
+			t.Errorf("found no Go file in %s; was it moved without a change of the rules here?", dir)
+		}
+	}
+	for _, violation := range check(tree) {
+		t.Error(violation)
+	}
+}
+
+func TestArchitectureRules(t *testing.T) {
+	const none = "may import nothing of the module"
+	for _, test := range []struct{ file, imported, want string }{
+		{"calendar/x.go", module + "/jobqueue", none},
+		{"calendar/x.go", "database/sql", "calendar is pure"},
+		{"calendar/x.go", "time", ""},
+		{"calendar/cron.go", "github.com/adhocore/gronx", ""},
+		{"calendar/cronparse.go", "github.com/adhocore/gronx", "only calendar/cron.go may"},
+		{"periodic/x.go", module + "/calendar", ""},
+		{"periodic/x.go", module + "/jobqueue", ""},
+		{"periodic/x.go", module + "/periodic/leader", ""},
+		{"periodic/x.go", module + "/periodic/dashboard", "periodic may import only calendar, jobqueue, periodic/leader"},
+		{"periodic/x.go", module + "/store", "periodic may import only"},
+		{"periodic/leader/x.go", module + "/periodic", none},
+		{"periodic/dashboard/x.go", module + "/periodic", ""},
+		{"periodic/dashboard/x.go", module + "/jobqueue", "periodic/dashboard may import only periodic"},
+		{"jobqueue/x.go", module + "/periodic", none},
+		{"jobqueue/outbox/x.go", module + "/jobqueue", ""},
+		{"jobqueue/outbox/x.go", module + "/store", "jobqueue/outbox may import only jobqueue"},
+		{"migrations/x.go", module + "/store", none},
+		{"migrations/x.go", "github.com/pressly/goose/v3/lock", ""},
+		{"store/x.go", module + "/periodic/leader", ""},
+		{"store/x.go", module + "/migrations", ""},
+		{"store/x.go", module + "/cmd/nextrun/cli", "store may import only"},
+		{"store/x.go", module + "/store/storetest", "store may import only"},
+		{"store/x.go", "github.com/lib/pq", "only store/postgres.go may"},
+		{"store/x.go", "github.com/lib/pq/oid", "only store/postgres.go may"},
+		{"store/x.go", "github.com/lib/pqueue", ""},
+		{"store/x.go", "github.com/pressly/goose/v3", "only migrations may"},
+		{"store/postgres.go", "github.com/lib/pq", ""},
+		{"store/postgres.go", "github.com/mattn/go-sqlite3", "only store/sqlite.go may"},
+		{"store/storetest/x.go", module + "/store", ""},
+		{"store/storetest/x.go", "github.com/lib/pq", ""},
+		{"cmd/nextrun/x.go", module + "/store", ""},
+		{"scripts/vectors/x.go", module + "/calendar", ""},
+		{"scripts/vectors/x.go", module + "/cmd/nextrun/cli", "scripts/vectors may import only"},
+		{"util/x.go", "time", "util/x.go: a directory of such a name"},
+		{"store/util/x.go", "time", "store/util/x.go: a directory of such a name"},
+		{"nextrun.go", "time", "nextrun.go: there is no root package"},
+		{"web/x.go", "time", "web/x.go: package web has no rule"},
+		// What is not the product's.
+		{"calendar/x_test.go", module + "/store", ""},
+		{"testdata/util/x.go", module + "/store", ""},
+		{"_drafts/util/x.go", module + "/store", ""},
+	} {
+		t.Run(test.file+" "+path.Base(test.imported), func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			write(t, filepath.Join(root, test.file), fmt.Sprintf("package x\n\nimport _ %q\n", test.imported))
+			tree, err := readTree(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := check(tree)
+			switch {
+			case test.want == "" && len(got) > 0:
+				t.Errorf("got %q, want no violation", got)
+			case test.want != "" && (len(got) != 1 || !strings.Contains(got[0], test.want) || !strings.HasPrefix(got[0], test.file)):
+				t.Errorf("got %q, want one violation by %s with %q", got, test.file, test.want)
+			}
+		})
+	}
+}
+
+func TestArchitectureSkipsOtherModules(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "go.mod"), "module x\n")
+	write(t, filepath.Join(root, "bench", "go.mod"), "module y\n")
+	write(t, filepath.Join(root, "bench", "x.go"), "package y\n")
+	tree, err := readTree(root)
+	if err != nil || len(tree) != 0 {
+		t.Errorf("readTree = %v, %v, want no file: bench is a module of its own", tree, err)
+	}
+}
+
+func TestArchitectureNeedsReadableFiles(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "store", "x.go"), "package\n")
+	if _, err := readTree(root); err == nil || !strings.Contains(err.Error(), "x.go") {
+		t.Errorf("the error is %v, want one that names the file", err)
+	}
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
