@@ -2,44 +2,90 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// batch claims due tasks, decides and submits them. It returns how many it
-// claimed.
-func (s *Scheduler) batch(ctx context.Context) (int, error) {
-	begun := time.Now()
-	b, err := s.claim(ctx)
-	if err != nil || len(b.tasks) == 0 {
-		return 0, err
+// maxInHand is the greatest number of batches that are submitted at a time,
+// while the next one is claimed.
+const maxInHand = 2
+
+// result is the end of a submit transaction.
+type result struct {
+	batch claimed
+	plans []Plan
+	done  outcome
+	err   error
+}
+
+// drain claims, decides and submits batch after batch until there is no full
+// one any more, or running ends. It returns how many tasks it claimed. Claims
+// and decisions are made in this goroutine; up to maxInHand submit transactions
+// overlap with them.
+func (s *Scheduler) drain(running, working context.Context) (int, error) {
+	results := make(chan result, maxInHand)
+	var err error
+	count, inHand := 0, 0
+	settle := func() {
+		err = errors.Join(err, s.settle(working, <-results))
+		inHand--
 	}
-	plans := b.decide(s)
-	done, err := s.submit(ctx, b.mark, plans)
-	if err != nil && s.store.Transient(err) {
-		s.stale = append(s.stale, b.mark)
-		return 0, fmt.Errorf("submit: %w", err)
-	}
-	if err != nil {
-		s.fail("submit a batch; trying its tasks in smaller ones", err)
-		if err := s.submitHalves(ctx, b.mark, plans, err); err != nil {
-			s.stale = append(s.stale, b.mark)
-			return 0, fmt.Errorf("submit: %w", err)
+	for more := true; more && err == nil && running.Err() == nil; {
+		b, claimErr := s.claim(working)
+		if claimErr != nil {
+			err = claimErr
+			break
 		}
-		return len(b.tasks), nil
+		count += len(b.tasks)
+		more = len(b.tasks) == s.cfg.BatchSize
+		if len(b.tasks) == 0 {
+			break
+		}
+		plans := b.decide(s)
+		if inHand == maxInHand {
+			settle()
+		}
+		inHand++
+		go func() {
+			done, err := s.submit(working, b.mark, plans)
+			results <- result{b, plans, done, err}
+		}()
 	}
-	s.report(done)
-	s.observe(Event{Kind: EventBatch, Count: len(b.tasks), Ticks: len(done.ticks), Took: time.Since(begun)})
-	return len(b.tasks), nil
+	for inHand > 0 {
+		settle()
+	}
+	return count, err
+}
+
+// settle deals with the end of a submit transaction.
+func (s *Scheduler) settle(ctx context.Context, r result) error {
+	switch {
+	case r.err == nil:
+		s.report(r.done)
+		s.observe(Event{Kind: EventBatch, Count: len(r.batch.tasks), Ticks: len(r.done.ticks), Took: time.Since(r.batch.begun)})
+		return nil
+	case s.store.Transient(r.err):
+		s.stale = append(s.stale, r.batch.mark)
+		return fmt.Errorf("submit: %w", r.err)
+	}
+	s.fail("submit a batch; trying its tasks in smaller ones", r.err)
+	if err := s.submitHalves(ctx, r.batch.mark, r.plans, r.err); err != nil {
+		s.stale = append(s.stale, r.batch.mark)
+		return fmt.Errorf("submit: %w", err)
+	}
+	return nil
 }
 
 // claimed is a batch of tasks that carry a mark, and what to decide on.
 type claimed struct {
 	mark    string
-	now     time.Time
+	begun   time.Time // by the own clock
+	now     time.Time // by the database's
 	tasks   []Task
 	pending map[string]Pending
 	queued  map[string][]time.Time
@@ -48,7 +94,7 @@ type claimed struct {
 // claim marks due tasks, reads what the decision needs, and commits.
 func (s *Scheduler) claim(ctx context.Context) (claimed, error) {
 	s.batches++
-	b := claimed{mark: fmt.Sprintf("%s/%s/%d", s.cfg.Name, s.boot, s.batches)}
+	b := claimed{mark: fmt.Sprintf("%s/%s/%d", s.cfg.Name, s.boot, s.batches), begun: time.Now()}
 	err := s.store.Update(ctx, func(tx Tx) error {
 		var err error
 		b.now = tx.Now()
@@ -127,9 +173,12 @@ func (b claimed) decide(s *Scheduler) []Plan {
 // maxTimers bounds the number of parsed timers that are kept.
 const maxTimers = 10_000
 
-// timer returns the parsed timer of a task.
+// timer returns the parsed timer of a task. Only intervals depend on the anchor.
 func (s *Scheduler) timer(t *Task) (calendar.Schedule, error) {
-	key := timerKey{timer: t.Timer, anchor: t.anchor().Format(time.RFC3339Nano)}
+	key := timerKey{timer: t.Timer}
+	if isInterval(t.Timer) {
+		key.anchor = t.anchor()
+	}
 	parsed, ok := s.timers[key]
 	if !ok {
 		parsed.schedule, parsed.err = calendar.ParseAt(t.Timer, t.anchor())
@@ -139,4 +188,10 @@ func (s *Scheduler) timer(t *Task) (calendar.Schedule, error) {
 		s.timers[key] = parsed
 	}
 	return parsed.schedule, parsed.err
+}
+
+// isInterval reports whether a timer may be an interval: they begin with "every".
+func isInterval(timer string) bool {
+	text := strings.TrimSpace(timer)
+	return len(text) >= 5 && strings.EqualFold(text[:5], "every")
 }

@@ -96,7 +96,7 @@ func (s *Scheduler) round(running, working context.Context) (idle, error) {
 		if !peek.Due || running.Err() != nil {
 			return idle{peek: peek}, nil
 		}
-		claimed, err := s.batch(working)
+		claimed, err := s.drain(running, working)
 		if err != nil {
 			return idle{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 )
@@ -35,7 +36,10 @@ type Scheduler struct {
 	timers  map[timerKey]parsedTimer
 }
 
-type timerKey struct{ timer, anchor string }
+type timerKey struct {
+	timer  string
+	anchor time.Time // of intervals
+}
 
 type parsedTimer struct {
 	schedule calendar.Schedule

@@ -33,6 +33,9 @@ type dialect interface {
 	// correlated condition; they are locked, and those locked by others passed
 	// over.
 	firstJobs(condition, order, limit string) string
+	// unimportant lets the commit of a transaction return before it is durable,
+	// where the database can do that.
+	unimportant(ctx context.Context, tx jobqueue.DBTX) error
 	// class returns the sentinel error that a driver's error stands for, or nil.
 	class(err error) error
 	// watch sends on wake whenever something that the topics stand for may have

@@ -73,6 +73,11 @@ const readyQueued = `periodic_task q WHERE q.enabled AND q.worker IS NULL
 	AND NOT EXISTS (SELECT 1 FROM job WHERE tracker = q.id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))`
 
 func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]periodic.Task, error) {
+	// A mark that a crash of the server loses is a mark that nobody holds: the
+	// fence of the submit transaction sees to the rest.
+	if err := tx.db.dialect.unimportant(ctx, tx.tx); err != nil {
+		return nil, err
+	}
 	var rows []taskRow
 	lock := tx.db.dialect.lockRows()
 	err := tx.list(ctx, &rows, `WITH elapsed AS (

@@ -22,7 +22,7 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic
 	// left behind, with its mark, instead of waited for.
 	var kept []string
 	err = tx.list(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.sql+` AS v),
-		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND id IN (SELECT task_id FROM plan)`+tx.db.dialect.lockRows()+`)
+		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1`+tx.db.dialect.lockRows()+`)
 		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
 			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3

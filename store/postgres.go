@@ -71,7 +71,7 @@ func (*postgres) records(n int, columns []field) string {
 		}
 		fmt.Fprintf(&b, "(r->>%d)::%s AS %s", i, c.kind, c.name)
 	}
-	fmt.Fprintf(&b, " FROM json_array_elements($%d::json) AS r OFFSET 0)", n)
+	fmt.Fprintf(&b, " FROM jsonb_array_elements($%d::jsonb) AS r OFFSET 0)", n)
 	return b.String()
 }
 
@@ -96,6 +96,11 @@ func (*postgres) now(ctx context.Context, tx jobqueue.DBTX) (time.Time, error) {
 func (p *postgres) firstJobs(condition, order, limit string) string {
 	return " CROSS JOIN LATERAL (SELECT * FROM job WHERE " + condition +
 		" ORDER BY " + order + " LIMIT " + limit + p.lockRows() + ") AS c"
+}
+
+func (*postgres) unimportant(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off")
+	return err
 }
 
 // class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".

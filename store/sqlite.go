@@ -102,6 +102,8 @@ func (*sqlite) firstJobs(condition, order, limit string) string {
 		" ORDER BY " + order + " LIMIT " + limit + "))) AS e CROSS JOIN job AS c ON c.rowid = e.value"
 }
 
+func (*sqlite) unimportant(context.Context, jobqueue.DBTX) error { return nil }
+
 // class maps result codes; see https://www.sqlite.org/rescode.html.
 func (*sqlite) class(err error) error {
 	var sqliteErr sqlite3.Error
