@@ -87,9 +87,16 @@ var tables = map[string][]column{
 		{Name: "heartbeat", kind: timestamp},
 		{Name: "expires", kind: timestamp},
 	},
-	"periodic_tick": nil,
-	"nextrun_found": nil,
-	"job_pause":     nil,
+	"periodic_tick":   nil,
+	"event_store":     nil,
+	"event_aggregate": nil,
+	"event_topic":     nil,
+	"event_offset":    nil,
+	"outbox_message":  nil,
+	"outbox_topic":    nil,
+	"outbox_lag":      nil,
+	"nextrun_found":   nil,
+	"job_pause":       nil,
 }
 
 // kindOf classes a type as PostgreSQL's information_schema or a SQLite
