@@ -1,0 +1,108 @@
+package leader
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Defaults of [Config].
+const (
+	DefaultLock      = "scheduler"
+	DefaultTTL       = 60 * time.Second
+	DefaultHeartbeat = 10 * time.Second
+)
+
+// Bounds of [Config].
+const (
+	maxText      = 254 // of the table's columns
+	minHeartbeat = 10 * time.Millisecond
+	maxTTL       = 24 * time.Hour
+)
+
+// Config is the settings of an [Elector]. Only Holder is required.
+type Config struct {
+	// Lock is the lock's name. Schedulers that are to be independent of each
+	// other on one database use different names. 1 to 254 bytes without control
+	// characters. Empty: DefaultLock.
+	Lock string
+	// Holder tells this contender from all others, of other processes and of
+	// this process before it was restarted; by convention worker name/boot id.
+	// 1 to 254 bytes without control characters.
+	Holder string
+	// Hostname and PID tell people where the holder is. Empty and 0: those of
+	// this process.
+	Hostname string
+	PID      int
+	// TTL is how long the lock lives without a renewal: how long after a crash
+	// nobody holds it. At most 24 h, at least twice the Stall of the store.
+	// 0: DefaultTTL.
+	TTL time.Duration
+	// Heartbeat is the time between renewals, and between the looks of those who
+	// stand by. At least 10 ms, at most a third of TTL, so that two renewals may
+	// fail. 0: DefaultHeartbeat, or a third of TTL if that is less.
+	Heartbeat time.Duration
+	// Exclusive has Start fail if somebody else holds the lock, and ends the
+	// elector if somebody else takes it.
+	Exclusive bool
+	// Observe, if not nil, is called for every event, from the elector's
+	// goroutine and from Start: it must return soon.
+	Observe func(Event)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Lock == "" {
+		c.Lock = DefaultLock
+	}
+	if c.Hostname == "" {
+		c.Hostname, _ = os.Hostname() // only for people: unknown is good enough
+	}
+	c.Hostname = strings.ToValidUTF8(c.Hostname[:min(len(c.Hostname), maxText)], "")
+	if c.PID == 0 {
+		c.PID = os.Getpid()
+	}
+	if c.TTL == 0 {
+		c.TTL = DefaultTTL
+	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = min(DefaultHeartbeat, c.TTL/3)
+	}
+	return c
+}
+
+// Validate returns an error that names the field if a value is out of bounds.
+// [New] calls it; it needs no database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	bad := func(field string, value any, bound string) error {
+		return fmt.Errorf("leader.Config.%s is %v; use %s", field, value, bound)
+	}
+	text := func(s string) bool {
+		return s != "" && len(s) <= maxText && !strings.ContainsFunc(s, unicode.IsControl)
+	}
+	switch {
+	case !text(c.Lock):
+		return bad("Lock", fmt.Sprintf("%q", c.Lock), "1 to 254 bytes without control characters")
+	case !text(c.Holder):
+		return bad("Holder", fmt.Sprintf("%q", c.Holder), "1 to 254 bytes without control characters")
+	case c.TTL < 3*minHeartbeat || c.TTL > maxTTL:
+		return bad("TTL", c.TTL, "30ms to 24h, or 0 for the default")
+	case c.Heartbeat < minHeartbeat || c.Heartbeat > c.TTL/3:
+		return bad("Heartbeat", c.Heartbeat, fmt.Sprintf("10ms to %s, a third of the TTL, or 0 for the default", c.TTL/3))
+	}
+	return nil
+}
+
+// trust is how long after the start of a renewal the holder relies on it: the
+// margin is for clocks that do not run equally fast.
+func (c Config) trust() time.Duration { return c.TTL - c.TTL/10 }
+
+// standBack is how long a holder that resigned, or was deposed, leaves the lock
+// to others: long enough for each of them to look once.
+func (c Config) standBack() time.Duration { return 2 * c.Heartbeat }
+
+func (c Config) claim() Claim {
+	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL}
+}

@@ -1,0 +1,211 @@
+package leader
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// run keeps the lock, or contends for it, until ctx or the elector ends.
+func (e *Elector) run(ctx context.Context) {
+	woken := false
+	for ctx.Err() == nil && !e.ended() {
+		timer := time.NewTimer(e.step(ctx, woken))
+		select {
+		case <-ctx.Done():
+		case <-e.wake:
+			woken = true
+		case <-timer.C:
+			woken = false
+		}
+		timer.Stop()
+	}
+}
+
+func (e *Elector) ended() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err != nil
+}
+
+// step does what is to do now and returns when to look again.
+func (e *Elector) step(ctx context.Context, woken bool) time.Duration {
+	e.mu.Lock()
+	t, why := e.term, e.why
+	e.mu.Unlock()
+	if t == nil {
+		return e.contend(ctx)
+	}
+	if t.Holds() {
+		return e.keep(ctx, t, woken)
+	}
+	e.conclude(ctx, t, why)
+	return e.contend(ctx)
+}
+
+// conclude does what is left to do at the end of a term.
+func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
+	t.finish()
+	e.mu.Lock()
+	e.term, e.why = nil, expired
+	e.mu.Unlock()
+	e.shown = ""
+	if why != expired {
+		e.standBack = time.Now().Add(e.cfg.standBack())
+	}
+	if why != resigned {
+		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
+		return
+	}
+	e.observe(Event{Kind: EventResigned, Fence: t.Fence()})
+	ctx, cancel := context.WithTimeout(ctx, e.patience())
+	defer cancel()
+	if err := e.release(ctx); err != nil {
+		e.fail("release the lock", err)
+	}
+}
+
+// keep renews the lock when that is due. When somebody says that the row has
+// changed it looks whether it is still this term's.
+func (e *Elector) keep(ctx context.Context, t *Term, woken bool) time.Duration {
+	next, until := t.times(e.cfg.Heartbeat)
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	switch now := time.Now(); {
+	case !now.Before(next):
+		return e.renew(ctx, t)
+	case woken:
+		l, err := e.inspect(ctx)
+		if err == nil && (l.Fence() != t.Fence() || !l.Live()) {
+			e.Depose(t)
+			return 0
+		}
+	}
+	return max(0, min(time.Until(next), time.Until(until)))
+}
+
+// renew moves the expiry. After an error it is tried again soon, until trust
+// ends.
+func (e *Elector) renew(ctx context.Context, t *Term) time.Duration {
+	begun := time.Now()
+	ok, err := e.store.Renew(ctx, t.Fence(), e.cfg.TTL)
+	if err != nil {
+		e.fail("renew the lock", err)
+		_, until := t.times(0)
+		return max(0, min(e.cfg.Heartbeat/4, time.Until(until)))
+	}
+	if !ok {
+		e.Depose(t)
+		return 0
+	}
+	if !t.extend(begun, e.cfg.trust()) {
+		return 0 // the answer came too late
+	}
+	return max(0, time.Until(begun.Add(e.cfg.Heartbeat)))
+}
+
+// contend takes the lock if it can be taken.
+func (e *Elector) contend(ctx context.Context) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, e.patience())
+	defer cancel()
+	l, err := e.inspect(ctx)
+	if err != nil {
+		return e.trouble("look at the lock", err)
+	}
+	if l.Live() && l.Holder != e.cfg.Holder {
+		return e.follow(l)
+	}
+	if left := time.Until(e.standBack); left > 0 {
+		return left
+	}
+	t, _, err := e.acquire(ctx)
+	if err != nil {
+		return e.trouble("acquire the lock", err)
+	}
+	e.retry = 0
+	if t == nil {
+		return e.cfg.Heartbeat / 10 // somebody was faster: look who
+	}
+	e.begin(t)
+	return 0
+}
+
+// follow stands by while somebody else holds the lock. An exclusive elector
+// ends.
+func (e *Elector) follow(l Lock) time.Duration {
+	e.retry = 0
+	e.owed = false
+	if e.cfg.Exclusive {
+		e.finish(&HeldError{Lock: l})
+		return 0
+	}
+	if e.shown != l.Holder {
+		e.shown = l.Holder
+		e.observe(Event{Kind: EventStandby, Lock: l})
+	}
+	return min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
+}
+
+// seize takes the lock or fails, for Start.
+func (e *Elector) seize(ctx context.Context) error {
+	t, l, err := e.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
+	}
+	if t == nil {
+		e.owed = false
+		return &HeldError{Lock: l}
+	}
+	e.begin(t)
+	return nil
+}
+
+// acquire returns a term, or the lock as it stands if somebody else has it.
+func (e *Elector) acquire(ctx context.Context) (*Term, Lock, error) {
+	e.owed = true // also if the answer is lost
+	begun := time.Now()
+	l, ok, err := e.store.Acquire(ctx, e.cfg.claim())
+	if err != nil {
+		return nil, l, err
+	}
+	e.mu.Lock()
+	e.seen = l
+	e.mu.Unlock()
+	if !ok {
+		return nil, l, nil
+	}
+	return newTerm(l.Fence(), begun, e.cfg.trust()), l, nil
+}
+
+// begin makes a term the current one.
+func (e *Elector) begin(t *Term) {
+	e.mu.Lock()
+	e.term, e.why = t, expired
+	close(e.changed)
+	e.changed = make(chan struct{})
+	e.mu.Unlock()
+	e.shown = ""
+	e.observe(Event{Kind: EventLeading, Fence: t.Fence()})
+}
+
+func (e *Elector) inspect(ctx context.Context) (Lock, error) {
+	l, err := e.store.Inspect(ctx, e.cfg.Lock)
+	if err == nil {
+		e.mu.Lock()
+		e.seen = l
+		e.mu.Unlock()
+	}
+	return l, err
+}
+
+// trouble tells of an error and returns when to try again: soon, then more
+// rarely, once in a Heartbeat at the least.
+func (e *Elector) trouble(doing string, err error) time.Duration {
+	e.fail(doing, err)
+	e.retry = min(max(2*e.retry, e.cfg.Heartbeat/20), e.cfg.Heartbeat)
+	return e.retry
+}
+
+// patience is how long an answer is waited for by somebody who does not hold
+// the lock.
+func (e *Elector) patience() time.Duration { return e.cfg.TTL / 3 }

@@ -1,0 +1,223 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Elector contends for a lock and keeps it. It is safe for concurrent use.
+type Elector struct {
+	store Store
+	cfg   Config
+	wake  chan struct{}
+	done  chan struct{}
+
+	mu      sync.Mutex
+	started bool
+	stop    context.CancelFunc
+	term    *Term         // the last one, until its end was noticed
+	why     ending        // of the last term
+	err     error         // why the elector has ended
+	changed chan struct{} // closed when a term begins, or the elector ends
+	seen    Lock          // as last looked at
+
+	// The own goroutine's; Start and Stop touch them when it does not run.
+	owed      bool      // the row may be ours
+	standBack time.Time // no contending before
+	shown     string    // holder of the last EventStandby
+	retry     time.Duration
+}
+
+// ending is why a term ended.
+type ending int
+
+const (
+	expired  ending = iota // trust is over, nothing else is known
+	deposed                // the row is not ours any more
+	resigned               // by own decision; the row is still to be released
+)
+
+// New returns an elector over a store. It returns an error that names the
+// field if the configuration is not valid. It does not touch the database.
+func New(store Store, cfg Config) (*Elector, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	if stall := store.Stall(); stall > cfg.TTL/2 {
+		return nil, fmt.Errorf("leader.Config.TTL is %s; use %s or more, twice the time for which a stopped process "+
+			"can keep the lock's row, or shorten the store's timeouts", cfg.TTL, 2*stall)
+	}
+	return &Elector{
+		store:   store,
+		cfg:     cfg,
+		wake:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		changed: make(chan struct{}),
+	}, nil
+}
+
+// Start begins to contend and returns at once. An exclusive elector looks at
+// the lock first: Start returns a [*HeldError] if somebody else holds it, or
+// the error that kept it from finding out, and can then be called again. The
+// end of ctx ends that look only; Stop ends the elector. A second Start returns
+// [ErrStarted].
+func (e *Elector) Start(ctx context.Context) error {
+	e.mu.Lock()
+	refused := e.started
+	e.started = true
+	e.mu.Unlock()
+	if refused {
+		return ErrStarted
+	}
+	if e.cfg.Exclusive {
+		if err := e.seize(ctx); err != nil {
+			e.mu.Lock()
+			e.started = false
+			e.mu.Unlock()
+			return err
+		}
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.mu.Lock()
+	e.stop = stop
+	e.mu.Unlock()
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		e.store.Watch(running, e.nudge, func(err error) { e.fail("watch the lock", err) })
+	})
+	go func() {
+		defer close(e.done)
+		defer watching.Wait()
+		defer stop()
+		e.run(running)
+	}()
+	return nil
+}
+
+// Stop ends the term, releases the lock and waits for the goroutines. If the
+// release fails, or ctx ends before it, the error is returned and the lock
+// expires by itself. End whatever relies on the lock before. An elector that
+// was never started, or has been stopped, stops at once.
+func (e *Elector) Stop(ctx context.Context) error {
+	e.mu.Lock()
+	stop := e.stop
+	e.stop, e.started = nil, true
+	e.mu.Unlock()
+	if stop == nil {
+		return nil
+	}
+	stop()
+	<-e.done
+	e.finish(ErrStopped)
+	return e.release(ctx)
+}
+
+// Term returns the current term, and whether there is one.
+func (e *Elector) Term() (*Term, bool) {
+	e.mu.Lock()
+	t := e.term
+	e.mu.Unlock()
+	return t, t != nil && t.Holds()
+}
+
+// Seen returns the lock as this elector last saw it: for people, and out of
+// date by up to a Heartbeat.
+func (e *Elector) Seen() Lock {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.seen
+}
+
+// Await waits for a term. It returns ctx's error, a [*HeldError] if an
+// exclusive elector was superseded, or [ErrStopped].
+func (e *Elector) Await(ctx context.Context) (*Term, error) {
+	for {
+		e.mu.Lock()
+		t, err, changed := e.term, e.err, e.changed
+		e.mu.Unlock()
+		if t != nil && t.Holds() {
+			return t, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Resign gives a term up at once; the lock is released and left to others for
+// two Heartbeats.
+func (e *Elector) Resign(t *Term) { e.endTerm(t, resigned) }
+
+// Depose ends a term that a transaction has found lost.
+func (e *Elector) Depose(t *Term) { e.endTerm(t, deposed) }
+
+func (e *Elector) endTerm(t *Term, why ending) {
+	e.mu.Lock()
+	if e.term == t && t.Context().Err() == nil {
+		e.why = why
+		t.finish()
+	}
+	e.mu.Unlock()
+	e.nudge()
+}
+
+// nudge has the elector look at the lock now. It never blocks.
+func (e *Elector) nudge() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it will look already
+	}
+}
+
+// finish ends the elector for good.
+func (e *Elector) finish(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.term != nil {
+		e.term.finish()
+		e.term = nil
+	}
+	if e.err == nil {
+		e.err = err
+		close(e.changed)
+	}
+}
+
+// release gives the row back, if it may be ours.
+func (e *Elector) release(ctx context.Context) error {
+	if !e.owed {
+		return nil
+	}
+	l, err := e.store.Inspect(ctx, e.cfg.Lock)
+	if err == nil && l.Holder == e.cfg.Holder && l.State() != Free {
+		_, err = e.store.Release(ctx, l.Fence())
+	}
+	if err != nil {
+		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Lock, e.cfg.TTL, err)
+	}
+	e.owed = false
+	e.observe(Event{Kind: EventReleased, Fence: l.Fence()})
+	return nil
+}
+
+func (e *Elector) observe(event Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(event)
+	}
+}
+
+// fail tells of an error that is not the end of the elector.
+func (e *Elector) fail(doing string, err error) {
+	if !errors.Is(err, context.Canceled) {
+		e.observe(Event{Kind: EventError, Doing: doing, Err: err})
+	}
+}

@@ -1,0 +1,47 @@
+package leader
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrLost is returned by [Store.Guard], and is the cause of the end of a
+	// term's context: the lock is not held any more in this term.
+	ErrLost = errors.New("the scheduler lock is not held any more")
+	// ErrStarted is returned by [Elector.Start] the second time.
+	ErrStarted = errors.New("the elector was started already; make a new one")
+	// ErrStopped is returned by [Elector.Await] once the elector has stopped.
+	ErrStopped = errors.New("the elector has stopped")
+)
+
+// HeldError is returned by [Elector.Start] of an exclusive elector when
+// somebody else holds the lock, and by [Elector.Await] when somebody else took
+// it later. Its text names the holder and says what to do.
+type HeldError struct{ Lock Lock }
+
+// Error is a text of several lines, for people.
+func (e *HeldError) Error() string {
+	l := e.Lock
+	if !l.Live() {
+		return fmt.Sprintf("the scheduler lock %q could not be taken: another instance was faster. Try again", l.Name)
+	}
+	return fmt.Sprintf(`another instance holds the scheduler lock %q
+  holder          %s
+  host            %s
+  pid             %d
+  since           %s
+  last heartbeat  %s ago
+  expires         in %s, unless the holder renews it
+Only one instance may schedule in mode exclusive. Stop the other one, and this one can start at once; or use
+--mode leader, which waits for its turn. If the other one is dead its lock ends at the time above by itself;
+"nextrun lock show" tells how it stands, "nextrun lock release" ends it.`,
+		l.Name, l.Holder, l.Hostname, l.PID, l.Acquired.UTC().Format("2006-01-02 15:04:05 UTC"),
+		round(l.Now.Sub(l.Heartbeat)), round(l.Expires.Sub(l.Now)))
+}
+
+// round shortens a duration for people.
+func round(d time.Duration) time.Duration {
+	return max(0, d.Round(100*time.Millisecond))
+}

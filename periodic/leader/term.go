@@ -1,0 +1,80 @@
+package leader
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Term is an uninterrupted time of holding the lock, as far as its holder can
+// know. It is safe for concurrent use.
+type Term struct {
+	fence Fence
+	ctx   context.Context //nolint:containedctx // its end is the term's end
+	end   context.CancelCauseFunc
+
+	mu    sync.Mutex
+	until time.Time // of trust; with a monotonic reading
+	beat  time.Time // start of the last renewal
+	timer *time.Timer
+}
+
+// newTerm begins a term that was won by a request that started at begun.
+func newTerm(f Fence, begun time.Time, trust time.Duration) *Term {
+	ctx, end := context.WithCancelCause(context.Background())
+	t := &Term{fence: f, ctx: ctx, end: end, until: begun.Add(trust), beat: begun}
+	t.timer = time.AfterFunc(time.Until(t.until), func() { t.expire() })
+	return t
+}
+
+// Fence is what transactions of this term are guarded with.
+func (t *Term) Fence() Fence { return t.fence }
+
+// Context ends with the term, with the cause [ErrLost].
+func (t *Term) Context() context.Context { return t.ctx }
+
+// Holds reports whether the holder may still trust its lock. The clock is
+// looked at, not only the context: a process that was stopped may get here
+// before its timers.
+func (t *Term) Holds() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ctx.Err() == nil && time.Now().Before(t.until)
+}
+
+// extend has the term trusted for longer, after a renewal that started at
+// begun. It returns false if the term has ended already.
+func (t *Term) extend(begun time.Time, trust time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ctx.Err() != nil || !time.Now().Before(t.until) {
+		return false
+	}
+	t.until, t.beat = begun.Add(trust), begun
+	t.timer.Reset(time.Until(t.until))
+	return true
+}
+
+// expire ends the term if its time is over.
+func (t *Term) expire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !time.Now().Before(t.until) { // else it was extended just now
+		t.end(ErrLost)
+	}
+}
+
+// finish ends the term.
+func (t *Term) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timer.Stop()
+	t.end(ErrLost)
+}
+
+// times returns when the next renewal is due and when trust ends.
+func (t *Term) times(heartbeat time.Duration) (next, until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.beat.Add(heartbeat), t.until
+}

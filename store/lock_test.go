@@ -1,0 +1,290 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store"
+)
+
+// lockStates are rows of the lock "l" as a contender "me" may find them: who
+// has it, and how long ago the heartbeat was and how long from now it expires.
+var lockStates = []struct {
+	name, holder       string
+	heartbeat, expires time.Duration
+	released           bool
+	state              leader.State
+}{
+	{name: "no row", state: leader.Never},
+	{"held by other", "other", -time.Second, 59 * time.Second, false, leader.Held},
+	{"held by me", "me", -time.Second, 59 * time.Second, false, leader.Held},
+	{"expired of other", "other", -2 * time.Minute, -time.Minute, false, leader.Expired},
+	{"expired of me", "me", -2 * time.Minute, -time.Minute, false, leader.Expired},
+	{"released by other", "other", -time.Second, 0, true, leader.Free},
+	{"released by me", "me", -time.Second, 0, true, leader.Free},
+	{"clock set back a little, other", "other", 20 * time.Second, 80 * time.Second, false, leader.Held},
+	{"clock set back far, other", "other", time.Hour, time.Hour + time.Minute, false, leader.Expired},
+}
+
+// lockOutcomes tell, for each state and action of me, whether it succeeds and
+// what the row says afterwards. All rows begin with token 7; me acts with it.
+var lockOutcomes = map[string]map[string]string{
+	"no row": {
+		"acquire": "true: me 1 held", "renew": "false:  0 never held", "release": "false:  0 never held",
+		"guard": "false:  0 never held",
+	},
+	"held by other": {
+		"acquire": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
+		"guard": "false: other 7 held",
+	},
+	"held by me": {
+		"acquire": "true: me 7 held", "renew": "true: me 7 held", "release": "true: me 7 released",
+		"guard": "true: me 7 held",
+	},
+	"expired of other": {
+		"acquire": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
+		"guard": "false: other 7 expired",
+	},
+	"expired of me": {
+		"acquire": "true: me 8 held", "renew": "false: me 7 expired", "release": "true: me 7 released",
+		"guard": "false: me 7 expired",
+	},
+	"released by other": {
+		"acquire": "true: me 8 held", "renew": "false: other 7 released", "release": "false: other 7 released",
+		"guard": "false: other 7 released",
+	},
+	"released by me": {
+		"acquire": "true: me 8 held", "renew": "false: me 7 released", "release": "true: me 7 released",
+		"guard": "false: me 7 released",
+	},
+	"clock set back a little, other": {
+		"acquire": "false: other 7 held", "renew": "false: other 7 held", "release": "false: other 7 held",
+		"guard": "false: other 7 held",
+	},
+	"clock set back far, other": {
+		"acquire": "true: me 8 held", "renew": "false: other 7 expired", "release": "false: other 7 expired",
+		"guard": "false: other 7 expired",
+	},
+}
+
+func TestLockStatesAndActions(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		for _, s := range lockStates {
+			for action, want := range lockOutcomes[s.name] {
+				name := s.name + ": " + action
+				now := time.Now()
+				if s.holder != "" {
+					expires := now.Add(s.expires)
+					if s.released {
+						expires = leader.Released
+					}
+					env.exec(t, fmt.Sprintf(`INSERT INTO scheduler_lock VALUES ('%s', '%s', 'h', 1, 7, '%s', '%s', '%s')`,
+						name, s.holder, store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now.Add(s.heartbeat)), store.Timestamp(expires)))
+				}
+				if before := inspectLock(t, locks, name); before.State() != s.state {
+					t.Errorf("%s: state before is %q, want %q", name, before.State(), s.state)
+				}
+				done := lockAction(t, env.db, action, name)
+				l := inspectLock(t, locks, name)
+				if got := fmt.Sprintf("%t: %s %d %s", done, l.Holder, l.Token, l.State()); got != want {
+					t.Errorf("%s: got %q, want %q", name, got, want)
+				}
+			}
+		}
+	})
+}
+
+// lockAction has me do something to a lock, with the token 7 where it needs one.
+func lockAction(t *testing.T, db *store.DB, action, name string) bool {
+	t.Helper()
+	ctx, locks := t.Context(), db.Locks()
+	fence := leader.Fence{Lock: name, Holder: "me", Token: 7}
+	var ok bool
+	var err error
+	switch action {
+	case "acquire":
+		_, ok, err = locks.Acquire(ctx, claimOf(name, "me"))
+	case "renew":
+		ok, err = locks.Renew(ctx, fence, time.Minute)
+	case "release":
+		ok, err = locks.Release(ctx, fence)
+	case "guard":
+		err = db.Periodic().Update(ctx, func(tx periodic.Tx) error { return guard(ctx, db, tx, fence) })
+		if ok = err == nil; errors.Is(err, leader.ErrLost) {
+			err = nil
+		}
+	}
+	if err != nil {
+		t.Fatalf("%s: %s: %v", name, action, err)
+	}
+	return ok
+}
+
+func guard(ctx context.Context, db *store.DB, tx periodic.Tx, f leader.Fence) error {
+	return db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
+}
+
+func claimOf(lock, holder string) leader.Claim {
+	return leader.Claim{Lock: lock, Holder: holder, Hostname: "host", PID: 42, TTL: time.Minute}
+}
+
+func inspectLock(t *testing.T, locks leader.Store, name string) leader.Lock {
+	t.Helper()
+	l, err := locks.Inspect(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustAcquire(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
+	t.Helper()
+	l, ok, err := locks.Acquire(t.Context(), c)
+	if err != nil || !ok {
+		t.Fatalf("acquire %q for %s: %v, %v, want success", c.Lock, c.Holder, ok, err)
+	}
+	return l
+}
+
+func TestLockRowTellsWhoAndSinceWhen(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		first := mustAcquire(t, locks, claimOf("l", "me"))
+		if ok, err := locks.Renew(t.Context(), first.Fence(), time.Minute); err != nil || !ok {
+			t.Fatalf("renew: %v, %v", ok, err)
+		}
+		l := inspectLock(t, locks, "l")
+		if l.Holder != "me" || l.Hostname != "host" || l.PID != 42 || !l.Acquired.Equal(first.Acquired) {
+			t.Errorf("the row is %+v, want me at host, pid 42, since %s", l, first.Acquired)
+		}
+		if !l.Heartbeat.After(first.Heartbeat) || !l.Expires.After(first.Expires) {
+			t.Errorf("renewed: heartbeat %s, expires %s, want later than %s and %s",
+				l.Heartbeat, l.Expires, first.Heartbeat, first.Expires)
+		}
+		if off := l.Expires.Sub(l.Heartbeat) - time.Minute; off < 0 || off > time.Second {
+			t.Errorf("expires %s after the heartbeat, want the TTL of 1m", l.Expires.Sub(l.Heartbeat))
+		}
+		again := mustAcquire(t, locks, claimOf("l", "me"))
+		if again.Token != first.Token || !again.Acquired.Equal(first.Acquired) {
+			t.Errorf("acquired while held: token %d since %s, want the same term, %d since %s",
+				again.Token, again.Acquired, first.Token, first.Acquired)
+		}
+	})
+}
+
+func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		mustAcquire(t, locks, claimOf("b", "me"))
+		mustAcquire(t, locks, claimOf("a", "other"))
+		list, err := env.db.ListLocks(t.Context())
+		if err != nil || len(list) != 2 || list[0].Holder != "other" || list[1].Holder != "me" {
+			t.Errorf("ListLocks = %+v, %v, want a of other and b of me", list, err)
+		}
+	})
+}
+
+// An error is not an answer: the caller must not take it for the lock.
+func TestLockErrorsGrantNothing(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		l := mustAcquire(t, locks, claimOf("l", "me"))
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if got, ok, err := locks.Acquire(over, claimOf("l", "me")); err == nil || ok || got.Token != 0 {
+			t.Errorf("Acquire = %+v, %v, %v, want an error only", got, ok, err)
+		}
+		if ok, err := locks.Renew(over, l.Fence(), time.Minute); err == nil || ok {
+			t.Errorf("Renew = %v, %v, want an error only", ok, err)
+		}
+		err := env.db.Periodic().Update(t.Context(), func(tx periodic.Tx) error {
+			return locks.Guard(over, tx.DBTX(), tx.Now(), l.Fence())
+		})
+		if err == nil {
+			t.Error("Guard succeeded without an answer of the database")
+		}
+	})
+}
+
+// The paused leader: its transaction was guarded, then the process slept past
+// the TTL. Its successor must not have the lock before that transaction has
+// ended: with a plain read of the row both would commit.
+func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: time.Second})
+		var committed, acquired time.Time
+		successor := make(chan error, 1)
+		err := env.db.Periodic().Update(t.Context(), func(tx periodic.Tx) error {
+			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
+				return err
+			}
+			go func() {
+				var err error
+				for ok := false; !ok && err == nil; {
+					_, ok, err = locks.Acquire(t.Context(), claimOf("l", "successor"))
+				}
+				acquired = time.Now()
+				successor <- err
+			}()
+			waitUntil(t, held.Expires.Add(500*time.Millisecond))
+			committed = time.Now()
+			return addTask(t.Context(), tx.DBTX())
+		})
+		if err != nil {
+			t.Fatalf("the guarded transaction: %v", err)
+		}
+		if err := <-successor; err != nil {
+			t.Fatal(err)
+		}
+		if acquired.Before(committed) {
+			t.Error("the successor took over before the paused leader had committed")
+		}
+		if l := inspectLock(t, locks, "l"); l.Token != held.Token+1 || l.Holder != "successor" {
+			t.Errorf("the lock is %+v, want the successor's with token %d", l, held.Token+1)
+		}
+	})
+}
+
+// waitUntil lets a TTL pass: there is no signal for the database's clock.
+func waitUntil(t *testing.T, at time.Time) {
+	t.Helper()
+	select {
+	case <-time.After(time.Until(at)):
+	case <-t.Context().Done():
+	}
+}
+
+func addTask(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO periodic_task (id, task, timer) VALUES ('t', 't', 'daily')`)
+	return err
+}
+
+// The successor was first: the paused leader's next transaction commits nothing.
+func TestLockGuardRefusesPausedLeader(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
+		waitUntil(t, held.Expires.Add(10*time.Millisecond))
+		mustAcquire(t, locks, claimOf("l", "successor"))
+		err := env.db.Periodic().Update(t.Context(), func(tx periodic.Tx) error {
+			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
+				return err
+			}
+			return addTask(t.Context(), tx.DBTX())
+		})
+		if !errors.Is(err, leader.ErrLost) {
+			t.Errorf("the paused leader's transaction: %v, want ErrLost", err)
+		}
+		if ids := env.texts(t, `SELECT id FROM periodic_task`); len(ids) > 0 {
+			t.Errorf("the paused leader committed %v", ids)
+		}
+	})
+}
