@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/store"
+)
+
+func (p *program) checkCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Look for errors in configuration, database and tasks",
+		Long: `Look for errors in the configuration, the database and the tasks. What must be
+put right is an error and gives exit code 1; what may surprise is a warning.`,
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			r := &checkReport{program: p}
+			r.check(c.Context())
+			return r.print(asJSON)
+		},
+	}
+	jsonFlag(command, &asJSON)
+	return command
+}
+
+// The levels of findings.
+const (
+	levelOK      = "ok"
+	levelWarning = "warning"
+	levelError   = "error"
+)
+
+// checkFinding is one line of the report.
+type checkFinding struct {
+	Level string `json:"level"`
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+// checkReport is what `nextrun check` finds.
+type checkReport struct {
+	*program
+	findings []checkFinding
+}
+
+func (r *checkReport) add(level, about, format string, args ...any) {
+	r.findings = append(r.findings, checkFinding{level, about, fmt.Sprintf(format, args...)})
+}
+
+func (r *checkReport) check(ctx context.Context) {
+	c := r.checkConfiguration()
+	var options store.Options
+	if c != nil {
+		options = c.Database
+	}
+	err := r.withAnyDatabase(ctx, options, func(db *store.DB) error {
+		r.add(levelOK, "database", "%s", db.URL())
+		r.checkSQLite(db)
+		if c != nil {
+			r.checkServices(c, db)
+		}
+		if err := db.Migrator().Check(ctx); err != nil {
+			r.add(levelError, "schema", "%v", err)
+			return nil
+		}
+		r.add(levelOK, "schema", "up to date")
+		return r.checkTasks(ctx, db, c)
+	})
+	if err != nil {
+		r.add(levelError, "database", "%v", err)
+	}
+}
+
+func (r *checkReport) checkConfiguration() *config.Config {
+	c, err := r.configuration()
+	var configErr *config.Error
+	switch {
+	case errors.As(err, &configErr):
+		for _, problem := range configErr.Problems {
+			one := &config.Error{Path: configErr.Path, Problems: []config.Problem{problem}}
+			r.add(levelError, "configuration", "%v", one)
+		}
+		return nil
+	case err != nil:
+		r.add(levelError, "configuration", "%v", err)
+		return nil
+	case c.Path == "":
+		r.add(levelOK, "configuration", "there is none, so all is default and no handlers are known")
+		return c
+	}
+	r.add(levelOK, "configuration", "%s: %d handlers", c.Path, len(c.Handlers))
+	return c
+}
+
+// checkServices makes the scheduler and the executor as the configuration
+// says, without starting them.
+func (r *checkReport) checkServices(c *config.Config, db *store.DB) {
+	s := &services{program: r.program, config: c, name: "check", db: db, log: r.logger()}
+	if _, err := s.scheduler(); err != nil {
+		r.add(levelError, "configuration", "%s: %v", c.Path, err)
+	}
+}
+
+// goodSQLite is the first version without the WAL-reset bug.
+const goodSQLite = "3.51.3"
+
+// checkSQLite names the version of the library, which matters: programs with an
+// older one must not write to a file that is in use.
+func (r *checkReport) checkSQLite(db *store.DB) {
+	if !strings.HasPrefix(db.URL(), "sqlite:") {
+		return
+	}
+	version := store.SQLiteVersion()
+	if olderVersion(version, goodSQLite) {
+		r.add(levelWarning, "sqlite", "this program has SQLite %s; before %s a reset of the write-ahead log may corrupt the file",
+			version, goodSQLite)
+		return
+	}
+	r.add(levelOK, "sqlite", "library %s; do not write to the file with sqlite3 programs before %s while it is in use",
+		version, goodSQLite)
+}
+
+// olderVersion reports whether version a, such as 3.40.1, is older than b.
+func olderVersion(a, b string) bool {
+	numbers := func(version string) []int {
+		var list []int
+		for part := range strings.SplitSeq(version, ".") {
+			n, _ := strconv.Atoi(part) // what is no number counts as 0
+			list = append(list, n)
+		}
+		return list
+	}
+	return slices.Compare(numbers(a), numbers(b)) < 0
+}
+
+func (r *checkReport) print(asJSON bool) error {
+	t := newTable("LEVEL", "ABOUT", "FINDING")
+	count := map[string]int{}
+	for _, f := range r.findings {
+		count[f.Level]++
+		t.add(f.Level, f.About, f.Text)
+	}
+	if err := r.program.print(t, r.findings, asJSON); err != nil {
+		return err
+	}
+	if count[levelError] > 0 {
+		return fmt.Errorf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
+	}
+	return nil
+}

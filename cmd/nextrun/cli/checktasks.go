@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// checkPage is how many tasks are looked at together.
+const checkPage = 1000
+
+// checkTasks looks at the timers of all tasks, page by page.
+func (r *checkReport) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
+	tasks := periodic.NewTasks(db.Tasks())
+	filter := periodic.TaskFilter{Limit: checkPage}
+	found, seen := len(r.findings), 0
+	for {
+		list, err := tasks.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			r.checkTask(&list[i], c)
+		}
+		if seen += len(list); len(list) < checkPage {
+			break
+		}
+		filter.After = list[len(list)-1].ID
+	}
+	if len(r.findings) == found {
+		r.add(levelOK, "tasks", "%d, nothing to remark", seen)
+	}
+	return nil
+}
+
+func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
+	about := "task " + t.ID
+	upcoming, err := t.Upcoming(r.now())
+	if err != nil {
+		r.add(levelError, about, "%s", timerText(err))
+		return
+	}
+	if level, text := problemLevel(t.Problem); text != "" {
+		r.add(level, about, "%s", text)
+	}
+	if !t.Enabled {
+		return
+	}
+	elapses := false
+	for range upcoming {
+		elapses = true
+		break
+	}
+	if !elapses {
+		r.add(levelWarning, about, "timer %q never elapses from now on", t.Timer)
+	}
+	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
+		if _, ok := c.Handlers[t.Task]; !ok {
+			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
+		}
+	}
+}
+
+// problemLevel tells the warnings of the column problem from the errors.
+func problemLevel(problem string) (level, text string) {
+	if text, warning := strings.CutPrefix(problem, "warning: "); warning {
+		return levelWarning, text
+	}
+	return levelError, problem
+}
+
+// timerText is the error of a timer on one line.
+func timerText(err error) string {
+	var parseErr *calendar.ParseError
+	if errors.As(err, &parseErr) {
+		return parseErr.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/sirupsen/logrus"
+)
+
+// logger writes to standard error as the flags say.
+func (p *program) logger() *logrus.Logger {
+	logger := logrus.New()
+	logger.SetOutput(p.stderr)
+	level, err := logrus.ParseLevel(p.flags.logLevel.value)
+	if err == nil { // the flag allows no other
+		logger.SetLevel(level)
+	}
+	logger.SetFormatter(lineFormatter{})
+	if p.flags.logFormat.value == "json" {
+		logger.SetFormatter(&logrus.JSONFormatter{})
+	}
+	return logger
+}
+
+// lineFormatter writes a line for people: local time, level, message, and the
+// fields by name.
+type lineFormatter struct{}
+
+// Format implements [logrus.Formatter].
+func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	var b bytes.Buffer
+	level := strings.ToUpper(entry.Level.String())[:4]
+	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05"), level, entry.Message)
+	for _, name := range slices.Sorted(maps.Keys(entry.Data)) {
+		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// logValue quotes what could be taken for more than one value.
+func logValue(value any) string {
+	text := fmt.Sprint(value)
+	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '=' }
+	if text == "" || strings.ContainsFunc(text, odd) {
+		return strconv.Quote(text)
+	}
+	return text
+}

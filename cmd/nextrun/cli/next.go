@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/calendar"
+)
+
+// maxElapses is the greatest number of elapses that are listed.
+const maxElapses = 10_000
+
+// nextOptions are the flags of `nextrun next`.
+type nextOptions struct {
+	number        int
+	after         timeFlag
+	explain, lint bool
+	asJSON        bool
+}
+
+func (p *program) nextCommand() *cobra.Command {
+	var o nextOptions
+	command := &cobra.Command{
+		Use:   "next 'TIMER'",
+		Short: "Show when a timer elapses next",
+		Long: `Show when a timer elapses next: a calendar event, a cron expression or an
+interval, which counts from --after as it would in a task created then.`,
+		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
+  nextrun next '*-*~1 02:00'
+  nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
+		Args: arguments("'TIMER'"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if o.number < 1 || o.number > maxElapses {
+				return usagef("-n is %d; use 1 to %d", o.number, maxElapses)
+			}
+			return p.next(args[0], o)
+		},
+	}
+	flags := command.Flags()
+	flags.IntVarP(&o.number, "number", "n", 5, "how many elapses")
+	flags.Var(&o.after, "after", "elapses later than that (default now)")
+	jsonFlag(command, &o.asJSON)
+	return command
+}
+
+// nextElapse is an elapse in the JSON form.
+type nextElapse struct {
+	Local time.Time `json:"local"`
+	UTC   time.Time `json:"utc"`
+	Left  float64   `json:"secondsLeft"`
+}
+
+// nextFinding is a finding of the linter in the JSON form.
+type nextFinding struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// nextResult is the JSON form of `nextrun next`.
+type nextResult struct {
+	Timer       string        `json:"timer"`
+	NormalForm  string        `json:"normalForm"`
+	Explanation string        `json:"explanation,omitempty"`
+	Elapses     []nextElapse  `json:"elapses"`
+	Lint        []nextFinding `json:"lint,omitempty"`
+}
+
+func (p *program) next(timer string, o nextOptions) error {
+	after := o.after.value
+	if after.IsZero() {
+		after = p.now()
+	}
+	schedule, err := calendar.ParseAt(timer, after)
+	if err != nil {
+		return badTimer(err)
+	}
+	result := nextResult{Timer: timer, NormalForm: schedule.String(), Elapses: []nextElapse{}}
+	for _, t := range elapses(schedule, after, o.number) {
+		result.Elapses = append(result.Elapses, nextElapse{t.In(p.zone), t.UTC(), t.Sub(p.now()).Seconds()})
+	}
+	if o.asJSON {
+		return p.printJSON(result)
+	}
+	return p.printNext(result, o)
+}
+
+func (p *program) printNext(result nextResult, o nextOptions) error {
+	lines := [][2]string{{"timer", result.NormalForm}}
+	if o.explain {
+		lines = append(lines, [2]string{"meaning", result.Explanation})
+	}
+	for _, f := range result.Lint {
+		lines = append(lines, [2]string{f.Code, f.Message})
+	}
+	if o.lint && len(result.Lint) == 0 {
+		lines = append(lines, [2]string{"lint", "nothing to remark"})
+	}
+	if err := p.printFields(lines); err != nil {
+		return err
+	}
+	var times []time.Time
+	for _, e := range result.Elapses {
+		times = append(times, e.UTC)
+	}
+	return p.printElapses(times)
+}
+
+// printElapses writes when something elapses, or that it never does.
+func (p *program) printElapses(times []time.Time) error {
+	if len(times) == 0 {
+		return p.printf("\nnever elapses\n")
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	t := newTable("ELAPSES", "UTC", "LEFT")
+	for _, at := range times {
+		t.add(p.moment(at), at.UTC().Format("2006-01-02 15:04:05"), p.ago(at))
+	}
+	return t.write(p.stdout)
+}
+
+// elapses lists the next n elapses of a schedule, fewer if there are fewer.
+func elapses(schedule calendar.Schedule, after time.Time, n int) []time.Time {
+	var list []time.Time
+	for t := schedule.Next(after); !t.IsZero() && len(list) < n; t = schedule.Next(t) {
+		list = append(list, t)
+	}
+	return list
+}
+
+// badTimer is wrong usage that shows the place in a timer.
+func badTimer(err error) error {
+	var parseErr *calendar.ParseError
+	if !errors.As(err, &parseErr) {
+		return err
+	}
+	return usagef("%s\n\n  %s\n", parseErr.Msg, strings.ReplaceAll(parseErr.Caret(), "\n", "\n  "))
+}

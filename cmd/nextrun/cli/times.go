@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// moment writes a time for people: in their zone, to the second.
+func (p *program) moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(p.zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// ago writes how far a time is away: "in 3 h 12 min", "5 s ago".
+func (p *program) ago(t time.Time) string {
+	switch d := t.Sub(p.now()); {
+	case t.IsZero():
+		return ""
+	case d > 0:
+		return "in " + span(d)
+	case d > -time.Second:
+		return "now"
+	default:
+		return span(-d) + " ago"
+	}
+}
+
+// span writes a duration by its two greatest units, rounded up to the second.
+func span(d time.Duration) string {
+	seconds := int64((d + time.Second - 1) / time.Second)
+	units := []struct {
+		size int64
+		name string
+	}{{365 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}
+	for i, u := range units {
+		if seconds < u.size {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", seconds/u.size, u.name)
+		if i+1 < len(units) {
+			if rest := seconds % u.size / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 s"
+}
+
+// exactSpan is span with the fraction of a second where that matters.
+func exactSpan(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.2f s", max(d, 0).Seconds())
+	}
+	return span(d)
+}
+
+// timeForms are the forms in which a time is accepted; without a zone it is UTC.
+var timeForms = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04Z07:00",
+	"2006-01-02T15:04:05.999999", "2006-01-02T15:04",
+	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", time.DateOnly,
+}
+
+// timeFlag is a flag that holds a time. "none" is the zero time if that is
+// allowed.
+type timeFlag struct {
+	value     time.Time
+	allowNone bool
+}
+
+func (f *timeFlag) String() string {
+	if f.value.IsZero() {
+		return ""
+	}
+	return f.value.Format(time.RFC3339Nano)
+}
+
+func (f *timeFlag) Type() string { return "time" }
+
+// Set reads a time.
+func (f *timeFlag) Set(text string) error {
+	if text == "none" && f.allowNone {
+		f.value = time.Time{}
+		return nil
+	}
+	for _, form := range timeForms {
+		t, err := time.Parse(form, text)
+		if err == nil && t.Year() >= 1970 {
+			f.value = t.UTC().Truncate(time.Microsecond)
+			return nil
+		}
+	}
+	hint := ""
+	if f.allowNone {
+		hint = ", or none"
+	}
+	return fmt.Errorf("use a time from 1970 on such as 2026-03-01T12:30:00+02:00 or '2026-03-01 12:30' (UTC)%s", hint)
+}
+
+// secondsFlag is a flag that holds whole seconds: 90, 90s or 1h30m. It is nil
+// for "none" if that is allowed.
+type secondsFlag struct {
+	value     *time.Duration
+	allowNone bool
+}
+
+func (f *secondsFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return f.value.String()
+}
+
+func (f *secondsFlag) Type() string { return "seconds" }
+
+// Set reads a duration.
+func (f *secondsFlag) Set(text string) error {
+	if text == "none" && f.allowNone {
+		f.value = nil
+		return nil
+	}
+	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil && n >= 0 {
+		d := time.Duration(n) * time.Second
+		f.value = &d
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d%time.Second != 0 || d/time.Second > 1<<31-1 {
+		hint := ""
+		if f.allowNone {
+			hint = ", or none"
+		}
+		return fmt.Errorf("use whole seconds from 0 on such as 90, 90s or 1h30m%s", hint)
+	}
+	f.value = &d
+	return nil
+}
+
+// timeOrNull is a time as JSON has it: null for the zero time.
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,165 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nextrun.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadTakesEveryKey(t *testing.T) {
+	t.Parallel()
+	path := write(t, `
+database: {connect_timeout: 1s, statement_timeout: 2s, lock_timeout: 3s, idle_timeout: 4s, max_conns: 5, poll_only: true}
+scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s}
+executor:
+  pool_size: 11
+  groups: [a, b]
+  high: 12
+  low: 13
+  lease: 14s
+  heartbeat: 1s
+  poll_interval: 15s
+  retry_delay: 16s
+  retry_cap: 17m
+  retry_limit: 0
+  max_interrupts: 18
+  shutdown_grace: 0s
+handlers:
+  mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB}
+  ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}}, timeout: 21s}
+  post: {http: {url: "http://example.org/"}}
+`)
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		Path: path,
+		Database: store.Options{
+			ConnectTimeout: time.Second, StatementTimeout: 2 * time.Second, LockTimeout: 3 * time.Second,
+			IdleTimeout: 4 * time.Second, MaxConns: 5, PollOnly: true,
+		},
+		Scheduler: periodic.Config{
+			BatchSize: 6, Lease: 7 * time.Second, PollInterval: 8 * time.Second,
+			RetryMin: 9 * time.Millisecond, RetryMax: 10 * time.Second,
+		},
+		Executor: jobqueue.Config{
+			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13, Lease: 14 * time.Second, Heartbeat: time.Second,
+			PollInterval: 15 * time.Second, RetryDelay: 16 * time.Second, RetryCap: 17 * time.Minute,
+			RetryLimit: jobqueue.Never, MaxInterrupts: 18, ShutdownGrace: -1,
+		},
+		Handlers: map[string]Handler{
+			"mail": {Command: &jobqueue.CommandConfig{
+				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
+				Dir: "/tmp", Env: []string{"A=1", "B=x=y"}, MaxOutput: 2048,
+			}},
+			"ping": {HTTP: &jobqueue.HTTPConfig{
+				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
+			}},
+			"post": {HTTP: &jobqueue.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if built, err := got.Build(); err != nil || len(built) != 3 {
+		t.Errorf("Build makes %d handlers (%v), want 3", len(built), err)
+	}
+}
+
+func TestReadOfAnEmptyFileIsDefault(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "# nothing\n", "handlers:\n", "executor: {}\n"} {
+		got, err := Read(write(t, text))
+		if err != nil || len(got.Handlers) > 0 || !reflect.DeepEqual(got.Executor, jobqueue.Config{}) {
+			t.Errorf("%q: got %+v, %v; want defaults", text, got, err)
+		}
+	}
+}
+
+// Each of these is refused with the line and a text that helps.
+func TestReadNamesTheLine(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, want string
+	}{
+		{"unknown section", "executor: {}\nexecutors: {}\n", `:2: unknown key "executors" in the file; known are database, executor, handlers, scheduler`},
+		{"unknown key", "executor:\n  pool: 3\n", `:2: unknown key "pool" in executor; known are groups, `},
+		{"twice", "handlers:\n  a: {command: [x]}\n  a: {command: [y]}\n", `:3: "a" stands twice in handlers`},
+		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},
+		{"bound", "executor: {pool_size: 0}\n", ":1: executor.pool_size must be a whole number from 1 to 10000"},
+		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h0m0s, such as 30s"},
+		{"boolean", "database: {poll_only: 'true'}\n", ":1: database.poll_only must be true or false"},
+		{"list for a mapping", "executor: [1]\n", ":1: executor must be a mapping"},
+		{"text for the file", "hello\n", ":1: the file must be a mapping"},
+		{"shell", "handlers:\n  a:\n    command: echo hello\n", ":3: handlers.a.command must be a list of the program and its arguments"},
+		{"argument", "handlers: {a: {command: [sleep, 5]}}\n", `:1: handlers.a.command[1] must be a text; write "5" in quotes`},
+		{"no program", "handlers: {a: {command: ['']}}\n", ":1: handlers.a.command must begin with a program"},
+		{"no command", "handlers:\n  a:\n    timeout: 1s\n", ":3: handlers.a needs one of command and http"},
+		{"both", "handlers: {a: {command: [x], http: {url: 'http://x'}}}\n", ":1: handlers.a needs one of command and http"},
+		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are http, timeout`},
+		{"no url", "handlers: {a: {http: {method: GET}}}\n", ":1: handlers.a.http needs a url"},
+		{"url", "handlers: {a: {http: {url: 'ftp://u:secret@x'}}}\n", ":1: handlers.a.http.url must be a URL such as https://"},
+		{"method", "handlers: {a: {http: {url: 'http://x', method: get}}}\n", ":1: handlers.a.http.method must be one of GET, "},
+		{"variable", "handlers: {a: {command: [x], env: {A=B: c}}}\n", `:1: handlers.a.env: "A=B" cannot name a variable`},
+		{"size", "handlers: {a: {command: [x], max_output: 1XB}}\n", ":1: handlers.a.max_output must be a number of bytes"},
+		{"two documents", "executor: {}\n---\nexecutor: {}\n", ": the file must hold one YAML document"},
+		{"no YAML", "executor: [\n", "line 1: "},
+		{"tab", "executor:\n\tpool_size: 1\n", "line 2: "},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, test.text)
+			_, err := Read(path)
+			var configErr *Error
+			if !errors.As(err, &configErr) {
+				t.Fatalf("got %v, want an *Error", err)
+			}
+			if !strings.HasPrefix(err.Error(), path+":") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant the path and %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v shows a password", err)
+			}
+		})
+	}
+}
+
+func TestReadReportsAllProblemsInOrder(t *testing.T) {
+	t.Parallel()
+	_, err := Read(write(t, "handlers:\n  b: {command: 1}\n  a: {command: 2}\nexecutor: {low: 0}\n"))
+	var configErr *Error
+	if !errors.As(err, &configErr) || len(configErr.Problems) != 3 {
+		t.Fatalf("got %v, want three problems", err)
+	}
+	for i, want := range []int{2, 3, 4} {
+		if configErr.Problems[i].Line != want {
+			t.Errorf("problem %d is of line %d, want %d", i, configErr.Problems[i].Line, want)
+		}
+	}
+}
+
+func TestReadOfNoFile(t *testing.T) {
+	t.Parallel()
+	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want one that wraps os.ErrNotExist", err)
+	}
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// handler reads what runs the jobs of a task. Some keys are for commands only.
+func (r *reader) handler(place string, n *yaml.Node) Handler {
+	if has(n, "command") == has(n, "http") {
+		r.problem(n, "%s needs one of command and http", place)
+		return Handler{}
+	}
+	if has(n, "http") {
+		h := &jobqueue.HTTPConfig{Method: http.MethodPost}
+		r.mapping(n, place, keys{
+			"http":    func(place string, v *yaml.Node) { r.http(place, v, h) },
+			"timeout": r.durationInto(&h.Timeout, time.Millisecond, longest),
+		})
+		return Handler{HTTP: h}
+	}
+	c := &jobqueue.CommandConfig{}
+	r.mapping(n, place, keys{
+		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
+		"timeout":    r.durationInto(&c.Timeout, time.Millisecond, longest),
+		"kill_grace": r.durationInto(&c.KillGrace, time.Millisecond, longest),
+		"dir":        func(place string, v *yaml.Node) { c.Dir = r.text(place, v) },
+		"env":        func(place string, v *yaml.Node) { c.Env = r.environment(place, v) },
+		"max_output": func(place string, v *yaml.Node) { c.MaxOutput = r.size(place, v) },
+	})
+	return Handler{Command: c}
+}
+
+func (r *reader) command(place string, n *yaml.Node) []string {
+	if resolve(n).Kind == yaml.ScalarNode {
+		r.problem(n, "%s must be a list of the program and its arguments, such as [echo, hello]; "+
+			"there is no shell that would split a text", place)
+		return nil
+	}
+	argv := r.texts(place, n)
+	if len(argv) > 0 && argv[0] == "" {
+		r.problem(n, "%s must begin with a program", place)
+	}
+	return argv
+}
+
+// environment reads variables as NAME=value pairs.
+func (r *reader) environment(place string, n *yaml.Node) []string {
+	var env []string
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		if strings.ContainsAny(key.Value, "=\x00") {
+			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
+		}
+		env = append(env, key.Value+"="+r.text(join(place, key.Value), value))
+	})
+	return env
+}
+
+func (r *reader) http(place string, n *yaml.Node, h *jobqueue.HTTPConfig) {
+	r.mapping(n, place, keys{
+		"method":  func(place string, v *yaml.Node) { h.Method = r.method(place, v) },
+		"url":     func(place string, v *yaml.Node) { h.URL = r.url(place, v) },
+		"headers": func(place string, v *yaml.Node) { h.Header = r.headers(place, v) },
+	})
+	if !has(n, "url") {
+		r.problem(n, "%s needs a url", place)
+	}
+}
+
+func (r *reader) method(place string, n *yaml.Node) string {
+	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
+	method := r.text(place, n)
+	if !slices.Contains(methods, method) {
+		r.problem(n, "%s must be one of %s", place, strings.Join(methods, ", "))
+	}
+	return method
+}
+
+// url does not show what it refuses: there may be a password in it.
+func (r *reader) url(place string, n *yaml.Node) string {
+	text := r.text(place, n)
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		r.problem(n, "%s must be a URL such as https://example.org/path", place)
+	}
+	return text
+}
+
+func (r *reader) headers(place string, n *yaml.Node) http.Header {
+	header := http.Header{}
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		header.Set(key.Value, r.text(join(place, key.Value), value))
+	})
+	return header
+}
+
+// has reports whether a mapping has a key.
+func has(n *yaml.Node, key string) bool {
+	n = resolve(n)
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Error is what is wrong with a configuration file: one [Problem] or more.
+type Error struct {
+	Path     string
+	Problems []Problem
+}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Line int // 0: the file as such
+	Text string
+}
+
+// Error names each place.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = fmt.Sprintf("%s: %s", e.Path, p.Text)
+		if p.Line > 0 {
+			lines[i] = fmt.Sprintf("%s:%d: %s", e.Path, p.Line, p.Text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Read reads the configuration file. A file that is not good gives an [*Error].
+func Read(path string) (*Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	return parse(path, text)
+}
+
+func parse(path string, text []byte) (*Config, error) {
+	config := &Config{Path: path}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, more yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return config, nil // empty, or comments only
+	case err != nil:
+		return nil, &Error{path, []Problem{{Text: err.Error()}}}
+	}
+	r := &reader{}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		r.problem(&more, "the file must hold one YAML document")
+	}
+	r.config(document.Content[0], config)
+	if len(r.problems) > 0 {
+		return nil, &Error{path, r.problems}
+	}
+	return config, nil
+}

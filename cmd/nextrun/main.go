@@ -1,0 +1,17 @@
+// Command nextrun submits the jobs of periodic tasks, runs jobs, and manages
+// both. See `nextrun --help`.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+)
+
+func main() {
+	ctx, stop := cli.WithSignals(context.Background())
+	exit := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	stop()
+	os.Exit(exit)
+}
