@@ -40,6 +40,12 @@ func both(t *testing.T, test func(f *fixture)) {
 	}
 }
 
+// newPostgresFixture is for what SQLite has no equal of.
+func newPostgresFixture(t *testing.T) *fixture {
+	t.Helper()
+	return newFixture(t, "postgres", storetest.PostgresURL(t))
+}
+
 func newFixture(t testing.TB, kind, url string) *fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), url, store.Options{Create: true})

@@ -1,0 +1,53 @@
+package periodic_test
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// hooked is a store that lets a test act at the seams of the scheduler.
+type hooked struct {
+	periodic.Store
+	peeks, updates atomic.Int64
+	// beforeUpdate, if not nil, runs before each transaction; its error is that
+	// of the transaction.
+	beforeUpdate func(n int64) error
+	// afterAdvance, if not nil, runs in the submit transaction.
+	afterAdvance func() error
+}
+
+func (h *hooked) Peek(ctx context.Context) (periodic.Peek, error) {
+	h.peeks.Add(1)
+	return h.Store.Peek(ctx)
+}
+
+func (h *hooked) Update(ctx context.Context, fn func(periodic.Tx) error) error {
+	n := h.updates.Add(1)
+	if h.beforeUpdate != nil {
+		if err := h.beforeUpdate(n); err != nil {
+			return err
+		}
+	}
+	return h.Store.Update(ctx, func(tx periodic.Tx) error { return fn(hookedTx{tx, h}) })
+}
+
+type hookedTx struct {
+	periodic.Tx
+	h *hooked
+}
+
+func (tx hookedTx) Advance(ctx context.Context, mark string, plans []periodic.Plan) ([]string, error) {
+	kept, err := tx.Tx.Advance(ctx, mark, plans)
+	if err == nil && tx.h.afterAdvance != nil {
+		err = tx.h.afterAdvance()
+	}
+	return kept, err
+}
+
+// In RunOnce with one batch the transactions are: clear, claim, submit.
+const (
+	nthClaim  = 2
+	nthSubmit = 3
+)

@@ -1,0 +1,182 @@
+package periodic_test
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// bubble runs a test with fake time over a real SQLite database, whose clock is
+// the host's.
+func bubble(t *testing.T, test func(f *fixture)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{TB: t, kind: "sqlite", url: "sqlite:" + filepath.Join(dir, "fake.db")}
+		db, err := store.Open(t.Context(), f.url, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if _, err := db.Migrator().Up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.db = db
+		if f.sql, err = sqlx.Open("sqlite3", "file:"+filepath.Join(dir, "fake.db")+"?_busy_timeout=10000"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.sql.Close() }()
+		test(f)
+	})
+}
+
+// run starts a scheduler over h and returns the function that stops it.
+func (f *fixture) run(h periodic.Store, change ...func(*periodic.Config)) (stop func()) {
+	f.Helper()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	cfg := periodic.Config{Name: "bubble", Logger: log}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := periodic.New(h, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	return func() {
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	}
+}
+
+// An idle scheduler looks at the database once in a poll interval.
+func TestG8IdleIsQuiet(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec(insertTask, "report", "2090-01-01")
+		h := &hooked{Store: f.db.Periodic()}
+		stop := f.run(h)
+		time.Sleep(time.Minute) // fake: planned, and every wake-up of it over
+		peeks, updates := h.peeks.Load(), h.updates.Load()
+		time.Sleep(time.Hour)
+		if got := h.peeks.Load() - peeks; got != 120 {
+			t.Errorf("%d looks in an idle hour with a poll interval of 30 s", got)
+		}
+		if got := h.updates.Load() - updates; got != 0 {
+			t.Errorf("%d transactions in an idle hour", got)
+		}
+		stop()
+	})
+}
+
+// It wakes at the next nextrun, not at a poll, and works for each tick once.
+func TestG8WakesWhenDue(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:07:13', 'allow')")
+		var late []time.Duration
+		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) {
+			c.PollInterval = 24 * time.Hour
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventTick {
+					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+				}
+			}
+		})
+		time.Sleep(6 * time.Hour)
+		stop()
+		if len(late) != 6 {
+			t.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
+		}
+		for _, d := range late {
+			if d < 0 || d > 2*time.Millisecond {
+				t.Errorf("a tick was decided %s after its due", d)
+			}
+		}
+	})
+}
+
+// A mark of a dead scheduler is waited for, and taken when the lease ends.
+func TestG8WakesWhenAMarkExpires(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec(insertTask, "report", "hourly")
+		f.due("report", time.Second)
+		f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ?", f.at(0))
+		begun := time.Now()
+		var taken time.Duration
+		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) {
+			c.PollInterval = 24 * time.Hour
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventTick {
+					taken = time.Since(begun)
+				}
+			}
+		})
+		time.Sleep(time.Minute)
+		stop()
+		if taken < 30*time.Second || taken > 31*time.Second {
+			t.Errorf("taken over after %s, the lease is 30 s", taken)
+		}
+	})
+}
+
+// A change is noticed without a poll: on SQLite within the interval at which
+// data_version is asked for.
+func TestG7ChangeIsNoticed(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) { c.PollInterval = 24 * time.Hour })
+		time.Sleep(time.Minute)
+		f.exec(insertTask, "report", "yearly")
+		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(0))
+		time.Sleep(time.Second)
+		f.want(1, "SELECT count(*) FROM job")
+		stop()
+	})
+}
+
+// PostgreSQL notifies; a poll would take 24 hours.
+func TestG7ChangeIsNotified(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	cfg := f.config("listener")
+	cfg.PollInterval = 24 * time.Hour
+	seen := watch(&cfg)
+	h := &hooked{Store: f.db.Periodic()}
+	stop := f.run(h, func(c *periodic.Config) { c.PollInterval, c.Observe = cfg.PollInterval, cfg.Observe })
+	f.exec(insertTask, "inserted", "yearly")
+	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
+	seen.until(t, "job", submitted("inserted"))
+	f.exec("UPDATE job SET state = 'success'")
+	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
+	seen.until(t, "second job", submitted("inserted"))
+	stop()
+}
+
+// A year of outage, simulated: the scheduler stops, time passes, it starts again.
+func TestOutageInFakeTime(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '02:00', 'allow')")
+		stop := f.run(f.db.Periodic())
+		time.Sleep(49 * time.Hour)
+		stop()
+		f.want(2, "SELECT count(*) FROM job")
+		time.Sleep(365 * 24 * time.Hour)
+		stop = f.run(f.db.Periodic())
+		time.Sleep(time.Second)
+		stop()
+		f.want(3, "SELECT count(*) FROM job")
+		f.want(364, "SELECT missed FROM periodic_tick WHERE decision = 'missed'")
+		f.guarantees()
+	})
+}

@@ -1,0 +1,174 @@
+package periodic_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// G5: one row never holds up another.
+
+func TestG5BadTimerDelaysNobody(t *testing.T) {
+	both(t, func(f *fixture) {
+		for id, timer := range map[string]string{
+			"empty": "", "nonsense": "when it rains", "zone": "daily Europe/Atlantis", "long": strings.Repeat("9", 254),
+		} {
+			f.exec(insertTask, id, timer)
+			f.due(id, time.Hour)
+		}
+		f.exec(insertTask, "good", "hourly")
+		f.due("good", time.Second)
+		f.once()
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
+		f.want(4, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL AND due = ?", utc(periodic.Never))
+		if problem := f.one("SELECT problem FROM periodic_task WHERE id = 'zone'"); !strings.Contains(problem, "Europe/Atlantis") {
+			f.Errorf("the problem does not name the zone: %q", problem)
+		}
+		f.exec("UPDATE periodic_task SET timer = 'daily' WHERE id = 'nonsense'")
+		f.once()
+		f.want("", "SELECT problem FROM periodic_task WHERE id = 'nonsense'")
+	})
+}
+
+func TestG5HugeArgs(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('huge', 'backup', 'hourly', ?)",
+			`"`+strings.Repeat("x", 10<<20)+`"`)
+		f.exec(insertTask, "small", "hourly")
+		f.due("huge", time.Second)
+		f.due("small", time.Second)
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'small'")
+		f.want(10<<20+2, "SELECT length(args) FROM job WHERE tracker = 'huge'")
+	})
+}
+
+func TestG5RunningPredecessor(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "slow", "hourly")
+		f.exec(insertTask, "quick", "hourly")
+		f.due("slow", 2*time.Second)
+		f.due("quick", 2*time.Second)
+		f.once()
+		jid := f.one("SELECT jid FROM job WHERE tracker = 'slow'")
+		f.exec("UPDATE job SET state = 'success' WHERE tracker = 'quick'")
+		f.exec("UPDATE job SET state = 'running', started = ? WHERE tracker = 'slow'", f.at(-192*time.Minute))
+		f.due("slow", time.Second)
+		f.due("quick", time.Second)
+		f.once()
+		f.want(2, "SELECT count(*) FROM job WHERE tracker = 'quick'")
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'slow'")
+		reason := f.one("SELECT reason FROM periodic_tick WHERE decision = 'skipped'")
+		if !strings.Contains(reason, "is still running since 3 h 12 min") || !strings.Contains(reason, jid) {
+			f.Errorf("the reason is %q", reason)
+		}
+	})
+}
+
+// A job row that the database refuses takes its own tick only, and says so.
+func TestG5RefusedJob(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, id := range []string{"a", "b", "bad", "c", "d"} {
+			f.exec(insertTask, id, "hourly")
+			f.due(id, time.Second)
+		}
+		f.exec(map[string]string{
+			"postgres": "ALTER TABLE job ADD CHECK (tracker <> 'bad')",
+			"sqlite": `CREATE TRIGGER refuse_bad BEFORE INSERT ON job WHEN NEW.tracker = 'bad'
+				BEGIN SELECT RAISE(ABORT, 'no bad jobs'); END`,
+		}[f.kind])
+		f.once()
+		f.want(4, "SELECT count(*) FROM job")
+		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'bad'")
+		if problem := f.one("SELECT problem FROM periodic_task WHERE id = 'bad'"); !strings.Contains(problem, "could not be submitted") {
+			f.Errorf("problem is %q", problem)
+		}
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND nextrun > ?", f.at(0))
+	})
+}
+
+// A transaction left open on one task holds up no other; that task follows when
+// it ends. On SQLite an open write transaction blocks every writer.
+func TestG5OpenTransactionOnOneTask(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec(insertTask, "locked", "hourly")
+	f.exec(insertTask, "free", "hourly")
+	due := f.due("locked", time.Second)
+	f.due("free", time.Second)
+	open, err := f.connect().Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open.Exec("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	cfg := f.config("free")
+	seen := watch(&cfg)
+	f.start(cfg)
+	seen.until(t, "job", submitted("free"))
+	seen.until(t, "sign that a row is locked", func(e periodic.Event) bool { return e.Kind == periodic.EventLocked })
+	f.want(0, "SELECT count(*) FROM job WHERE tracker = 'locked'")
+	if err := open.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	seen.until(t, "job", submitted("locked"))
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'locked' AND due = ?", utc(due))
+}
+
+// The same when the row is locked after it was marked.
+func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec(insertTask, "locked", "hourly")
+	f.exec(insertTask, "free", "hourly")
+	f.due("locked", time.Second)
+	f.due("free", time.Second)
+	user := f.connect()
+	f.between(func() {
+		if _, err := user.Exec("BEGIN; UPDATE periodic_task SET subject = 'editing' WHERE id = 'locked'"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'free'")
+	f.want(0, "SELECT count(*) FROM job WHERE tracker = 'locked'")
+	if _, err := user.Exec("COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	f.once()
+	f.want("editing", "SELECT subject FROM job WHERE tracker = 'locked'")
+}
+
+// Many unplanned rows do not hold up a due one.
+func TestG5DueBeforeUnplanned(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, id := range []string{"n1", "n2", "n3", "n4", "n5"} {
+			f.exec(insertTask, id, "hourly")
+		}
+		f.exec(insertTask, "due", "hourly")
+		f.due("due", time.Second)
+		cfg := f.config("order")
+		cfg.BatchSize = 2
+		var first string
+		cfg.Observe = func(e periodic.Event) {
+			if e.Kind == periodic.EventBatch && first == "" {
+				first = f.one("SELECT count(*) FROM job")
+			}
+		}
+		s, err := periodic.New(f.db.Periodic(), cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.RunOnce(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		if first != "1" {
+			f.Errorf("%s jobs after the first batch, want the due task's", first)
+		}
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
+	})
+}
