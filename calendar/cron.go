@@ -80,10 +80,10 @@ func parseCron(timer string) (Schedule, error) {
 		c.zoned = true
 		words = words[1:]
 	}
-	if len(words) == 1 && words[0].text[0] == '@' {
+	if len(words) > 0 && words[0].text[0] == '@' {
 		text, ok := cronNames[strings.ToLower(words[0].text)]
-		if !ok {
-			return nil, p.unknownName(words[0])
+		if !ok || len(words) > 1 {
+			return nil, p.unknownName(words)
 		}
 		words = splitWords(text)
 	}

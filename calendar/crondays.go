@@ -37,6 +37,8 @@ func (d *cronDays) daysOf(first, length int) uint32 {
 	return d.monthdays(first, length) | d.onWeekdays(first, length)
 }
 
+func (d *cronDays) lastNamed() int { return lastNamed(d.days | d.workdays) }
+
 func (d *cronDays) monthdays(first, length int) uint32 {
 	set := d.days
 	if d.last {

@@ -130,6 +130,9 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	field := &cronFields[f]
 	n, ok := cronNumber(text)
 	if !ok {
+		if field == &cronFields[cronDay] && strings.HasPrefix(text, "L") {
+			return 0, p.fail(at, "L, the last day of the month, stands alone")
+		}
 		return 0, p.fail(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
 	}
 	if !isDigit(text[0]) && !field.named(text) {
@@ -168,12 +171,18 @@ func (p *cronParser) clock() clock {
 	return clock{hours: uint32(p.sets[cronHour]), minutes: p.sets[cronMinute], seconds: p.sets[cronSecond]}
 }
 
-// unknownName is the error for a name such as @reboot.
-func (p *cronParser) unknownName(w word) error {
-	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
-	suggestion := nearest(w.text, names...)
-	if strings.EqualFold(w.text, "@midnight") {
-		suggestion = "@daily"
+// unknownName is the error for what starts with a name such as @reboot.
+func (p *cronParser) unknownName(words []word) error {
+	name := words[0]
+	lower := strings.ToLower(name.text)
+	switch {
+	case cronNames[lower] != "":
+		return p.fail(words[1].at, "expected the end of the timer after %s", name.text)
+	case lower == "@midnight":
+		return p.fail(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
+	case lower == "@every" && len(words) == 2:
+		return p.fail(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
 	}
-	return p.fail(w.at, "unknown name %q%s", w.text, didYouMean(suggestion))
+	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
+	return p.fail(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
 }

@@ -20,6 +20,8 @@ type dateRule struct {
 // weekday first, 0 being Monday. Bits beyond the length of the month do not count.
 type monthRule interface {
 	daysOf(first, length int) uint32
+	explain() string // in English; nothing for every day
+	lastNamed() int  // the last day that is named by its number and not part of "every day", else 0
 }
 
 // compile tabulates a rule.

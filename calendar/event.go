@@ -89,6 +89,16 @@ func (r eventDays) daysOf(first, length int) uint32 {
 	return set & daysOnWeekdays(r.weekdays, first)
 }
 
+func (r eventDays) lastNamed() int { return lastNamed(r.days) }
+
+// lastNamed returns the last of the named days; 0 when every day is.
+func lastNamed(days uint32) int {
+	if days == allMonthdays {
+		return 0
+	}
+	return max(prevBit(uint64(days), 31), 0)
+}
+
 // daysOnWeekdays returns the days of a month that fall on the given weekdays. The first of the month falls on first.
 func daysOnWeekdays(weekdays uint8, first int) uint32 {
 	if weekdays == allWeekdays {

@@ -96,22 +96,34 @@ func (v *interval) guess(at instant) int64 {
 
 // tick returns the k-th elapse; the anchor is elapse 0.
 func (v *interval) tick(k int64) instant {
-	n := k * v.count
-	switch {
-	case k <= 0:
+	if k <= 0 {
 		return v.anchor
-	case v.unit.micros > 0:
-		return v.anchor + instant(n)*instant(v.unit.micros)
-	case v.unit.days > 0:
-		return v.zone.resolve(v.start + wall(n*v.unit.days)*day)
+	}
+	if v.unit.micros > 0 {
+		return v.anchor + instant(k*v.count)*instant(v.unit.micros)
+	}
+	w, ok := v.reading(k)
+	if !ok {
+		return lastInstant + 1
+	}
+	return v.zone.resolve(w)
+}
+
+// reading returns what the clock shows at the k-th elapse of an interval that counts days or months, if that lies in the
+// supported years.
+func (v *interval) reading(k int64) (wall, bool) {
+	n := k * v.count
+	if v.unit.days > 0 {
+		w := v.start + wall(n*v.unit.days)*day
+		return w, w <= lastWall
 	}
 	days, clock := v.start.split()
 	d := dateOf(days)
 	m := d.month - 1 + int(n*v.unit.months)
 	d.year, d.month = d.year+m/12, m%12+1
-	if d.year > tableEnd {
-		return lastInstant + 1
+	if d.year > lastYear {
+		return 0, false
 	}
 	d.day = min(d.day, kindOf(d.year).length(d.month))
-	return v.zone.resolve(wall(d.days())*day + clock)
+	return wall(d.days())*day + clock, true
 }

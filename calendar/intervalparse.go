@@ -66,7 +66,7 @@ func (p *intervalParser) amount(v *interval) error {
 	if err != nil {
 		return err
 	}
-	for rest.text != "" {
+	for rest = p.following(rest); rest.text != ""; {
 		more, smaller, after, err := p.part(rest)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (p *intervalParser) amount(v *interval) error {
 		if most := units[0].most(); count <= most && more <= most {
 			count, u = int64(wall(count)*u.micros+wall(more)*smaller.micros)/int64(second), units[0]
 		}
-		rest = after
+		rest = p.following(after)
 	}
 	v.count, v.unit = count, u
 	if v.count > v.unit.most() {
@@ -85,6 +85,14 @@ func (p *intervalParser) amount(v *interval) error {
 	}
 	v.simplify()
 	return nil
+}
+
+// following returns what is left over of a word, or the next word when that is a number with a unit.
+func (p *intervalParser) following(rest word) word {
+	if rest.text == "" && len(p.words) > 0 && isDigit(p.words[0].text[0]) {
+		return p.next()
+	}
+	return rest
 }
 
 // part reads a number and a unit, which may be the next word. What follows the unit in its word is left over.

@@ -8,9 +8,9 @@ import (
 
 // ParseError says what is wrong with a timer, and where. Parse and ParseAt return no other error.
 type ParseError struct {
-	Timer  string // as it was given
-	Offset int    // byte at which the trouble starts, 0 to len(Timer)
-	Msg    string // what was found and what was expected, with a suggestion where one comes to mind
+	Timer  string `json:"timer"`   // as it was given
+	Offset int    `json:"offset"`  // byte at which the trouble starts, 0 to len(Timer)
+	Msg    string `json:"message"` // what was found and what was expected, with a suggestion where one comes to mind
 }
 
 // Error returns the message with the timer and the place.

@@ -62,7 +62,7 @@ func (s *scanner) found() string {
 	if s.done() {
 		return "the end"
 	}
-	return fmt.Sprintf("%q", []rune(s.rest())[:1])
+	return fmt.Sprintf("%q", string([]rune(s.rest())[:1]))
 }
 
 func (s *scanner) fail(format string, args ...any) error { return s.failAt(s.pos, format, args...) }

@@ -45,3 +45,16 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 	}
 	return s, nil
 }
+
+// Location returns the zone in which a schedule is meant: UTC unless the timer names another one.
+func Location(s Schedule) *time.Location {
+	switch s := s.(type) {
+	case *event:
+		return s.zone.location
+	case *cron:
+		return s.zone.location
+	case *interval:
+		return s.zone.location
+	}
+	return time.UTC
+}

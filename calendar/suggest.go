@@ -69,8 +69,11 @@ func (s *scanner) notWeekday() error {
 	switch {
 	case word == "":
 		return s.fail("expected a weekday such as Mon or Monday, found %s", s.found())
+	case lower == "midnight" || lower == "noon":
+		return s.fail("%q is not a name for a timer%s", word, didYouMean(map[string]string{
+			"midnight": "daily", "noon": "*-*-* 12:00"}[lower]))
 	case shorthands[lower] != "" && s.pos == 0:
-		return s.failAt(len(word), "%s stands alone; it is short for %s", lower, shorthands[lower])
+		return s.afterShorthand(word)
 	}
 	var candidates []string
 	for _, name := range weekdayNames {
@@ -82,6 +85,19 @@ func (s *scanner) notWeekday() error {
 		candidates = append(candidates, slices.Sorted(maps.Keys(shorthands))...)
 	}
 	return s.fail("%q is not a weekday%s%s", word, alternative(s.pos), didYouMean(nearest(word, candidates...)))
+}
+
+// afterShorthand is the error for what follows a shorthand, which has a time already.
+func (s *scanner) afterShorthand(name string) error {
+	meant, short := name, shorthands[strings.ToLower(name)]
+	if rest := strings.TrimSpace(s.timer[len(name):s.end]); rest != "" {
+		meant = short[:strings.LastIndex(short, " ")+1] + rest
+	}
+	inner := &scanner{timer: meant, end: len(meant)}
+	if inner.event(&eventSpec{}) != nil {
+		meant = ""
+	}
+	return s.failAt(len(name), "%s stands alone%s", name, didYouMean(meant))
 }
 
 func alternative(at int) string {
@@ -157,7 +173,6 @@ var commonZones = map[string]string{
 	"MEZ": "Europe/Berlin", "WEST": "Europe/Lisbon", "EDT": "America/New_York", "CST": "America/Chicago",
 	"CDT": "America/Chicago", "MDT": "America/Denver", "PST": "America/Los_Angeles", "PDT": "America/Los_Angeles",
 	"JST": "Asia/Tokyo", "IST": "Asia/Kolkata", "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
-	"LOCAL": "Europe/Berlin",
 }
 
 // suggestZone is the end of a message about an unknown zone: the same name in the usual case, a zone of that

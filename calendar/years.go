@@ -40,3 +40,10 @@ func (s *yearSet) prev(year int) int {
 	}
 	return 0
 }
+
+func (s *yearSet) members() (list []int) {
+	for y := s.next(firstYear); y > 0; y = s.next(y + 1) {
+		list = append(list, y)
+	}
+	return list
+}

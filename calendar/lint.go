@@ -1,0 +1,100 @@
+package calendar
+
+import (
+	"fmt"
+	"time"
+)
+
+// The codes of findings. They are stable; the messages are not.
+const (
+	LintNever       = "never"        // the schedule never elapses again
+	LintLeapYears   = "leap-years"   // it elapses in leap years only
+	LintShortMonths = "short-months" // it names days that some of its months lack
+	LintMoved       = "dst-moved"    // a change of the clock leaves out an elapse, which happens later on the clock
+	LintAdded       = "dst-added"    // a change of the clock repeats an hour, and elapses in it
+	LintMerged      = "dst-merged"   // a change of the clock makes two elapses one
+	LintFrequent    = "frequent"     // it elapses more often than wanted
+)
+
+// Finding is something about a schedule that its author may not expect. It is no error.
+type Finding struct {
+	Code    string    `json:"code"`        // one of the Lint constants
+	Message string    `json:"message"`     // in English
+	At      time.Time `json:"at,omitzero"` // the first elapse concerned, in UTC; zero where the finding is no matter of time
+}
+
+// lintYears is how far Lint looks ahead for changes of the clock.
+const lintYears = 2
+
+// Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap years or some months
+// only, what the changes of the clock in the two following years do to it, and whether two elapses in these years are
+// closer than atLeast (0: any distance will do). It looks at 10,000 elapses at most. Findings are in the order of their
+// codes above. Schedules that this package has not made are checked for never and frequent only.
+func Lint(s Schedule, at time.Time, atLeast time.Duration) []Finding {
+	if s.Next(at).IsZero() {
+		return []Finding{never(s, at)}
+	}
+	var list []Finding
+	switch s := s.(type) {
+	case *event:
+		list = append(s.lintDates(), lintClock(s.zone, &s.table, s.table.clock.everyHour(), at)...)
+	case *cron:
+		list = append(s.lintDates(), lintClock(s.zone, &s.table, s.table.clock.everyHour(), at)...)
+	case *interval:
+		if s.unit.micros == 0 {
+			list = lintClock(s.zone, s, false, at)
+		}
+	}
+	return append(list, lintDistance(s, at, atLeast)...)
+}
+
+func never(s Schedule, at time.Time) Finding {
+	last := s.Prev(at)
+	if last.IsZero() {
+		return Finding{Code: LintNever, Message: "never elapses"}
+	}
+	return Finding{Code: LintNever, Message: "never elapses again; the last time was " + last.Format(time.RFC3339)}
+}
+
+// lintDates looks for days that exist now and then only.
+func (t *ticker) lintDates() []Finding {
+	leap, short := true, uint16(0)
+	for k, months := range t.table.dates.months {
+		leap = leap && (months == 0 || yearKind(k).leap() == 1)
+	}
+	if leap {
+		return []Finding{{Code: LintLeapYears, Message: "elapses in leap years only"}}
+	}
+	last := t.rule.days.lastNamed()
+	for _, m := range members(uint64(t.rule.months)) {
+		if last > monthLengths[0][m] {
+			short |= 1 << m
+		}
+	}
+	if short == 0 {
+		return nil
+	}
+	months := listed(members(uint64(short)), func(m int) string { return time.Month(m).String() })
+	if last == 29 {
+		months += " of most years"
+	}
+	return []Finding{{Code: LintShortMonths, Message: fmt.Sprintf("day %d does not exist in %s", last, months)}}
+}
+
+// lintDistance looks for elapses that are closer to each other than they should.
+func lintDistance(s Schedule, at time.Time, atLeast time.Duration) []Finding {
+	end := at.AddDate(lintYears, 0, 0)
+	last := s.Next(at)
+	for range 10_000 {
+		next := s.Next(last)
+		if next.IsZero() || next.After(end) {
+			return nil
+		}
+		if distance := next.Sub(last); distance < atLeast {
+			return []Finding{{LintFrequent, fmt.Sprintf("elapses %v after another elapse, more often than every %v",
+				distance, atLeast), next}}
+		}
+		last = next
+	}
+	return nil
+}
