@@ -12,7 +12,7 @@ BENCH     ?= .
 FUZZTIME  ?= 20s
 
 golangci-lint := go tool -modfile=tools/go.mod golangci-lint
-shell-scripts := $(shell grep -lrE '^\#!.*bash|^\# shellcheck shell=bash' scripts .ci)
+shell-scripts := $(shell grep -lrE '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci)
 
 .PHONY: help
 help: ## List the commands
@@ -34,9 +34,15 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 	scripts/with-postgres go test -race $(TESTFLAGS) ./...
 
 .PHONY: lint
-lint: ## Run the linters
+lint: lint-go lint-shell ## Run the linters
+
+.PHONY: lint-go
+lint-go:
 	@scripts/need-cc
 	$(golangci-lint) run
+
+.PHONY: lint-shell
+lint-shell:
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck -x $(shell-scripts); \
 	else echo 'lint: no shellcheck here, so the shell scripts were not checked'; fi
 
