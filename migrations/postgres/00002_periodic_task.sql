@@ -78,6 +78,22 @@ COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due';
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
 
+-- What is wrong with args, which are JSON by convention only: a warning, or NULL.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_args_problem(args text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  detail text;
+BEGIN
+  IF args <> '{}' THEN
+    PERFORM args::json;
+  END IF;
+  RETURN NULL;
+EXCEPTION WHEN data_exception THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN 'warning: args is not JSON: ' || left(detail, 200);
+END $$;
+-- +goose StatementEnd
+
 -- An edit takes the row out of the hands of a scheduler that marked it, and
 -- has it planned anew where the plan may have changed. A scheduler's own
 -- updates change `due`, or only columns that are not named here.
@@ -86,7 +102,7 @@ CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.worker := NULL;
   NEW.marked := NULL;
-  NEW.problem := NULL;
+  NEW.problem := nextrun_args_problem(NEW.args);
   IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN
     NEW.due := NULL;
   ELSIF NEW.timer IS DISTINCT FROM OLD.timer
@@ -119,11 +135,12 @@ CREATE TRIGGER nextrun_task_edited
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  NEW.problem := nextrun_args_problem(NEW.args);
   PERFORM pg_notify('nextrun_task', '');
-  RETURN NULL;
+  RETURN NEW;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
+CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
   FOR EACH ROW EXECUTE FUNCTION nextrun_task_added();
 
 -- Refuses times that no schedule reaches and that other programs cannot read.
@@ -181,6 +198,7 @@ DROP TRIGGER nextrun_task_added ON periodic_task;
 DROP FUNCTION nextrun_task_added();
 DROP TRIGGER nextrun_task_edited ON periodic_task;
 DROP FUNCTION nextrun_task_edited();
+DROP FUNCTION nextrun_args_problem(text);
 {{if not (found "periodic_task")}}
 DROP TABLE periodic_task;
 {{else}}

@@ -124,15 +124,18 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- Times in other accepted forms are stored in the one form.
+-- Times in other accepted forms are stored in the one form, and args that are
+-- not JSON get a warning.
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
   WHEN NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
             AND (NEW.starts IS NULL OR {{template "canonical" "NEW.starts"}})
-            AND (NEW.ends IS NULL OR {{template "canonical" "NEW.ends"}}))
+            AND (NEW.ends IS NULL OR {{template "canonical" "NEW.ends"}})
+            AND json_valid(NEW.args))
 BEGIN
   UPDATE periodic_task
-     SET nextrun = {{template "utc" "NEW.nextrun"}},
+     SET problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
+         nextrun = {{template "utc" "NEW.nextrun"}},
          created = {{template "utc" "NEW.created"}},
          starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
          ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END
@@ -161,7 +164,8 @@ CREATE TRIGGER nextrun_task_edited
      OR NEW.sink IS NOT OLD.sink OR NEW.args IS NOT OLD.args)
 BEGIN
   UPDATE periodic_task
-     SET worker = NULL, marked = NULL, problem = NULL,
+     SET worker = NULL, marked = NULL,
+         problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
          created = {{template "utc" "NEW.created"}},
          starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
          ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END,
