@@ -69,7 +69,7 @@ func (s *Scheduler) settle(ctx context.Context, r result) error {
 		s.report(r.done)
 		s.observe(Event{Kind: EventBatch, Count: len(r.batch.tasks), Ticks: len(r.done.ticks), Took: time.Since(r.batch.begun)})
 		return nil
-	case s.store.Transient(r.err):
+	case s.transient(r.err):
 		s.stale = append(s.stale, r.batch.mark)
 		return fmt.Errorf("submit: %w", r.err)
 	}
@@ -95,7 +95,7 @@ type claimed struct {
 func (s *Scheduler) claim(ctx context.Context) (claimed, error) {
 	s.batches++
 	b := claimed{mark: fmt.Sprintf("%s/%s/%d", s.cfg.Name, s.boot, s.batches), begun: time.Now()}
-	err := s.store.Update(ctx, func(tx Tx) error {
+	err := s.update(ctx, func(tx Tx) error {
 		var err error
 		b.now = tx.Now()
 		if b.tasks, err = tx.Claim(ctx, b.mark, s.cfg.BatchSize); err != nil || len(b.tasks) == 0 {

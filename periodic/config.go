@@ -46,12 +46,16 @@ type Config struct {
 	// doubles from one to the other, with jitter. 0: DefaultRetryMin,
 	// DefaultRetryMax.
 	RetryMin, RetryMax time.Duration
+	// Mode says who schedules. Empty: ModeShared.
+	Mode Mode
+	// Lock is the lock of the modes leader and exclusive.
+	Lock LockConfig
 	// Submitters are used in the place of, or beside, the store's own.
 	Submitters map[Sink]Submitter
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every event, from the scheduler's
-	// goroutine: it must return soon.
+	// goroutines: it must return soon.
 	Observe func(Event)
 }
 
@@ -66,6 +70,9 @@ func (c Config) withDefaults() Config {
 		if *d == 0 {
 			*d = value
 		}
+	}
+	if c.Mode == "" {
+		c.Mode = ModeShared
 	}
 	if c.Logger == nil {
 		c.Logger = logrus.StandardLogger()
@@ -92,6 +99,8 @@ func (c Config) validate() error {
 		return bad("RetryMin", c.RetryMin, "1ms or more, or 0 for the default")
 	case c.RetryMax < c.RetryMin:
 		return bad("RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
+	case !c.Mode.Valid():
+		return bad("Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
 	}
 	return nil
 }

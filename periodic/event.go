@@ -1,6 +1,10 @@
 package periodic
 
-import "time"
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/leader"
+)
 
 // EventKind says what happened.
 type EventKind string
@@ -13,6 +17,13 @@ const (
 	EventCleared EventKind = "cleared" // stale marks were removed
 	EventError   EventKind = "error"   // something failed and will be tried again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
+
+	// In the modes leader and exclusive.
+	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins
+	EventStandby  EventKind = "standby"  // somebody else has the lock
+	EventLost     EventKind = "lost"     // the lock was lost; scheduling has stopped
+	EventResigned EventKind = "resigned" // the lock was given up after failed rounds
+	EventReleased EventKind = "released" // the lock was released at the end
 )
 
 // Event is something that a scheduler did. Which fields are set depends on Kind.
@@ -26,4 +37,5 @@ type Event struct {
 	Took    time.Duration // batch
 	Doing   string        // error: what was attempted
 	Err     error         // error
+	Lock    leader.Lock   // standby: as it stands; leading, lost, resigned, released: Name, Holder and Token
 }

@@ -16,6 +16,8 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithField("marks", e.Count).Info("stale marks cleared")
 	case EventError:
 		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
+	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
+		logLock(log, e)
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
 	}
@@ -38,5 +40,23 @@ func logTick(log logrus.FieldLogger, e Event) {
 		log.Info("tick queued")
 	case Late:
 		log.Warn("tick late")
+	}
+}
+
+func logLock(log logrus.FieldLogger, e Event) {
+	log = log.WithField("lock", e.Lock.Name)
+	own := log.WithField("token", e.Lock.Token)
+	switch e.Kind {
+	case EventLeading:
+		own.Info("scheduler lock acquired; scheduling")
+	case EventStandby:
+		log.WithFields(logrus.Fields{"holder": e.Lock.Holder, "host": e.Lock.Hostname, "pid": e.Lock.PID,
+			"since": e.Lock.Acquired.UTC().Format("2006-01-02T15:04:05Z")}).Info("standing by; another instance schedules")
+	case EventLost:
+		own.Error("scheduler lock lost; scheduling stopped")
+	case EventResigned:
+		own.Warn("scheduler lock given up after failed rounds")
+	case EventReleased:
+		own.Info("scheduler lock released")
 	}
 }

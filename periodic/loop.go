@@ -2,8 +2,11 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // lockedRetry is how soon due rows that somebody else has locked are tried
@@ -21,13 +24,26 @@ func (s *Scheduler) loop(running, working context.Context) {
 	cleared := false
 	for running.Err() == nil {
 		err := s.unmarkStale(working)
-		if err == nil && !cleared {
-			err = s.clear(working, s.cfg.Name)
-			cleared = err == nil
+		if err == nil && s.standsBy() {
+			cleared = false
+			if s.await(running) != nil {
+				break
+			}
 		}
 		pause := idle{}
 		if err == nil {
-			pause, err = s.round(running, working)
+			pause, err = s.inTerm(working, func(leading context.Context) (idle, error) {
+				if !cleared {
+					if err := s.clear(leading, s.cfg.Name); err != nil {
+						return idle{}, err
+					}
+					cleared = true
+				}
+				return s.round(running, leading)
+			})
+		}
+		if errors.Is(err, leader.ErrLost) {
+			continue
 		}
 		wait := s.pause(pause)
 		if err != nil {
@@ -36,6 +52,7 @@ func (s *Scheduler) loop(running, working context.Context) {
 		} else {
 			retry.reset()
 		}
+		s.judge(err)
 		_ = s.sleep(running, wait) // the loop looks itself whether it is to end
 	}
 	if err := s.unmarkStale(working); err != nil {
@@ -117,7 +134,7 @@ func (s *Scheduler) expired(p Peek) bool {
 // clear removes expired marks, and those of a worker name if one is given.
 func (s *Scheduler) clear(ctx context.Context, worker string) error {
 	var count int
-	err := s.store.Update(ctx, func(tx Tx) (err error) {
+	err := s.update(ctx, func(tx Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, worker, s.cfg.Lease)
 		return err
 	})

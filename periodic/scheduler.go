@@ -22,6 +22,7 @@ type Scheduler struct {
 	cfg        Config
 	submitters map[Sink]Submitter
 	boot       string // tells processes of the same name apart
+	lead       *lead  // nil in mode shared
 
 	mu      sync.Mutex
 	started bool
@@ -34,6 +35,8 @@ type Scheduler struct {
 	batches uint64
 	stale   []string // marks of batches that failed
 	timers  map[timerKey]parsedTimer
+
+	superseded error // why the loop ended by itself; to be read after done
 }
 
 type timerKey struct {
@@ -65,13 +68,20 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 		timers:     map[timerKey]parsedTimer{},
 	}
 	maps.Copy(s.submitters, cfg.Submitters)
+	if err := s.newLead(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // Start begins to schedule and returns at once: the loop tries again for as
 // long as the database cannot be reached. It ends when ctx does, like Stop,
-// or by Stop. It returns [ErrStarted] the second time.
+// or by Stop. It returns [ErrStarted] the second time. It joins if that was not
+// done, and returns what Join does.
 func (s *Scheduler) Start(ctx context.Context) error {
+	if err := s.Join(ctx); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.started {
@@ -82,21 +92,20 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	working, kill := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop, s.kill = stop, kill
 	var watching sync.WaitGroup
-	watching.Go(func() {
-		s.store.Watch(running, s.Wake, func(err error) { s.fail("watch for changes", err) })
-	})
+	watching.Go(func() { s.watch(running) })
 	go func() {
 		defer close(s.done)
 		defer watching.Wait()
 		defer kill()
 		defer stop()
 		s.loop(running, working)
+		s.leave(working)
 	}()
 	return nil
 }
 
-// Stop finishes the batch in hand, removes the own marks and waits for the
-// goroutines. If ctx ends before that, the batch is given up (its marks expire)
+// Stop finishes the batch in hand, removes the own marks, releases the lock if
+// there is one, and waits for the goroutines. If ctx ends before that, the batch is given up (its marks expire)
 // and ctx's error returned. A scheduler that was never started, or has been
 // stopped, stops at once.
 func (s *Scheduler) Stop(ctx context.Context) error {
@@ -108,6 +117,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	stop, kill := s.stop, s.kill
 	s.mu.Unlock()
 	if stop == nil {
+		s.leave(ctx)
 		return nil
 	}
 	stop()
@@ -131,7 +141,8 @@ func (s *Scheduler) Wake() {
 
 // RunOnce clears stale marks, then schedules until nothing is due, and
 // returns; for use from cron and in tests. Unlike the loop it returns the first
-// error. It returns [ErrStarted] if Start was called.
+// error. In mode leader it does nothing while somebody else leads. It returns
+// [ErrStarted] if Start was called.
 func (s *Scheduler) RunOnce(ctx context.Context) error {
 	s.mu.Lock()
 	if s.started {
@@ -139,11 +150,15 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 		return ErrStarted
 	}
 	s.mu.Unlock()
+	if ok, err := s.joinOnce(ctx); !ok {
+		return err
+	}
+	defer s.leave(ctx)
 	if err := s.clear(ctx, s.cfg.Name); err != nil {
 		return err
 	}
 	for {
-		idle, err := s.round(ctx, ctx)
+		idle, err := s.inTerm(ctx, func(leading context.Context) (idle, error) { return s.round(ctx, leading) })
 		if err != nil {
 			return errors.Join(err, s.unmarkStale(context.WithoutCancel(ctx)))
 		}

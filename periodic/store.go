@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.
@@ -19,6 +20,8 @@ type Store interface {
 	Watch(ctx context.Context, wake func(), report func(error))
 	// Submitters returns the built-in submitters.
 	Submitters() map[Sink]Submitter
+	// Locks keeps the lock of the modes leader and exclusive.
+	Locks() leader.Store
 	// Transient reports whether an error is one of the database as a whole, so
 	// that the same work may succeed later, and not one of a row in it.
 	Transient(err error) bool

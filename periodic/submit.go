@@ -26,10 +26,13 @@ type outcome struct {
 //  3. the jobs of those ticks are submitted, and those that they replace cancelled;
 //  4. ticks whose job was refused are skipped or queued instead.
 //
+// In the modes leader and exclusive all that comes after a check of the lock,
+// which stays locked until the end.
+//
 // What was lost on the way drops out; the rest of the batch is not affected.
 func (s *Scheduler) submit(ctx context.Context, mark string, plans []Plan) (outcome, error) {
 	var done outcome
-	err := s.store.Update(ctx, func(tx Tx) error {
+	err := s.update(ctx, func(tx Tx) error {
 		done = outcome{plans: map[string]*Plan{}}
 		kept, err := tx.Advance(ctx, mark, plans)
 		if err != nil {
@@ -211,7 +214,7 @@ func (s *Scheduler) submitHalves(ctx context.Context, mark string, plans []Plan,
 		switch {
 		case err == nil:
 			s.report(done)
-		case s.store.Transient(err):
+		case s.transient(err):
 			return err
 		default:
 			if err := s.submitHalves(ctx, mark, half, err); err != nil {

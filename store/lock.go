@@ -127,3 +127,6 @@ func (s lockStore) Watch(ctx context.Context, wake func(), report func(error)) {
 
 // Stall implements [leader.Store].
 func (s lockStore) Stall() time.Duration { return s.db.locking().stall() }
+
+// Locks implements [periodic.Store].
+func (s schedulerStore) Locks() leader.Store { return s.db.Locks() }

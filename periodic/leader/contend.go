@@ -87,6 +87,8 @@ func (e *Elector) keep(ctx context.Context, t *Term, woken bool) time.Duration {
 // renew moves the expiry. After an error it is tried again soon, until trust
 // ends.
 func (e *Elector) renew(ctx context.Context, t *Term) time.Duration {
+	open := t.shut()
+	defer open()
 	begun := time.Now()
 	ok, err := e.store.Renew(ctx, t.Fence(), e.cfg.TTL)
 	if err != nil {

@@ -35,7 +35,8 @@
 // row and commits nothing; see Martin Kleppmann, "How to do distributed
 // locking" (2016), on why a lease needs a fence. The holder itself, too, must
 // wait for its transactions before it can renew, so these have to be much
-// shorter than the TTL; [Store.Stall] tells how long one can get stuck.
+// shorter than the TTL ([Store.Stall] tells how long one can get stuck), and new
+// ones wait for a renewal in hand ([Term.Enter]).
 //
 // # Handover
 //

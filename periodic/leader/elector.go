@@ -132,6 +132,9 @@ func (e *Elector) Seen() Lock {
 	return e.seen
 }
 
+// Heartbeat is the time between renewals.
+func (e *Elector) Heartbeat() time.Duration { return e.cfg.Heartbeat }
+
 // Await waits for a term. It returns ctx's error, a [*HeldError] if an
 // exclusive elector was superseded, or [ErrStopped].
 func (e *Elector) Await(ctx context.Context) (*Term, error) {

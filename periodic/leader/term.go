@@ -17,6 +17,7 @@ type Term struct {
 	until time.Time // of trust; with a monotonic reading
 	beat  time.Time // start of the last renewal
 	timer *time.Timer
+	gate  chan struct{} // closed at the end of the renewal in hand; nil: none
 }
 
 // newTerm begins a term that was won by a request that started at begun.
@@ -40,6 +41,42 @@ func (t *Term) Holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ctx.Err() == nil && time.Now().Before(t.until)
+}
+
+// Enter waits for the end of a renewal in hand: a renewal and a guarded
+// transaction want the same row, and overlapping transactions could keep
+// it from the renewal for ever. Call it before a transaction is begun. It
+// returns [ErrLost] if the term has ended, or ctx's error.
+func (t *Term) Enter(ctx context.Context) error {
+	t.mu.Lock()
+	gate := t.gate
+	t.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-t.ctx.Done():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if !t.Holds() {
+		return ErrLost
+	}
+	return nil
+}
+
+// shut keeps transactions out until open is called.
+func (t *Term) shut() (open func()) {
+	gate := make(chan struct{})
+	t.mu.Lock()
+	t.gate = gate
+	t.mu.Unlock()
+	return func() {
+		t.mu.Lock()
+		t.gate = nil
+		t.mu.Unlock()
+		close(gate)
+	}
 }
 
 // extend has the term trusted for longer, after a renewal that started at
