@@ -1,0 +1,283 @@
+package migrations_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// database is a database of a test's own, without a schema.
+type database struct {
+	*testing.T
+	kind string
+	url  string
+	m    *migrations.Migrator
+	sql  *sql.DB
+}
+
+func both(t *testing.T, test func(db *database)) {
+	t.Helper()
+	t.Parallel()
+	for kind, url := range map[string]func(testing.TB) string{
+		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(open(t, kind, url(t)))
+		})
+	}
+}
+
+func open(t *testing.T, kind, url string) *database {
+	t.Helper()
+	db, err := store.Open(t.Context(), url, store.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	driver, source := "postgres", url
+	if kind == "sqlite" {
+		driver, source = "sqlite3", strings.TrimPrefix(url, "sqlite:")
+	}
+	conn, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &database{T: t, kind: kind, url: url, m: db.Migrator(), sql: conn}
+}
+
+func (db *database) exec(statements string) {
+	db.Helper()
+	if _, err := db.sql.Exec(statements); err != nil {
+		db.Fatal(err)
+	}
+}
+
+func (db *database) execFile(path string) {
+	db.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		db.Fatal(err)
+	}
+	db.exec(string(text))
+}
+
+func (db *database) up() {
+	db.Helper()
+	if _, err := db.m.Up(db.Context()); err != nil {
+		db.Fatal(err)
+	}
+}
+
+func (db *database) down() {
+	db.Helper()
+	if _, err := db.m.Down(db.Context()); err != nil {
+		db.Fatal(err)
+	}
+}
+
+// dump describes the schema and all rows of the tables of a database.
+func (db *database) dump(tables ...string) string {
+	db.Helper()
+	schema := `SELECT string_agg(line, chr(10) ORDER BY line) FROM (
+		SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default) AS line
+			FROM information_schema.columns WHERE table_schema = 'public'
+		UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+		UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+		UNION ALL SELECT conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+		UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS lines`
+	if db.kind == "sqlite" {
+		schema = `SELECT group_concat(type || ' ' || name || ' ' || coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY type, name)`
+	}
+	text := db.one(schema)
+	for _, table := range tables {
+		row := "t::text"
+		if db.kind == "sqlite" {
+			row = "json_array(" + db.one("SELECT group_concat(name) FROM pragma_table_info('"+table+"')") + ")"
+		}
+		text += "\n" + table + ":\n" + db.one("SELECT coalesce("+map[string]string{
+			"postgres": "string_agg(" + row + ", chr(10) ORDER BY " + row + ")", "sqlite": "group_concat(" + row + ", char(10))",
+		}[db.kind]+", '') FROM "+table+" AS t")
+	}
+	return text
+}
+
+func (db *database) one(query string) string {
+	db.Helper()
+	var text sql.NullString
+	if err := db.sql.QueryRow(query).Scan(&text); err != nil {
+		db.Fatalf("%s: %v", query, err)
+	}
+	return text.String
+}
+
+func TestFileNamesAreTheSame(t *testing.T) {
+	names := func(dialect string) (list []string) {
+		entries, err := os.ReadDir(dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			list = append(list, e.Name())
+		}
+		return list
+	}
+	if p, s := names("postgres"), names("sqlite"); !slices.Equal(p, s) || len(p) == 0 {
+		t.Errorf("postgres/ has %v, sqlite/ has %v", p, s)
+	}
+}
+
+func TestUpDownUp(t *testing.T) {
+	both(t, func(db *database) {
+		empty := db.dump()
+		if err := db.m.Check(db.Context()); !errors.Is(err, migrations.ErrPending) {
+			t.Errorf("Check of an empty database: %v", err)
+		}
+		db.up()
+		first := db.dump()
+		if err := db.m.Check(db.Context()); err != nil {
+			t.Error(err)
+		}
+		again, err := db.m.Up(db.Context())
+		if err != nil || len(again) > 0 {
+			t.Errorf("a second Up applied %v: %v", again, err)
+		}
+		db.down()
+		if rest := db.dump(); rest != empty {
+			t.Errorf("Down left something behind:\n%s", rest)
+		}
+		db.up()
+		if second := db.dump(); second != first {
+			t.Errorf("the schema is another one after down and up:\n%s\n---\n%s", first, second)
+		}
+		status, err := db.m.Status(db.Context())
+		if err != nil || len(status) == 0 || !status[len(status)-1].Done {
+			t.Errorf("status %v: %v", status, err)
+		}
+	})
+}
+
+func TestSeveralProcessesMigrateAtOnce(t *testing.T) {
+	both(t, func(db *database) {
+		var group sync.WaitGroup
+		for range 6 {
+			own, err := store.Open(t.Context(), db.url, store.Options{Create: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			group.Go(func() {
+				defer func() { _ = own.Close() }()
+				if _, err := own.Migrator().Up(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if err := db.m.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := db.one("SELECT count(*) FROM nextrun_migration WHERE version_id > 0"); n != fmt.Sprint(len(known(db))) {
+			t.Errorf("%s migrations were recorded", n)
+		}
+	})
+}
+
+func known(db *database) []migrations.Status {
+	status, err := db.m.Status(db.Context())
+	if err != nil {
+		db.Fatal(err)
+	}
+	return status
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	both(t, func(db *database) {
+		db.up()
+		db.exec("INSERT INTO nextrun_migration (version_id, is_applied) VALUES (99, true)")
+		_, err := db.m.Up(t.Context())
+		for _, err := range []error{err, db.m.Check(t.Context())} {
+			if !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "99") {
+				t.Errorf("a newer schema: %v", err)
+			}
+		}
+	})
+}
+
+// On a database of Docspell, migrating changes no row, and back again nothing
+// is left of it.
+func TestDocspellDatabase(t *testing.T) {
+	t.Parallel()
+	db := open(t, "postgres", storetest.PostgresURL(t))
+	db.execFile("../testdata/docspell/postgres.sql")
+	tables := []string{"job", "joblog", "jobgroupuse", "periodic_task", "node"}
+	before := db.dump(tables...)
+	rows := db.one(`SELECT string_agg(id || enabled || task || group_ || args || subject || submitter || priority || timer ||
+		nextrun || created || coalesce(summary, ''), ';' ORDER BY id) FROM periodic_task`)
+	db.up()
+	if after := db.one(`SELECT string_agg(id || enabled || task || group_ || args || subject || submitter || priority || timer ||
+		nextrun || created || coalesce(summary, ''), ';' ORDER BY id) FROM periodic_task`); after != rows {
+		t.Errorf("rows changed:\n%s\n%s", rows, after)
+	}
+	db.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('mine', 'backup', 'daily')") // defaults were added
+	db.exec("DELETE FROM periodic_task WHERE id = 'mine'")
+	db.down()
+	if after := db.dump(tables...); after != before {
+		t.Errorf("Down did not restore what was there:\n%s\n---\n%s", before, after)
+	}
+}
+
+func TestTablesOfTheADR(t *testing.T) {
+	both(t, func(db *database) {
+		db.execFile("../testdata/docspell/adr0012.sql")
+		before := db.dump("periodic_task")
+		db.up()
+		if n := db.one("SELECT count(*) FROM periodic_task WHERE overlap = 'skip' AND due IS NULL AND summary IS NULL"); n != "1" {
+			t.Errorf("%s rows with the new columns", n)
+		}
+		db.down()
+		after := db.dump("periodic_task")
+		if db.kind == "sqlite" { // ALTER TABLE rewrites the text of the schema
+			after, before = strings.Join(strings.Fields(after), ""), strings.Join(strings.Fields(before), "")
+		}
+		if after != before {
+			t.Errorf("Down did not restore what was there:\n%s\n---\n%s", before, after)
+		}
+	})
+}
+
+func TestOtherTablesAreLeftAlone(t *testing.T) {
+	tests := map[string]struct{ create, place string }{
+		"lock of something else": {"CREATE TABLE scheduler_lock (id integer PRIMARY KEY, pid integer, hostname text, created_at real, heartbeat_at real)", "scheduler_lock.name"},
+		"job of something else":  {"CREATE TABLE job (id integer PRIMARY KEY, payload text)", "job.jid"},
+		"another type":           {"CREATE TABLE jobgroupuse (groupid integer, workerid varchar(254))", "jobgroupuse.groupid"},
+		"required column":        {"CREATE TABLE jobgroupuse (groupid varchar(254), workerid varchar(254), tenant text NOT NULL)", "jobgroupuse.tenant"},
+		"our own name":           {"CREATE TABLE periodic_tick (id integer)", "periodic_tick"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(db *database) {
+				db.exec(test.create)
+				before := db.dump()
+				_, err := db.m.Up(db.Context())
+				var mismatch *migrations.MismatchError
+				if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), test.place) {
+					t.Errorf("Up returned %v, expected it to name %s", err, test.place)
+				}
+				if after := db.dump(); after != before {
+					t.Errorf("something was changed:\n%s\n---\n%s", before, after)
+				}
+			})
+		})
+	}
+}
