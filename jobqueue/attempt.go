@@ -1,9 +1,60 @@
 package jobqueue
 
-import "time"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
 
-type attempt struct{}
+// attempt is a job in hand, from its claim until its end is recorded. Its
+// fields belong to the loop; only notes and outcome are shared, the latter
+// handed over by the inbox.
+type attempt struct {
+	job     Job
+	renewed time.Time // when the lease was last known to be renewed
+	pending []dated   // lines to write, in order
+	percent int       // progress to write, or -1
 
-func (a *attempt) log(line Line, at time.Time) {}
-func (a *attempt) setProgress(percent int)     {}
-func (a *attempt) setResult(message string)    {}
+	notBefore time.Time // somebody has the row locked: do not try again sooner
+	ending    *Ending   // the handler has returned, or will never begin
+	err       error     // what the handler returned
+	gone      bool      // somebody else has the job; whatever it says is of no account
+
+	began   time.Time // zero: not running
+	context context.Context
+	notes   *notes
+	cancel  context.CancelCauseFunc // nil: not running
+}
+
+// outcome is how a handler ended.
+type outcome struct {
+	attempt *attempt
+	err     error
+	cause   error // why its context had ended, if it had
+	result  string
+}
+
+// stop ends the handler's context, if it runs.
+func (a *attempt) stop(cause error) {
+	if a.cancel != nil {
+		a.cancel(cause)
+	}
+}
+
+// run calls the handler and hands over the outcome.
+func (a *attempt) run(ctx context.Context, handler Handler, done func(outcome)) {
+	o := outcome{attempt: a, err: errors.New("the handler ended its goroutine")}
+	defer func() {
+		if p := recover(); p != nil {
+			o.err = fmt.Errorf("panic: %v", p)
+			a.notes.log(newLine(a.job.JID, Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())))
+		}
+		o.cause = context.Cause(ctx)
+		o.result = a.notes.finish()
+		a.cancel(nil)
+		done(o)
+	}()
+	o.err = handler(ctx, &JobContext{Job: a.job, notes: a.notes})
+}

@@ -1,11 +1,33 @@
 package jobqueue
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 
-// Executor claims jobs and runs them with the handlers of their tasks.
+	"github.com/google/uuid"
+)
+
+// Executor claims jobs and runs them with the handlers of their tasks. It
+// claims only jobs of tasks that have a handler; others wait for an executor
+// that knows them. Any number of executors may work on one database, in one
+// process or in many. It is safe for concurrent use.
 type Executor struct {
-	store Store
-	cfg   Config
+	store    Store
+	cfg      Config
+	worker   string
+	inbox    *inbox
+	handlers map[string]Handler
+
+	mu      sync.Mutex
+	started bool
+	stop    context.CancelFunc // begin to shut down
+	abort   context.CancelFunc // give up at once
+	done    chan struct{}      // closed when all goroutines have ended
+	left    []string           // jobs whose handlers did not return
 }
 
 // NewExecutor returns an executor that has yet to be started. It returns an
@@ -15,17 +37,113 @@ func NewExecutor(store Store, cfg Config) (*Executor, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Executor{store: store, cfg: cfg}, nil
+	return &Executor{
+		store: store, cfg: cfg, worker: cfg.Name + "/" + bootID(),
+		inbox: newInbox(), handlers: map[string]Handler{}, done: make(chan struct{}),
+	}, nil
 }
 
-// Register sets the handler of a task. It panics if the task has one already.
-func (e *Executor) Register(task string, h Handler) {}
+// bootID tells this executor from others of its name.
+func bootID() string { return strings.ReplaceAll(uuid.NewString(), "-", "")[:12] }
 
-// Start begins to claim and run jobs and returns at once.
-func (e *Executor) Start(ctx context.Context) error { return nil }
+// Worker is what the column worker holds for jobs of this executor: name/boot
+// id.
+func (e *Executor) Worker() string { return e.worker }
 
-// Stop ends the executor.
-func (e *Executor) Stop(ctx context.Context) error { return nil }
+// Register sets the handler of a task, inside the given middlewares, the first
+// being the outermost. It panics if the task has a handler already or the
+// executor has been started. A handler that panics has failed; the executor
+// lives on.
+func (e *Executor) Register(task string, h Handler, middlewares ...Middleware) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case task == "" || h == nil:
+		panic("jobqueue: Register needs a task and a handler")
+	case e.started:
+		panic("jobqueue: Register after Start")
+	case e.handlers[task] != nil:
+		panic("jobqueue: task " + task + " has a handler already")
+	}
+	e.handlers[task] = Chain(h, middlewares...)
+}
 
-// Wake makes the executor look for jobs now.
-func (e *Executor) Wake() {}
+// Tasks lists the tasks that have a handler.
+func (e *Executor) Tasks() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tasks := make([]string, 0, len(e.handlers))
+	for task := range e.handlers {
+		tasks = append(tasks, task)
+	}
+	slices.Sort(tasks)
+	return tasks
+}
+
+// Start begins to claim and run jobs and returns at once. When ctx ends, the
+// executor shuts down as with [Executor.Stop]. An executor is started once.
+func (e *Executor) Start(ctx context.Context) error {
+	tasks := e.Tasks()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.started {
+		return errors.New("start executor: it has been started already")
+	}
+	if len(tasks) == 0 {
+		return errors.New("start executor: no task has a handler; call Register first")
+	}
+	e.started = true
+	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
+	soft, stop := context.WithCancel(ctx)
+	e.stop, e.abort = stop, abort
+	l := newLoop(e, hard, tasks)
+	var watching sync.WaitGroup
+	watching.Go(func() { e.store.Watch(soft, e.inbox.look, l.trouble) })
+	go func() {
+		defer close(e.done)
+		e.left = l.run(soft)
+		stop()
+		watching.Wait()
+		abort()
+	}()
+	return nil
+}
+
+// Stop ends the executor and waits until it has ended: it claims no more,
+// returns jobs that were not begun, lets running jobs finish within
+// Config.ShutdownGrace, then cancels their contexts and puts them back to
+// waiting. When ctx ends first, it cancels them at once and returns an error
+// that names the jobs whose handlers still run or whose end could not be
+// recorded: they are run again when their lease ends. Stop may be called more
+// than once, and without Start.
+func (e *Executor) Stop(ctx context.Context) error {
+	e.mu.Lock()
+	if !e.started {
+		e.started = true // there is nothing to start any more
+		close(e.done)
+	}
+	stop, abort := e.stop, e.abort
+	e.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+		if abort != nil {
+			abort()
+		}
+		<-e.done
+	}
+	if len(e.left) > 0 {
+		return fmt.Errorf("stop executor: jobs not finished: %s", strings.Join(e.left, ", "))
+	}
+	return nil
+}
+
+// Done is closed when the executor has ended.
+func (e *Executor) Done() <-chan struct{} { return e.done }
+
+// Wake makes the executor look for jobs now. Stores that notify of new jobs do
+// so by themselves.
+func (e *Executor) Wake() { e.inbox.look() }

@@ -47,6 +47,7 @@ func (o *Orders) Empty() bool {
 
 // Line is a line of the job log.
 type Line struct {
+	ID      string // unique; a line that is there already is not written again
 	JID     string
 	Level   Level
 	Message string
@@ -66,7 +67,8 @@ type Beginning struct {
 	Line Line // written with the transition; none if Message is empty
 }
 
-// Ending is a transition out of From, which is scheduled or running.
+// Ending is a transition out of From, which is scheduled or running. It does
+// not make a job wait or stick that somebody asked to cancel.
 type Ending struct {
 	JID         string
 	From, To    State
@@ -92,6 +94,7 @@ type Claim struct {
 type Report struct {
 	Begun   []string   // running now
 	Ended   []string   // as ordered
+	Held    []Line     // lines not written yet: somebody has the job locked
 	Missed  []Standing // the other jobs of Begin and End, as they stand
 	Claimed []Job      // scheduled for the worker now, in the order of their turns
 	Group   string     // the group served last: the next [Claim.Group]

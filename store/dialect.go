@@ -25,6 +25,11 @@ type dialect interface {
 	records(n int, columns []field) string
 	// encode returns a text as it stands in the JSON of records.
 	encode(text string) string
+	// bytewise is a column of text that is compared byte by byte.
+	bytewise(column string) string
+	// greatest and least name the functions of several arguments.
+	greatest() string
+	least() string
 	// begin prepares a transaction and returns its now.
 	begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error)
 	// now returns the time inside a transaction that somebody else began.

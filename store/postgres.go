@@ -60,6 +60,9 @@ func (*postgres) name() migrations.Dialect   { return migrations.Postgres }
 func (*postgres) rebind(query string) string { return query }
 func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
 func (*postgres) encode(text string) string  { return text }
+func (*postgres) bytewise(col string) string { return col + ` COLLATE "C"` }
+func (*postgres) greatest() string           { return "greatest" }
+func (*postgres) least() string              { return "least" }
 
 // records reads the JSON array's rows by position.
 func (*postgres) records(n int, columns []field) string {

@@ -74,6 +74,10 @@ func (*sqlite) lockRows() string { return "" }
 // encode keeps bytes that are not UTF-8, which JSON could not carry.
 func (*sqlite) encode(text string) string { return hex.EncodeToString([]byte(text)) }
 
+func (*sqlite) bytewise(column string) string { return column }
+func (*sqlite) greatest() string              { return "max" }
+func (*sqlite) least() string                 { return "min" }
+
 func (*sqlite) records(n int, columns []field) string {
 	var b strings.Builder
 	b.WriteString("(SELECT ")

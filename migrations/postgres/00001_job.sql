@@ -56,7 +56,8 @@ CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN 
   WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND tracker IS NOT NULL;
 -- A claim skips along the first three columns from one kind of jobs to the
 -- next, so that it never reads a backlog (a loose index scan).
-CREATE INDEX nextrun_job_waiting ON job (group_, task, priority, submitted, jid) WHERE state = 'waiting';
+CREATE INDEX nextrun_job_waiting ON job (group_ COLLATE "C", task COLLATE "C", priority, submitted, jid)
+  WHERE state = 'waiting';
 CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
 CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
 CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;

@@ -1,0 +1,64 @@
+package jobqueue
+
+import "github.com/sirupsen/logrus"
+
+// emit tells the program and the log of an event.
+func (e *Executor) emit(event Event) {
+	if e.cfg.OnEvent != nil {
+		e.cfg.OnEvent(event)
+	}
+	if e.cfg.Logger != nil {
+		logEvent(e.cfg.Logger, event)
+	}
+}
+
+// logEvent makes a log line of an event: constant messages, data in fields.
+func logEvent(logger logrus.FieldLogger, event Event) {
+	fields := logrus.Fields{}
+	if event.Job.JID != "" {
+		fields["job"] = event.Job.JID
+	}
+	if event.Job.Task != "" {
+		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
+	}
+	if event.Worker != "" {
+		fields["worker"] = event.Worker
+	}
+	if event.State != "" {
+		fields["state"] = string(event.State)
+	}
+	if event.Count != 0 {
+		fields["jobs"] = event.Count
+	}
+	if event.Duration != 0 {
+		fields["duration"] = event.Duration.String()
+	}
+	if event.Err != nil {
+		fields["error"] = event.Err.Error()
+	}
+	line := logger.WithFields(fields)
+	switch event.Kind {
+	case EventStarted:
+		line.Info("executor started")
+	case EventStopped:
+		line.Info("executor stopped")
+	case EventClaimed:
+		line.Debug("jobs claimed")
+	case EventBegun:
+		line.Debug("job begun")
+	case EventEnded:
+		if event.State == Failed || event.State == Stuck {
+			line.Warn("job ended")
+		} else {
+			line.Info("job ended")
+		}
+	case EventLost:
+		line.Warn("job lost to others")
+	case EventInterrupted:
+		line.Warn("job taken back from a worker that gave no sign of life")
+	case EventRetried:
+		line.Info("stuck jobs wait again")
+	case EventTrouble:
+		line.Error("the executor is kept from its work")
+	}
+}

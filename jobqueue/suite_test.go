@@ -1,0 +1,274 @@
+package jobqueue_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long tests wait for what must happen; they never wait for a
+// time to pass.
+const patience = 20 * time.Second
+
+// onBoth runs a test on a fresh database of each kind.
+func onBoth(t *testing.T, test func(q *fixture)) {
+	for name, url := range map[string]func(testing.TB) string{
+		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newFixture(t, url(t)))
+		})
+	}
+}
+
+// fixture is a queue on a database of its own.
+type fixture struct {
+	*testing.T
+	ctx   context.Context
+	url   string
+	raw   *sql.DB
+	db    *store.DB
+	store store.JobStore
+	queue *jobqueue.Queue
+}
+
+func newFixture(t *testing.T, url string) *fixture {
+	t.Helper()
+	q := &fixture{T: t, ctx: t.Context(), url: url}
+	q.db = q.open()
+	if _, err := q.db.Migrator().Up(q.ctx); err != nil {
+		t.Fatal(err)
+	}
+	q.raw = q.connect()
+	q.store = q.db.Jobs()
+	q.queue = jobqueue.NewQueue(q.store)
+	return q
+}
+
+// open opens the database once more, as another process would.
+func (q *fixture) open() *store.DB {
+	q.Helper()
+	db, err := store.Open(q.ctx, q.url, store.Options{Create: true})
+	if err != nil {
+		q.Fatal(err)
+	}
+	q.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// sql runs a statement as a user would, on the test's own connection.
+func (q *fixture) sql(statement string, args ...any) {
+	q.Helper()
+	statement = fmt.Sprintf(statement, args...)
+	if _, err := q.raw.ExecContext(q.ctx, statement); err != nil {
+		q.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// value returns the one value that a query yields, as text.
+func (q *fixture) value(query string, args ...any) string {
+	q.Helper()
+	query = fmt.Sprintf(query, args...)
+	var value sql.NullString
+	if err := q.raw.QueryRowContext(q.ctx, query).Scan(&value); err != nil {
+		q.Fatalf("%s: %v", query, err)
+	}
+	return value.String
+}
+
+// connect opens a connection that is not nextrun's.
+func (q *fixture) connect() *sql.DB {
+	q.Helper()
+	driver, source := "postgres", q.url
+	if path, ok := strings.CutPrefix(q.url, "sqlite:"); ok {
+		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=10000&_txlock=immediate&_foreign_keys=on"
+	}
+	raw, err := sql.Open(driver, source)
+	if err != nil {
+		q.Fatal(err)
+	}
+	q.Cleanup(func() { _ = raw.Close() })
+	return raw
+}
+
+// utc is a time as a literal of both databases.
+func utc(t time.Time) string { return "'" + t.UTC().Format("2006-01-02 15:04:05.000000") + "'" }
+
+func (q *fixture) submit(jobs ...jobqueue.Job) []string {
+	q.Helper()
+	jids, err := q.queue.Submit(q.ctx, jobs...)
+	if err != nil {
+		q.Fatal(err)
+	}
+	return jids
+}
+
+func (q *fixture) get(jid string) jobqueue.Job {
+	q.Helper()
+	job, err := q.queue.Get(q.ctx, jid)
+	if err != nil {
+		q.Fatal(err)
+	}
+	return job
+}
+
+// log returns the messages of a job's log.
+func (q *fixture) log(jid string) []string {
+	q.Helper()
+	lines, err := q.queue.Logs(q.ctx, jobqueue.LogFilter{JID: jid, Limit: 100_000})
+	if err != nil {
+		q.Fatal(err)
+	}
+	var messages []string
+	for i, line := range lines {
+		if i > 0 && line.Counter <= lines[i-1].Counter {
+			q.Errorf("counter %d after %d", line.Counter, lines[i-1].Counter)
+		}
+		messages = append(messages, line.Message)
+	}
+	return messages
+}
+
+// executor is an executor with a record of its events.
+type executor struct {
+	*jobqueue.Executor
+	q      *fixture
+	mu     sync.Mutex
+	events []jobqueue.Event
+	news   chan struct{} // closed and replaced at each event
+}
+
+// executor makes one that has yet to be started; it is stopped with the test.
+func (q *fixture) executor(cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *executor {
+	q.Helper()
+	return q.executorOn(q.store, cfg, handlers)
+}
+
+func (q *fixture) executorOn(s jobqueue.Store, cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *executor {
+	q.Helper()
+	e := &executor{q: q, news: make(chan struct{})}
+	cfg.OnEvent = e.record
+	if cfg.Name == "" {
+		cfg.Name = "worker"
+	}
+	var err error
+	if e.Executor, err = jobqueue.NewExecutor(s, cfg); err != nil {
+		q.Fatal(err)
+	}
+	for task, h := range handlers {
+		e.Register(task, h)
+	}
+	return e
+}
+
+// run starts an executor.
+func (q *fixture) run(cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *executor {
+	q.Helper()
+	return q.executor(cfg, handlers).start()
+}
+
+func (e *executor) start() *executor {
+	e.q.Helper()
+	if err := e.Start(context.WithoutCancel(e.q.ctx)); err != nil {
+		e.q.Fatal(err)
+	}
+	e.q.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := e.Stop(ctx); err != nil {
+			e.q.Error(err)
+		}
+	})
+	return e
+}
+
+func (e *executor) record(event jobqueue.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.events = append(e.events, event)
+	if event.Err != nil {
+		e.q.Logf("%s %s: %v", event.Kind, event.Job.JID, event.Err)
+	}
+	close(e.news)
+	e.news = make(chan struct{})
+}
+
+// count counts the events that fit.
+func (e *executor) count(fits func(jobqueue.Event) bool) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, event := range e.events {
+		if fits(event) {
+			n++
+		}
+	}
+	return n
+}
+
+// await waits until n events fit.
+func (e *executor) await(n int, what string, fits func(jobqueue.Event) bool) {
+	e.q.Helper()
+	deadline := time.After(patience)
+	for {
+		e.mu.Lock()
+		news := e.news
+		e.mu.Unlock()
+		if e.count(fits) >= n {
+			return
+		}
+		select {
+		case <-news:
+		case <-deadline:
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			for _, event := range e.events {
+				e.q.Logf("%s %s %s %s %v", event.Kind, event.Job.JID, event.State, event.Worker, event.Err)
+			}
+			e.q.Fatalf("waited in vain for %d events %s", n, what)
+		}
+	}
+}
+
+// awaitEnd waits until a job has gone to a state.
+func (e *executor) awaitEnd(jid string, state jobqueue.State) {
+	e.q.Helper()
+	e.await(1, "of "+jid+" to "+string(state), func(event jobqueue.Event) bool {
+		return event.Kind == jobqueue.EventEnded && event.Job.JID == jid && event.State == state
+	})
+}
+
+func ended(state jobqueue.State) func(jobqueue.Event) bool {
+	return func(event jobqueue.Event) bool { return event.Kind == jobqueue.EventEnded && event.State == state }
+}
+
+func kind(k jobqueue.EventKind) func(jobqueue.Event) bool {
+	return func(event jobqueue.Event) bool { return event.Kind == k }
+}
+
+// receive waits for a value.
+func receive[T any](q *fixture, ch <-chan T, what string) T {
+	q.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(patience):
+		q.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+func nothing(context.Context, *jobqueue.JobContext) error { return nil }

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// JobStore is the queue of a database. It implements [jobqueue.Store] for the
+// executor and [jobqueue.QueueStore] for [jobqueue.Queue]. It is safe for
+// concurrent use.
+type JobStore struct{ db *DB }
+
+var (
+	_ jobqueue.Store      = JobStore{}
+	_ jobqueue.QueueStore = JobStore{}
+)
+
+// Jobs returns the queue of the database.
+func (db *DB) Jobs() JobStore { return JobStore{db} }
+
+// Update implements [jobqueue.QueueStore].
+func (s JobStore) Update(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
+	return s.db.Update(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
+}
+
+// View implements [jobqueue.QueueStore].
+func (s JobStore) View(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
+	return s.db.View(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
+}
+
+// Join implements [jobqueue.QueueStore].
+func (s JobStore) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx, error) {
+	tx, err := s.db.join(ctx, outer)
+	return jobTx{tx}, err
+}
+
+// Watch implements [jobqueue.Store] and [jobqueue.QueueStore].
+func (s JobStore) Watch(ctx context.Context, wake func(), report func(error)) {
+	s.db.dialect.watch(ctx, []topic{topicJobs}, wake, report)
+}
+
+// jobTx are the operations on jobs inside a transaction.
+type jobTx struct{ *Tx }
+
+// slimJobColumns are those of [jobRow] but args, which may be large.
+const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
+	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts`
+
+const jobColumns = slimJobColumns + ", args"
+
+// jobRow is a row of the table job.
+type jobRow struct {
+	JID        string
+	Task       string
+	Group      string `db:"group_"`
+	Args       string
+	Subject    string
+	Submitted  Timestamp
+	Submitter  string
+	Priority   int
+	State      string
+	Retries    int
+	Progress   int
+	Tracker    sql.NullString
+	Worker     sql.NullString
+	Started    Timestamp
+	Finished   Timestamp
+	Due        Timestamp
+	Heartbeat  Timestamp
+	Single     bool
+	Cancel     Timestamp
+	Retry      Timestamp
+	Result     sql.NullString
+	Interrupts int
+}
+
+func (r jobRow) job() jobqueue.Job {
+	return jobqueue.Job{
+		JID: r.JID, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
+		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority,
+		State: jobqueue.State(r.State), Retries: r.Retries, Progress: r.Progress,
+		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
+		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
+		Single: r.Single, Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
+		Interrupts: r.Interrupts,
+	}
+}
+
+func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]jobqueue.Job, error) {
+	var rows []jobRow
+	if err := tx.list(ctx, &rows, query, args...); err != nil {
+		return nil, tx.db.classify(err)
+	}
+	jobs := make([]jobqueue.Job, len(rows))
+	for i, r := range rows {
+		jobs[i] = r.job()
+	}
+	return jobs, nil
+}
+
+// texts are records of one text column, "value".
+func (tx *Tx) texts(placeholder int, values []string) (records, error) {
+	return tx.db.newRecords(placeholder, []field{{"value", fieldText}}, len(values),
+		func(i int) []any { return []any{values[i]} })
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// LastGroup implements [jobqueue.Store].
+func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
+	var groups []string
+	err := s.db.View(ctx, func(tx *Tx) error {
+		return tx.list(ctx, &groups, "SELECT groupid FROM jobgroupuse WHERE workerid = $1", name)
+	})
+	if err != nil || len(groups) == 0 {
+		return "", err
+	}
+	return groups[0], nil
+}
+
+// claimSQL takes waiting jobs in one statement. $1 tasks, $2 groups, $3 limit,
+// $4 the last group, $5 phase, $6 high, $7 low, $8 worker, $9 now.
+//
+// walk skips along the index of waiting jobs from one (group, task, priority)
+// to the next, beginning after the last group and wrapping around once, until
+// there are enough groups (seen) with tasks of ours; so it never reads a
+// backlog. Of each kind, candidate takes the oldest jobs; slotted gives them
+// their place in the group's counting scheme, and chosen lets groups take turns.
+//
+// Text is compared byte by byte ({group_}, {task}), which is what
+// [jobqueue.Claim.Next] expects.
+const claimSQL = `WITH RECURSIVE
+	task (name) AS (SELECT v.value FROM {tasks} AS v
+		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)),
+	served (name) AS (SELECT v.value FROM {groups} AS v),
+	walk (group_, task, priority, own, counted, seen) AS (
+		SELECT n.group_, n.task, n.priority, {own}, {own}, {own}
+		FROM job AS n WHERE n.jid = coalesce(
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > $4 ORDER BY {order} LIMIT 1),
+			(SELECT jid FROM job WHERE state = 'waiting' ORDER BY {order} LIMIT 1))
+		UNION ALL
+		SELECT n.group_, n.task, n.priority, {own},
+			CASE WHEN n.group_ = w.group_ THEN {greatest}(w.counted, {own}) ELSE {own} END,
+			w.seen + CASE WHEN n.group_ = w.group_ AND w.counted = 1 THEN 0 ELSE {own} END
+		FROM walk AS w JOIN job AS n ON n.jid = coalesce(
+			(SELECT jid FROM job WHERE state = 'waiting' AND ({group_}, {task}, priority) > (w.group_, w.task, w.priority)
+				AND ({w.group_} > $4 OR {group_} <= $4) ORDER BY {order} LIMIT 1),
+			CASE WHEN {w.group_} > $4 THEN
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} <= $4 ORDER BY {order} LIMIT 1) END)
+		WHERE w.seen <= $3),
+	share (quota) AS (SELECT ($3 + count(DISTINCT group_) - 1) / nullif(count(DISTINCT group_), 0) FROM walk WHERE own = 1),
+	candidate AS (
+		SELECT c.jid, c.submitted, w.group_, CASE WHEN w.priority > {middle} THEN 1 ELSE 0 END AS high,
+			CASE WHEN {w.group_} > $4 THEN 0 ELSE 1 END AS lap
+		FROM (SELECT * FROM walk WHERE own = 1) AS w {first}),
+	numbered AS (
+		SELECT jid, group_, high, lap, ($5 + lap) % ({H} + {L}) AS phase,
+			row_number() OVER (PARTITION BY group_, high ORDER BY submitted, jid) - 1 AS n
+		FROM candidate),
+	slotted AS (
+		SELECT jid, group_, lap, CASE WHEN high = 1
+			THEN (n + {least}(phase, {H})) / {H} * ({H} + {L}) + (n + {least}(phase, {H})) % {H}
+			ELSE (n + {greatest}(phase - {H}, 0)) / {L} * ({H} + {L}) + {H} + (n + {greatest}(phase - {H}, 0)) % {L} END AS slot
+		FROM numbered),
+	ranked AS (SELECT jid, group_, lap, row_number() OVER (PARTITION BY group_ ORDER BY slot) AS turn FROM slotted),
+	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $3)
+	UPDATE job SET state = 'scheduled', worker = $8, heartbeat = $9, retry = NULL
+	WHERE jid IN (SELECT jid FROM chosen) AND state = 'waiting' RETURNING ` + jobColumns
+
+// claimStatement fills in claimSQL for a dialect.
+func (tx jobTx) claimStatement(tasks, groups records) string {
+	d := tx.db.dialect
+	own := `(CASE WHEN n.task IN (SELECT name FROM task)
+		AND (n.group_ IN (SELECT name FROM served) OR NOT EXISTS (SELECT 1 FROM served))
+		AND NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'group' AND p.name = n.group_) THEN 1 ELSE 0 END)`
+	order := d.bytewise("group_") + ", " + d.bytewise("task") + ", priority, submitted, jid"
+	first := d.firstJobs(`state = 'waiting' AND `+d.bytewise("group_")+` = w.group_ AND `+d.bytewise("task")+
+		` = w.task AND priority = w.priority`, order, "(SELECT quota FROM share)")
+	return strings.NewReplacer("{tasks}", tasks.sql, "{groups}", groups.sql, "{own}", own, "{order}", order, "{first}", first,
+		"{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{w.group_}", d.bytewise("w.group_"),
+		"{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
+		"{H}", "CAST($6 AS integer)", "{L}", "CAST($7 AS integer)",
+		"{greatest}", d.greatest(), "{least}", d.least()).Replace(claimSQL)
+}
+
+func (tx jobTx) claim(ctx context.Context, worker string, c jobqueue.Claim) ([]jobqueue.Job, error) {
+	tasks, err := tx.texts(1, c.Tasks)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := tx.texts(2, c.Groups)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := tx.jobs(ctx, tx.claimStatement(tasks, groups),
+		tasks.param, groups.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(jobs, jobqueue.Job.Compare)
+	return jobs, nil
+}
+
+// recordGroup keeps whose turn it was, one row for each worker's name.
+func (tx jobTx) recordGroup(ctx context.Context, name, group string) error {
+	n, err := tx.exec(ctx, "UPDATE jobgroupuse SET groupid = $2 WHERE workerid = $1", name, group)
+	if err != nil || n > 0 {
+		return err
+	}
+	_, err = tx.exec(ctx, "INSERT INTO jobgroupuse (groupid, workerid) VALUES ($2, $1) ON CONFLICT DO NOTHING", name, group)
+	return err
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Exchange implements [jobqueue.Store].
+func (s JobStore) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+	report := jobqueue.Report{Group: o.Claim.Group, Phase: o.Claim.Phase}
+	err := s.db.Update(ctx, func(outer *Tx) (err error) {
+		tx := jobTx{outer}
+		if report.Held, err = tx.writeLines(ctx, o.Lines); err != nil {
+			return err
+		}
+		if err = tx.progress(ctx, o.Worker, o.Progress); err != nil {
+			return err
+		}
+		if report.Ended, err = tx.end(ctx, o.Worker, o.End); err != nil {
+			return err
+		}
+		if report.Begun, err = tx.begin(ctx, o.Worker, o.Begin); err != nil {
+			return err
+		}
+		if report.Missed, err = tx.missed(ctx, o, report); err != nil {
+			return err
+		}
+		return tx.claimInto(ctx, o, &report)
+	})
+	return report, err
+}
+
+func (tx jobTx) claimInto(ctx context.Context, o jobqueue.Orders, report *jobqueue.Report) (err error) {
+	if o.Claim.Limit == 0 || len(o.Claim.Tasks) == 0 {
+		return nil
+	}
+	if report.Claimed, err = tx.claim(ctx, o.Worker, o.Claim); err != nil {
+		return err
+	}
+	report.Group, report.Phase = o.Claim.Next(report.Claimed)
+	if report.Group == o.Claim.Group {
+		return nil
+	}
+	return tx.recordGroup(ctx, o.Claim.Name, report.Group)
+}
+
+// ours is the fence of every transition that a worker makes; $1 are records
+// with the column jid, and $2 is the worker. Rows that somebody else has locked
+// are passed over.
+func (tx jobTx) ours(r records, states string) string {
+	fence := "job.state IN (" + states + ") AND job.worker = $2 AND job.heartbeat IS NOT NULL"
+	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + r.sql + " AS v) AND " +
+		fence + tx.db.dialect.lockRows() + ")"
+}
+
+func (tx jobTx) begin(ctx context.Context, worker string, list []jobqueue.Beginning) ([]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	r, err := tx.db.newRecords(1, []field{{"jid", fieldText}}, len(list), func(i int) []any { return []any{list[i].JID} })
+	if err != nil {
+		return nil, err
+	}
+	var begun []string
+	err = tx.list(ctx, &begun, `UPDATE job SET state = 'running', started = $3, startedmillis = $4, heartbeat = $3,
+			progress = 0, result = NULL
+		WHERE cancel IS NULL AND `+tx.ours(r, "'scheduled'")+` RETURNING jid`,
+		r.param, worker, Timestamp(tx.now), tx.now.UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	done := set(begun)
+	var lines []jobqueue.Line
+	for _, b := range list {
+		if done[b.JID] && b.Line.Message != "" {
+			lines = append(lines, b.Line)
+		}
+	}
+	return begun, tx.insertLines(ctx, lines)
+}
+
+func (tx jobTx) end(ctx context.Context, worker string, list []jobqueue.Ending) ([]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	columns := []field{{"jid", fieldText}, {"was", fieldText}, {"state", fieldText}, {"result", fieldText},
+		{"retry", fieldTime}, {"finished", fieldTime}, {"tried", fieldInt}, {"interrupted", fieldInt}}
+	r, err := tx.db.newRecords(1, columns, len(list), func(i int) []any {
+		e := list[i]
+		var retry, finished time.Time
+		tried, interrupted := 0, 0
+		switch {
+		case e.To.Final():
+			finished = tx.now
+		case e.To == jobqueue.Stuck:
+			tried, retry = 1, tx.now.Add(e.Delay)
+		}
+		if e.Interrupted {
+			interrupted = 1
+		}
+		return []any{e.JID, string(e.From), string(e.To), nullable(e.Result), retry, finished, tried, interrupted}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ended []string
+	err = tx.list(ctx, &ended, `UPDATE job SET state = r.state, result = r.result, retry = r.retry, finished = r.finished,
+			heartbeat = NULL, worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
+			retries = job.retries + r.tried, interrupts = job.interrupts + r.interrupted,
+			progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END
+		FROM `+r.sql+` AS r
+		WHERE job.jid = r.jid AND job.state = r.was AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck')) AND `+
+		tx.ours(r, "'scheduled', 'running'")+` RETURNING job.jid`, r.param, worker)
+	if err != nil {
+		return nil, err
+	}
+	done := set(ended)
+	var lines []jobqueue.Line
+	for _, e := range list {
+		if done[e.JID] {
+			lines = append(lines, e.Lines...)
+		}
+	}
+	return ended, tx.insertLines(ctx, lines)
+}
+
+func (tx jobTx) progress(ctx context.Context, worker string, list []jobqueue.Progress) error {
+	if len(list) == 0 {
+		return nil
+	}
+	r, err := tx.db.newRecords(1, []field{{"jid", fieldText}, {"percent", fieldInt}}, len(list),
+		func(i int) []any { return []any{list[i].JID, list[i].Percent} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.sql+` AS r
+		WHERE job.jid = r.jid AND `+tx.ours(r, "'running'"), r.param, worker)
+	return err
+}
+
+// missed tells how the jobs stand that were ordered but did not change.
+func (tx jobTx) missed(ctx context.Context, o jobqueue.Orders, report jobqueue.Report) ([]jobqueue.Standing, error) {
+	ended, begun := set(report.Ended), set(report.Begun)
+	var jids []string
+	for _, e := range o.End {
+		if !ended[e.JID] {
+			jids = append(jids, e.JID)
+		}
+	}
+	for _, b := range o.Begin {
+		if !begun[b.JID] {
+			jids = append(jids, b.JID)
+		}
+	}
+	return tx.standing(ctx, jids)
+}
+
+func set(values []string) map[string]bool {
+	m := make(map[string]bool, len(values))
+	for _, v := range values {
+		m[v] = true
+	}
+	return m
+}

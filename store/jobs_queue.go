@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+const pending = "state IN ('waiting', 'scheduled', 'running', 'stuck')"
+
+// Job implements [jobqueue.JobReader].
+func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
+	jobs, err := tx.jobs(ctx, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
+	if err == nil && len(jobs) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return jobqueue.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// Jobs implements [jobqueue.JobReader].
+func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, error) {
+	where := []string{"true"}
+	var args []any
+	add := func(condition string, value any) {
+		args = append(args, value)
+		where = append(where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(args))))
+	}
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			args = append(args, string(state))
+			states[i] = fmt.Sprintf("$%d", len(args))
+		}
+		where = append(where, "state IN ("+strings.Join(states, ", ")+")")
+	}
+	for column, value := range map[string]string{"group_": f.Group, "task": f.Task, "tracker": f.Tracker} {
+		if value != "" {
+			add(column+" = ?", value)
+		}
+	}
+	if f.Worker != "" {
+		add("(worker = ? OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
+	}
+	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
+	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
+}
+
+// PendingSingle implements [jobqueue.JobReader].
+func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, error) {
+	var jids []string
+	err := tx.list(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
+	if err != nil || len(jids) == 0 {
+		return "", tx.db.classify(err)
+	}
+	return jids[0], nil
+}
+
+// Insert implements [jobqueue.JobEditor].
+func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, error) {
+	columns := []field{{"jid", fieldText}, {"task", fieldText}, {"group_", fieldText}, {"args", fieldText},
+		{"subject", fieldText}, {"submitter", fieldText}, {"priority", fieldInt}, {"tracker", fieldText},
+		{"due", fieldTime}, {"single", fieldBool}, {"n", fieldInt}}
+	r, err := tx.db.newRecords(1, columns, len(jobs), func(i int) []any {
+		j := jobs[i]
+		return []any{j.JID, j.Task, j.Group, j.Args, j.Subject, j.Submitter, j.Priority, nullable(j.Tracker), j.Due, j.Single, i}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var added []string
+	err = tx.list(ctx, &added, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority,
+			state, retries, progress, tracker, due, single)
+		SELECT v.jid, v.task, v.group_, v.args, v.subject, $2, v.submitter, v.priority, 'waiting', 0, 0,
+			v.tracker, v.due, v.single
+		FROM `+r.sql+` AS v WHERE true ORDER BY v.n
+		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL
+		DO NOTHING RETURNING jid`, r.param, Timestamp(tx.now))
+	if err != nil {
+		return nil, tx.db.classify(err)
+	}
+	done := set(added)
+	var refused []string
+	for _, j := range jobs {
+		if !done[j.JID] {
+			refused = append(refused, j.JID)
+		}
+	}
+	return refused, nil
+}
+
+// Change implements [jobqueue.JobEditor].
+func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
+	var set string
+	args := []any{was.JID, string(was.State), was.Worker, Timestamp(tx.now)}
+	switch {
+	case c.State != nil && *c.State == jobqueue.Waiting:
+		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
+			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
+		args = args[:3]
+	case c.State != nil && *c.State == jobqueue.Cancelled:
+		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
+	case c.Priority != nil:
+		args = args[:3]
+		args = append(args, *c.Priority)
+		set = "priority = $4"
+	case c.RequestCancel:
+		set = "cancel = coalesce(cancel, $4)"
+	default:
+		return false, fmt.Errorf("%w: no such change of a job", ErrRefused)
+	}
+	n, err := tx.exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
+	return n > 0, tx.db.classify(err)
+}
+
+// Delete implements [jobqueue.JobEditor].
+func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (int, error) {
+	states := f.States
+	if len(states) == 0 {
+		states = []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled}
+	}
+	names := make([]string, len(states))
+	for i, state := range states {
+		names[i] = string(state)
+	}
+	wanted, err := tx.texts(1, names)
+	if err != nil {
+		return 0, err
+	}
+	var jids []string
+	err = tx.list(ctx, &jids, `SELECT jid FROM job WHERE finished IS NOT NULL AND finished <= $2
+		AND state IN (SELECT v.value FROM `+wanted.sql+` AS v) ORDER BY finished LIMIT $3`+tx.db.dialect.lockRows(),
+		wanted.param, Timestamp(tx.now.Add(-f.OlderThan)), limit)
+	if err != nil || len(jids) == 0 {
+		return 0, tx.db.classify(err)
+	}
+	r, err := tx.texts(1, jids)
+	if err != nil {
+		return 0, err
+	}
+	for _, table := range []string{"joblog", "job"} {
+		_, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.sql+" AS v)", r.param)
+		if err != nil {
+			return 0, tx.db.classify(err)
+		}
+	}
+	return len(jids), nil
+}
