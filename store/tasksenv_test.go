@@ -47,7 +47,9 @@ func tasksOn(t *testing.T, test func(t *testing.T, env tasksEnv)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { closed(t, outer) })
-			test(t, tasksEnv{tasks: periodic.NewTasks(db.Tasks()), db: db, sql: outer})
+			env := tasksEnv{tasks: periodic.NewTasks(db.Tasks()), db: db, sql: outer}
+			env.exec(t, "DELETE FROM periodic_task") // the housekeeping that the migrations add
+			test(t, env)
 		})
 	}
 }

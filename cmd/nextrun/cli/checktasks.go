@@ -58,11 +58,24 @@ func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
 	}
 	if !elapses {
 		r.add(levelWarning, about, "timer %q never elapses from now on", t.Timer)
+	} else {
+		r.lint(about, t)
 	}
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
 		}
+	}
+}
+
+// lint adds what may surprise about a timer.
+func (r *checkReport) lint(about string, t *periodic.Task) {
+	schedule, err := calendar.ParseAt(t.Timer, r.now())
+	if err != nil {
+		return // reported already
+	}
+	for _, f := range calendar.Lint(schedule, r.now(), 0) {
+		r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
 	}
 }
 

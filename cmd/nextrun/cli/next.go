@@ -29,7 +29,7 @@ func (p *program) nextCommand() *cobra.Command {
 		Long: `Show when a timer elapses next: a calendar event, a cron expression or an
 interval, which counts from --after as it would in a task created then.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
-  nextrun next '*-*~1 02:00'
+  nextrun next '*-*~1 02:00' --explain
   nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
 		Args: arguments("'TIMER'"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -42,6 +42,8 @@ interval, which counts from --after as it would in a task created then.`,
 	flags := command.Flags()
 	flags.IntVarP(&o.number, "number", "n", 5, "how many elapses")
 	flags.Var(&o.after, "after", "elapses later than that (default now)")
+	flags.BoolVar(&o.explain, "explain", false, "say it in English")
+	flags.BoolVar(&o.lint, "lint", false, "say what may surprise in the next two years")
 	jsonFlag(command, &o.asJSON)
 	return command
 }
@@ -53,19 +55,13 @@ type nextElapse struct {
 	Left  float64   `json:"secondsLeft"`
 }
 
-// nextFinding is a finding of the linter in the JSON form.
-type nextFinding struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
 // nextResult is the JSON form of `nextrun next`.
 type nextResult struct {
-	Timer       string        `json:"timer"`
-	NormalForm  string        `json:"normalForm"`
-	Explanation string        `json:"explanation,omitempty"`
-	Elapses     []nextElapse  `json:"elapses"`
-	Lint        []nextFinding `json:"lint,omitempty"`
+	Timer       string             `json:"timer"`
+	NormalForm  string             `json:"normalForm"`
+	Explanation string             `json:"explanation,omitempty"`
+	Elapses     []nextElapse       `json:"elapses"`
+	Lint        []calendar.Finding `json:"lint,omitempty"`
 }
 
 func (p *program) next(timer string, o nextOptions) error {
@@ -80,6 +76,12 @@ func (p *program) next(timer string, o nextOptions) error {
 	result := nextResult{Timer: timer, NormalForm: schedule.String(), Elapses: []nextElapse{}}
 	for _, t := range elapses(schedule, after, o.number) {
 		result.Elapses = append(result.Elapses, nextElapse{t.In(p.zone), t.UTC(), t.Sub(p.now()).Seconds()})
+	}
+	if o.explain {
+		result.Explanation = calendar.Explain(schedule)
+	}
+	if o.lint {
+		result.Lint = calendar.Lint(schedule, after, 0)
 	}
 	if o.asJSON {
 		return p.printJSON(result)

@@ -43,8 +43,9 @@ func (f *taskFlags) register(command *cobra.Command) {
 	flags.Var(&f.jitter, "jitter", "greatest random delay of a tick (default 0)")
 }
 
-// apply writes the flags that were given into a task.
-func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) {
+// apply writes the flags that were given into a task, and reports whether there
+// were any.
+func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) (given bool) {
 	set := map[string]func(){
 		"task":      func() { t.Task = f.task },
 		"timer":     func() { t.Timer = f.timer },
@@ -65,9 +66,11 @@ func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) {
 	}
 	for name, do := range set {
 		if command.Flags().Changed(name) {
+			given = true
 			do()
 		}
 	}
+	return given
 }
 
 // readArgs takes the args from standard input if the flag says so.

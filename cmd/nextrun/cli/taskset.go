@@ -2,7 +2,6 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -16,9 +15,7 @@ func (p *program) taskSetCommand() *cobra.Command {
 		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
 		Args:    arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			given := false
-			c.LocalNonPersistentFlags().Visit(func(*pflag.Flag) { given = true })
-			if !given {
+			if !f.apply(c, &periodic.Task{}) {
 				return usagef("nothing to change: give the columns as flags, such as --timer")
 			}
 			if err := p.readArgs(&f); err != nil {

@@ -1,0 +1,75 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+)
+
+// writeFile writes a file of the test's and returns its path.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCheckOfWhatIsGood(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a", "--task", "echo", "--timer", "daily")
+		config := writeFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
+		report := s.must(t, "check", "--config", config)
+		wantLines(t, report, "ok configuration "+config+": 1 handlers", "ok database ", "ok schema up to date",
+			"ok tasks 1, nothing to remark")
+		if sqlite := strings.HasPrefix(s.env["NEXTRUN_DB"], "sqlite:"); strings.Contains(report, "before 3.51.3") != sqlite {
+			t.Errorf("the report of %s:\n%s", s.env["NEXTRUN_DB"], report)
+		}
+	})
+}
+
+func TestCheckTellsErrorsFromWarnings(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "past", "--task", "echo", "--timer", "2020-01-01")
+		s.must(t, "task", "add", "strange", "--task", "other", "--timer", "daily")
+		s.must(t, "task", "add", "off", "--task", "other", "--timer", "2020-01-01", "--disabled")
+		good := writeFile(t, "good.yaml", "handlers: {echo: {command: [echo]}}\n")
+		report := s.must(t, "check", "--config", good) // warnings alone are no failure
+		wantLines(t, report, "warning task past timer \"2020-01-01\" never elapses", "warning task strange ")
+		if strings.Contains(report, "task off") {
+			t.Errorf("a disabled task is reported:\n%s", report)
+		}
+		s.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('broken', 'echo', 'every 0s')`)
+		bad := writeFile(t, "bad.yaml", "executors: {}\nscheduler: {lease: 0s}\n")
+		r := s.fails(t, cli.Failed, []string{"check", "--config", bad}, "errors: 3, warnings: 1")
+		wantLines(t, r.stdout, "error configuration "+bad+":1: unknown key", "error configuration "+bad+":2: scheduler.lease",
+			"error task broken timer \"every 0s\"")
+		s.fails(t, cli.Failed, []string{"check", "--config", filepath.Join(t.TempDir(), "none.yaml")}, "errors: 2")
+	})
+}
+
+func TestCheckHasThePackagesLookAtTheirSections(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		config := writeFile(t, "nextrun.yaml", "scheduler: {retry_min: 5s, retry_max: 1s}\n")
+		r := s.fails(t, cli.Failed, []string{"check", "--config", config}, "errors: 1")
+		wantLines(t, r.stdout, "error configuration "+config+": periodic.Config.RetryMax is 1s")
+	})
+}
+
+func TestCheckJSON(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		var findings []struct{ Level, About, Text string }
+		s.json(t, &findings, "check")
+		if len(findings) < 4 || findings[0].Level != "ok" || findings[0].About != "configuration" {
+			t.Errorf("got %+v", findings)
+		}
+	})
+}

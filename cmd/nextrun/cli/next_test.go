@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// runAt runs the program at a time, in a zone.
+func runAt(t *testing.T, now, zone string, args ...string) string {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	p := &program{
+		stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
+		env: func(string) string { return "" }, now: func() time.Time { return at }, zone: location,
+	}
+	if exit := p.run(t.Context(), args); exit != Done {
+		t.Fatalf("exit code %d: %s", exit, stderr.String())
+	}
+	return stdout.String()
+}
+
+func TestNextPrintsLocalTimeAndUTC(t *testing.T) {
+	t.Parallel()
+	got := runAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", "next", "*-*-* 02:30 Europe/Berlin", "-n", "3")
+	want := `timer  *-*-* 02:30:00 Europe/Berlin
+
+ELAPSES                   UTC                  LEFT
+2026-03-29 03:30:00 CEST  2026-03-29 01:30:00  in 13 h 30 min
+2026-03-30 02:30:00 CEST  2026-03-30 00:30:00  in 1 d 12 h
+2026-03-31 02:30:00 CEST  2026-03-31 00:30:00  in 2 d 12 h
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestNextAfter(t *testing.T) {
+	t.Parallel()
+	got := runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "every 36h", "-n", "2", "--after", "2026-03-01 06:00")
+	want := `
+ELAPSES                  UTC                  LEFT
+2026-03-02 18:00:00 UTC  2026-03-02 18:00:00  25 d 18 h ago
+2026-03-04 06:00:00 UTC  2026-03-04 06:00:00  24 d 6 h ago
+`
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s\nwant at its end\n%s", got, want)
+	}
+}
+
+func TestNextOfATimerThatNeverElapses(t *testing.T) {
+	t.Parallel()
+	got := runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "*-02-30")
+	if !strings.Contains(got, "never elapses") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNextJSON(t *testing.T) {
+	t.Parallel()
+	got := runAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", "next", "daily", "-n", "1", "--json")
+	want := `{
+  "timer": "daily",
+  "normalForm": "*-*-* 00:00:00",
+  "elapses": [
+    {
+      "local": "2026-03-29T01:00:00+01:00",
+      "utc": "2026-03-29T00:00:00Z",
+      "secondsLeft": 43200
+    }
+  ]
+}
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	tests := map[time.Duration]string{
+		0:                                "0 s",
+		time.Millisecond:                 "1 s",
+		59 * time.Second:                 "59 s",
+		60 * time.Second:                 "1 min",
+		61 * time.Second:                 "1 min 1 s",
+		3*time.Hour + 12*time.Minute:     "3 h 12 min",
+		3*time.Hour + 12*time.Second:     "3 h",
+		49 * time.Hour:                   "2 d 1 h",
+		400 * 24 * time.Hour:             "1 y 35 d",
+		10*time.Second - time.Nanosecond: "10 s",
+	}
+	for d, want := range tests {
+		if got := span(d); got != want {
+			t.Errorf("span(%s) is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestNextExplainsAndLints(t *testing.T) {
+	t.Parallel()
+	got := runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "*-*-31 02:30 Europe/Berlin", "-n", "1", "--explain", "--lint")
+	for _, want := range []string{"meaning", "02:30", "Europe/Berlin time", "short-months"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	got = runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "*-*-31 02:30 Europe/Berlin", "-n", "1", "--lint", "--json")
+	if !strings.Contains(got, `"code": "short-months"`) {
+		t.Errorf("no finding in\n%s", got)
+	}
+	got = runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "hourly", "-n", "1", "--lint")
+	if !strings.Contains(got, "nothing to remark") {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,153 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+)
+
+func TestTaskLifecycle(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		if got := s.must(t, "task", "list"); got != "none\n" {
+			t.Errorf("an empty list: %q", got)
+		}
+		added := s.must(t, "task", "add", "backup", "--task", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
+			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
+		wantLines(t, added, "added backup", "ELAPSES UTC LEFT")
+		if !strings.Contains(added, "2099-01-01 02:00:00") {
+			t.Errorf("task add does not show the next elapse:\n%s", added)
+		}
+		s.fails(t, cli.Failed, []string{"task", "add", "backup", "--task", "x", "--timer", "daily"}, "exists already", "task set")
+		wantLines(t, s.must(t, "task", "list"), "backup dump 2099-01-01 02:00 not planned yet")
+		s.must(t, "scheduler", "--once")
+		wantLines(t, s.must(t, "task", "show", "backup"), "id backup", `args {"a":1}`, "overlap queue", "deadline 3600 s",
+			"jitter 5 s", "summary all of it", "next run ")
+
+		changed := s.must(t, "task", "set", "backup", "--deadline", "none", "--starts", "none", "--timer", "*-*-* 02:00")
+		wantLines(t, changed, "changed backup", "ELAPSES UTC LEFT")
+		if show := s.must(t, "task", "show", "backup"); strings.Contains(show, "starts") || !strings.Contains(show, "none") {
+			t.Errorf("starts and deadline are still there:\n%s", show)
+		}
+		wantLines(t, s.must(t, "task", "disable", "backup"), "disabled backup")
+		wantLines(t, s.must(t, "task", "list"), "backup dump *-*-* 02:00 disabled")
+		wantLines(t, s.must(t, "task", "enable", "backup"), "enabled backup")
+		wantLines(t, s.must(t, "task", "rm", "backup"), "deleted backup")
+		for _, command := range []string{"show", "enable", "disable", "rm", "run"} {
+			s.fails(t, cli.Failed, []string{"task", command, "backup"}, `task "backup"`, "not found", "nextrun task list")
+		}
+		s.fails(t, cli.Failed, []string{"task", "set", "backup", "--group", "x"}, "not found")
+	})
+}
+
+func TestTaskAddTakesEveryColumn(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.stdin = `{"from": "stdin"}`
+		s.must(t, "task", "add", "a", "--task", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
+			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
+			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
+			"--deadline", "0", "--jitter", "3", "--disabled")
+		var got map[string]any
+		s.json(t, &got, "task", "show", "a")
+		want := map[string]any{
+			"id": "a", "task": "t", "timer": "daily", "group": "g", "args": `{"from": "stdin"}`, "subject": "su",
+			"submitter": "me", "summary": "sum", "priority": 10.0, "starts": "2025-12-31T23:00:00Z",
+			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
+			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
+		}
+		delete(got, "created")
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	})
+}
+
+func TestTaskAddRefuses(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		add := func(extra ...string) []string {
+			return append([]string{"task", "add", "a", "--task", "t", "--timer", "daily"}, extra...)
+		}
+		s.fails(t, cli.WrongUsage, add("--args", "{"), "args", "JSON")
+		s.fails(t, cli.WrongUsage, add("--starts", "2026-01-02", "--ends", "2026-01-01"), "ends", "later than starts")
+		s.fails(t, cli.WrongUsage, add("--group", strings.Repeat("x", 255)), "group", "255 characters")
+		s.fails(t, cli.WrongUsage, []string{"task", "add", "", "--task", "t", "--timer", "daily"}, "id", "empty")
+		if got := s.must(t, "task", "list"); got != "none\n" {
+			t.Errorf("after refusals:\n%s", got)
+		}
+	})
+}
+
+// What is wrong with a row that somebody else wrote shows in the list, and the
+// row does not keep its neighbours from running.
+func TestTaskListShowsProblems(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'Mon 25:00')`)
+		s.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('good', 'echo', 'daily')`)
+		s.must(t, "scheduler", "--once")
+		list := s.must(t, "task", "list")
+		wantLines(t, list, "bad echo Mon 25:00 never -", "good echo daily ")
+		if !strings.Contains(list, "25") {
+			t.Errorf("the list does not say what is wrong:\n%s", list)
+		}
+		var problems []struct{ ID, Problem string }
+		if text := s.must(t, "task", "list", "--problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
+			t.Errorf("--problem lists\n%s", text)
+		}
+		_ = problems
+		r := s.fails(t, cli.Failed, []string{"check"}, "errors: 1")
+		wantLines(t, r.stdout, "error task bad")
+		s.must(t, "task", "set", "bad", "--timer", "hourly")
+		if text := s.must(t, "task", "list", "--problem"); text != "none\n" {
+			t.Errorf("after the edit:\n%s", text)
+		}
+	})
+}
+
+func TestTaskRun(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "on", "--task", "t", "--timer", "2099-01-01")
+		s.must(t, "task", "add", "off", "--task", "t", "--timer", "2099-01-01", "--disabled")
+		wantLines(t, s.must(t, "task", "run", "on", "off"), "to run now: on", "to run now: off")
+		s.must(t, "scheduler", "--once")
+		for _, id := range []string{"on", "off"} {
+			if show := s.must(t, "task", "show", id); !strings.Contains(show, "submitted") {
+				t.Errorf("%s has no tick that was submitted:\n%s", id, show)
+			}
+		}
+		s.fails(t, cli.Failed, []string{"task", "run", "off"}, "still waiting")
+	})
+}
+
+// Names from the database cannot move the cursor of a terminal.
+func TestListsAreSafeForTerminals(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a\x1b[2J\nb", "--task", "t", "--timer", "daily")
+		if list := s.must(t, "task", "list"); strings.ContainsRune(list, '\x1b') || strings.Count(list, "\n") != 2 {
+			t.Errorf("the list is %q", list)
+		}
+	})
+}
+
+func TestTaskListOfManyIsQuick(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.exec(t, `INSERT INTO periodic_task (id, task, timer, args)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+			SELECT 'task-' || i, 'echo', 'daily', '{}' FROM n`)
+		begun := time.Now()
+		if r := s.run(t.Context(), "check"); !strings.Contains(r.stdout, "2500") {
+			t.Errorf("check does not look at all tasks:\n%s%s", r.stdout, r.stderr)
+		}
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}

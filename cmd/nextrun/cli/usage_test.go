@@ -1,0 +1,113 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+)
+
+// Wrong usage gives exit code 2, names what is wrong, and says how to go on.
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		args string
+		want []string
+	}{
+		{"", []string{"missing command", "migrate", "See: nextrun --help"}},
+		{"taks", []string{`unknown command "taks"`, "did you mean task", "See: nextrun --help"}},
+		{"zzz", []string{`unknown command "zzz"`, "use one of check, "}},
+		{"help zzz", []string{"zzz"}},
+		{"task", []string{"missing command", "list", "See: nextrun task --help"}},
+		{"task lst", []string{"did you mean list"}},
+		{"task list extra", []string{`unexpected argument "extra"`, "See: nextrun task list --help"}},
+		{"task list --bogus", []string{"--bogus", "See: nextrun task list --help"}},
+		{"task show", []string{"missing argument ID"}},
+		{"task rm", []string{"missing argument ID"}},
+		{"task add a --task echo", []string{"--timer"}},
+		{"task add a --timer daily", []string{"--task"}},
+		{"task add a --task e --timer daily --overlap maybe", []string{"--overlap", "use one of skip, queue, replace, allow"}},
+		{"task add a --task e --timer daily --grace 1.5s", []string{"--grace", "whole seconds"}},
+		{"task add a --task e --timer daily --grace -1", []string{"--grace", "whole seconds"}},
+		{"task add a --task e --timer daily --grace none", []string{"--grace", "whole seconds"}},
+		{"task add a --task e --timer daily --starts tomorrow", []string{"--starts", "(UTC), or none"}},
+		{"task set a", []string{"nothing to change"}},
+		{"next", []string{"missing argument 'TIMER'"}},
+		{"next daily -n 0", []string{"-n is 0; use 1 to 10000"}},
+		{"next daily -n many", []string{`"many"`}},
+		{"next daily --after none", []string{"--after"}},
+		{"migrate", []string{"missing command", "up"}},
+		{"migrate sideways", []string{`unknown command "sideways"`}},
+		{"scheduler --mode monarchy", []string{"use one of shared, leader, exclusive"}},
+		{"check --log-format xml", []string{"use one of text, json"}},
+	}
+	for _, test := range tests {
+		t.Run(test.args, func(t *testing.T) {
+			t.Parallel()
+			r := shell{}.fails(t, cli.WrongUsage, strings.Fields(test.args), test.want...)
+			if r.stdout != "" {
+				t.Errorf("standard output is not empty: %s", r.stdout)
+			}
+		})
+	}
+}
+
+func TestBadTimerShowsThePlace(t *testing.T) {
+	t.Parallel()
+	want := "  Mon *-*-* 25:00\n            ^"
+	shell{}.fails(t, cli.WrongUsage, []string{"next", "Mon *-*-* 25:00"}, "25", want)
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.fails(t, cli.WrongUsage, []string{"task", "add", "a", "--task", "e", "--timer", "Mon *-*-* 25:00"}, "25", want)
+		if list := s.must(t, "task", "list"); list != "none\n" {
+			t.Errorf("the task was written all the same:\n%s", list)
+		}
+	})
+}
+
+func TestVariablesStandInForFlags(t *testing.T) {
+	t.Parallel()
+	s := shell{env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "NEXTRUN_MODE": "monarchy"}}
+	s.fails(t, cli.WrongUsage, []string{"scheduler"}, "NEXTRUN_MODE", "use one of shared, leader, exclusive")
+	s.env["NEXTRUN_CONFIG"] = filepath.Join(t.TempDir(), "none.yaml")
+	s.fails(t, cli.Failed, []string{"scheduler", "--mode", "shared"}, "none.yaml")
+	given := filepath.Join(t.TempDir(), "b.db")
+	s.must(t, "migrate", "up", "--db", "sqlite:"+given)
+	if _, err := os.Stat(given); err != nil {
+		t.Errorf("--db does not go before NEXTRUN_DB: %v", err)
+	}
+}
+
+// No password shows, wherever it was typed.
+func TestPasswordsAreNotShown(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cret"
+	unreachable := "postgres://user:" + secret + "@127.0.0.1:1/db"
+	tests := []struct {
+		env  string
+		args []string
+		exit int
+	}{
+		{unreachable, []string{"task", "list"}, cli.Failed},
+		{unreachable, []string{"migrate", "up"}, cli.Failed},
+		{unreachable, []string{"check"}, cli.Failed},
+		{unreachable, []string{"scheduler"}, cli.Failed},
+		{"postgres://user:" + secret + "@127.0.0.1:port/db", []string{"task", "list"}, cli.Failed},
+		{"postgres://user:" + secret + "%zz@h/db", []string{"task", "list"}, cli.Failed},
+		{"mysql://user:" + secret + "@h/db", []string{"check"}, cli.Failed},
+		{"", []string{unreachable}, cli.WrongUsage},
+		{"", []string{"task", "list", unreachable}, cli.WrongUsage},
+		{unreachable, []string{"--help"}, cli.Done},
+	}
+	for _, test := range tests {
+		s := shell{env: map[string]string{"NEXTRUN_DB": test.env}}
+		r := s.run(t.Context(), test.args...)
+		if r.exit != test.exit {
+			t.Errorf("%v on %s: exit code %d, want %d\n%s", test.args, test.env, r.exit, test.exit, r.stderr)
+		}
+		if strings.Contains(r.stdout+r.stderr, secret) {
+			t.Errorf("%v on %s shows the password:\n%s%s", test.args, test.env, r.stdout, r.stderr)
+		}
+	}
+}
