@@ -24,7 +24,10 @@ func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(erro
 }
 
 func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
-	return map[periodic.Sink]periodic.Submitter{periodic.SinkJob: jobSubmitter{s.db}}
+	return map[periodic.Sink]periodic.Submitter{
+		periodic.SinkJob:   jobSubmitter{s.db},
+		periodic.SinkEvent: eventSubmitter{s.db},
+	}
 }
 
 func (s schedulerStore) Transient(err error) bool {

@@ -1,0 +1,103 @@
+package outbox
+
+import (
+	"context"
+	"time"
+)
+
+// Status is where a message is in its life.
+type Status string
+
+// The statuses.
+const (
+	Pending   Status = "pending"   // to be published
+	Published Status = "published" // the receiver has it
+	Dead      Status = "dead"      // refused too often, and set aside
+	Gone      Status = "gone"      // the message was removed; the event is still there
+)
+
+// Statuses lists all statuses.
+func Statuses() []Status { return []Status{Pending, Published, Dead, Gone} }
+
+// Record is an event with its message.
+type Record struct {
+	Event
+	Status    Status
+	Published time.Time // zero: it is not
+	Attempts  int       // in vain
+	Refusals  int       // of these
+	Problem   string    // of the last attempt
+	Retry     time.Time // not tried before; zero: at once
+	Dead      time.Time // when it was set aside; zero: it is not
+}
+
+// Filter says which events to list. Zero fields do not filter.
+type Filter struct {
+	Topic       string
+	Type        string
+	AggregateID string
+	Status      Status
+	Limit       int  // at most so many; 0: 100
+	Oldest      bool // the oldest first, instead of the newest
+}
+
+// Lag is how far the publishing of a topic is behind.
+type Lag struct {
+	Topic   string
+	Pending int           // messages to be published
+	Oldest  time.Time     // when the oldest of them was written; zero: none
+	Age     time.Duration // of that one, by the database's clock
+	Dead    int           // messages set aside
+	Strict  bool          // a dead message stops the topic
+	Holder  string        // the relay that publishes it now
+	Problem string        // of the message whose turn it is
+	Retry   time.Time     // when that one is tried again; zero: at once
+}
+
+// Admin is how people look after the outbox; store.DB.Outbox is one.
+type Admin interface {
+	// List lists events, the newest first, without payload.
+	List(ctx context.Context, f Filter) ([]Record, error)
+	// Show returns an event, or store.ErrNotFound.
+	Show(ctx context.Context, id string) (Record, error)
+	// Resend has the messages of events published again, be they published,
+	// dead or gone; attempts count anew. It returns the ids of those that it
+	// found. They come before what is pending, but after what was published, so
+	// the order of their topic is not kept.
+	Resend(ctx context.Context, ids []string) ([]string, error)
+	// ResendDead does so with all dead messages of a topic.
+	ResendDead(ctx context.Context, topic string) ([]string, error)
+	// Lag tells for each topic with unpublished messages how far it is behind.
+	Lag(ctx context.Context) ([]Lag, error)
+	// SetStrict says whether a dead message stops a topic.
+	SetStrict(ctx context.Context, topic string, strict bool) error
+}
+
+// Log is the event store as readers without a group see it; store.DB.EventLog
+// is one.
+type Log interface {
+	// Read returns events of a topic that come after a
+	// position, in order. Positions are given where there are none yet.
+	Read(ctx context.Context, topic string, after int64, limit int) ([]Event, error)
+	// End is the last position of a topic.
+	End(ctx context.Context, topic string) (int64, error)
+	// Topics lists the topics that have events.
+	Topics(ctx context.Context) ([]string, error)
+	// Seek sets the group's offset in a topic: the event after position is read
+	// next. A member that has a batch in hand loses its lease.
+	Seek(ctx context.Context, topic string, position int64) error
+	// Offsets lists how far the group has read.
+	Offsets(ctx context.Context) ([]Offset, error)
+	// Watch calls wake whenever there may be events, until ctx ends.
+	Watch(ctx context.Context, wake func(), report func(error))
+}
+
+// Offset is how far a group has read a topic.
+type Offset struct {
+	Group, Topic string
+	Position     int64  // of the last event that was consumed
+	End          int64  // the topic's last position
+	Holder       string // the member that reads it now
+	Attempts     int    // at the next event, in vain
+	Problem      string // of the last of these
+}

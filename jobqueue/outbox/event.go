@@ -1,0 +1,72 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of [Event].
+const (
+	maxText    = 254      // characters of a name
+	maxPayload = 64 << 20 // bytes
+)
+
+// ErrInvalid is returned by [AppendTx] for an event that cannot be stored; the
+// message names the field and the bound.
+var ErrInvalid = errors.New("invalid event")
+
+// Event is a row of the table event_store: something that happened. Times are
+// UTC with microseconds; the zero time stands for NULL.
+type Event struct {
+	ID               string    // unique, by it receivers recognise duplicates; [AppendTx] makes one if it is empty
+	Topic            string    // where it is published; of a task: its group
+	Type             string    // what happened; of a task: the task
+	AggregateID      string    // what it happened to; of a task: its id
+	AggregateVersion int64     // 1 for the first event of the aggregate, one more for each; set by the store
+	Payload          string    // the data, by convention JSON
+	Due              time.Time // the tick that it is for; at most one event of an aggregate has it; zero: it is for none
+	Created          time.Time // when it was appended, by the database's clock; set by the store
+	Position         int64     // place within the topic, from 1 on without gaps; 0: not given yet
+}
+
+// validate names the field and the bound of what is wrong.
+func (e *Event) validate() error {
+	names := []struct{ field, value string }{
+		{"ID", e.ID}, {"Topic", e.Topic}, {"Type", e.Type}, {"AggregateID", e.AggregateID},
+	}
+	for _, n := range names {
+		switch {
+		case n.value == "":
+			return fmt.Errorf("%w: %s is empty", ErrInvalid, n.field)
+		case !validText(n.value) || utf8.RuneCountInString(n.value) > maxText:
+			return fmt.Errorf("%w: %s is no UTF-8 text of at most %d characters without NUL", ErrInvalid, n.field, maxText)
+		}
+	}
+	switch {
+	case !validText(e.Payload) || len(e.Payload) > maxPayload:
+		return fmt.Errorf("%w: Payload is no UTF-8 text of at most %d bytes without NUL", ErrInvalid, maxPayload)
+	case e.AggregateVersion != 0 || e.Position != 0:
+		return fmt.Errorf("%w: AggregateVersion and Position are set by the store", ErrInvalid)
+	}
+	return nil
+}
+
+// validText reports whether both databases can hold the text.
+func validText(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
+// cleanText makes a text one that both databases can hold, of limited length.
+func cleanText(text string, limit int) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "…"
+}

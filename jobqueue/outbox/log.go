@@ -1,0 +1,26 @@
+package outbox
+
+import "github.com/sirupsen/logrus"
+
+// logNotice writes a notice as a log line: constant messages, data in fields,
+// never a payload.
+func logNotice(log logrus.FieldLogger, n Notice) {
+	if n.Item.ID != "" {
+		log = log.WithFields(logrus.Fields{"topic": n.Item.Topic, "event": n.Item.ID, "attempts": n.Item.Attempts + 1})
+	}
+	switch n.Kind {
+	case NoticePublished:
+		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count, "took": n.Took}).Debug("events published")
+	case NoticeFailed:
+		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted; trying again")
+	case NoticeDead:
+		log.WithError(n.Err).Error("event refused; set aside as dead")
+	case NoticeLost:
+		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count}).
+			Warn("lease of the topic lost; its events may be published twice")
+	case NoticePruned:
+		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
+	case NoticeTrouble:
+		log.WithError(n.Err).WithField("while", n.Doing).Error("relay failed; trying again")
+	}
+}

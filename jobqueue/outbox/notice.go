@@ -1,0 +1,30 @@
+package outbox
+
+import "time"
+
+// NoticeKind says what a relay did.
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	NoticePublished NoticeKind = "published" // Count events of Topic were accepted
+	NoticeFailed    NoticeKind = "failed"    // Item was not accepted because of Err; it is tried again after Delay
+	NoticeDead      NoticeKind = "dead"      // Item was refused too often because of Err, and is set aside
+	NoticeLost      NoticeKind = "lost"      // the lease of Topic was lost; Count events may be published twice
+	NoticePruned    NoticeKind = "pruned"    // Count messages and Events events were removed
+	NoticeTrouble   NoticeKind = "trouble"   // Err came up while Doing; it is tried again
+)
+
+// Notice is something that a relay did. Fields that the kind does not name are
+// zero.
+type Notice struct {
+	Kind   NoticeKind
+	Topic  string
+	Item   Item
+	Count  int
+	Events int
+	Took   time.Duration // published: since the batch was claimed
+	Delay  time.Duration
+	Doing  string
+	Err    error
+}

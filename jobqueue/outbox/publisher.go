@@ -1,0 +1,127 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Publisher hands events to a receiver. It must be safe for concurrent use with
+// events of different topics.
+type Publisher interface {
+	// Publish hands over the events of one topic, in order. It returns how many
+	// of the first the receiver has accepted, and, if these are not all, why
+	// the next was not: the events from that one on are given again later.
+	// [Refuse] marks an error that no retry would help, [RetryAfter] one after
+	// which to wait. It must return soon after ctx has ended.
+	Publish(ctx context.Context, events []Event) (accepted int, err error)
+}
+
+// PublisherFunc is a function as a [Publisher].
+type PublisherFunc func(ctx context.Context, events []Event) (accepted int, err error)
+
+// Publish implements [Publisher].
+func (f PublisherFunc) Publish(ctx context.Context, events []Event) (int, error) {
+	return f(ctx, events)
+}
+
+// Table is the publisher of topics that nobody sends anywhere: their consumers
+// read the event store. It accepts everything.
+func Table() Publisher {
+	return PublisherFunc(func(_ context.Context, events []Event) (int, error) { return len(events), nil })
+}
+
+// OneByOne makes a publisher of a function that hands over one event. Events
+// that ctx left no time for are given again without counting as attempts.
+func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
+	return PublisherFunc(func(ctx context.Context, events []Event) (int, error) {
+		for i, e := range events {
+			if ctx.Err() != nil {
+				return i, ErrNotTried
+			}
+			if err := send(ctx, e); err != nil {
+				return i, err
+			}
+		}
+		return len(events), nil
+	})
+}
+
+// ErrNotTried is returned by a [Publisher] that had no time to try the next
+// event.
+var ErrNotTried = errors.New("not tried")
+
+type refusal struct{ error }
+
+func (e refusal) Unwrap() error { return e.error }
+
+// Refuse marks an error that no retry would help: the receiver does not want
+// this event. Refuse(nil) is nil.
+func Refuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal{err}
+}
+
+// IsRefusal reports whether err is, or wraps, an error that [Refuse] made.
+func IsRefusal(err error) bool {
+	var r refusal
+	return errors.As(err, &r)
+}
+
+type delayed struct {
+	error
+	delay time.Duration
+}
+
+func (e delayed) Unwrap() error { return e.error }
+
+// RetryAfter marks an error after which the event is to be tried again no
+// sooner than after delay, at most after Config.RetryMax or an hour, whichever
+// is longer. RetryAfter(nil, ...) is nil.
+func RetryAfter(err error, delay time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return delayed{err, delay}
+}
+
+func delayOf(err error) time.Duration {
+	var d delayed
+	if errors.As(err, &d) {
+		return d.delay
+	}
+	return 0
+}
+
+// Topics is a publisher for each topic; "*" stands for all others.
+type Topics map[string]Publisher
+
+// Publish implements [Publisher].
+func (t Topics) Publish(ctx context.Context, events []Event) (int, error) {
+	if len(events) == 0 {
+		return 0, nil
+	}
+	p, ok := t[events[0].Topic]
+	if !ok {
+		p, ok = t["*"]
+	}
+	if !ok {
+		return 0, fmt.Errorf("there is no publisher for topic %q", events[0].Topic)
+	}
+	return p.Publish(ctx, events)
+}
+
+// Names are the topics to claim: nil, which means all, if there is a "*".
+func (t Topics) Names() []string {
+	names := make([]string, 0, len(t))
+	for name := range t {
+		if name == "*" {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}

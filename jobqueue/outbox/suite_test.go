@@ -1,0 +1,171 @@
+package outbox_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/sirupsen/logrus"
+	"go.uber.org/goleak"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// TestMain runs a relay instead of the tests in the processes that tests start
+// to kill.
+func TestMain(m *testing.M) {
+	if os.Getenv(victimVariable) != "" {
+		os.Exit(victim())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// fixture is a database of a test's own, with the schema in it.
+type fixture struct {
+	*testing.T
+	kind string // "sqlite" or "postgres"
+	url  string
+	db   *store.DB
+	sql  *sqlx.DB // a user's connection
+}
+
+// both runs a test on SQLite and on PostgreSQL.
+func both(t *testing.T, test func(f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	for kind, url := range map[string]func(testing.TB) string{
+		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(newFixture(t, kind, url(t)))
+		})
+	}
+}
+
+func newFixture(t *testing.T, kind, url string) *fixture {
+	t.Helper()
+	db, err := store.Open(t.Context(), url, store.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	driver, source := "postgres", url
+	if kind == "sqlite" {
+		driver, source = "sqlite3", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_busy_timeout=10000&_foreign_keys=on"
+	}
+	conn, err := sqlx.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &fixture{T: t, kind: kind, url: url, db: db, sql: conn}
+}
+
+// exec runs a user's SQL with ? as placeholder.
+func (f *fixture) exec(query string, args ...any) {
+	f.Helper()
+	if _, err := f.sql.Exec(f.sql.Rebind(query), args...); err != nil {
+		f.Fatalf("%s: %v", query, err)
+	}
+}
+
+// one returns the single value of a user's query as text; "" for NULL.
+func (f *fixture) one(query string, args ...any) string {
+	f.Helper()
+	var value *string
+	if err := f.sql.Get(&value, f.sql.Rebind(query), args...); err != nil {
+		f.Fatalf("%s: %v", query, err)
+	}
+	if value == nil {
+		return ""
+	}
+	return *value
+}
+
+// want fails unless a query returns a value.
+func (f *fixture) want(value any, query string, args ...any) {
+	f.Helper()
+	if got := f.one(query, args...); got != fmt.Sprint(value) {
+		f.Errorf("%s %v\n  got  %s\n  want %v", query, args, got, value)
+	}
+}
+
+// append appends events in a transaction of their own.
+func (f *fixture) append(events ...outbox.Event) []outbox.Event {
+	f.Helper()
+	var appended []outbox.Event
+	err := f.db.Update(f.Context(), func(tx *store.Tx) (err error) {
+		appended, err = outbox.AppendTx(f.Context(), tx, events...)
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return appended
+}
+
+// events makes n events of a topic, of the aggregates a0 to a4 in turn.
+func events(topic string, n int) []outbox.Event {
+	list := make([]outbox.Event, n)
+	for i := range list {
+		list[i] = outbox.Event{
+			Topic: topic, Type: "counted", AggregateID: fmt.Sprintf("%s-a%d", topic, i%5), Payload: fmt.Sprintf(`{"n":%d}`, i),
+		}
+	}
+	return list
+}
+
+// quick is a configuration that tries again soon.
+func quick(name string) outbox.Config {
+	return outbox.Config{
+		Name: name, Lease: time.Second, PollInterval: 200 * time.Millisecond, BatchSize: 10,
+		RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond, Logger: silent(),
+	}
+}
+
+func silent() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
+// relay starts a relay that is stopped with the test.
+func (f *fixture) relay(p outbox.Publisher, cfg outbox.Config) *outbox.Relay {
+	f.Helper()
+	r, err := outbox.New(f.db.Outbox(), p, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.start(r)
+	return r
+}
+
+type service interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+}
+
+// start starts a service that is stopped with the test, before the database is
+// closed.
+func (f *fixture) start(s service) {
+	f.Helper()
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	})
+}

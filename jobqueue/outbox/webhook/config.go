@@ -1,0 +1,108 @@
+package webhook
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// DefaultTimeout is that of [Config].
+const DefaultTimeout = 10 * time.Second
+
+// Mode says how an event is put into a request.
+type Mode string
+
+// The modes.
+const (
+	Structured Mode = "structured" // the body is the whole event in JSON
+	Binary     Mode = "binary"     // attributes are headers, the body is the payload
+)
+
+// Config are the settings of a [Publisher]. Only URL has no default. It holds
+// secrets: do not log it.
+type Config struct {
+	// URL is where events are posted to: http or https.
+	URL string
+	// Mode is Structured if empty.
+	Mode Mode
+	// Source is the attribute source of the events, a URI reference.
+	// Empty: outbox.DefaultCloudSource.
+	Source string
+	// Secrets sign the requests, each with a signature of its own, so that one
+	// can be replaced by another. A text that begins with "whsec_" is base64
+	// behind that, any other is taken as it is. Each has at least 16 bytes.
+	// None: requests are not signed.
+	Secrets []string
+	// Headers are sent along, such as Authorization. They must not be of
+	// those that the publisher sets.
+	Headers map[string]string
+	// Timeout bounds a request with its answer. It must be well below the lease
+	// of the relay. 0: DefaultTimeout.
+	Timeout time.Duration
+	// Transport makes the connections. nil: a copy of http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+func (c Config) withDefaults() Config {
+	if c.Mode == "" {
+		c.Mode = Structured
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	return c
+}
+
+// validate names the field and the bound of what is wrong; it shows neither the
+// URL nor a secret.
+func (c Config) validate() error {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("webhook.Config.URL is no URL such as https://example.org/events")
+	case c.Mode != Structured && c.Mode != Binary:
+		return fmt.Errorf("webhook.Config.Mode is %q; use %s or %s", c.Mode, Structured, Binary)
+	case c.Timeout < time.Millisecond || c.Timeout > time.Hour:
+		return fmt.Errorf("webhook.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
+	}
+	if _, err := url.Parse(c.Source); err != nil {
+		return errors.New("webhook.Config.Source is no URI reference")
+	}
+	for name, value := range c.Headers {
+		if strings.ContainsAny(name+value, "\r\n\x00") || name == "" || reserved(name) {
+			return fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
+		}
+	}
+	_, err = c.keys()
+	return err
+}
+
+// reserved reports whether the publisher sets a header itself.
+func reserved(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "ce-") || strings.HasPrefix(name, "webhook-") ||
+		name == "content-type" || name == "content-length" || name == "host"
+}
+
+// keys are the bytes of the secrets.
+func (c Config) keys() ([][]byte, error) {
+	var keys [][]byte
+	for i, secret := range c.Secrets {
+		key := []byte(secret)
+		if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
+			var err error
+			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
+				return nil, fmt.Errorf("webhook.Config.Secrets[%d] is not base64 behind whsec_", i)
+			}
+		}
+		if len(key) < 16 {
+			return nil, fmt.Errorf("webhook.Config.Secrets[%d] has %d bytes; use 16 or more, from a source of chance", i, len(key))
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}

@@ -1,0 +1,55 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// request makes the POST of an event.
+func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Request, error) {
+	c := outbox.NewCloudEvent(event, p.cfg.Source)
+	body, contentType := []byte(c.Data), c.ContentType
+	if p.cfg.Mode == Structured {
+		var err error
+		if body, err = c.Structured(); err != nil {
+			return nil, outbox.Refuse(err)
+		}
+		contentType = outbox.StructuredType + "; charset=utf-8"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", p.scrub(err))
+	}
+	for name, value := range p.cfg.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", contentType)
+	if p.cfg.Mode == Binary {
+		for _, a := range c.Attributes {
+			r.Header.Set("ce-"+a.Name, headerValue(a.Value))
+		}
+	}
+	sign(r.Header, p.keys, event.ID, time.Now(), body)
+	return r, nil
+}
+
+// headerValue writes an attribute as a header's value: what is not printable
+// ASCII, the space, the quote and the percent sign are percent-encoded UTF-8
+// (HTTP protocol binding 3.1.3.2).
+func headerValue(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' || c == '"' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+const (
+	maxAnswer = 64 << 10 // bytes of an answer that are read, so that the connection can serve again
+	maxQuoted = 200      // bytes of it that an error quotes
+	minSecret = 4        // bytes from which on a parameter of the URL may be one
+)
+
+// Publisher posts events to a URL. It implements [outbox.Publisher] and is safe
+// for concurrent use.
+type Publisher struct {
+	cfg    Config
+	keys   [][]byte
+	client *http.Client
+	secret []string // what no error may show
+}
+
+// New returns a publisher. It returns an error that names the field if the
+// configuration is not valid.
+func New(cfg Config) (*Publisher, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	keys, err := cfg.keys()
+	if err != nil {
+		return nil, err
+	}
+	transport := cfg.Transport
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	p := &Publisher{cfg: cfg, keys: keys, client: &http.Client{
+		Transport:     transport,
+		Timeout:       cfg.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	p.secret = append(p.secret, cfg.Secrets...)
+	for _, value := range cfg.Headers {
+		p.secret = append(p.secret, value)
+	}
+	u, _ := url.Parse(cfg.URL) // validate has parsed it
+	if password, ok := u.User.Password(); ok {
+		p.secret = append(p.secret, password)
+	}
+	for _, values := range u.Query() {
+		for _, value := range values {
+			if len(value) >= minSecret {
+				p.secret = append(p.secret, value)
+			}
+		}
+	}
+	return p, nil
+}
+
+// Publish implements [outbox.Publisher].
+func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, error) {
+	return outbox.OneByOne(p.send).Publish(ctx, events)
+}
+
+// Close closes idle connections.
+func (p *Publisher) Close() { p.client.CloseIdleConnections() }
+
+func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
+	request, err := p.request(ctx, event)
+	if err != nil {
+		return err
+	}
+	answer, err := p.client.Do(request)
+	if err != nil {
+		var urlErr *url.Error // it quotes the URL, which may hold a secret
+		if errors.As(err, &urlErr) {
+			err = urlErr.Err
+		}
+		return fmt.Errorf("post to %s: %w", request.URL.Host, p.scrub(err))
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if cerr := answer.Body.Close(); err == nil {
+		err = cerr
+	}
+	if answer.StatusCode/100 == 2 {
+		return nil // accepted, even if the answer broke off
+	}
+	if err != nil {
+		body = nil
+	}
+	return p.verdict(answer, body)
+}
+
+// verdict is what an answer other than 2xx means.
+func (p *Publisher) verdict(answer *http.Response, body []byte) error {
+	quoted := strings.Join(strings.Fields(p.clean(string(body))), " ")
+	quoted = strings.ToValidUTF8(quoted[:min(len(quoted), maxQuoted)], "")
+	text := fmt.Sprintf("%s answered %s", answer.Request.URL.Host, answer.Status)
+	if answer.StatusCode/100 == 3 {
+		text += " (redirects are not followed)"
+	} else if quoted != "" {
+		text += ": " + quoted
+	}
+	err := p.scrub(errors.New(text))
+	switch answer.StatusCode {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return outbox.RetryAfter(err, retryAfter(answer.Header.Get("Retry-After"), time.Now()))
+	}
+	if answer.StatusCode/100 == 4 {
+		return outbox.Refuse(err)
+	}
+	return err
+}
+
+// retryAfter reads seconds or a date (RFC 9110 10.2.3); 0 if it is neither.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return time.Duration(max(seconds, 0)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
+
+// scrub takes the configured secrets out of an error's text.
+func (p *Publisher) scrub(err error) error {
+	text := err.Error()
+	if clean := p.clean(text); clean != text {
+		return errors.New(clean)
+	}
+	return err
+}
+
+// clean takes the configured secrets out of a text, where a receiver or a
+// library may have put them.
+func (p *Publisher) clean(text string) string {
+	for _, s := range p.secret {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "xxxxx")
+		}
+	}
+	return text
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// EventLog is the event store as its readers see it: a consumer group, or
+// somebody who just looks. It implements [outbox.Source] for the group and
+// [outbox.Log]. It is safe for concurrent use.
+type EventLog struct {
+	db    *DB
+	group string
+}
+
+var (
+	_ outbox.Source = EventLog{}
+	_ outbox.Log    = EventLog{}
+)
+
+// EventLog returns the event store for a consumer group; readers that need no
+// offsets give any name.
+func (db *DB) EventLog(group string) EventLog { return EventLog{db, group} }
+
+// Watch implements [outbox.Source] and [outbox.Log].
+func (l EventLog) Watch(ctx context.Context, wake func(), report func(error)) {
+	l.db.dialect.watch(ctx, []topic{topicEvents}, wake, report)
+}
+
+// Read implements [outbox.Log].
+func (l EventLog) Read(ctx context.Context, topic string, after int64, limit int) ([]outbox.Event, error) {
+	var events []outbox.Event
+	err := l.db.placeEvents(ctx, []string{topic})
+	if err == nil {
+		err = l.db.View(ctx, func(tx *Tx) error {
+			events, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: outbox.DefaultBatchBytes})
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read events of topic %q: %w", topic, err)
+	}
+	return events, nil
+}
+
+// eventsAfter returns events of a topic behind a position.
+func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outbox.Terms) ([]outbox.Event, error) {
+	var rows []eventRow
+	err := tx.list(ctx, &rows, `WITH head AS (
+			SELECT id, position, octet_length(payload) AS size FROM event_store
+			WHERE topic = $1 AND position > $2 ORDER BY position LIMIT $3),
+		sized AS (
+			SELECT id, sum(size) OVER (ORDER BY position) AS bytes, row_number() OVER (ORDER BY position) AS n FROM head)
+		SELECT `+eventColumns+` FROM sized JOIN event_store AS e ON e.id = sized.id
+		WHERE n = 1 OR bytes <= $4 ORDER BY e.position`, topic, after, terms.Limit, terms.Bytes)
+	events := make([]outbox.Event, len(rows))
+	for i, r := range rows {
+		events[i] = r.event()
+	}
+	return events, err
+}
+
+// End implements [outbox.Log].
+func (l EventLog) End(ctx context.Context, topic string) (int64, error) {
+	var end sql.NullInt64
+	err := l.db.placeEvents(ctx, []string{topic})
+	if err == nil {
+		err = l.db.View(ctx, func(tx *Tx) error {
+			return tx.get(ctx, &end, `SELECT max(position) FROM event_topic WHERE topic = $1`, topic)
+		})
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find the end of topic %q: %w", topic, err)
+	}
+	return end.Int64, nil
+}
+
+// Topics implements [outbox.Log].
+func (l EventLog) Topics(ctx context.Context) ([]string, error) {
+	var topics []string
+	err := l.db.View(ctx, func(tx *Tx) error {
+		return tx.list(ctx, &topics, `SELECT topic FROM event_topic UNION SELECT topic FROM (`+unplacedTopics+`) AS u ORDER BY topic`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list topics: %w", err)
+	}
+	return topics, nil
+}
+
+// Seek implements [outbox.Log]. The token rises, so that a batch in hand cannot
+// set the offset back.
+func (l EventLog) Seek(ctx context.Context, topic string, position int64) error {
+	err := l.db.Update(ctx, func(tx *Tx) error {
+		_, err := tx.exec(ctx, `INSERT INTO event_offset AS o (group_, topic, position, updated) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (group_, topic) DO UPDATE SET position = excluded.position, updated = excluded.updated,
+				token = o.token + 1, holder = NULL, expires = NULL, attempts = 0, problem = NULL, retry = NULL`,
+			l.group, topic, position, Timestamp(tx.now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("seek in topic %q: %w", topic, err)
+	}
+	return nil
+}
+
+// Offsets implements [outbox.Log].
+func (l EventLog) Offsets(ctx context.Context) ([]outbox.Offset, error) {
+	var rows []struct {
+		Topic    string
+		Position int64
+		Last     int64
+		Holder   sql.NullString
+		Attempts int
+		Problem  sql.NullString
+	}
+	err := l.db.View(ctx, func(tx *Tx) error {
+		return tx.list(ctx, &rows, `SELECT o.topic, o.position, coalesce(t.position, 0) AS last,
+				CASE WHEN o.expires > $2 THEN o.holder END AS holder, o.attempts, o.problem
+			FROM event_offset AS o LEFT JOIN event_topic AS t ON t.topic = o.topic
+			WHERE o.group_ = $1 ORDER BY o.topic`, l.group, Timestamp(tx.now))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list offsets of group %q: %w", l.group, err)
+	}
+	list := make([]outbox.Offset, len(rows))
+	for i, r := range rows {
+		list[i] = outbox.Offset{Group: l.group, Topic: r.Topic, Position: r.Position, End: r.Last,
+			Holder: r.Holder.String, Attempts: r.Attempts, Problem: r.Problem.String}
+	}
+	return list, nil
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// Settle implements [outbox.Source].
+func (s OutboxStore) Settle(ctx context.Context, settled outbox.Settlement) (next *outbox.Batch, err error) {
+	err = s.db.Update(ctx, func(tx *Tx) error {
+		until := tx.now
+		if settled.More {
+			until = until.Add(settled.Terms.Lease)
+		}
+		l := settled.Lease
+		held, err := tx.exec(ctx, `UPDATE outbox_topic SET expires = $4 WHERE topic = $1 AND holder = $2 AND token = $3`,
+			l.Topic, l.Holder, l.Token, Timestamp(until))
+		if err != nil {
+			return err
+		}
+		if held == 0 {
+			return outbox.ErrLeaseLost
+		}
+		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
+			return err
+		}
+		if err := tx.markFailed(ctx, settled.Failed); err != nil {
+			return err
+		}
+		if settled.More {
+			next, err = tx.nextMessages(ctx, l, settled.Terms)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("settle messages of topic %q: %w", settled.Lease.Topic, err)
+	}
+	return next, nil
+}
+
+func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	r, err := tx.db.newRecords(1, []field{{"value", fieldText}}, len(items), func(i int) []any { return []any{items[i].ID} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
+		WHERE event_id IN (SELECT value FROM `+r.sql+` AS v) AND `+isPending, r.param, Timestamp(tx.now))
+	return err
+}
+
+func (tx *Tx) markFailed(ctx context.Context, f *outbox.Failure) error {
+	if f == nil {
+		return nil
+	}
+	retry, dead := Timestamp(tx.now.Add(f.Delay)), Timestamp{}
+	if f.Dead {
+		retry, dead = Timestamp{}, Timestamp(tx.now)
+	}
+	refused := 0
+	if f.Refused {
+		refused = 1
+	}
+	_, err := tx.exec(ctx, `UPDATE outbox_message SET attempts = attempts + 1, refusals = refusals + $2,
+			problem = $3, retry = $4, dead = $5
+		WHERE event_id = $1 AND `+isPending, f.Item.ID, refused, f.Problem, retry, dead)
+	return err
+}
