@@ -64,7 +64,7 @@ func (f eventField) suggest(p component) string {
 		return "; a month may have 28 days only"
 	case p.stop >= f.low && p.stop < p.start && p.start <= f.high && p.repeat == f.unit && f.name != yearField.name:
 		low, high := component{f.low, p.stop, f.unit}, component{p.start, f.high / f.unit * f.unit, f.unit}
-		return "; did you mean " + string(chain{high, low}.append(nil, 1, f.unit)) + "?"
+		return "; did you mean " + string(chain{low, high}.append(nil, 1, f.unit)) + "?"
 	}
 	return ""
 }

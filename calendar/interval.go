@@ -31,7 +31,11 @@ func (v *interval) simplify() {
 
 // String implements Schedule.
 func (v *interval) String() string {
-	text := "every " + v.amount() + " from " + v.anchor.time().In(v.zone.location).Format(time.RFC3339Nano)
+	from := v.anchor.time()
+	if wall(v.anchor)%minute == v.start%minute {
+		from = from.In(v.zone.location) // RFC 3339 knows offsets of whole minutes only
+	}
+	text := "every " + v.amount() + " from " + from.Format(time.RFC3339Nano)
 	if v.zoned {
 		text += " " + v.zone.name
 	}
@@ -81,6 +85,9 @@ func (v *interval) Prev(before time.Time) time.Time {
 	}
 }
 
+// meanMonth is the 4,800th part of 400 years.
+const meanMonth = 146_097 * int64(day) / 4800
+
 // guess returns the number of an elapse near an instant, at most two off: the offset of a zone never differs by more
 // than a day, and the days of two months by no more than one month.
 func (v *interval) guess(at instant) int64 {
@@ -91,7 +98,7 @@ func (v *interval) guess(at instant) int64 {
 	case v.unit.days > 0:
 		return since / (v.count * v.unit.days * int64(day))
 	}
-	return since / (v.count * v.unit.months * int64(day) * 146_097 / 4800) // the mean month of 400 years
+	return since / (v.count * v.unit.months * meanMonth)
 }
 
 // tick returns the k-th elapse; the anchor is elapse 0.

@@ -100,6 +100,7 @@ func (s *scanner) chain(unit int64) (chain, error) {
 
 // component reads start[..stop][/repeat].
 func (s *scanner) component(unit int64) (p component, err error) {
+	first := s.pos
 	p.stop = -1
 	if p.start, err = s.number(unit); err != nil {
 		return p, err
@@ -118,7 +119,7 @@ func (s *scanner) component(unit int64) (p component, err error) {
 			return p, s.failAt(at+1, "a repetition must be greater than 0")
 		}
 	} else if unit > 1 && p.stop >= 0 && p.start+p.repeat > p.stop {
-		return p, s.failAt(at, "a range shorter than a second needs a repetition, as 0..0.5/0.1")
+		return p, s.failAt(first, "a range shorter than a second needs a repetition, as 0..0.5/0.1")
 	}
 	return p, nil
 }

@@ -1,0 +1,135 @@
+package calendar
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
+	for _, c := range []struct{ timer, caret, msg string }{
+		// the caret stands under the byte at which the trouble starts
+		{"Mon *-*-* 25:00", "          ^", "hour 25 is not in 0..23"},
+		{"Mon *-*-* 1,2,25:00", "              ^", "hour 25 is not in 0..23"},
+		{"Mo *-*-* 02:00", "^", `"Mo" is not a weekday or a name such as daily; did you mean "Mon"?`},
+		{"Mon,Tues 02:00", "    ^", `"Tues" is not a weekday; did you mean "Tue"?`},
+		{"dayly", "^", `did you mean "daily"?`},
+		{"evry 15m", "^", `did you mean "every"?`},
+		{"noon", "^", `did you mean "*-*-* 12:00"?`},
+		{"24:00", "^", "midnight is 00:00, at the start of a day"},
+		{"10:00:60", "      ^", "second 60 is not in 0..59"},
+		{"2024-13-01", "     ^", "month 13 is not in 1..12"},
+		{"*-*-1,32", "      ^", "day 32 is not in 1..31"},
+		{"2200-01-01", "^", "year 2200 is not in 1970..2199"},
+		{"*-*~29", "    ^", "a month may have 28 days only"},
+		{"*:5..3", "  ^", "did you mean 0..3,5..59?"},
+		{"Fri..Mon 12:00", "^", "did you mean Mon,Fri..Sun?"},
+		{"*:55/10", "  ^", "minute 55/10 repeats beyond 59 at once"},
+		{"*-*~3/4", "    ^", "repeats beyond the last day at once"},
+		{"*:0/0", "    ^", "a repetition must be greater than 0"},
+		{"*:0:0..0.5", "    ^", "a range shorter than a second needs a repetition"},
+		{"*/5:00", " ^", "it needs a start, as 0/5 in a time or 1/5 in a date"},
+		{"*-*-L", "    ^", "the last day of a month is ~1, as in *-*~1"},
+		{"? 12:00", "^", "is for cron expressions"},
+		{"12", "  ^", `did you mean "12:00"?`},
+		{"15m", "^", `did you mean "every 15m"?`},
+		{"12:00:", "      ^", "found the end"},
+		{"daily 12:00", "     ^", `did you mean "*-*-* 12:00"?`},
+		{"weekly ", "      ^", `did you mean "weekly"?`},
+		{" daily", "^", "a timer does not start with a space"},
+		{"", "^", "the timer is empty; an example is *-*-* 02:00"},
+		{"12:00 é é", "     ^", `found " "`},
+		{"@9999999999", "^", "must not go beyond the year 2199"},
+		// zones
+		{"12:00 europe/berlin", "      ^", `unknown time zone "europe/berlin"; did you mean "Europe/Berlin"?`},
+		{"12:00 CEST", "      ^", `did you mean "Europe/Berlin"?`},
+		{"12:00 Local", "      ^", `"Local" is not the name of a time zone`},
+		{"12:00 posix/Europe/Berlin", "      ^", "is not the name of a time zone"},
+		{"12:00 Europe/../../etc/passwd", "      ^", "is not the name of a time zone"},
+		{"TZ=Mars/Olympus 0 0 * * *", "   ^", `unknown time zone "Mars/Olympus"`},
+		{"every 1 day Mars", "            ^", `unknown time zone "Mars"`},
+		// cron
+		{"0 2 * *", "       ^", `a cron expression has 5 to 7 fields, this one has 4; did you mean "0 2 * * *"?`},
+		{"0 0 * * * * * *", "              ^", "has 5 to 7 fields, this one has 8"},
+		{"0 25 * * *", "  ^", "hour 25 is not in 0..23"},
+		{"0 0,24 * * *", "    ^", "hour 24 is not in 0..23"},
+		{"0 0 * * MOM", "        ^", `expected a weekday, found "MOM"; did you mean "MON"?`},
+		{"0 0 * FRI *", "      ^", "expected a month, and FRI is none"},
+		{"0 0 * * 5#6", "          ^", "expected 1 to 5 after `#`"},
+		{"0 0 L-3 * *", "    ^", "stands alone"},
+		{"0 0 32W * *", "    ^", "day of the month 32 is not in 1..31"},
+		{"*/0 * * * *", "  ^", "expected a step of at least 1"},
+		{"30-10 * * * *", "^", "the range 30-10 ends before it starts"},
+		{"@midnight", "^", `did you mean "@daily"?`},
+		{"@every 5m", "^", `did you mean "every 5m"?`},
+		{"@daily x", "       ^", "expected the end of the timer"},
+		// intervals
+		{"every", "     ^", "expected a unit"},
+		{"every 0m", "      ^", "at least 1"},
+		{"every 5 M", "        ^", `did you mean "months"?`},
+		{"every 5 mintes", "        ^", `did you mean "minute"?`},
+		{"every 1d2h", "        ^", "only hours, minutes and seconds can be added up"},
+		{"every 300 years", "      ^", "at most 230 years"},
+		{"every 15m from", "              ^", "expected a time such as"},
+		{"every 15m from 2026-02-30", "               ^", "expected a time such as"},
+		{"every 15m from 2300-01-01", "               ^", "must start in the years 1970 to 2199"},
+		{"every 15m 5 o'clock", "            ^", "is not a unit"},
+	} {
+		_, err := Parse(c.timer)
+		var wrong *ParseError
+		if !errors.As(err, &wrong) {
+			t.Errorf("Parse(%q) = %v, want a *ParseError", c.timer, err)
+			continue
+		}
+		if want := c.timer + "\n" + c.caret; wrong.Caret() != want {
+			t.Errorf("Parse(%q) points at\n%s\nwant\n%s", c.timer, wrong.Caret(), want)
+		}
+		if !strings.Contains(wrong.Msg, c.msg) {
+			t.Errorf("Parse(%q): %s\nwant %s", c.timer, wrong.Msg, c.msg)
+		}
+		if wrong.Timer != c.timer || !strings.Contains(err.Error(), wrong.Msg) {
+			t.Errorf("Parse(%q): %v", c.timer, err)
+		}
+	}
+}
+
+func TestSuggestionsAreTimers(t *testing.T) {
+	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks"} {
+		_, err := Parse(timer)
+		var wrong *ParseError
+		if !errors.As(err, &wrong) {
+			t.Errorf("Parse(%q) = %v", timer, err)
+			continue
+		}
+		_, rest, _ := strings.Cut(wrong.Msg, `did you mean "`)
+		suggestion, _, ok := strings.Cut(rest, `"`)
+		if _, err := Parse(suggestion); err != nil || !ok {
+			t.Errorf("Parse(%q): %s\nthe suggestion is refused: %v", timer, wrong.Msg, err)
+		}
+	}
+}
+
+func TestLongTimersAreRefused(t *testing.T) {
+	long := "*:" + strings.Repeat("1,", 125) + "12"
+	if len(long) != MaxLength {
+		t.Fatalf("the longest timer has %d bytes", len(long))
+	}
+	if _, err := Parse(long); err != nil {
+		t.Errorf("a timer of %d bytes: %v", len(long), err)
+	}
+	_, err := Parse(long + "3")
+	var wrong *ParseError
+	if !errors.As(err, &wrong) || wrong.Offset != MaxLength || !strings.Contains(wrong.Msg, "255 bytes") {
+		t.Errorf("a timer of %d bytes: %v", len(long)+1, err)
+	}
+}
+
+func TestCaretIsFitForATerminal(t *testing.T) {
+	e := &ParseError{Timer: "Mön\x1b[31m \xff x", Offset: 11}
+	if want := "Mön?[31m \ufffd x\n          ^"; e.Caret() != want {
+		t.Errorf("%q, want %q", e.Caret(), want)
+	}
+	for _, offset := range []int{-1, 100} {
+		_ = (&ParseError{Timer: "x", Offset: offset}).Caret() // must not panic
+	}
+}

@@ -1,0 +1,89 @@
+package calendar
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestZoneNames(t *testing.T) {
+	for _, name := range []string{"UTC", "utc", "Etc/UTC", "GMT", "EST5EDT", "Etc/GMT+5", "America/Port-au-Prince",
+		"America/Argentina/ComodRivadavia", "Europe/Isle_of_Man"} {
+		if _, err := Parse("daily " + name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"Local", "localtime", "posixrules", "posix/UTC", "right/UTC", "/etc/localtime",
+		"Europe/../UTC", "../UTC", "Europe/", "Europe//Berlin", "Europe", "europe/berlin", "Europe/Berlin\x00", "C:\\UTC",
+		strings.Repeat("A", 200)} {
+		for _, timer := range []string{"daily " + name, "TZ=" + name + " @daily", "every 1 day " + name} {
+			if s, err := Parse(timer); err == nil {
+				t.Errorf("Parse(%q) = %v, want an error", timer, s)
+			}
+		}
+	}
+}
+
+func TestLocation(t *testing.T) {
+	for timer, want := range map[string]string{
+		"daily": "UTC", "daily utc": "UTC", "daily Asia/Tokyo": "Asia/Tokyo", "TZ=Asia/Tokyo @daily": "Asia/Tokyo",
+		"every 1 day Asia/Tokyo": "Asia/Tokyo", "every 1 day": "UTC",
+	} {
+		if got := Location(mustParse(t, timer)); got.String() != want {
+			t.Errorf("Location of %q: %v, want %s", timer, got, want)
+		}
+	}
+	if got := Location(foreign{}); got != time.UTC {
+		t.Errorf("Location of a schedule of another package: %v, want UTC", got)
+	}
+}
+
+// foreign is a schedule that another package has made. It elapses every second.
+type foreign struct{}
+
+func (foreign) Next(after time.Time) time.Time  { return after.Truncate(time.Second).Add(time.Second) }
+func (foreign) Prev(before time.Time) time.Time { return before.Add(-1).Truncate(time.Second) }
+func (foreign) String() string                  { return "always" }
+
+// TestPeriods compares the tabulated offsets of a zone with those of package time.
+func TestPeriods(t *testing.T) {
+	for _, name := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "Asia/Gaza",
+		"America/Santiago", "Africa/Monrovia", "Asia/Tehran", "Europe/Dublin", "Antarctica/Troll", "Asia/Tokyo"} {
+		z, err := zoneNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := instant(0); at < instant(lastWall); at += instant(5*hour + 7*minute) {
+			if got, want := z.periods[z.index(at)].offset, offsetAt(z.location, at); got != want {
+				t.Fatalf("%s at %v: offset %d, want %d", name, at.time(), got/second, want/second)
+			}
+		}
+		for _, p := range z.periods[1:] {
+			if offsetAt(z.location, p.start) == offsetAt(z.location, p.start-1) {
+				t.Errorf("%s: nothing changes at %v", name, p.start.time())
+			}
+		}
+	}
+}
+
+// TestSchedulesAreSafeForConcurrentUse is for the race detector.
+func TestSchedulesAreSafeForConcurrentUse(t *testing.T) {
+	s := mustParse(t, "*:0/7 Europe/Berlin")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			at := time.Date(2026, 1+time.Month(i), 1, 0, 0, 0, 0, time.UTC)
+			for range 100 {
+				if next := s.Next(at); !s.Prev(next.Add(1)).Equal(next) {
+					t.Errorf("Prev after %v is another elapse", next)
+				}
+				if _, err := Parse("daily Africa/Cairo"); err != nil {
+					t.Error(err)
+				}
+				at = s.Next(at)
+			}
+		})
+	}
+	wg.Wait()
+}
