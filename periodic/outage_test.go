@@ -1,0 +1,64 @@
+package periodic_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// accounted is the number of seconds between the first and the last recorded
+// tick of a task that elapses every second, less the ticks that rows account
+// for: 0 for each task (G2).
+const accounted = `SELECT coalesce(sum(abs(span - ticks)), 0) FROM (SELECT
+		round(extract(epoch FROM max(coalesce(until, due)) - min(due))) + 1 AS span,
+		sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) AS ticks
+	FROM periodic_tick GROUP BY task_id) AS t`
+
+// PostgreSQL is stopped for ten seconds: every tick due meanwhile has its row,
+// nothing is doubled, and the schedulers neither end nor spin.
+func TestPostgresStopsForTenSeconds(t *testing.T) {
+	t.Parallel()
+	server := storetest.PostgresServer(t)
+	f := newFixture(t, "postgres", server.URL())
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
+	var failures atomic.Int64
+	var seen *events
+	for _, name := range []string{"one", "two"} {
+		cfg := f.config(name)
+		e := watch(&cfg)
+		observe := cfg.Observe
+		cfg.Observe = func(event periodic.Event) {
+			if event.Kind == periodic.EventError {
+				failures.Add(1)
+			}
+			observe(event)
+		}
+		s, err := periodic.New(f.db.Periodic(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Stop(context.Background()) })
+		seen = e
+	}
+	seen.until(t, "tick", func(e periodic.Event) bool { return e.Kind == periodic.EventTick })
+	server.Stop()
+	time.Sleep(10 * time.Second) // a real server, so real time
+	server.Start()
+	back := time.Now()
+	seen.until(t, "tick after the outage", func(e periodic.Event) bool {
+		return e.Kind == periodic.EventTick && e.Tick.Due.After(back.Add(2*time.Second))
+	})
+	f.guarantees()
+	f.want(0, accounted)
+	f.want(20, "SELECT count(DISTINCT task_id) FROM periodic_tick WHERE decision = 'missed'")
+	if n := failures.Load(); n == 0 || n > 200 {
+		t.Errorf("%d failed attempts of two schedulers in ten seconds", n)
+	}
+}
