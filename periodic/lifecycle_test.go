@@ -1,0 +1,136 @@
+package periodic_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStartAndStop(t *testing.T) {
+	both(t, func(f *fixture) {
+		s, err := periodic.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); !errors.Is(err, periodic.ErrStarted) {
+			f.Errorf("a second Start returned %v", err)
+		}
+		if err := s.RunOnce(context.Background()); !errors.Is(err, periodic.ErrStarted) {
+			f.Errorf("RunOnce after Start returned %v", err)
+		}
+		var stopping sync.WaitGroup
+		for range 4 {
+			stopping.Go(func() {
+				if err := s.Stop(context.Background()); err != nil {
+					f.Error(err)
+				}
+			})
+		}
+		stopping.Wait()
+
+		unstarted, err := periodic.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for range 2 {
+			if err := unstarted.Stop(context.Background()); err != nil {
+				f.Error(err)
+			}
+		}
+		if err := unstarted.Start(context.Background()); !errors.Is(err, periodic.ErrStarted) {
+			f.Errorf("Start after Stop returned %v", err)
+		}
+	})
+}
+
+// Stop finishes the batch in hand, and leaves no mark.
+func TestStopFinishesTheBatch(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "hourly")
+		f.due("report", time.Second)
+		marked, goOn := make(chan struct{}), make(chan struct{})
+		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
+			if n == nthSubmit {
+				close(marked)
+				<-goOn
+			}
+			return nil
+		}}
+		s, err := periodic.New(h, f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		<-marked
+		stopped := make(chan error)
+		go func() { stopped <- s.Stop(context.Background()) }()
+		close(goOn)
+		if err := <-stopped; err != nil {
+			f.Error(err)
+		}
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+	})
+}
+
+// The end of Start's context is a Stop.
+func TestContextEndsTheScheduler(t *testing.T) {
+	both(t, func(f *fixture) {
+		ctx, cancel := context.WithCancel(context.Background())
+		s, err := periodic.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(ctx); err != nil {
+			f.Fatal(err)
+		}
+		cancel()
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	})
+}
+
+func TestConfigIsValidated(t *testing.T) {
+	good := periodic.Config{Name: "host"}
+	for field, change := range map[string]func(*periodic.Config){
+		"Name is \"\"":              func(c *periodic.Config) { c.Name = "" },
+		"Name is \"a/b\"":           func(c *periodic.Config) { c.Name = "a/b" },
+		"Name is \"a\\nb\"":         func(c *periodic.Config) { c.Name = "a\nb" },
+		"Name is \"xxxx":            func(c *periodic.Config) { c.Name = strings.Repeat("x", 201) },
+		"BatchSize is -1":           func(c *periodic.Config) { c.BatchSize = -1 },
+		"BatchSize is 10001":        func(c *periodic.Config) { c.BatchSize = 10_001 },
+		"Lease is 10ms":             func(c *periodic.Config) { c.Lease = 10 * time.Millisecond },
+		"PollInterval is -1s":       func(c *periodic.Config) { c.PollInterval = -time.Second },
+		"RetryMin is -1s":           func(c *periodic.Config) { c.RetryMin = -time.Second },
+		"RetryMax is 1ms; use Retr": func(c *periodic.Config) { c.RetryMax = time.Millisecond },
+	} {
+		cfg := good
+		change(&cfg)
+		if _, err := periodic.New(noStore{}, cfg); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := periodic.New(noStore{}, good); err != nil {
+		t.Error(err)
+	}
+}
+
+// noStore is a store that New must not touch.
+type noStore struct{ periodic.Store }
+
+func (noStore) Submitters() map[periodic.Sink]periodic.Submitter { return nil }
