@@ -22,7 +22,7 @@ func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
 }
 
 // claimSQL takes waiting jobs in one statement. $1 tasks, $2 groups, $3 limit,
-// $4 the last group, $5 phase, $6 high, $7 low, $8 worker, $9 now.
+// $4 the last group, $5 phase, $6 high, $7 low, $8 worker, $9 now, $10 the number of groups; no groups stand for all.
 //
 // walk skips along the index of waiting jobs from one (group, task, priority)
 // to the next, beginning after the last group and wrapping around once, until
@@ -36,9 +36,10 @@ const claimSQL = `WITH RECURSIVE
 	task (name) AS (SELECT v.value FROM {tasks} AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)),
 	served (name) AS (SELECT v.value FROM {groups} AS v),
+	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group'),
 	walk (group_, task, priority, own, counted, seen) AS (
 		SELECT n.group_, n.task, n.priority, {own}, {own}, {own}
-		FROM job AS n WHERE n.jid = coalesce(
+		FROM job AS n {about} WHERE n.jid = coalesce(
 			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > $4 ORDER BY {order} LIMIT 1),
 			(SELECT jid FROM job WHERE state = 'waiting' ORDER BY {order} LIMIT 1))
 		UNION ALL
@@ -49,7 +50,7 @@ const claimSQL = `WITH RECURSIVE
 			(SELECT jid FROM job WHERE state = 'waiting' AND ({group_}, {task}, priority) > (w.group_, w.task, w.priority)
 				AND ({w.group_} > $4 OR {group_} <= $4) ORDER BY {order} LIMIT 1),
 			CASE WHEN {w.group_} > $4 THEN
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} <= $4 ORDER BY {order} LIMIT 1) END)
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} <= $4 ORDER BY {order} LIMIT 1) END) {about}
 		WHERE w.seen <= $3),
 	share (quota) AS (SELECT ($3 + count(DISTINCT group_) - 1) / nullif(count(DISTINCT group_), 0) FROM walk WHERE own = 1),
 	candidate AS (
@@ -68,18 +69,18 @@ const claimSQL = `WITH RECURSIVE
 	ranked AS (SELECT jid, group_, lap, row_number() OVER (PARTITION BY group_ ORDER BY slot) AS turn FROM slotted),
 	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $3)
 	UPDATE job SET state = 'scheduled', worker = $8, heartbeat = $9, retry = NULL
-	WHERE jid IN (SELECT jid FROM chosen) AND state = 'waiting' RETURNING ` + jobColumns
+	WHERE jid IN (SELECT jid FROM chosen) AND {state} = 'waiting' RETURNING ` + jobColumns
 
 // claimStatement fills in claimSQL for a dialect.
 func (tx jobTx) claimStatement(tasks, groups records) string {
 	d := tx.db.dialect
-	own := `(CASE WHEN n.task IN (SELECT name FROM task)
-		AND (n.group_ IN (SELECT name FROM served) OR NOT EXISTS (SELECT 1 FROM served))
-		AND NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'group' AND p.name = n.group_) THEN 1 ELSE 0 END)`
+	const about = `LEFT JOIN task AS t ON t.name = n.task LEFT JOIN paused AS p ON p.name = n.group_
+		LEFT JOIN served AS s ON s.name = n.group_`
+	const own = `CASE WHEN t.name IS NOT NULL AND p.name IS NULL AND (s.name IS NOT NULL OR $10 = 0) THEN 1 ELSE 0 END`
 	order := d.bytewise("group_") + ", " + d.bytewise("task") + ", priority, submitted, jid"
 	first := d.firstJobs(`state = 'waiting' AND `+d.bytewise("group_")+` = w.group_ AND `+d.bytewise("task")+
 		` = w.task AND priority = w.priority`, order, "(SELECT quota FROM share)")
-	return strings.NewReplacer("{tasks}", tasks.sql, "{groups}", groups.sql, "{own}", own, "{order}", order, "{first}", first,
+	return strings.NewReplacer("{tasks}", tasks.sql, "{groups}", groups.sql, "{own}", own, "{state}", plainState, "{about}", about, "{order}", order, "{first}", first,
 		"{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{w.group_}", d.bytewise("w.group_"),
 		"{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
 		"{H}", "CAST($6 AS integer)", "{L}", "CAST($7 AS integer)",
@@ -96,7 +97,7 @@ func (tx jobTx) claim(ctx context.Context, worker string, c jobqueue.Claim) ([]j
 		return nil, err
 	}
 	jobs, err := tx.jobs(ctx, tx.claimStatement(tasks, groups),
-		tasks.param, groups.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now))
+		tasks.param, groups.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), len(c.Groups))
 	if err != nil {
 		return nil, err
 	}

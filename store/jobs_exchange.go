@@ -46,11 +46,16 @@ func (tx jobTx) claimInto(ctx context.Context, o jobqueue.Orders, report *jobque
 	return tx.recordGroup(ctx, o.Claim.Name, report.Group)
 }
 
+// plainState is the column state in conditions on rows found by their ids: it
+// hides the partial indexes over states from the planner, whose statistics on
+// them are out of date as soon as a queue fills or empties.
+const plainState = "state || ''"
+
 // ours is the fence of every transition that a worker makes; $1 are records
 // with the column jid, and $2 is the worker. Rows that somebody else has locked
 // are passed over.
 func (tx jobTx) ours(r records, states string) string {
-	fence := "job.state IN (" + states + ") AND job.worker = $2 AND job.heartbeat IS NOT NULL"
+	fence := "job." + plainState + " IN (" + states + ") AND job.worker = $2 AND job.heartbeat IS NOT NULL"
 	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + r.sql + " AS v) AND " +
 		fence + tx.db.dialect.lockRows() + ")"
 }
