@@ -41,6 +41,9 @@ func (p *cronParser) expression(words []word) error {
 		}
 	}
 	p.days.combine(p.normal[cronDay-first], p.normal[cronWeekday-first])
+	if len(words) == 6 && first == 1 && !hasYear(p.normal[5]) {
+		p.normal = append([]string{"0"}, p.normal...) // the year has lost its zeros, and must not be taken for a weekday
+	}
 	return nil
 }
 
@@ -149,11 +152,16 @@ func (p *cronParser) add(f int, i cronItem) {
 	if f == cronWeekday && i.low == 7 && i.high != 7 {
 		i.low = 0 // 7 is Sunday too
 	}
+	if f == cronYear && i.low < firstYear {
+		i.low += (firstYear - i.low + i.step - 1) / i.step * i.step
+	}
 	for v := i.low; v <= i.high; v += i.step {
 		switch {
 		case f != cronYear:
 			p.sets[f] |= 1 << v
-		case v >= firstYear && v <= lastYear:
+		case v > lastYear:
+			return
+		default:
 			p.years.add(v)
 		}
 	}
