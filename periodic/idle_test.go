@@ -40,6 +40,9 @@ func bubble(t *testing.T, test func(f *fixture)) {
 	})
 }
 
+// pass lets fake time pass.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
+
 // run starts a scheduler over h and returns the function that stops it.
 func (f *fixture) run(h periodic.Store, change ...func(*periodic.Config)) (stop func()) {
 	f.Helper()
@@ -69,9 +72,9 @@ func TestG8IdleIsQuiet(t *testing.T) {
 		f.exec(insertTask, "report", "2090-01-01")
 		h := &hooked{Store: f.db.Periodic()}
 		stop := f.run(h)
-		time.Sleep(time.Minute) // fake: planned, and every wake-up of it over
+		pass(time.Minute) // fake: planned, and every wake-up of it over
 		peeks, updates := h.peeks.Load(), h.updates.Load()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if got := h.peeks.Load() - peeks; got != 120 {
 			t.Errorf("%d looks in an idle hour with a poll interval of 30 s", got)
 		}
@@ -95,7 +98,7 @@ func TestG8WakesWhenDue(t *testing.T) {
 				}
 			}
 		})
-		time.Sleep(6 * time.Hour)
+		pass(6 * time.Hour)
 		stop()
 		if len(late) != 6 {
 			t.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
@@ -124,7 +127,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 				}
 			}
 		})
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		stop()
 		if taken < 30*time.Second || taken > 31*time.Second {
 			t.Errorf("taken over after %s, the lease is 30 s", taken)
@@ -137,10 +140,10 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 func TestG7ChangeIsNoticed(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) { c.PollInterval = 24 * time.Hour })
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		f.exec(insertTask, "report", "yearly")
 		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(0))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		f.want(1, "SELECT count(*) FROM job")
 		stop()
 	})
@@ -169,12 +172,12 @@ func TestOutageInFakeTime(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '02:00', 'allow')")
 		stop := f.run(f.db.Periodic())
-		time.Sleep(49 * time.Hour)
+		pass(49 * time.Hour)
 		stop()
 		f.want(2, "SELECT count(*) FROM job")
-		time.Sleep(365 * 24 * time.Hour)
+		pass(365 * 24 * time.Hour)
 		stop = f.run(f.db.Periodic())
-		time.Sleep(time.Second)
+		pass(time.Second)
 		stop()
 		f.want(3, "SELECT count(*) FROM job")
 		f.want(364, "SELECT missed FROM periodic_tick WHERE decision = 'missed'")

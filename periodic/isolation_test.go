@@ -142,6 +142,44 @@ func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
 	f.want("editing", "SELECT subject FROM job WHERE tracker = 'locked'")
 }
 
+// A mark that has expired on a row that somebody has locked: it is tried again
+// now and then, not all the time, and holds up nobody.
+func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec(insertTask, "locked", "hourly")
+	f.exec(insertTask, "free", "hourly")
+	f.due("locked", time.Second)
+	f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'locked'", f.at(-time.Minute))
+	open, err := f.connect().Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open.Exec("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	f.due("free", time.Second)
+	h := &hooked{Store: f.db.Periodic()}
+	var seen *events
+	stop := f.run(h, func(c *periodic.Config) { seen = watch(c) })
+	defer stop()
+	seen.until(t, "job", submitted("free"))
+	retries := 0
+	seen.until(t, "third sign that a row is locked", func(e periodic.Event) bool {
+		if e.Kind == periodic.EventLocked {
+			retries++
+		}
+		return retries == 3
+	})
+	if n := h.peeks.Load(); n > 10 {
+		t.Errorf("%d looks at the database for three attempts", n)
+	}
+	if err := open.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	seen.until(t, "job", submitted("locked"))
+}
+
 // Many unplanned rows do not hold up a due one.
 func TestG5DueBeforeUnplanned(t *testing.T) {
 	both(t, func(f *fixture) {

@@ -34,7 +34,7 @@ func (s *Scheduler) loop(running, working context.Context) {
 		if err == nil {
 			pause, err = s.inTerm(working, func(leading context.Context) (idle, error) {
 				if !cleared {
-					if err := s.clear(leading, s.cfg.Name); err != nil {
+					if _, err := s.clear(leading, s.cfg.Name); err != nil {
 						return idle{}, err
 					}
 					cleared = true
@@ -63,7 +63,7 @@ func (s *Scheduler) loop(running, working context.Context) {
 // idle tells why a round ended.
 type idle struct {
 	peek   Peek
-	locked bool // there are due rows, but somebody else has them
+	locked bool // there are rows to take, but somebody else has locked them
 }
 
 // pause is how long to sleep after a round.
@@ -104,23 +104,31 @@ func (s *Scheduler) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
+		locked := false
 		if !peek.Marked.IsZero() && s.expired(peek) {
-			if err := s.clear(working, ""); err != nil {
+			cleared, err := s.clear(working, "")
+			if err != nil {
 				return idle{}, err
 			}
-			continue
+			if cleared > 0 {
+				continue
+			}
+			peek.Marked, locked = time.Time{}, true
 		}
-		if !peek.Due || running.Err() != nil {
-			return idle{peek: peek}, nil
+		if peek.Due && running.Err() == nil {
+			claimed, err := s.drain(running, working)
+			if err != nil {
+				return idle{}, err
+			}
+			if claimed > 0 {
+				continue
+			}
+			locked = true
 		}
-		claimed, err := s.drain(running, working)
-		if err != nil {
-			return idle{}, err
-		}
-		if claimed == 0 {
+		if locked {
 			s.observe(Event{Kind: EventLocked})
-			return idle{peek: peek, locked: true}, nil
 		}
+		return idle{peek: peek, locked: locked}, nil
 	}
 }
 
@@ -131,17 +139,17 @@ func (s *Scheduler) expired(p Peek) bool {
 	return age > s.cfg.Lease || age < -s.cfg.Lease
 }
 
-// clear removes expired marks, and those of a worker name if one is given.
-func (s *Scheduler) clear(ctx context.Context, worker string) error {
-	var count int
-	err := s.update(ctx, func(tx Tx) (err error) {
+// clear removes expired marks, and those of a worker name if one is given. It
+// returns their number.
+func (s *Scheduler) clear(ctx context.Context, worker string) (count int, err error) {
+	err = s.update(ctx, func(tx Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, worker, s.cfg.Lease)
 		return err
 	})
 	if err == nil && count > 0 {
 		s.observe(Event{Kind: EventCleared, Count: count})
 	}
-	return err
+	return count, err
 }
 
 // unmarkStale removes the marks of batches that failed.

@@ -49,7 +49,7 @@ func TestPostgresStopsForTenSeconds(t *testing.T) {
 	}
 	seen.until(t, "tick", func(e periodic.Event) bool { return e.Kind == periodic.EventTick })
 	server.Stop()
-	time.Sleep(10 * time.Second) // a real server, so real time
+	time.Sleep(10 * time.Second) //nolint:forbidigo // the server is down in real time
 	server.Start()
 	back := time.Now()
 	seen.until(t, "tick after the outage", func(e periodic.Event) bool {

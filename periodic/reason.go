@@ -79,7 +79,7 @@ func span(d time.Duration) string {
 	for _, u := range units {
 		if n := d / u.size; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			d -= n * u.size
+			d %= u.size
 		} else if len(parts) > 0 {
 			break
 		}

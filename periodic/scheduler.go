@@ -154,7 +154,7 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 		return err
 	}
 	defer s.leave(ctx)
-	if err := s.clear(ctx, s.cfg.Name); err != nil {
+	if _, err := s.clear(ctx, s.cfg.Name); err != nil {
 		return err
 	}
 	for {

@@ -25,8 +25,8 @@ func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(erro
 
 func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
 	return map[periodic.Sink]periodic.Submitter{
-		periodic.SinkJob:   jobSubmitter{s.db},
-		periodic.SinkEvent: eventSubmitter{s.db},
+		periodic.SinkJob:   jobSubmitter(s),
+		periodic.SinkEvent: eventSubmitter(s),
 	}
 }
 
