@@ -21,7 +21,6 @@ type cronField struct {
 	name      string
 	low, high int
 	letters   string // names of three letters, in a row
-	first     int    // number of the first name
 }
 
 var cronFields = [...]cronField{

@@ -65,7 +65,7 @@ func (t *ticker) skip(i int, from instant) (int, instant) {
 	if !ok {
 		w = lastWall
 	}
-	i = max(i+1, t.zone.index(instant(w-2*day)))
+	i = max(i+1, t.zone.index(instant(w-beyondOffsets)))
 	return i, t.zone.periods[i].start
 }
 
@@ -89,19 +89,25 @@ func (t *ticker) nextIn(i int, from, end instant) (at instant, ok bool) {
 // prev returns the latest elapse that is at most until.
 func (t *ticker) prev(until instant) (instant, bool) {
 	until = min(until, lastInstant)
-	for i := t.zone.index(until); i >= 0; i-- {
+	for i := t.zone.index(until); ; {
 		if at, ok := t.prevIn(i, until); ok {
 			return at, true
 		}
-		// Nothing down to the previous reading that matches: go on near it.
-		if w, ok := t.table.prev(wall(t.zone.periods[i].start) + t.zone.periods[i].offset + 2*day); ok {
-			i = min(i, t.zone.index(instant(w+4*day))+1)
-		} else {
+		if i == 0 {
 			return 0, false
 		}
-		until = t.zone.periods[i].start - 1
+		i, until = t.skipBack(i)
 	}
-	return 0, false
+}
+
+// skipBack returns the latest period worth a look after period i had no elapse, and its last instant.
+func (t *ticker) skipBack(i int) (int, instant) {
+	w, ok := t.table.prev(wall(t.zone.periods[i].start) + beyondOffsets) // no earlier period shows a later time
+	if !ok {
+		w = firstWall
+	}
+	i = min(i-1, t.zone.index(instant(w+beyondOffsets)))
+	return i, t.zone.end(i) - 1
 }
 
 // prevIn returns the latest elapse of period i up to the given instant.

@@ -33,10 +33,13 @@ type zone struct {
 	periods  []period // the first one starts before every supported year
 }
 
+// beyondOffsets is more than any offset from UTC, and more than any change of the clock.
+const beyondOffsets = 2 * day
+
 // The instants between which a wall clock can show a supported year, whatever its offset.
 const (
-	firstInstant = instant(firstWall) - instant(2*day)
-	lastInstant  = instant(lastWall) + instant(2*day)
+	firstInstant = instant(firstWall - beyondOffsets)
+	lastInstant  = instant(lastWall + beyondOffsets)
 )
 
 var utc = &zone{name: "UTC", location: time.UTC, periods: []period{{firstInstant, 0}}}
@@ -147,7 +150,7 @@ func (z *zone) end(i int) instant {
 // resolve returns the instant at which the clock shows w: the first one when there are two. A reading that is left out
 // by a change of the clock counts with the offset before the change (RFC 5545, section 3.3.5).
 func (z *zone) resolve(w wall) instant {
-	for i := z.index(instant(w - 2*day)); ; i++ {
+	for i := z.index(instant(w - beyondOffsets)); ; i++ {
 		p := z.periods[i]
 		if i+1 < len(z.periods) && w >= wall(z.end(i))+p.offset {
 			continue

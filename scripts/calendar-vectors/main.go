@@ -6,6 +6,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -25,11 +26,13 @@ func main() {
 	flag.Parse()
 	g := &generator{rand.New(rand.NewPCG(*seed, 0))}
 	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
 	for range *n {
 		timer, base := g.timer(), g.base()
 		row := append([]string{timer, base.Format(time.RFC3339)}, reference(timer, base)...)
 		fmt.Fprintln(out, strings.Join(row, "\t"))
+	}
+	if err := out.Flush(); err != nil {
+		log.Fatal(err)
 	}
 }
 
@@ -40,7 +43,7 @@ func reference(timer string, base time.Time) []string {
 	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C")
 	text, err := cmd.Output()
 	if err != nil {
-		if _, refused := err.(*exec.ExitError); !refused {
+		if refused := (*exec.ExitError)(nil); !errors.As(err, &refused) {
 			log.Fatalf("cannot run systemd-analyze: %v", err)
 		}
 		return []string{"!"}
