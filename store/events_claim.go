@@ -35,7 +35,7 @@ func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, top
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.exec(ctx, `INSERT INTO event_offset (group_, topic) SELECT $2, value FROM `+r.sql+` AS v
+	if _, err := tx.exec(ctx, `INSERT INTO event_offset (group_, topic) SELECT CAST($2 AS varchar(254)), value FROM `+r.sql+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM event_offset WHERE group_ = $2 AND topic = value) ORDER BY value
 		ON CONFLICT DO NOTHING`, r.param, l.group); err != nil {
 		return nil, err

@@ -32,20 +32,30 @@ func Table() Publisher {
 	return PublisherFunc(func(_ context.Context, events []Event) (int, error) { return len(events), nil })
 }
 
-// OneByOne makes a publisher of a function that hands over one event. Events
-// that ctx left no time for are given again without counting as attempts.
+// OneByOne makes a publisher of a function that hands over one event; its
+// panics count as errors. Events that ctx left no time for are given again without counting as attempts.
 func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 	return PublisherFunc(func(ctx context.Context, events []Event) (int, error) {
 		for i, e := range events {
 			if ctx.Err() != nil {
 				return i, ErrNotTried
 			}
-			if err := send(ctx, e); err != nil {
+			if err := guard(func() error { return send(ctx, e) }); err != nil {
 				return i, err
 			}
 		}
 		return len(events), nil
 	})
+}
+
+// guard has the panics of somebody else's code become errors.
+func guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return call()
 }
 
 // ErrNotTried is returned by a [Publisher] that had no time to try the next

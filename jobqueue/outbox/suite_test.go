@@ -2,6 +2,8 @@ package outbox_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,11 +82,11 @@ func (f *fixture) exec(query string, args ...any) {
 	}
 }
 
-// one returns the single value of a user's query as text; "" for NULL.
+// one returns the single value of a user's query as text; "" for NULL or no row.
 func (f *fixture) one(query string, args ...any) string {
 	f.Helper()
 	var value *string
-	if err := f.sql.Get(&value, f.sql.Rebind(query), args...); err != nil {
+	if err := f.sql.Get(&value, f.sql.Rebind(query), args...); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		f.Fatalf("%s: %v", query, err)
 	}
 	if value == nil {
@@ -126,7 +128,14 @@ func events(topic string, n int) []outbox.Event {
 	return list
 }
 
-// quick is a configuration that tries again soon.
+// quick is a configuration that tries again soon, of which trouble with the
+// database fails the test.
+func (f *fixture) quick(name string) outbox.Config {
+	cfg := quick(name)
+	cfg.Observe = troubles(f)
+	return cfg
+}
+
 func quick(name string) outbox.Config {
 	return outbox.Config{
 		Name: name, Lease: time.Second, PollInterval: 200 * time.Millisecond, BatchSize: 10,
@@ -138,6 +147,15 @@ func silent() logrus.FieldLogger {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	return log
+}
+
+// troubles fails the test if a relay has trouble with the database.
+func troubles(t testing.TB) func(outbox.Notice) {
+	return func(n outbox.Notice) {
+		if n.Kind == outbox.NoticeTrouble && !errors.Is(n.Err, store.ErrBusy) {
+			t.Errorf("while trying to %s: %v", n.Doing, n.Err)
+		}
+	}
 }
 
 // relay starts a relay that is stopped with the test.

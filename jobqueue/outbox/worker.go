@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -40,23 +39,17 @@ func (r *Relay) publish(working context.Context, b *Batch, asked time.Time) Sett
 	for i := range b.Items {
 		events[i] = b.Items[i].Event
 	}
-	accepted, err := r.call(ctx, events)
+	accepted := 0
+	err := guard(func() (err error) {
+		accepted, err = r.publisher.Publish(ctx, events)
+		return err
+	})
 	accepted = min(max(accepted, 0), len(events))
 	s := Settlement{Lease: b.Lease, Accepted: b.Items[:accepted], Terms: r.terms()}
 	if accepted < len(events) && working.Err() == nil && !errors.Is(err, ErrNotTried) {
 		s.Failed = r.failure(b.Items[accepted], err)
 	}
 	return s
-}
-
-// call has the publisher's panics become errors: it is somebody else's code.
-func (r *Relay) call(ctx context.Context, events []Event) (accepted int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			accepted, err = 0, fmt.Errorf("the publisher panicked: %v", p)
-		}
-	}()
-	return r.publisher.Publish(ctx, events)
 }
 
 // settle records what became of a batch, and tries again while the database

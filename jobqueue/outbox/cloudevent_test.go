@@ -1,0 +1,84 @@
+package outbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+func postgresURL(t *testing.T) string { t.Helper(); return storetest.PostgresURL(t) }
+
+// readCloudEvent is a receiver's view of a request: the specification, not the
+// code that is tested.
+func readCloudEvent(r *http.Request) (outbox.Event, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return outbox.Event{}, err
+	}
+	attributes := map[string]string{}
+	payload := string(body)
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/cloudevents+json") {
+		var envelope map[string]json.RawMessage
+		if err := json.Unmarshal(body, &envelope); err != nil {
+			return outbox.Event{}, err
+		}
+		payload = string(envelope["data"])
+		delete(envelope, "data")
+		for name, raw := range envelope {
+			var value string
+			if err := json.Unmarshal(raw, &value); err != nil {
+				return outbox.Event{}, fmt.Errorf("attribute %s: %w", name, err)
+			}
+			attributes[name] = value
+		}
+	}
+	for name := range r.Header {
+		if attribute, ok := strings.CutPrefix(strings.ToLower(name), "ce-"); ok {
+			if attributes[attribute], err = url.PathUnescape(r.Header.Get(name)); err != nil {
+				return outbox.Event{}, err
+			}
+		}
+	}
+	for _, name := range []string{"id", "source", "type"} {
+		if attributes[name] == "" || attributes["specversion"] != "1.0" {
+			return outbox.Event{}, fmt.Errorf("no attribute %s, or no specversion 1.0, in %v", name, attributes)
+		}
+	}
+	version, err := strconv.ParseInt(attributes["aggregateversion"], 10, 64)
+	return outbox.Event{
+		ID: attributes["id"], Topic: attributes["topic"], Type: attributes["type"],
+		AggregateID: attributes["subject"], AggregateVersion: version, Payload: payload,
+	}, err
+}
+
+func TestCloudEventHasWhatTheEventHas(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 30, 0, 5000, time.UTC)
+	e := outbox.Event{
+		ID: "e1", Topic: "orders", Type: "order.placed", AggregateID: "o/7", AggregateVersion: 1 << 40,
+		Payload: `{"a":1}`, Due: at, Created: at.Add(time.Second),
+	}
+	for _, test := range []struct{ payload, source, want string }{
+		{`{"a":1}`, "https://example.org/x", `{"aggregateversion":"1099511627776","data":{"a":1},"datacontenttype":"application/json",` +
+			`"due":"2026-03-01T12:30:00.000005Z","id":"e1","partitionkey":"o/7","source":"https://example.org/x","specversion":"1.0",` +
+			`"subject":"o/7","time":"2026-03-01T12:30:01.000005Z","topic":"orders","type":"order.placed"}`},
+		{"no JSON", "", `{"aggregateversion":"1099511627776","data":"no JSON","datacontenttype":"text/plain; charset=utf-8",` +
+			`"due":"2026-03-01T12:30:00.000005Z","id":"e1","partitionkey":"o/7","source":"/nextrun","specversion":"1.0",` +
+			`"subject":"o/7","time":"2026-03-01T12:30:01.000005Z","topic":"orders","type":"order.placed"}`},
+	} {
+		e.Payload = test.payload
+		got, err := outbox.NewCloudEvent(e, test.source).Structured()
+		if err != nil || string(got) != test.want {
+			t.Errorf("got  %s, %v\nwant %s", got, err, test.want)
+		}
+	}
+}
