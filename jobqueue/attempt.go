@@ -3,8 +3,6 @@ package jobqueue
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -46,15 +44,15 @@ func (a *attempt) stop(cause error) {
 // run calls the handler and hands over the outcome.
 func (a *attempt) run(ctx context.Context, handler Handler, done func(outcome)) {
 	o := outcome{attempt: a, err: errors.New("the handler ended its goroutine")}
+	job := &JobContext{Job: a.job, notes: a.notes}
 	defer func() {
 		if p := recover(); p != nil {
-			o.err = fmt.Errorf("panic: %v", p)
-			a.notes.log(newLine(a.job.JID, Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())))
+			o.err = panicked(job, p)
 		}
 		o.cause = context.Cause(ctx)
 		o.result = a.notes.finish()
 		a.cancel(nil)
 		done(o)
 	}()
-	o.err = handler(ctx, &JobContext{Job: a.job, notes: a.notes})
+	o.err = handler(ctx, job)
 }

@@ -3,10 +3,32 @@ package jobqueue
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
+// Defaults of [CommandConfig].
+const (
+	DefaultKillGrace = 5 * time.Second
+	DefaultMaxOutput = 1 << 20
+)
+
+// maxArgsVariable is the greatest length of NEXTRUN_ARGS: Linux allows an
+// environment variable 128 KiB. Longer args are on standard input only.
+const maxArgsVariable = 100 << 10
+
 // CommandConfig says which program runs the jobs of a task, and how.
+//
+// The program gets the job's args on standard input and, if they are at most
+// 100 KiB, in NEXTRUN_ARGS; NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_GROUP,
+// NEXTRUN_SUBJECT, NEXTRUN_TRACKER, NEXTRUN_ATTEMPT and, for a tick,
+// NEXTRUN_DUE (RFC 3339, UTC) tell the rest. What it writes goes to the job log
+// line by line, standard error at level warn.
 type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
 	// nothing of the job is inserted into it. Required.
@@ -18,23 +40,126 @@ type CommandConfig struct {
 	Dir string
 	// Timeout is how long an attempt may take. 0: no limit.
 	Timeout time.Duration
-	// KillGrace is how long the processes have between SIGTERM and SIGKILL. 0: [DefaultKillGrace].
+	// KillGrace is how long the processes have between SIGTERM and SIGKILL, on
+	// timeout, cancellation or shutdown. 0: [DefaultKillGrace]; negative: none.
 	KillGrace time.Duration
 	// MaxOutput is how many bytes of output of an attempt go to the job log; the
-	// rest is read and dropped. 0: [DefaultMaxOutput].
+	// rest is read and dropped. 0: [DefaultMaxOutput]; negative: no output.
 	MaxOutput int
+	// PermanentCodes are exit codes after which the job is not tried again.
+	PermanentCodes []int
 }
 
-// CommandHandler returns a handler that runs a program.
-func CommandHandler(cfg CommandConfig) (Handler, error) {
-	if len(cfg.Argv) == 0 {
-		return nil, errors.New("jobqueue.CommandConfig.Argv is empty; name the program and its arguments")
+func (c CommandConfig) validate() error {
+	switch {
+	case len(c.Argv) == 0 || c.Argv[0] == "":
+		return errors.New("jobqueue.CommandConfig.Argv is empty; name the program and its arguments")
+	case c.Timeout < 0:
+		return fmt.Errorf("jobqueue.CommandConfig.Timeout is %s; use 0 (no limit) or a positive duration", c.Timeout)
 	}
-	return func(context.Context, *JobContext) error { return errors.New("not built yet") }, nil
+	for _, pair := range c.Env {
+		if name, _, found := strings.Cut(pair, "="); !found || name == "" {
+			return fmt.Errorf("jobqueue.CommandConfig.Env has %q; use NAME=value", name)
+		}
+	}
+	return nil
 }
 
-// Defaults of [CommandConfig].
-const (
-	DefaultKillGrace = 5 * time.Second
-	DefaultMaxOutput = 1 << 20
-)
+// CommandHandler returns a handler that runs a program in a process group of
+// its own, which is ended as a whole: by SIGTERM on timeout, cancellation and
+// shutdown, by SIGKILL after KillGrace, and in any case once the program itself
+// has ended. An exit code other than 0 is an error; a program that cannot be
+// started fails the job at once.
+func CommandHandler(cfg CommandConfig) (Handler, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	setDefault(&cfg.KillGrace, DefaultKillGrace)
+	setDefault(&cfg.MaxOutput, DefaultMaxOutput)
+	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
+	handler := Handler(cfg.run)
+	if cfg.Timeout > 0 {
+		handler = Chain(handler, Timeout(cfg.Timeout))
+	}
+	return handler, nil
+}
+
+func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
+	output := newOutput(job, c.MaxOutput)
+	defer output.close()
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(append(os.Environ(), c.Env...), variables(job)...)
+	cmd.Stdin = strings.NewReader(job.Args)
+	cmd.Stdout, cmd.Stderr = output.stream(Info), output.stream(Warn)
+	// A grandchild that left the process group may hold the pipes open.
+	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return Permanent(fmt.Errorf("start %s: %w", c.Argv[0], err))
+	}
+	ended := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.supervise(ctx, cmd, ended)
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-watched
+	return c.verdict(ctx, cmd, err)
+}
+
+// supervise ends the process group when ctx ends, and what is left of it when
+// the program has ended.
+func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-chan struct{}) {
+	defer killGroup(cmd)
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	if c.KillGrace < 0 {
+		return
+	}
+	terminateGroup(cmd)
+	timer := time.NewTimer(c.KillGrace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+func (c CommandConfig) verdict(ctx context.Context, cmd *exec.Cmd, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))
+	case errors.As(err, &exit):
+		err = fmt.Errorf("%s: %w", c.Argv[0], err)
+		if slices.Contains(c.PermanentCodes, cmd.ProcessState.ExitCode()) {
+			return Permanent(err)
+		}
+		return err
+	}
+	return fmt.Errorf("run %s: %w", c.Argv[0], err)
+}
+
+// variables tell the program about the job. Values with NUL cannot be told.
+func variables(job *JobContext) []string {
+	pairs := []string{
+		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_TASK=" + job.Task, "NEXTRUN_GROUP=" + job.Group,
+		"NEXTRUN_SUBJECT=" + job.Subject, "NEXTRUN_TRACKER=" + job.Tracker,
+		"NEXTRUN_ATTEMPT=" + strconv.Itoa(job.Attempt()),
+	}
+	if len(job.Args) <= maxArgsVariable {
+		pairs = append(pairs, "NEXTRUN_ARGS="+job.Args)
+	}
+	if !job.Due.IsZero() {
+		pairs = append(pairs, "NEXTRUN_DUE="+job.Due.UTC().Format(time.RFC3339Nano))
+	}
+	return slices.DeleteFunc(pairs, func(pair string) bool { return strings.Contains(pair, "\x00") })
+}

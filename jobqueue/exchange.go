@@ -73,8 +73,11 @@ func (l *loop) orders(now time.Time) Orders {
 	slices.SortFunc(o.Begin, func(a, b Beginning) int { return cmp.Compare(a.JID, b.JID) })
 	if free := l.free(); l.look > 0 && !l.stopping && free > 0 && !l.lookAt.After(now) {
 		o.Claim = Claim{
-			Limit: free, Tasks: l.tasks, Groups: l.cfg.Groups, Name: l.cfg.Name,
+			Limit: free, Tasks: l.tasks, Groups: l.cfg.Groups,
 			Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low,
+		}
+		if now.Sub(l.recorded) >= recordPause {
+			o.Claim.Name = l.cfg.Name
 		}
 	}
 	return o
@@ -176,6 +179,9 @@ func (l *loop) missed(a *attempt, s Standing, later time.Time) {
 func (l *loop) claimed(c Claim, report Report, now time.Time) {
 	if c.Limit == 0 {
 		return
+	}
+	if c.Name != "" && report.Group != l.group {
+		l.recorded = now
 	}
 	l.group, l.phase = report.Group, report.Phase
 	if len(report.Claimed) == 0 {

@@ -20,6 +20,9 @@ const (
 	// lockedPause is when to try again to change a row that somebody else has
 	// locked.
 	lockedPause = 500 * time.Millisecond
+	// recordPause is how often at most the last group is recorded: it matters
+	// only to the next process of that name.
+	recordPause = time.Second
 )
 
 // loop is the executor's one goroutine that owns the jobs in hand. It tells the
@@ -36,6 +39,7 @@ type loop struct {
 	group string
 	phase int
 
+	recorded time.Time // when the group was
 	look     int       // how many claims that find nothing to make; 0: none
 	lookAt   time.Time // not before
 	noteAt   time.Time

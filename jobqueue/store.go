@@ -84,7 +84,7 @@ type Claim struct {
 	Limit     int      // at most so many jobs; 0: no claim
 	Tasks     []string // only jobs of these tasks
 	Groups    []string // only jobs of these groups; none: of all
-	Name      string   // the worker's name, without boot id: whose turn is recorded
+	Name      string   // the worker's name, without boot id, under which the last group is recorded; empty: it is not
 	Group     string   // the group that was served last
 	Phase     int      // the turn in the counting scheme: turns 0 to High-1 of each High+Low prefer high priority
 	High, Low int      // the counting scheme; both at least 1

@@ -105,10 +105,12 @@ func (tx jobTx) claim(ctx context.Context, worker string, c jobqueue.Claim) ([]j
 	return jobs, nil
 }
 
-// recordGroup keeps whose turn it was, one row for each worker's name.
+// recordGroup keeps whose turn it was, one row for each worker's name. Another
+// process of that name may do the same at the same time.
 func (tx jobTx) recordGroup(ctx context.Context, name, group string) error {
-	n, err := tx.exec(ctx, "UPDATE jobgroupuse SET groupid = $2 WHERE workerid = $1", name, group)
-	if err != nil || n > 0 {
+	_, err := tx.exec(ctx, `DELETE FROM jobgroupuse WHERE workerid = $1 AND groupid IN (SELECT groupid FROM jobgroupuse
+		WHERE workerid = $1 AND groupid <> $2`+tx.db.dialect.lockRows()+`)`, name, group)
+	if err != nil {
 		return err
 	}
 	_, err = tx.exec(ctx, "INSERT INTO jobgroupuse (groupid, workerid) VALUES ($2, $1) ON CONFLICT DO NOTHING", name, group)

@@ -40,7 +40,7 @@ func (tx jobTx) claimInto(ctx context.Context, o jobqueue.Orders, report *jobque
 		return err
 	}
 	report.Group, report.Phase = o.Claim.Next(report.Claimed)
-	if report.Group == o.Claim.Group {
+	if report.Group == o.Claim.Group || o.Claim.Name == "" {
 		return nil
 	}
 	return tx.recordGroup(ctx, o.Claim.Name, report.Group)
