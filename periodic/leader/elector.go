@@ -112,8 +112,13 @@ func (e *Elector) Stop(ctx context.Context) error {
 	}
 	stop()
 	<-e.done
+	t, led := e.Term()
 	e.finish(ErrStopped)
-	return e.release(ctx)
+	err := e.release(ctx)
+	if err == nil && led {
+		e.observe(Event{Kind: EventReleased, Fence: t.Fence()})
+	}
+	return err
 }
 
 // Term returns the current term, and whether there is one.
@@ -208,7 +213,6 @@ func (e *Elector) release(ctx context.Context) error {
 		return fmt.Errorf("release the scheduler lock %q; it expires by itself within %s: %w", e.cfg.Lock, e.cfg.TTL, err)
 	}
 	e.owed = false
-	e.observe(Event{Kind: EventReleased, Fence: l.Fence()})
 	return nil
 }
 
