@@ -40,6 +40,8 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	switch event.Kind {
 	case EventStarted:
 		line.Info("executor started")
+	case EventStopping:
+		line.Info("executor is stopping")
 	case EventStopped:
 		line.Info("executor stopped")
 	case EventClaimed:

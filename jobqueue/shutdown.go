@@ -10,6 +10,7 @@ import (
 // their grace time.
 func (l *loop) shutDown(now time.Time) {
 	l.stopping = true
+	l.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: len(l.hand)})
 	l.graceEnd = now.Add(max(l.cfg.ShutdownGrace, 0))
 	for a := range l.hand {
 		if a.began.IsZero() && a.ending == nil {
