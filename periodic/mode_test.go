@@ -1,0 +1,280 @@
+package periodic_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store"
+)
+
+// quick opens the database again with timeouts that allow for a short TTL.
+func (f *fixture) quick() *store.DB {
+	f.Helper()
+	db, err := store.Open(f.Context(), f.url, store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// inMode makes a scheduler, and the events that it tells of.
+func (f *fixture) inMode(s periodic.Store, name string, mode periodic.Mode, change ...func(*periodic.Config)) (*periodic.Scheduler, *events) {
+	f.Helper()
+	cfg := f.config(name)
+	cfg.Mode = mode
+	cfg.RetryMin = time.Millisecond
+	for _, c := range change {
+		c(&cfg)
+	}
+	told := watch(&cfg)
+	made, err := periodic.New(s, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = made.Stop(context.Background()) })
+	return made, told
+}
+
+// shortTTL is for tests in which somebody waits for the lock to expire.
+func shortTTL(c *periodic.Config) { c.Lock.TTL, c.Lock.Heartbeat = 3*time.Second, 300*time.Millisecond }
+
+func (f *fixture) begin(s *periodic.Scheduler) {
+	f.Helper()
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) stop(s *periodic.Scheduler) {
+	f.Helper()
+	if err := s.Stop(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func kind(k periodic.EventKind) func(periodic.Event) bool {
+	return func(e periodic.Event) bool { return e.Kind == k }
+}
+
+// steal puts another holder into the lock's row, as if it had expired.
+const steal = `UPDATE scheduler_lock SET holder = 'thief', token = token + 1`
+
+func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		a, toldA := f.inMode(f.db.Periodic(), "a", periodic.ModeLeader)
+		f.begin(a)
+		toldA.until(f, "leadership of a", kind(periodic.EventLeading))
+		b, toldB := f.inMode(f.db.Periodic(), "b", periodic.ModeLeader)
+		f.begin(b)
+		toldB.until(f, "standby of b", kind(periodic.EventStandby))
+		if a, b := a.Standing(), b.Standing(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a/") {
+			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
+		}
+		due := f.due("t", time.Second)
+		toldA.until(f, "tick by a", kind(periodic.EventTick))
+		f.stop(a)
+		toldB.until(f, "leadership of b", kind(periodic.EventLeading))
+		f.due("t", time.Second)
+		toldB.until(f, "tick by b", kind(periodic.EventTick))
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a/%' AND due = ?", utc(due))
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b/%'")
+		f.want(2, "SELECT token FROM scheduler_lock")
+		f.guarantees()
+	})
+}
+
+func TestExclusiveRefusesASecondInstance(t *testing.T) {
+	both(t, func(f *fixture) {
+		a, _ := f.inMode(f.db.Periodic(), "a", periodic.ModeExclusive)
+		f.begin(a)
+		b, _ := f.inMode(f.db.Periodic(), "b", periodic.ModeExclusive)
+		err := b.Start(context.Background())
+		var held *leader.HeldError
+		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a/") || held.Lock.PID == 0 {
+			f.Fatalf("Start = %v, want a HeldError about a", err)
+		}
+		f.stop(a)
+		f.begin(b) // at once: the lock was released
+	})
+}
+
+func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		a, told := f.inMode(f.quick().Periodic(), "a", periodic.ModeExclusive, shortTTL)
+		f.begin(a)
+		told.until(f, "leadership", kind(periodic.EventLeading))
+		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
+		told.until(f, "loss of the lock", kind(periodic.EventLost))
+		f.exec("UPDATE periodic_task SET nextrun = '2020-01-01 00:00:00.000000'")
+		select {
+		case <-a.Done():
+		case <-time.After(30 * time.Second):
+			f.Fatal("the scheduler goes on")
+		}
+		var held *leader.HeldError
+		if err := a.Err(); !errors.As(err, &held) || held.Lock.Holder != "thief" {
+			f.Errorf("Err = %v, want a HeldError about the thief", err)
+		}
+		f.want(0, "SELECT count(*) FROM job")
+	})
+}
+
+// The lock changes hands between claim and submit while the leader believes to
+// have it, as it does when its process was stopped.
+func TestPausedLeaderSubmitsNothing(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		f.once()
+		f.due("t", time.Second)
+		h := &hooked{Store: f.db.Periodic()}
+		h.beforeUpdate = func(n int64) error {
+			if n == nthSubmit {
+				f.exec(steal)
+			}
+			return nil
+		}
+		s, told := f.inMode(h, "paused", periodic.ModeLeader)
+		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
+			f.Errorf("RunOnce = %v, want ErrLost", err)
+		}
+		told.until(f, "loss of the lock", kind(periodic.EventLost))
+		f.want(0, "SELECT count(*) FROM job")
+		f.want(0, "SELECT count(*) FROM periodic_tick")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL") // left to the successor at once
+		f.want("thief", "SELECT holder FROM scheduler_lock")
+	})
+}
+
+// A leader that has lost the lock does not even mark tasks.
+func TestPausedLeaderClaimsNothing(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		h := &hooked{Store: f.db.Periodic()}
+		h.beforeUpdate = func(n int64) error {
+			if n == nthClaim {
+				f.exec(steal)
+			}
+			return nil
+		}
+		s, _ := f.inMode(h, "paused", periodic.ModeLeader)
+		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
+			f.Errorf("RunOnce = %v, want ErrLost", err)
+		}
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
+	})
+}
+
+func TestLeaderThatCannotScheduleResigns(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		broken := &hooked{Store: f.quick().Periodic(), beforeUpdate: func(int64) error { return errors.New("broken") }}
+		a, toldA := f.inMode(broken, "a", periodic.ModeLeader, shortTTL)
+		f.begin(a)
+		toldA.until(f, "leadership of a", kind(periodic.EventLeading))
+		b, toldB := f.inMode(f.quick().Periodic(), "b", periodic.ModeLeader, shortTTL)
+		f.begin(b)
+		toldA.until(f, "resignation of a", kind(periodic.EventResigned))
+		toldB.until(f, "leadership of b", kind(periodic.EventLeading))
+		f.due("t", time.Second)
+		toldB.until(f, "tick by b", kind(periodic.EventTick))
+	})
+}
+
+func TestRunOnceInModesWithALock(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		once := func(mode periodic.Mode) (error, *events) {
+			s, told := f.inMode(f.db.Periodic(), "once", mode)
+			return s.RunOnce(f.Context()), told
+		}
+		if err, _ := once(periodic.ModeLeader); err != nil {
+			f.Fatal(err)
+		}
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
+		if err, _ := once(periodic.ModeExclusive); err != nil {
+			f.Fatal(err) // the first has released it
+		}
+		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
+		f.due("t", time.Second)
+		err, told := once(periodic.ModeLeader)
+		if err != nil {
+			f.Errorf("RunOnce while another leads: %v, want nil", err)
+		}
+		told.until(f, "standby", kind(periodic.EventStandby))
+		var held *leader.HeldError
+		if err, _ := once(periodic.ModeExclusive); !errors.As(err, &held) {
+			f.Errorf("RunOnce in mode exclusive while another holds the lock: %v, want a HeldError", err)
+		}
+		f.want(0, "SELECT count(*) FROM job")
+	})
+}
+
+func TestLocksOfDifferentNamesLeadSideBySide(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, name := range []string{"one", "two"} {
+			s, _ := f.inMode(f.db.Periodic(), name, periodic.ModeExclusive, func(c *periodic.Config) { c.Lock.Name = name })
+			f.begin(s)
+		}
+		f.want(2, "SELECT count(*) FROM scheduler_lock WHERE token = 1")
+	})
+}
+
+// lockless is a store without locks: mode shared must not ask for them.
+type lockless struct{ periodic.Store }
+
+func (lockless) Locks() leader.Store { panic("mode shared asked for the lock") }
+
+func TestSharedNeverTouchesTheLock(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "hourly")
+		s, _ := f.inMode(lockless{f.db.Periodic()}, "a", periodic.ModeShared)
+		if err := s.Join(f.Context()); err != nil {
+			f.Error(err)
+		}
+		if err := s.RunOnce(f.Context()); err != nil {
+			f.Error(err)
+		}
+		f.want(0, "SELECT count(*) FROM scheduler_lock")
+	})
+}
+
+func TestStopAfterJoinReleases(t *testing.T) {
+	both(t, func(f *fixture) {
+		s, _ := f.inMode(f.db.Periodic(), "a", periodic.ModeExclusive)
+		if err := s.Join(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires > heartbeat")
+		f.stop(s)
+		f.want(1, "SELECT count(*) FROM scheduler_lock WHERE expires < heartbeat")
+	})
+}
+
+func TestModeConfigurationIsValidated(t *testing.T) {
+	both(t, func(f *fixture) {
+		for want, change := range map[string]func(*periodic.Config){
+			"periodic.Config.Mode":                  func(c *periodic.Config) { c.Mode = "loner" },
+			"periodic.Config.Lock: leader.Config.H": func(c *periodic.Config) { c.Lock.Heartbeat = time.Minute },
+			"leader.Config.TTL is 30s; use 40s":     func(c *periodic.Config) { c.Lock.TTL = 30 * time.Second },
+		} {
+			cfg := f.config("a")
+			cfg.Mode = periodic.ModeLeader
+			change(&cfg)
+			_, err := periodic.New(f.db.Periodic(), cfg)
+			if f.kind == "sqlite" && cfg.Lock.TTL != 0 {
+				continue // no timeout ends a transaction there
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				f.Errorf("New = %v, want it to tell of %s", err, want)
+			}
+		}
+	})
+}
