@@ -105,7 +105,9 @@ func (r *checkReport) checkConfiguration() *config.Config {
 // says, without starting them.
 func (r *checkReport) checkServices(c *config.Config, db *store.DB) {
 	s := &services{program: r.program, config: c, name: "check", db: db, log: r.logger()}
-	if _, err := s.scheduler(); err != nil {
+	_, schedulerErr := s.scheduler()
+	_, executorErr := s.executor()
+	if err := errors.Join(schedulerErr, executorErr); err != nil {
 		r.add(levelError, "configuration", "%s: %v", c.Path, err)
 	}
 }

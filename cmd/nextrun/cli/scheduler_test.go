@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 )
@@ -52,22 +53,35 @@ func (s shell) start(t *testing.T, args ...string) *background {
 	return b
 }
 
+// patience is how long a test waits for a line, which fails it.
+const patience = 30 * time.Second
+
 // waitFor reads lines up to one that has all the texts.
-func (b *background) waitFor(texts ...string) string {
+func (b *background) waitFor(texts ...string) {
 	b.t.Helper()
 	var read []string
-lines:
-	for line := range b.lines {
-		read = append(read, line)
-		for _, text := range texts {
-			if !strings.Contains(line, text) {
-				continue lines
+	late := time.After(patience)
+	for {
+		select {
+		case line, ok := <-b.lines:
+			if read = append(read, line); ok && hasAll(line, texts) {
+				return
+			} else if !ok {
+				b.t.Fatalf("the program ended without a line that has %q:\n%s", texts, strings.Join(read, "\n"))
 			}
+		case <-late:
+			b.t.Fatalf("no line has %q:\n%s", texts, strings.Join(read, "\n"))
 		}
-		return line
 	}
-	b.t.Fatalf("the program ended without a line that has %q:\n%s", texts, strings.Join(read, "\n"))
-	return ""
+}
+
+func hasAll(line string, texts []string) bool {
+	for _, text := range texts {
+		if !strings.Contains(line, text) {
+			return false
+		}
+	}
+	return true
 }
 
 func TestSchedulerRunsUntilTheSignal(t *testing.T) {
@@ -94,9 +108,17 @@ func TestLogFormatJSON(t *testing.T) {
 	})
 }
 
-func TestModesThatAreNotThereYet(t *testing.T) {
+func TestModes(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"leader", "exclusive"} {
-		shell{}.fails(t, cli.WrongUsage, []string{"scheduler", "--mode", mode}, mode, "--mode shared")
-	}
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		first := s.start(t, "scheduler", "--mode", "exclusive", "--name", "first")
+		first.waitFor("started", "name=first")
+		s.fails(t, cli.Failed, []string{"scheduler", "--mode", "exclusive"}, "another instance", "first/", "--mode leader")
+		first.stop()
+		if exit := <-first.exit; exit != cli.Done {
+			t.Errorf("exit code %d after the signal, want %d", exit, cli.Done)
+		}
+		second := s.start(t, "scheduler", "--mode", "exclusive", "--name", "second")
+		second.waitFor("started", "name=second")
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -23,7 +24,11 @@ const stopTimeout = 30 * time.Second
 type service interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
+	Done() <-chan struct{} // closed when it has ended, be it by itself
 }
+
+// modes are the values of --mode.
+var modes = []string{string(periodic.ModeShared), string(periodic.ModeLeader), string(periodic.ModeExclusive)}
 
 // serviceFlags are the flags of the commands that run services.
 type serviceFlags struct {
@@ -37,7 +42,7 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.BoolVar(&f.migrate, "migrate", false, "create the tables, or bring them up to date, first")
 	if schedules {
-		f.mode.allowed = []string{"shared", "leader", "exclusive"}
+		f.mode.allowed = modes
 		flags.Var(&f.mode, "mode", "which instances schedule: all, a leader, or this one alone (NEXTRUN_MODE; default shared)")
 	}
 }
@@ -53,7 +58,8 @@ type services struct {
 
 // withServices runs fn with all that services need, or says what is missing.
 func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*services) error) error {
-	if err := p.checkMode(f); err != nil {
+	mode, err := p.modeOf(f)
+	if err != nil {
 		return err
 	}
 	c, err := p.configuration()
@@ -64,6 +70,7 @@ func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*se
 	if err != nil {
 		return err
 	}
+	c.Scheduler.Mode = mode
 	c.Database.Create = f.migrate
 	return p.withAnyDatabase(ctx, c.Database, func(db *store.DB) error {
 		s := &services{program: p, config: c, name: name, db: db, log: p.logger()}
@@ -74,17 +81,13 @@ func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*se
 	})
 }
 
-// checkMode refuses modes that are not there yet.
-func (p *program) checkMode(f *serviceFlags) error {
-	mode := choice{allowed: []string{"shared", "leader", "exclusive"}}
-	name := p.setting(f.mode.value, "NEXTRUN_MODE", "shared")
-	if err := mode.Set(name); err != nil {
-		return usagef("NEXTRUN_MODE is %q; %v", name, err)
+// modeOf is the mode of the scheduler.
+func (p *program) modeOf(f *serviceFlags) (periodic.Mode, error) {
+	name := p.setting(f.mode.value, "NEXTRUN_MODE", string(periodic.ModeShared))
+	if mode := periodic.Mode(name); mode.Valid() {
+		return mode, nil
 	}
-	if name != "shared" {
-		return usagef("mode %s is not there yet; use --mode shared, in which any number of instances may run", name)
-	}
-	return nil
+	return "", usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
 }
 
 // schema has the database's schema be the one that this program knows.
@@ -108,23 +111,49 @@ func (s *services) scheduler() (*periodic.Scheduler, error) {
 	return periodic.New(s.db.Periodic(), c)
 }
 
-// run runs services until ctx ends, and then stops them, all at once.
-func (s *services) run(ctx context.Context, list ...service) (err error) {
+func (s *services) executor() (*jobqueue.Executor, error) {
+	c := s.config.Executor
+	c.Name, c.Logger = s.name, s.log
+	executor, err := jobqueue.NewExecutor(s.db.Jobs(), c)
+	if err != nil {
+		return nil, err
+	}
+	handlers, err := s.config.Build()
+	if err != nil {
+		return nil, err
+	}
+	for task, handler := range handlers {
+		executor.Register(task, handler)
+	}
+	return executor, nil
+}
+
+// run runs services until ctx ends or one of them does, and then stops them,
+// all at once.
+func (s *services) run(ctx context.Context, list ...service) error {
+	ended := make(chan struct{}, len(list))
 	for i, one := range list {
 		if err := one.Start(ctx); err != nil {
 			return errors.Join(err, s.stop(list[:i]))
 		}
+		go func() {
+			<-one.Done()
+			ended <- struct{}{}
+		}()
 	}
 	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
-	<-ctx.Done()
-	s.log.Info("stopping; a second signal ends at once")
-	if err := s.stop(list); err != nil {
-		return err
+	select {
+	case <-ctx.Done():
+		s.log.Info("stopping; a second signal ends at once")
+	case <-ended:
 	}
+	err := s.stop(list)
 	s.log.Info("stopped")
-	return nil
+	return err
 }
 
+// stop stops services and returns what went wrong, also if that was why they
+// ended by themselves.
 func (s *services) stop(list []service) error {
 	grace := max(s.config.Executor.ShutdownGrace, jobqueue.DefaultShutdownGrace)
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout+grace)
@@ -136,6 +165,11 @@ func (s *services) stop(list []service) error {
 	var all error
 	for range list {
 		all = errors.Join(all, <-errs)
+	}
+	for _, one := range list {
+		if failed, ok := one.(interface{ Err() error }); ok {
+			all = errors.Join(all, failed.Err())
+		}
 	}
 	return all
 }

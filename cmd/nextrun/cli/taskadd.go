@@ -21,7 +21,7 @@ func (p *program) taskAddCommand() *cobra.Command {
 			if f.task == "" || f.timer == "" {
 				return usagef("a task needs --task NAME and --timer 'TIMER'")
 			}
-			if err := p.readArgs(&f); err != nil {
+			if err := p.fromStdin(&f.args); err != nil {
 				return err
 			}
 			task := periodic.NewTask(args[0], f.task, f.timer)

@@ -73,15 +73,15 @@ func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) (given bool)
 	return given
 }
 
-// readArgs takes the args from standard input if the flag says so.
-func (p *program) readArgs(f *taskFlags) error {
-	if f.args != "-" {
+// fromStdin takes a text from standard input if the flag says so.
+func (p *program) fromStdin(flag *string) error {
+	if *flag != "-" {
 		return nil
 	}
 	text, err := io.ReadAll(p.stdin)
 	if err != nil {
-		return fmt.Errorf("read the args: %w", err)
+		return fmt.Errorf("read standard input: %w", err)
 	}
-	f.args = string(text)
+	*flag = string(text)
 	return nil
 }

@@ -18,7 +18,7 @@ func (p *program) taskSetCommand() *cobra.Command {
 			if !f.apply(c, &periodic.Task{}) {
 				return usagef("nothing to change: give the columns as flags, such as --timer")
 			}
-			if err := p.readArgs(&f); err != nil {
+			if err := p.fromStdin(&f.args); err != nil {
 				return err
 			}
 			return p.withTasks(c.Context(), func(tasks *periodic.Tasks) error {

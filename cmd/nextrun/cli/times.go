@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -138,6 +139,28 @@ func (f *secondsFlag) Set(text string) error {
 		return fmt.Errorf("use whole seconds from 0 on such as 90, 90s or 1h30m%s", hint)
 	}
 	f.value = &d
+	return nil
+}
+
+// ageFlag is a flag that holds how long ago something was: 90m, 24h, 30d.
+type ageFlag time.Duration
+
+func (f *ageFlag) String() string { return "" }
+func (f *ageFlag) Type() string   { return "age" }
+
+// Set reads an age.
+func (f *ageFlag) Set(text string) error {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			*f = ageFlag(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("use an age such as 90m, 24h or 30d")
+	}
+	*f = ageFlag(d)
 	return nil
 }
 

@@ -27,7 +27,7 @@ func TestReadTakesEveryKey(t *testing.T) {
 	t.Parallel()
 	path := write(t, `
 database: {connect_timeout: 1s, statement_timeout: 2s, lock_timeout: 3s, idle_timeout: 4s, max_conns: 5, poll_only: true}
-scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s}
+scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, lock: {name: l, ttl: 22s, heartbeat: 1s}}
 executor:
   pool_size: 11
   groups: [a, b]
@@ -59,6 +59,7 @@ handlers:
 		Scheduler: periodic.Config{
 			BatchSize: 6, Lease: 7 * time.Second, PollInterval: 8 * time.Second,
 			RetryMin: 9 * time.Millisecond, RetryMax: 10 * time.Second,
+			Lock: periodic.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
 		},
 		Executor: jobqueue.Config{
 			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13, Lease: 14 * time.Second, Heartbeat: time.Second,

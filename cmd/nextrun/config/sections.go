@@ -45,6 +45,15 @@ func (r *reader) scheduler(place string, n *yaml.Node, c *periodic.Config) {
 		"poll_interval": r.durationInto(&c.PollInterval, 10*time.Millisecond, longest),
 		"retry_min":     r.durationInto(&c.RetryMin, time.Millisecond, longest),
 		"retry_max":     r.durationInto(&c.RetryMax, time.Millisecond, longest),
+		"lock":          func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
+	})
+}
+
+func (r *reader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {
+	r.mapping(n, place, keys{
+		"name":      func(place string, v *yaml.Node) { c.Name = r.text(place, v) },
+		"ttl":       r.durationInto(&c.TTL, time.Second, 24*time.Hour),
+		"heartbeat": r.durationInto(&c.Heartbeat, 10*time.Millisecond, 8*time.Hour),
 	})
 }
 

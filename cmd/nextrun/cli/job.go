@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+func (p *program) jobCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "job",
+		Short: "Look at jobs and change them",
+	},
+		p.jobListCommand(), p.jobShowCommand(), p.jobLogCommand(), p.jobSubmitCommand(),
+		p.jobCancelCommand(), p.jobRetryCommand(), p.jobPruneCommand(),
+		p.jobPauseCommand(), p.jobResumeCommand(), p.jobPausesCommand(),
+	)
+}
+
+// withQueue runs fn with the queue of the database.
+func (p *program) withQueue(ctx context.Context, fn func(*jobqueue.Queue) error) error {
+	return p.withDatabase(ctx, store.Options{}, func(db *store.DB) error {
+		err := fn(jobqueue.NewQueue(db.Jobs()))
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("%w; see: nextrun job list", err)
+		}
+		return err
+	})
+}
+
+// jobJSON is the JSON form of a job: its columns.
+type jobJSON struct {
+	JID       string     `json:"jid"`
+	Task      string     `json:"task"`
+	Group     string     `json:"group"`
+	Args      *string    `json:"args,omitempty"` // in lists absent
+	Subject   string     `json:"subject"`
+	Submitted time.Time  `json:"submitted"`
+	Submitter string     `json:"submitter"`
+	Priority  int        `json:"priority"`
+	State     string     `json:"state"`
+	Retries   int        `json:"retries"`
+	Progress  int        `json:"progress"`
+	Tracker   string     `json:"tracker,omitempty"`
+	Worker    string     `json:"worker,omitempty"`
+	Started   *time.Time `json:"started"`
+	Finished  *time.Time `json:"finished"`
+	Due       *time.Time `json:"due"`
+	Heartbeat *time.Time `json:"heartbeat,omitempty"`
+	Single    bool       `json:"single"`
+	Cancel    *time.Time `json:"cancel,omitempty"`
+	Retry     *time.Time `json:"retry,omitempty"`
+	Result    string     `json:"result,omitempty"`
+}
+
+func newJobJSON(j *jobqueue.Job) jobJSON {
+	return jobJSON{
+		JID: j.JID, Task: j.Task, Group: j.Group, Subject: j.Subject, Submitted: j.Submitted, Submitter: j.Submitter,
+		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: j.Tracker,
+		Worker: j.Worker, Started: timeOrNull(j.Started), Finished: timeOrNull(j.Finished), Due: timeOrNull(j.Due),
+		Heartbeat: timeOrNull(j.Heartbeat), Single: j.Single, Cancel: timeOrNull(j.Cancel), Retry: timeOrNull(j.Retry),
+		Result: j.Result,
+	}
+}

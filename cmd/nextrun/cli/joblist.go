@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func (p *program) jobListCommand() *cobra.Command {
+	filter := jobqueue.Filter{}
+	var states stateFlag
+	var asJSON, watch bool
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List jobs, those submitted last first",
+		Args:  arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if filter.Limit < 1 {
+				return usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			filter.States = states
+			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error {
+				list := func() error {
+					jobs, err := queue.List(c.Context(), filter)
+					if err != nil {
+						return err
+					}
+					return p.printJobs(jobs, asJSON)
+				}
+				if watch {
+					return p.watch(c.Context(), list)
+				}
+				return list()
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.Var(&states, "state", "only those in that state; may be given more than once")
+	flags.StringVar(&filter.Group, "group", "", "only those of that group")
+	flags.StringVar(&filter.Task, "task", "", "only those of that task `name`")
+	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task of that `id`")
+	flags.StringVar(&filter.Worker, "worker", "", "only those that this worker has or had")
+	flags.IntVarP(&filter.Limit, "number", "n", jobqueue.DefaultListLimit, "at most so many")
+	flags.BoolVarP(&watch, "watch", "w", false, "go on, a list every second")
+	jsonFlag(command, &asJSON)
+	return command
+}
+
+func (p *program) printJobs(jobs []jobqueue.Job, asJSON bool) error {
+	lines := []jobJSON{}
+	t := newTable("JOB", "TASK", "TRACKER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT")
+	for i := range jobs {
+		j := &jobs[i]
+		lines = append(lines, newJobJSON(j))
+		t.add(j.JID, j.Task, j.Tracker, jobState(j), p.ago(j.Submitted), p.ago(j.Started), p.took(j), firstLine(j.Result))
+	}
+	return p.print(t, lines, asJSON)
+}
+
+// jobState is the state of a job, of a running one with its progress.
+func jobState(j *jobqueue.Job) string {
+	switch {
+	case !j.Cancel.IsZero() && !j.State.Final():
+		return string(j.State) + ", to be cancelled"
+	case j.State == jobqueue.Running && j.Progress > 0:
+		return fmt.Sprintf("%s %s %d %%", j.State, progressBar(j.Progress), j.Progress)
+	}
+	return string(j.State)
+}
+
+// progressBar draws a percentage.
+func progressBar(percent int) string {
+	const width = 10
+	done := min(max(percent, 0), 100) * width / 100
+	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
+}
+
+// took is how long a job's last attempt took, or takes so far.
+func (p *program) took(j *jobqueue.Job) string {
+	switch {
+	case j.Started.IsZero():
+		return ""
+	case !j.Finished.IsZero():
+		return exactSpan(j.Finished.Sub(j.Started))
+	case j.State == jobqueue.Running:
+		return exactSpan(p.now().Sub(j.Started))
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	const most = 80
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	if rest != "" {
+		return line + " ..."
+	}
+	return line
+}
+
+// stateFlag is a flag that holds states of jobs.
+type stateFlag []jobqueue.State
+
+func (f *stateFlag) String() string { return "" }
+func (f *stateFlag) Type() string   { return "state" }
+
+// Set adds states, which commas separate.
+func (f *stateFlag) Set(text string) error {
+	for name := range strings.SplitSeq(text, ",") {
+		state := jobqueue.State(name)
+		if !state.Valid() {
+			var all []string
+			for _, s := range jobqueue.States() {
+				all = append(all, string(s))
+			}
+			return fmt.Errorf("use one of %s", strings.Join(all, ", "))
+		}
+		*f = append(*f, state)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func (p *program) jobLogCommand() *cobra.Command {
+	var asJSON, follow bool
+	command := &cobra.Command{
+		Use:   "log JOB",
+		Short: "Show the log of a job",
+		Args:  arguments("JOB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error {
+				log := jobLog{program: p, queue: queue, jid: args[0], asJSON: asJSON}
+				if follow {
+					return log.follow(c.Context())
+				}
+				_, err := log.write(c.Context())
+				return err
+			})
+		},
+	}
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job has ended")
+	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
+	return command
+}
+
+// followInterval is how often a log is looked at that is followed.
+const followInterval = 500 * time.Millisecond
+
+// jobLog writes the log of a job as far as it has not been written yet.
+type jobLog struct {
+	*program
+	queue  *jobqueue.Queue
+	jid    string
+	asJSON bool
+	last   int64 // counter of the last line written
+}
+
+// write writes the new lines and reports whether the job had ended before.
+func (l *jobLog) write(ctx context.Context) (ended bool, err error) {
+	job, err := l.queue.Get(ctx, l.jid)
+	if err != nil {
+		return false, err
+	}
+	for {
+		lines, err := l.queue.Logs(ctx, jobqueue.LogFilter{JID: l.jid, After: l.last})
+		if err != nil {
+			return false, err
+		}
+		if len(lines) == 0 {
+			return job.State.Final(), nil
+		}
+		for _, line := range lines {
+			if err := l.line(line); err != nil {
+				return false, err
+			}
+			l.last = line.Counter
+		}
+	}
+}
+
+// follow writes lines until the job has ended or ctx ends.
+func (l *jobLog) follow(ctx context.Context) error {
+	tick := time.NewTicker(followInterval)
+	defer tick.Stop()
+	for {
+		ended, err := l.write(ctx)
+		if err != nil || ended {
+			return unlessEnded(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (l *jobLog) line(line jobqueue.LogLine) error {
+	if l.asJSON {
+		return l.printJSONLine(struct {
+			Created time.Time      `json:"created"`
+			Level   jobqueue.Level `json:"level"`
+			Message string         `json:"message"`
+		}{line.Created, line.Level, line.Message})
+	}
+	return l.printf("%s  %-5s  %s\n", l.moment(line.Created), line.Level, printable(line.Message))
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func (p *program) jobPauseCommand() *cobra.Command {
+	return p.pauseCommand("pause", "Keep the jobs of a task or a group from being run", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+		if err := queue.Pause(c.Context(), what.Kind, what.Name); err != nil {
+			return err
+		}
+		return p.printf("paused %s %s\n", what.Kind, what.Name)
+	})
+}
+
+func (p *program) jobResumeCommand() *cobra.Command {
+	return p.pauseCommand("resume", "End a pause", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+		was, err := queue.Resume(c.Context(), what.Kind, what.Name)
+		if err != nil {
+			return err
+		}
+		if !was {
+			return fmt.Errorf("%s %q was not paused; see: nextrun job pauses", what.Kind, what.Name)
+		}
+		return p.printf("resumed %s %s\n", what.Kind, what.Name)
+	})
+}
+
+// pauseCommand makes a command about the jobs of a task or a group.
+func (p *program) pauseCommand(use, short string, do func(*cobra.Command, *jobqueue.Queue, jobqueue.Pause) error) *cobra.Command {
+	var task, groupName string
+	command := &cobra.Command{
+		Use:   use + " --task NAME | --group NAME",
+		Short: short,
+		Args:  arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if (task == "") == (groupName == "") {
+				return usagef("name either a --task or a --group")
+			}
+			what := jobqueue.Pause{Kind: jobqueue.PauseTask, Name: task}
+			if groupName != "" {
+				what = jobqueue.Pause{Kind: jobqueue.PauseGroup, Name: groupName}
+			}
+			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error { return do(c, queue, what) })
+		},
+	}
+	command.Flags().StringVar(&task, "task", "", "`name` of the task")
+	command.Flags().StringVar(&groupName, "group", "", "`name` of the group")
+	return command
+}
+
+func (p *program) jobPausesCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "pauses",
+		Short: "List the tasks and groups whose jobs are not run",
+		Args:  arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error {
+				pauses, err := queue.Pauses(c.Context())
+				if err != nil {
+					return err
+				}
+				type line struct {
+					Kind  jobqueue.PauseKind `json:"kind"`
+					Name  string             `json:"name"`
+					Since time.Time          `json:"since"`
+				}
+				var lines []line
+				t := newTable("KIND", "NAME", "SINCE")
+				for _, one := range pauses {
+					lines = append(lines, line(one))
+					t.add(one.Kind, one.Name, p.moment(one.Since))
+				}
+				return p.print(t, lines, asJSON)
+			})
+		},
+	}
+	jsonFlag(command, &asJSON)
+	return command
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func (p *program) jobSubmitCommand() *cobra.Command {
+	var job jobqueue.Job
+	command := &cobra.Command{
+		Use:     "submit TASK",
+		Short:   "Submit a single job by hand",
+		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10`,
+		Args:    arguments("TASK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			job.Task = args[0]
+			if err := p.fromStdin(&job.Args); err != nil {
+				return err
+			}
+			if !json.Valid([]byte(job.Args)) {
+				return usagef("--args is not JSON")
+			}
+			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error {
+				jids, err := queue.Submit(c.Context(), job)
+				if err != nil {
+					return err
+				}
+				return p.printf("submitted %s\n", jids[0])
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&job.Group, "group", "default", "group of the job; groups take turns")
+	flags.StringVar(&job.Args, "args", "{}", "input of the handler, `JSON`; - reads it from standard input")
+	flags.StringVar(&job.Subject, "subject", "", "what the job is about")
+	flags.StringVar(&job.Submitter, "submitter", "nextrun", "who submits it")
+	flags.IntVar(&job.Priority, "priority", jobqueue.PriorityLow, "0 low, 10 high")
+	flags.StringVar(&job.Tracker, "tracker", "", "`name` to find the job by")
+	flags.BoolVar(&job.Single, "single", false, "refuse it while such a job of the tracker is not final")
+	return command
+}
