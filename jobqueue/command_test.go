@@ -1,0 +1,227 @@
+package jobqueue_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// command runs a job by a shell script on SQLite, and returns it with its log
+// but the lines of the executor.
+func (q *fixture) command(cfg jobqueue.CommandConfig, job jobqueue.Job) (jobqueue.Job, []string) {
+	q.Helper()
+	h, err := jobqueue.CommandHandler(cfg)
+	if err != nil {
+		q.Fatal(err)
+	}
+	e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	job.Task = "t"
+	jid := q.submit(job)[0]
+	e.await(1, "ended", kind(jobqueue.EventEnded))
+	log := q.log(jid)
+	return q.get(jid), slices.DeleteFunc(log, func(line string) bool { return strings.HasPrefix(line, "attempt ") })
+}
+
+func script(text string) []string { return []string{"/bin/sh", "-c", text} }
+
+func TestCommandGetsTheJob(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		dir := t.TempDir()
+		job, log := q.command(jobqueue.CommandConfig{
+			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
+				pwd; echo oops >&2; printf 'no end'`),
+			Dir: dir, Env: []string{"OWN=mine"},
+		}, jobqueue.Job{Args: `{"a": "$(id) ü"}`, Group: "g", Due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+		if job.State != jobqueue.Success {
+			t.Errorf("%+v", job)
+		}
+		slices.Sort(log)
+		want := []string{`{"a": "$(id) ü"}`, `{"a": "$(id) ü"}`, "mine t g 1 2026-01-02T03:04:05Z", dir, "oops", "no end"}
+		slices.Sort(want)
+		if !slices.Equal(log, want) {
+			t.Errorf("log %q, want %q", log, want)
+		}
+		lines, err := q.queue.Logs(q.ctx, jobqueue.LogFilter{JID: job.JID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			if (line.Level == jobqueue.Warn) != (line.Message == "oops") {
+				t.Errorf("%s has level %s", line.Message, line.Level)
+			}
+		}
+	})
+}
+
+func TestCommandExitCodes(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		fail, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		final, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		missing, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: []string{"/nowhere/to/be/found"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := q.run(jobqueue.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
+		for task, retries := range map[string]int{"fail": 1, "final": 0, "missing": 0} {
+			jid := q.submit(jobqueue.Job{Task: task})[0]
+			e.awaitEnd(jid, jobqueue.Failed)
+			if job := q.get(jid); job.Retries != retries {
+				t.Errorf("%s: %+v", task, job)
+			}
+		}
+	})
+}
+
+func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		job, log := q.command(jobqueue.CommandConfig{Argv: script(`echo "${NEXTRUN_ARGS-none}"; wc -c | tr -d ' '`)},
+			jobqueue.Job{Args: strings.Repeat("x", 1<<20)})
+		if job.State != jobqueue.Success || !slices.Equal(log, []string{"none", "1048576"}) {
+			t.Errorf("%s, log %q", job.State, log)
+		}
+	})
+}
+
+func TestCommandOutputIsCapped(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		job, log := q.command(jobqueue.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, jobqueue.Job{})
+		if job.State != jobqueue.Success || len(log) != 11 || log[9] != "123456789" || !strings.Contains(log[10], "dropped") {
+			t.Errorf("%s, log %q", job.State, log)
+		}
+	})
+}
+
+// endsAsAWhole checks that a job whose processes ignore SIGTERM, and have
+// children, ends together with them.
+func endsAsAWhole(q *fixture, cfg jobqueue.CommandConfig, end func(jid string), state jobqueue.State) {
+	q.Helper()
+	pids := filepath.Join(q.TempDir(), "pids")
+	if err := syscall.Mkfifo(pids, 0o600); err != nil {
+		q.Fatal(err)
+	}
+	cfg.Argv = script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `; while :; do sleep 1000; done`)
+	cfg.KillGrace = time.Millisecond
+	h, err := jobqueue.CommandHandler(cfg)
+	if err != nil {
+		q.Fatal(err)
+	}
+	e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	jid := q.submit(jobqueue.Job{Task: "t"})[0]
+	said, err := os.ReadFile(pids) // waits for the script
+	if err != nil {
+		q.Fatal(err)
+	}
+	end(jid)
+	e.awaitEnd(jid, state)
+	for _, pid := range strings.Fields(string(said)) {
+		for deadline := time.Now().Add(patience); alive(pid); {
+			if time.Now().After(deadline) {
+				q.Fatalf("process %s lives on", pid)
+			}
+		}
+	}
+}
+
+// alive reports whether a process is there and no zombie that nobody reaps.
+func alive(pid string) bool {
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	state := strings.TrimSpace(string(out))
+	return state != "" && state[0] != 'Z'
+}
+
+func TestCancelledCommandEndsAsAWhole(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		endsAsAWhole(q, jobqueue.CommandConfig{}, func(jid string) {
+			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
+				t.Fatal(err)
+			}
+		}, jobqueue.Cancelled)
+	})
+}
+
+func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		endsAsAWhole(q, jobqueue.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
+	})
+}
+
+func TestCommandLeavesNoChildrenBehind(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		job, log := q.command(jobqueue.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
+		if job.State != jobqueue.Success || len(log) != 1 {
+			t.Fatalf("%s, log %q", job.State, log)
+		}
+		for deadline := time.Now().Add(patience); alive(log[0]); {
+			if time.Now().After(deadline) {
+				t.Fatal("the child lives on")
+			}
+		}
+	})
+}
+
+func TestCommandConfigIsChecked(t *testing.T) {
+	for field, cfg := range map[string]jobqueue.CommandConfig{
+		"Argv": {}, "Timeout": {Argv: []string{"x"}, Timeout: -1}, "Env": {Argv: []string{"x"}, Env: []string{"novalue"}},
+	} {
+		if _, err := jobqueue.CommandHandler(cfg); err == nil || !strings.Contains(err.Error(), "CommandConfig."+field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestMiddlewareOrderAndTimeout(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		var order []string
+		note := func(name string) jobqueue.Middleware {
+			return func(next jobqueue.Handler) jobqueue.Handler {
+				return func(ctx context.Context, job *jobqueue.JobContext) error {
+					order = append(order, name)
+					return next(ctx, job)
+				}
+			}
+		}
+		e := q.executor(jobqueue.Config{RetryLimit: jobqueue.Never}, nil)
+		e.Register("slow", func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() },
+			note("outer"), jobqueue.Logging(), jobqueue.Recover(), jobqueue.Timeout(time.Millisecond), note("inner"))
+		e.start()
+		jid := q.submit(jobqueue.Job{Task: "slow"})[0]
+		e.awaitEnd(jid, jobqueue.Failed)
+		if !slices.Equal(order, []string{"outer", "inner"}) {
+			t.Errorf("order %q", order)
+		}
+		if job := q.get(jid); !strings.Contains(job.Result, jobqueue.ErrTimeout.Error()) {
+			t.Errorf("result %q", job.Result)
+		}
+		if log := q.log(jid); !strings.HasPrefix(log[1], "ended after ") {
+			t.Errorf("log %q", log)
+		}
+	})
+}
+
+func TestPermanentAndRetryAfterKeepTheError(t *testing.T) {
+	cause := errors.New("cause")
+	if err := jobqueue.Permanent(cause); !errors.Is(err, cause) || !jobqueue.IsPermanent(err) || err.Error() != "cause" {
+		t.Error(err)
+	}
+	if err := jobqueue.RetryAfter(cause, time.Second); !errors.Is(err, cause) || jobqueue.IsPermanent(err) {
+		t.Error(err)
+	}
+	if jobqueue.Permanent(nil) != nil || jobqueue.RetryAfter(nil, 1) != nil || jobqueue.IsPermanent(nil) {
+		t.Error("nil became an error")
+	}
+}

@@ -1,0 +1,87 @@
+package jobqueue_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func TestHTTPCall(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		requests := make(chan *http.Request, 1)
+		bodies := make(chan string, 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			requests <- r
+			bodies <- string(body)
+			_, _ = io.WriteString(w, "thank you")
+		}))
+		defer server.Close()
+		h, err := jobqueue.HTTPHandler(jobqueue.HTTPConfig{
+			URL: server.URL + "/hook?token=secret", Header: http.Header{"Authorization": {"Bearer x"}},
+			Client: server.Client(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t", Args: `{"n": 1}`})[0]
+		r := receive(q, requests, "the call")
+		if r.Method != http.MethodPost || r.URL.Path != "/hook" || r.Header.Get("Authorization") != "Bearer x" ||
+			r.Header.Get("Nextrun-Job-Id") != jid || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+		}
+		if body := receive(q, bodies, "the body"); body != `{"n": 1}` {
+			t.Errorf("body %q", body)
+		}
+		e.awaitEnd(jid, jobqueue.Success)
+		if job, log := q.get(jid), q.log(jid); job.Result != "200 OK" || log[1] != "thank you" {
+			t.Errorf("result %q, log %q", job.Result, log)
+		}
+	})
+}
+
+func TestHTTPStatusDecides(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			status, after, _ := strings.Cut(string(body), " ")
+			w.Header().Set("Retry-After", after)
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(map[string]int{"503": 503, "429": 429, "404": 404, "302": 302, "204": 204}[status])
+		}))
+		defer server.Close()
+		h, err := jobqueue.HTTPHandler(jobqueue.HTTPConfig{URL: server.URL + "/?token=secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		e := q.run(jobqueue.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
+		for args, want := range map[string]jobqueue.State{
+			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
+		} {
+			jid := q.submit(jobqueue.Job{Task: "t", Args: args})[0]
+			e.awaitEnd(jid, want)
+			job := q.get(jid)
+			if strings.Contains(job.Result+strings.Join(q.log(jid), ""), "secret") {
+				t.Errorf("%s: the query is shown: %q", args, job.Result)
+			}
+			if args == "429 1000" && time.Until(job.Retry) < 900*time.Second {
+				t.Errorf("tried again at %s", job.Retry)
+			}
+		}
+	})
+}
+
+func TestHTTPConfigIsChecked(t *testing.T) {
+	for _, cfg := range []jobqueue.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"}} {
+		if _, err := jobqueue.HTTPHandler(cfg); err == nil {
+			t.Errorf("%+v is accepted", cfg)
+		}
+	}
+}
