@@ -1,0 +1,115 @@
+package kafka
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// Defaults of [Config].
+const (
+	DefaultTimeout  = 10 * time.Second
+	DefaultMaxBytes = 1_000_012
+)
+
+// Mechanism is a way to log in.
+type Mechanism string
+
+// The mechanisms.
+const (
+	Plain       Mechanism = "plain" // needs TLS
+	ScramSHA256 Mechanism = "scram-sha-256"
+	ScramSHA512 Mechanism = "scram-sha-512"
+)
+
+// Config are the settings of a [Publisher]. Only Brokers has no default. It
+// holds a secret: do not log it.
+type Config struct {
+	// Brokers are the addresses, HOST:PORT, of some brokers of the cluster.
+	Brokers []string
+	// Topic is the topic of all records. Empty: that of the event.
+	Topic string
+	// Structured puts the whole event into the value.
+	Structured bool
+	// Source is the attribute source of the events, a URI reference.
+	// Empty: outbox.DefaultCloudSource.
+	Source string
+	// Timeout is how long a batch may take to be acknowledged. It must be well
+	// below the lease of the relay. 0: DefaultTimeout.
+	Timeout time.Duration
+	// MaxBytes is the greatest size of a batch of records, and so of an event;
+	// brokers have a bound of their own. 0: DefaultMaxBytes.
+	MaxBytes int32
+	// CreateTopics asks the brokers to create topics that do not exist.
+	CreateTopics bool
+	// TLS encrypts the connections. nil: they are not encrypted.
+	TLS *tls.Config
+	// Mechanism, User and Password log in. Empty: without.
+	Mechanism      Mechanism
+	User, Password string
+}
+
+// options are the client's; an error names the field and the bound.
+func (c Config) options() ([]kgo.Opt, error) {
+	if len(c.Brokers) == 0 {
+		return nil, errors.New("kafka.Config.Brokers is empty; use HOST:PORT of some brokers")
+	}
+	if c.Timeout < 0 || c.Timeout > time.Hour {
+		return nil, fmt.Errorf("kafka.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
+	}
+	if _, err := url.Parse(c.Source); err != nil {
+		return nil, errors.New("kafka.Config.Source is no URI reference")
+	}
+	options := []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...),
+		kgo.ClientID("nextrun"),
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.ProducerBatchMaxBytes(DefaultMaxBytes),
+		kgo.ProducerLinger(0),
+	}
+	if c.MaxBytes != 0 {
+		options = append(options, kgo.ProducerBatchMaxBytes(c.MaxBytes))
+	}
+	if c.CreateTopics {
+		options = append(options, kgo.AllowAutoTopicCreation())
+	}
+	if c.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(c.TLS))
+	}
+	mechanism, err := c.mechanism()
+	if err == nil && mechanism != nil {
+		options = append(options, kgo.SASL(mechanism))
+	}
+	return options, err
+}
+
+func (c Config) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return c.Timeout
+}
+
+func (c Config) mechanism() (sasl.Mechanism, error) {
+	switch c.Mechanism {
+	case "":
+		return nil, nil
+	case Plain:
+		if c.TLS == nil {
+			return nil, errors.New("kafka.Config.Mechanism plain sends the password as it is; set TLS too")
+		}
+		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism(), nil
+	case ScramSHA256:
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism(), nil
+	case ScramSHA512:
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism(), nil
+	}
+	return nil, fmt.Errorf("kafka.Config.Mechanism is %q; use %s, %s or %s", c.Mechanism, Plain, ScramSHA256, ScramSHA512)
+}

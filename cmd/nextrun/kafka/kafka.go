@@ -1,0 +1,159 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// Publisher produces events to Kafka. It implements [outbox.Publisher] and is
+// safe for concurrent use. Close it after use.
+type Publisher struct {
+	cfg     Config
+	options []kgo.Opt
+	dialed  connections
+
+	mu     sync.Mutex
+	client *kgo.Client // nil: none yet, or given up
+}
+
+// New returns a publisher. It returns an error that names the field if the
+// configuration is not valid; it does not connect.
+func New(cfg Config) (*Publisher, error) {
+	options, err := cfg.options()
+	if err != nil {
+		return nil, err
+	}
+	p := &Publisher{cfg: cfg, options: options}
+	p.options = append(p.options, kgo.WithHooks(&p.dialed))
+	if err := kgo.ValidateOpts(p.options...); err != nil {
+		return nil, fmt.Errorf("configure the Kafka client: %w", err)
+	}
+	return p, nil
+}
+
+// Close ends the connections.
+func (p *Publisher) Close() {
+	p.mu.Lock()
+	client := p.client
+	p.mu.Unlock()
+	if client != nil {
+		p.giveUp(client)
+	}
+}
+
+// Publish implements [outbox.Publisher]. Batches may be acknowledged in part:
+// what comes behind the first event that is not is produced again.
+func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, error) {
+	records := make([]*kgo.Record, len(events))
+	for i, e := range events {
+		var err error
+		if records[i], err = p.cfg.record(e); err != nil {
+			return p.produce(ctx, records[:i], err)
+		}
+	}
+	return p.produce(ctx, records, nil)
+}
+
+// produce returns how many of the first records were acknowledged, and why the
+// next was not; otherwise is why there is no next.
+func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwise error) (int, error) {
+	if len(records) == 0 {
+		return 0, otherwise
+	}
+	client, err := p.connect()
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.timeout())
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { p.giveUp(client) })
+	results := client.ProduceSync(ctx, records...)
+	stop()
+	failed := make(map[*kgo.Record]error, len(results)) // results come as they are acknowledged
+	for _, r := range results {
+		failed[r.Record] = r.Err
+	}
+	for i, r := range records {
+		if err := failed[r]; err != nil {
+			return i, p.verdict(err)
+		}
+	}
+	return len(records), otherwise
+}
+
+// connect returns the client; franz-go connects when it has something to send.
+func (p *Publisher) connect() (*kgo.Client, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client == nil {
+		client, err := kgo.NewClient(p.options...)
+		if err != nil {
+			return nil, fmt.Errorf("make a Kafka client: %w", err)
+		}
+		p.client = client
+	}
+	return p.client, nil
+}
+
+// giveUp ends a client with all that it has not sent: what was given up must
+// not be sent once the next relay is at work.
+func (p *Publisher) giveUp(client *kgo.Client) {
+	p.mu.Lock()
+	if p.client == client {
+		p.client = nil
+	}
+	p.mu.Unlock()
+	client.Close()
+}
+
+// refusals are the errors that say that the event itself is not wanted.
+var refusals = []error{
+	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTopicException, kerr.InvalidTimestamp,
+}
+
+// verdict is what an error of producing means.
+func (p *Publisher) verdict(err error) error {
+	for _, r := range refusals {
+		if errors.Is(err, r) {
+			return outbox.Refuse(fmt.Errorf("kafka refuses the event: %w", err))
+		}
+	}
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, kgo.ErrClientClosed) || errors.Is(err, kgo.ErrRecordTimeout)
+	if cause := p.dialed.problem(); late && cause != nil {
+		return fmt.Errorf("kafka did not acknowledge the event in time: %w", cause)
+	}
+	if late {
+		return fmt.Errorf("kafka did not acknowledge the event within %s", p.cfg.timeout())
+	}
+	return fmt.Errorf("produce to kafka: %w", err)
+}
+
+// connections remembers why the last connection could not be made.
+type connections struct{ last atomic.Pointer[error] }
+
+// OnBrokerConnect implements [kgo.HookBrokerConnect].
+func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	if err == nil {
+		c.last.Store(nil)
+		return
+	}
+	c.last.Store(&err)
+}
+
+func (c *connections) problem() error {
+	if err := c.last.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package kafka_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+func TestRecordIsACloudEvent(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	at := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
+	e := outbox.Event{ID: "e1", Topic: "orders", Type: "placed", AggregateID: "o1", AggregateVersion: 3, Payload: `{"a":1}`, Created: at}
+	binary := publisher(t, kafka.Config{Brokers: c.ListenAddrs(), Source: "/shop"})
+	structured := publisher(t, kafka.Config{Brokers: c.ListenAddrs(), Topic: "bills", Structured: true})
+	for _, p := range []outbox.Publisher{binary, structured} {
+		if n, err := p.Publish(t.Context(), []outbox.Event{e}); n != 1 || err != nil {
+			t.Fatalf("published %d, %v", n, err)
+		}
+	}
+	for _, r := range consume(t, c, func(r []*kgo.Record) bool { return len(r) == 2 }) {
+		if string(r.Key) != "o1" {
+			t.Errorf("the key is %q, want the aggregate's id", r.Key)
+		}
+		if r.Topic == "bills" {
+			if header(r, "content-type") != "application/cloudevents+json; charset=utf-8" || !strings.Contains(string(r.Value), `"data":{"a":1}`) {
+				t.Errorf("structured: %v %s", r.Headers, r.Value)
+			}
+			continue
+		}
+		for name, want := range map[string]string{
+			"ce_specversion": "1.0", "ce_id": "e1", "ce_source": "/shop", "ce_type": "placed", "ce_subject": "o1",
+			"ce_time": "2026-03-01T12:30:00.000000Z", "ce_partitionkey": "o1", "ce_aggregateversion": "3",
+			"content-type": "application/json",
+		} {
+			if got := header(r, name); got != want {
+				t.Errorf("header %s is %q, want %q", name, got, want)
+			}
+		}
+		if string(r.Value) != `{"a":1}` {
+			t.Errorf("the value is %s", r.Value)
+		}
+	}
+}
+
+func TestErrorsSayWhatToExpect(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	event := func(topic string, size int) outbox.Event {
+		return outbox.Event{ID: "e", Topic: topic, Type: "x", AggregateID: "a", Payload: strings.Repeat("x", size)}
+	}
+	p := publisher(t, kafka.Config{Brokers: c.ListenAddrs()})
+	chance := make([]byte, 3<<20) // does not compress
+	for i := range chance {
+		chance[i] = byte(' ' + rand.IntN(90))
+	}
+	big := event("orders", 0)
+	big.Payload = string(chance)
+	n, err := p.Publish(t.Context(), []outbox.Event{event("orders", 1), big})
+	if n != 1 || !outbox.IsRefusal(err) {
+		t.Errorf("an event of 3 MiB: %d, %v; want the one before it accepted, and a refusal", n, err)
+	}
+	nobody := publisher(t, kafka.Config{Brokers: []string{"127.0.0.1:1"}, Timeout: 200 * time.Millisecond})
+	n, err = nobody.Publish(t.Context(), []outbox.Event{event("orders", 1)})
+	if n != 0 || err == nil || outbox.IsRefusal(err) || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("nobody there: %d, %v; want an error that names the address, and no refusal", n, err)
+	}
+	for field, cfg := range map[string]kafka.Config{
+		"Brokers": {}, "Timeout": {Brokers: []string{"x:1"}, Timeout: -1},
+		"Mechanism": {Brokers: []string{"x:1"}, Mechanism: kafka.Plain, User: "u", Password: "geheim"},
+	} {
+		if _, err := kafka.New(cfg); err == nil || !strings.Contains(err.Error(), field) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
