@@ -55,6 +55,11 @@ bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a pa
 bench-calendar: ## Compare the calendar with other libraries
 	cd bench/calendar && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: soak
+soak: ## Kill schedulers and executors at random for a minute, 500 tasks due every second, on each database
+	@scripts/need-cc
+	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=500 scripts/with-postgres go test -timeout 20m -run TestProcessesAreKilled -v ./cmd/nextrun
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)
 	@scripts/fuzz $(FUZZTIME)
