@@ -137,6 +137,7 @@ func (s *Scheduler) observeLock(e leader.Event) {
 	}
 	if kind, ok := kinds[e.Kind]; ok {
 		s.observe(Event{Kind: kind, Lock: lock})
+		s.Wake() // it may be asleep until the next tick
 		return
 	}
 	s.fail(e.Doing, e.Err)
