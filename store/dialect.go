@@ -13,6 +13,7 @@ import (
 // dialect is what differs between the databases. It answers questions and runs
 // no logic.
 type dialect interface {
+	lockDialect
 	// name is the SQL dialect of the migrations.
 	name() migrations.Dialect
 	// rebind turns the placeholders $1, $2, ... into the driver's.

@@ -44,8 +44,8 @@ type lockClock struct {
 
 func (tx *Tx) lockClock(ttl time.Duration) lockClock {
 	return lockClock{
-		now:       tx.db.locking().clock(1, 1),
-		end:       tx.db.locking().clock(1, 2),
+		now:       tx.db.dialect.clock(1, 1),
+		end:       tx.db.dialect.clock(1, 2),
 		arguments: []any{Timestamp(tx.now), Timestamp(tx.now.Add(ttl))},
 	}
 }
@@ -109,7 +109,7 @@ func (s lockStore) Renew(ctx context.Context, f leader.Fence, ttl time.Duration)
 func (s lockStore) Release(ctx context.Context, f leader.Fence) (bool, error) {
 	var released int64
 	err := s.db.Update(ctx, func(tx *Tx) (err error) {
-		released, err = tx.exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.db.locking().clock(1, 1)+`, expires = $2
+		released, err = tx.exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.db.dialect.clock(1, 1)+`, expires = $2
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5`,
 			Timestamp(tx.now), Timestamp(leader.Released), f.Lock, f.Holder, f.Token)
 		return err
@@ -126,7 +126,7 @@ func (s lockStore) Watch(ctx context.Context, wake func(), report func(error)) {
 }
 
 // Stall implements [leader.Store].
-func (s lockStore) Stall() time.Duration { return s.db.locking().stall() }
+func (s lockStore) Stall() time.Duration { return s.db.dialect.stall() }
 
 // Locks implements [periodic.Store].
 func (s schedulerStore) Locks() leader.Store { return s.db.Locks() }

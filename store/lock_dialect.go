@@ -39,5 +39,3 @@ func (p *postgres) stall() time.Duration {
 
 // stall is unknown: SQLite has no timeout for a transaction.
 func (*sqlite) stall() time.Duration { return 0 }
-
-func (db *DB) locking() lockDialect { return db.dialect.(lockDialect) }

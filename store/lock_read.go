@@ -30,7 +30,7 @@ func (s lockStore) Inspect(ctx context.Context, lock string) (leader.Lock, error
 func (db *DB) ListLocks(ctx context.Context) ([]leader.Lock, error) {
 	var rows []lockRow
 	err := db.View(ctx, func(tx *Tx) error {
-		return tx.list(ctx, &rows, `SELECT `+lockColumns+`, `+tx.db.locking().clock(1, 1)+` AS now
+		return tx.list(ctx, &rows, `SELECT `+lockColumns+`, `+tx.db.dialect.clock(1, 1)+` AS now
 			FROM scheduler_lock ORDER BY name`, Timestamp(tx.now))
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (db *DB) ListLocks(ctx context.Context) ([]leader.Lock, error) {
 // lock reads a row; of a lock that has none it knows the name and the time.
 func (tx *Tx) lock(ctx context.Context, name string) (lockRow, error) {
 	row := lockRow{Name: name, Now: Timestamp(tx.now)}
-	err := tx.get(ctx, &row, `SELECT `+lockColumns+`, `+tx.db.locking().clock(1, 1)+` AS now
+	err := tx.get(ctx, &row, `SELECT `+lockColumns+`, `+tx.db.dialect.clock(1, 1)+` AS now
 		FROM scheduler_lock WHERE name = $2`, Timestamp(tx.now), name)
 	if errors.Is(err, ErrNotFound) {
 		err = nil
@@ -57,9 +57,9 @@ func (tx *Tx) lock(ctx context.Context, name string) (lockRow, error) {
 // Guard implements [leader.Store]. The clock is read when the row is locked:
 // the wait for that may have been long.
 func (s lockStore) Guard(ctx context.Context, tx leader.DBTX, now time.Time, f leader.Fence) error {
-	d := s.db.locking()
+	d := s.db.dialect
 	var live bool
-	err := tx.QueryRowContext(ctx, s.db.dialect.rebind(`SELECT held.expires > `+d.clock(1, 1)+` FROM (
+	err := tx.QueryRowContext(ctx, d.rebind(`SELECT held.expires > `+d.clock(1, 1)+` FROM (
 			SELECT l.expires FROM scheduler_lock AS l WHERE l.name = $2 AND l.holder = $3 AND l.token = $4`+
 		d.shareRows()+`) AS held`),
 		Timestamp(now), f.Lock, f.Holder, f.Token).Scan(&live)

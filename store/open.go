@@ -46,6 +46,9 @@ type Options struct {
 	// through which LISTEN does not work. Changes are then noticed at the next
 	// poll.
 	PollOnly bool
+	// Clock is what transactions on SQLite take for now; PostgreSQL has a clock
+	// of its own. nil: time.Now. Tests set it.
+	Clock func() time.Time
 }
 
 func (o Options) withDefaults() Options {
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	setDuration(&o.StatementTimeout, DefaultStatementTimeout)
 	setDuration(&o.LockTimeout, DefaultLockTimeout)
 	setDuration(&o.IdleTimeout, DefaultIdleTimeout)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	if o.MaxConns == 0 {
 		o.MaxConns = DefaultMaxConns
 	}

@@ -24,7 +24,10 @@ import (
 const dataVersionInterval = 250 * time.Millisecond
 
 // sqlite is the dialect of SQLite as go-sqlite3 bundles it.
-type sqlite struct{ read *sqlx.DB }
+type sqlite struct {
+	read *sqlx.DB
+	host func() time.Time // the clock
+}
 
 func (db *DB) openSQLite() error {
 	path := db.location.sqlite
@@ -52,7 +55,7 @@ func (db *DB) openSQLite() error {
 	read.SetMaxOpenConns(db.options.MaxConns)
 	read.SetMaxIdleConns(db.options.MaxConns)
 	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
-	db.dialect = &sqlite{read: db.read}
+	db.dialect = &sqlite{read: db.read, host: db.options.Clock}
 	return nil
 }
 
@@ -95,9 +98,9 @@ func (*sqlite) records(n int, columns []field) string {
 	return b.String()
 }
 
-func (*sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return time.Now(), nil }
+func (s *sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return s.host(), nil }
 
-func (*sqlite) now(context.Context, jobqueue.DBTX) (time.Time, error) { return time.Now(), nil }
+func (s *sqlite) now(context.Context, jobqueue.DBTX) (time.Time, error) { return s.host(), nil }
 
 // firstJobs does without LATERAL: the argument of a table-valued function may
 // be a correlated query.
