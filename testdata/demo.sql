@@ -1,0 +1,28 @@
+-- The tasks of the demo: plain rows, for SQLite and PostgreSQL alike. What runs
+-- under the name in the column task is in testdata/nextrun.yaml.
+
+-- The smallest row that works: id, task, timer. Every three seconds.
+INSERT INTO periodic_task (id, task, timer) VALUES ('clock', 'date', '*:*:0/3');
+
+-- An interval. The args go to the command, which prints them.
+INSERT INTO periodic_task (id, task, timer, args) VALUES
+  ('greeting', 'cat', 'every 7s', '{"to": "Ada", "text": "Good morning"}');
+
+-- A cron expression with six fields, the first for seconds; in a group of its own.
+INSERT INTO periodic_task (id, task, timer, group_, subject) VALUES
+  ('disk-space', 'df', '*/10 * * * * *', 'system', 'How full are the disks?');
+
+-- Takes longer than its interval: while a job of it runs, its ticks are skipped.
+INSERT INTO periodic_task (id, task, timer, summary) VALUES
+  ('slow', 'sleep', '*:*:0/4', 'sleeps for ten seconds, every four');
+
+-- The same, but a tick waits for the end of the job before it.
+INSERT INTO periodic_task (id, task, timer, overlap) VALUES
+  ('patient', 'sleep', '*:*:0/15', 'queue');
+
+-- Fails each time, and is tried once more before it is given up.
+INSERT INTO periodic_task (id, task, timer) VALUES ('broken', 'missing-file', '*:*:0/20');
+
+-- What is wrong with a row is written into its column problem, and it keeps no
+-- other from running: see `nextrun task list`.
+INSERT INTO periodic_task (id, task, timer) VALUES ('mistake', 'date', '*-*-* 25:00');
