@@ -32,5 +32,8 @@ func (c *Consumer) Start(ctx context.Context) error { return c.relay.Start(ctx) 
 // [Relay.Stop].
 func (c *Consumer) Stop(ctx context.Context) error { return c.relay.Stop(ctx) }
 
+// Done is closed when the consumer has ended.
+func (c *Consumer) Done() <-chan struct{} { return c.relay.Done() }
+
 // Wake has the consumer look at the database now. It never blocks.
 func (c *Consumer) Wake() { c.relay.Wake() }

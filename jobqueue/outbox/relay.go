@@ -101,6 +101,9 @@ func (r *Relay) Stop(ctx context.Context) error {
 	}
 }
 
+// Done is closed when the relay has ended.
+func (r *Relay) Done() <-chan struct{} { return r.done }
+
 // Wake has the relay look at the database now. It never blocks.
 func (r *Relay) Wake() {
 	select {

@@ -107,7 +107,8 @@ func (r *checkReport) checkServices(c *config.Config, db *store.DB) {
 	s := &services{program: r.program, config: c, name: "check", db: db, log: r.logger()}
 	_, schedulerErr := s.scheduler()
 	_, executorErr := s.executor()
-	if err := errors.Join(schedulerErr, executorErr); err != nil {
+	relayErr := s.withRelay(func(...service) error { return nil })
+	if err := errors.Join(schedulerErr, executorErr, relayErr); err != nil {
 		r.add(levelError, "configuration", "%s: %v", c.Path, err)
 	}
 }

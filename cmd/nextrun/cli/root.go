@@ -33,9 +33,9 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&p.flags.logFormat, "log-format", "how log lines are written to standard error")
 	flags.Var(&p.flags.logLevel, "log-level", "least severe log lines that are written")
 	group(root,
-		p.serveCommand(), p.schedulerCommand(), p.executorCommand(),
+		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
 		p.migrateCommand(), p.checkCommand(),
-		p.taskCommand(), p.jobCommand(), p.nextCommand(),
+		p.taskCommand(), p.jobCommand(), p.eventCommand(), p.nextCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	p.markBegin(root)

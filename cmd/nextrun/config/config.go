@@ -16,6 +16,7 @@ type Config struct {
 	Scheduler periodic.Config    // section scheduler
 	Executor  jobqueue.Config    // section executor
 	Handlers  map[string]Handler // section handlers, by task name
+	Relay     Relay              // section relay
 }
 
 // Handler is what runs the jobs of a task: a command or an HTTP call.

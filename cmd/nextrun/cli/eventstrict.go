@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+func (p *program) eventStrictCommand() *cobra.Command {
+	var off bool
+	command := &cobra.Command{
+		Use:   "strict TOPIC",
+		Short: "Have a dead event stop its topic",
+		Long: `Have a dead event stop its topic, so that no event is ever published before one
+that was appended earlier. The topic goes on when the event is sent again, or
+its message deleted.`,
+		Args: arguments("TOPIC"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withOutbox(c.Context(), func(_ *store.DB, admin outbox.Admin) error {
+				if err := admin.SetStrict(c.Context(), args[0], !off); err != nil {
+					return err
+				}
+				if off {
+					return p.printf("a dead event does not stop %s\n", args[0])
+				}
+				return p.printf("a dead event stops %s\n", args[0])
+			})
+		},
+	}
+	command.Flags().BoolVar(&off, "off", false, "it does not any more")
+	return command
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+// tailOptions are the flags of `nextrun event tail`.
+type tailOptions struct {
+	topics []string
+	number int64
+	follow bool
+	asJSON bool
+}
+
+func (p *program) eventTailCommand() *cobra.Command {
+	var o tailOptions
+	command := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the last events, in order, and those to come",
+		Long: `Show the last events of each topic, in the order in which consumers read them,
+and with --follow those to come, until SIGTERM or SIGINT. With --json each event
+is one line.`,
+		Example: `  nextrun event tail --topic billing -n 20 --follow`,
+		Args:    arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.number < 0 {
+				return usagef("-n is %d; use 0 or more", o.number)
+			}
+			return p.withOutbox(c.Context(), func(db *store.DB, _ outbox.Admin) error {
+				return p.tail(c.Context(), db.EventLog(""), o)
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringSliceVar(&o.topics, "topic", nil, "only those of that topic; may be given more than once")
+	flags.Int64VarP(&o.number, "number", "n", 10, "so many of each topic that there are already")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with those to come")
+	jsonFlag(command, &o.asJSON)
+	return command
+}
+
+func (p *program) tail(ctx context.Context, log outbox.Log, o tailOptions) error {
+	follower := outbox.Follower{Log: log, Topics: o.topics, After: map[string]int64{}, Report: func(err error) {
+		p.complain("%v; trying again", err)
+	}}
+	topics := slices.Clone(o.topics)
+	if topics == nil {
+		var err error
+		if topics, err = log.Topics(ctx); err != nil {
+			return err
+		}
+	}
+	for _, topic := range topics {
+		end, err := log.End(ctx, topic)
+		if err != nil {
+			return err
+		}
+		follower.After[topic] = max(end-o.number, 0)
+	}
+	show := func(e outbox.Event) error { return p.showEvent(e, o.asJSON) }
+	if o.follow {
+		return follower.Follow(ctx, show)
+	}
+	_, err := follower.Drain(ctx, show)
+	return err
+}
+
+// showEvent writes one line.
+func (p *program) showEvent(e outbox.Event, asJSON bool) error {
+	if asJSON {
+		j := newEventJSON(&outbox.Record{Event: e})
+		j.Payload = &e.Payload
+		line, err := json.Marshal(j)
+		if err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		return p.printf("%s\n", line)
+	}
+	return p.printf("%s  %s %d  %s  %s %d  %s\n", p.moment(e.Created), cell(e.Topic), e.Position,
+		cell(e.Type), cell(e.AggregateID), e.AggregateVersion, cell(shorten(e.Payload)))
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+)
+
+// Publishers are the publishers of a relay. Close them after use.
+type Publishers struct {
+	outbox.Topics
+	closers []func()
+}
+
+// Close ends the publishers' connections.
+func (p *Publishers) Close() {
+	for _, end := range p.closers {
+		end()
+	}
+}
+
+// BuildRelay makes the publishers of the section relay. env looks up the
+// variables that hold secrets; no error shows one.
+func (c *Config) BuildRelay(env func(string) string) (*Publishers, error) {
+	built := &Publishers{Topics: outbox.Topics{}}
+	for topic, route := range c.Relay.Topics {
+		if err := built.add(topic, route, c.Relay, env); err != nil {
+			built.Close()
+			return nil, fmt.Errorf("%s: relay.topics.%s: %w", c.Path, topic, err)
+		}
+	}
+	return built, nil
+}
+
+func (p *Publishers) add(topic string, route Route, relay Relay, env func(string) string) error {
+	secrets, err := lookUp(route.secrets, env)
+	if err != nil {
+		return err
+	}
+	switch {
+	case route.Webhook != nil:
+		cfg := *route.Webhook
+		cfg.Source, cfg.Secrets = relay.Source, secrets
+		if cfg.Headers, err = headers(cfg.Headers, route.headerEnv, env); err != nil {
+			return err
+		}
+		hook, err := webhook.New(cfg)
+		if err != nil {
+			return err
+		}
+		p.Topics[topic] = hook
+		p.closers = append(p.closers, hook.Close)
+		return inTime(cfg.Timeout, webhook.DefaultTimeout, relay.Lease)
+	case route.Kafka != nil:
+		cfg := *route.Kafka
+		cfg.Source = relay.Source
+		if len(secrets) > 0 {
+			cfg.Password = secrets[0]
+		}
+		producer, err := kafka.New(cfg)
+		if err != nil {
+			return err
+		}
+		p.Topics[topic] = producer
+		p.closers = append(p.closers, producer.Close)
+		return inTime(cfg.Timeout, kafka.DefaultTimeout, relay.Lease)
+	}
+	p.Topics[topic] = outbox.Table()
+	return nil
+}
+
+// inTime checks that an attempt ends well before the lease does.
+func inTime(timeout, byDefault, lease time.Duration) error {
+	if timeout == 0 {
+		timeout = byDefault
+	}
+	if lease == 0 {
+		lease = outbox.DefaultLease
+	}
+	if timeout > lease/2 {
+		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
+	}
+	return nil
+}
+
+func lookUp(secrets []secret, env func(string) string) ([]string, error) {
+	var found []string
+	for _, s := range secrets {
+		value := ""
+		if s.env != "" {
+			value = env(s.env)
+			if value == "" {
+				return nil, fmt.Errorf("the variable %s, which is to hold a secret, is not set", s.env)
+			}
+		} else {
+			text, err := os.ReadFile(s.file)
+			if err != nil {
+				return nil, fmt.Errorf("read a secret: %w", err)
+			}
+			if value = strings.TrimSpace(string(text)); value == "" {
+				return nil, fmt.Errorf("the file %s, which is to hold a secret, is empty", s.file)
+			}
+		}
+		found = append(found, value)
+	}
+	return found, nil
+}
+
+// headers are the given ones and those whose values are in variables.
+func headers(given, inEnv map[string]string, env func(string) string) (map[string]string, error) {
+	all := maps.Clone(given)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for name, variable := range inEnv {
+		value := env(variable)
+		if value == "" {
+			return nil, fmt.Errorf("the variable %s, which is to hold the header %s, is not set", variable, name)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
