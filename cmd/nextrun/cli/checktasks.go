@@ -61,7 +61,7 @@ func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
 	} else {
 		r.lint(about, t)
 	}
-	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob {
+	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
 		}

@@ -122,6 +122,9 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if handlers[store.HousekeepingTask] == nil {
+		executor.Register(store.HousekeepingTask, s.db.Housekeeping())
+	}
 	for task, handler := range handlers {
 		executor.Register(task, handler)
 	}

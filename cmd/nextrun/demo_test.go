@@ -1,0 +1,138 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// What `make run` shows: submitted, run, skipped and why; Control-C ends it
+// cleanly, and started again it goes on where it was.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	database := filepath.Join(t.TempDir(), "demo.db")
+	binary := build(t)
+	demo(t, binary, database, []string{
+		"id=clock", "job submitted", "task=date", "state=success", "task has a problem", "id=mistake",
+		"tick skipped", "id=slow", "is still ",
+	})
+	before := count(t, database, "SELECT count(*) FROM periodic_tick")
+	demo(t, binary, database, []string{"job submitted"})
+	if after := count(t, database, "SELECT count(*) FROM periodic_tick"); before == 0 || after <= before {
+		t.Errorf("ticks: %d, and %d after the second start; want more", before, after)
+	}
+	if n := count(t, database, "SELECT count(*) FROM periodic_task WHERE id = 'clock'"); n != 1 {
+		t.Errorf("%d rows of the clock after the second start, want 1", n)
+	}
+}
+
+// demo runs the demo until its lines have all the texts, then presses Control-C.
+func demo(t *testing.T, binary, database string, texts []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "scripts/demo", database)
+	command.Dir = "../.."
+	command.Env = append(os.Environ(), "NEXTRUN="+binary)
+	output, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wanted := append([]string{}, texts...)
+	var read strings.Builder
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		read.WriteString(lines.Text() + "\n")
+		pressed := len(wanted) == 0
+		for len(wanted) > 0 && strings.Contains(read.String(), wanted[0]) {
+			wanted = wanted[1:]
+		}
+		if len(wanted) == 0 && !pressed {
+			if err := command.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("the demo ended with %v", err)
+	}
+	if len(wanted) > 0 {
+		t.Fatalf("the demo did not show %q:\n%s", wanted, read.String())
+	}
+	if !strings.HasSuffix(strings.TrimSpace(read.String()), "stopped") {
+		t.Errorf("the demo did not end cleanly:\n%s", read.String())
+	}
+}
+
+func count(t *testing.T, database, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The demo's file is plain SQL for either database, and its timers and commands
+// are good, but for the row that shows a mistake.
+func TestDemoFileOnBothDatabases(t *testing.T) {
+	t.Parallel()
+	for driver, newURL := range map[string]func(testing.TB) string{
+		"postgres": storetest.PostgresURL, "sqlite3": storetest.SQLiteURL,
+	} {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			url := newURL(t)
+			nextrun(t, url, cli.Done, "migrate", "up")
+			db, err := sql.Open(driver, strings.TrimPrefix(url, "sqlite:"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.ExecContext(t.Context(), readFile(t, "../../testdata/demo.sql")); err != nil {
+				t.Fatal(err)
+			}
+			report := nextrun(t, url, cli.Failed, "check", "--config", "../../testdata/nextrun.yaml")
+			if !strings.Contains(report, "mistake") || strings.Count(report, "\nerror") != 1 || strings.Contains(report, "no handler") {
+				t.Errorf("check:\n%s", report)
+			}
+		})
+	}
+}
+
+// nextrun runs the program on a database and returns its output.
+func nextrun(t *testing.T, url string, exit int, args ...string) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	env := func(name string) string { return map[string]string{"NEXTRUN_DB": url}[name] }
+	if got := cli.Run(t.Context(), args, io.MultiReader(), &stdout, &stderr, env); got != exit {
+		t.Fatalf("nextrun %v: exit code %d, want %d\n%s%s", args, got, exit, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+// The row that comes with the schema deletes what is older than its args say,
+// and nothing that is young, not final, or waits.
+func TestHousekeeping(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		old := time.Now().UTC().Add(-31 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
+		young := time.Now().UTC().Add(-29 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
+		for _, tick := range [][3]string{
+			{"old", old, "submitted"}, {"old-queued", old, "queued"}, {"young", young, "submitted"},
+		} {
+			env.exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided)
+				VALUES ('`+tick[0]+`', '`+tick[1]+`', '`+tick[2]+`', '`+tick[1]+`')`)
+		}
+		for _, job := range [][3]string{
+			{"old", "success", "'" + old + "'"}, {"young", "failed", "'" + young + "'"}, {"old-waiting", "waiting", "NULL"},
+		} {
+			env.exec(t, `INSERT INTO job (jid, task, submitted, state, finished)
+				VALUES ('`+job[0]+`', 'echo', '`+old+`', '`+job[1]+`', `+job[2]+`)`)
+		}
+		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
+		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
+			t.Errorf("the result is %q, want %q", result, want)
+		}
+		if got := env.texts(t, `SELECT task_id FROM periodic_tick ORDER BY task_id`); !slices.Equal(got, []string{"old-queued", "young"}) {
+			t.Errorf("ticks left: %v", got)
+		}
+		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
+			t.Errorf("jobs left: %v", got)
+		}
+		if result := env.runJob(t, store.HousekeepingTask, `{}`); result != "deleted ticks: 0, jobs: 0, events: 0" {
+			t.Errorf("without days: %q", result)
+		}
+		if result := env.runJob(t, store.HousekeepingTask, `{"jobs_days": -1}`); result != "jobs_days is -1; use 1 to 36500, or 0 to keep them for ever" {
+			t.Errorf("with negative days: %q", result)
+		}
+	})
+}
+
+// runJob submits a job, has an executor run it, and returns its result.
+func (e tasksEnv) runJob(t *testing.T, task, args string) string {
+	t.Helper()
+	logger := logrus.New()
+	logger.SetOutput(io.Discard)
+	ended := make(chan jobqueue.Event, 10)
+	executor, err := jobqueue.NewExecutor(e.db.Jobs(), jobqueue.Config{Name: "test", Logger: logger, OnEvent: func(event jobqueue.Event) {
+		if event.Kind == jobqueue.EventEnded {
+			ended <- event
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor.Register(task, e.db.Housekeeping())
+	queue := jobqueue.NewQueue(e.db.Jobs())
+	jids, err := queue.Submit(t.Context(), jobqueue.Job{Task: task, Args: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := executor.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the job has not ended")
+	}
+	if err := executor.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	job, err := queue.Get(t.Context(), jids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.Result
+}
