@@ -66,7 +66,7 @@ func (f *fixture) stop(s *periodic.Scheduler) {
 	}
 }
 
-func kind(k periodic.EventKind) func(periodic.Event) bool {
+func kindOf(k periodic.EventKind) func(periodic.Event) bool {
 	return func(e periodic.Event) bool { return e.Kind == k }
 }
 
@@ -78,19 +78,19 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 		f.exec(insertTask, "t", "hourly")
 		a, toldA := f.inMode(f.db.Periodic(), "a", periodic.ModeLeader)
 		f.begin(a)
-		toldA.until(f, "leadership of a", kind(periodic.EventLeading))
+		toldA.until(f, "leadership of a", kindOf(periodic.EventLeading))
 		b, toldB := f.inMode(f.db.Periodic(), "b", periodic.ModeLeader)
 		f.begin(b)
-		toldB.until(f, "standby of b", kind(periodic.EventStandby))
+		toldB.until(f, "standby of b", kindOf(periodic.EventStandby))
 		if a, b := a.Standing(), b.Standing(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a/") {
 			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
 		}
 		due := f.runNow("t")
-		toldA.until(f, "tick by a", kind(periodic.EventTick))
+		toldA.until(f, "tick by a", kindOf(periodic.EventTick))
 		f.stop(a)
-		toldB.until(f, "leadership of b", kind(periodic.EventLeading))
+		toldB.until(f, "leadership of b", kindOf(periodic.EventLeading))
 		f.runNow("t")
-		toldB.until(f, "tick by b", kind(periodic.EventTick))
+		toldB.until(f, "tick by b", kindOf(periodic.EventTick))
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a/%' AND due = ?", due)
 		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b/%'")
 		f.want(2, "SELECT token FROM scheduler_lock")
@@ -119,9 +119,9 @@ func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
 		a, told := f.inMode(f.quick().Periodic(), "a", periodic.ModeExclusive, shortTTL,
 			func(c *periodic.Config) { c.PollInterval = time.Hour }) // nothing but the loss ends its sleep
 		f.begin(a)
-		told.until(f, "leadership", kind(periodic.EventLeading))
+		told.until(f, "leadership", kindOf(periodic.EventLeading))
 		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
-		told.until(f, "loss of the lock", kind(periodic.EventLost))
+		told.until(f, "loss of the lock", kindOf(periodic.EventLost))
 		f.exec("UPDATE periodic_task SET nextrun = '2020-01-01 00:00:00.000000'")
 		select {
 		case <-a.Done():
@@ -154,7 +154,7 @@ func TestPausedLeaderSubmitsNothing(t *testing.T) {
 		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
 			f.Errorf("RunOnce = %v, want ErrLost", err)
 		}
-		told.until(f, "loss of the lock", kind(periodic.EventLost))
+		told.until(f, "loss of the lock", kindOf(periodic.EventLost))
 		f.want(0, "SELECT count(*) FROM job")
 		f.want(0, "SELECT count(*) FROM periodic_tick")
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL") // left to the successor at once
@@ -187,13 +187,13 @@ func TestLeaderThatCannotScheduleResigns(t *testing.T) {
 		broken := &hooked{Store: f.quick().Periodic(), beforeUpdate: func(int64) error { return errors.New("broken") }}
 		a, toldA := f.inMode(broken, "a", periodic.ModeLeader, shortTTL)
 		f.begin(a)
-		toldA.until(f, "leadership of a", kind(periodic.EventLeading))
+		toldA.until(f, "leadership of a", kindOf(periodic.EventLeading))
 		b, toldB := f.inMode(f.quick().Periodic(), "b", periodic.ModeLeader, shortTTL)
 		f.begin(b)
-		toldA.until(f, "resignation of a", kind(periodic.EventResigned))
-		toldB.until(f, "leadership of b", kind(periodic.EventLeading))
+		toldA.until(f, "resignation of a", kindOf(periodic.EventResigned))
+		toldB.until(f, "leadership of b", kindOf(periodic.EventLeading))
 		f.runNow("t")
-		toldB.until(f, "tick by b", kind(periodic.EventTick))
+		toldB.until(f, "tick by b", kindOf(periodic.EventTick))
 	})
 }
 
@@ -217,7 +217,7 @@ func TestRunOnceInModesWithALock(t *testing.T) {
 		if err != nil {
 			f.Errorf("RunOnce while another leads: %v, want nil", err)
 		}
-		told.until(f, "standby", kind(periodic.EventStandby))
+		told.until(f, "standby", kindOf(periodic.EventStandby))
 		var held *leader.HeldError
 		if err, _ := once(periodic.ModeExclusive); !errors.As(err, &held) {
 			f.Errorf("RunOnce in mode exclusive while another holds the lock: %v, want a HeldError", err)
