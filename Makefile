@@ -60,6 +60,11 @@ soak: ## Kill schedulers and executors at random for a minute, 500 tasks due eve
 	@scripts/need-cc
 	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=500 scripts/with-postgres go test -timeout 20m -run TestProcessesAreKilled -v ./cmd/nextrun
 
+.PHONY: soak-lock
+soak-lock: ## Let 1,000 misfortunes happen to 20 contenders for the lock, on each database
+	@scripts/need-cc
+	NEXTRUN_SOAK_LOCK_ROUNDS=1000 scripts/with-postgres go test -timeout 30m -run TestLockSurvivesChaos -v ./periodic
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)
 	@scripts/fuzz $(FUZZTIME)
