@@ -1,0 +1,234 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A fenced block of the README has a comment before it, which says what the
+// test does with it:
+//
+//	run                        runs it: sh with nextrun in the PATH, sql on the database
+//	run: postgres              runs it on that database only
+//	run: in the background     until the last block
+//	run: eventually shows X    again and again until the last command's output has X
+//	file: NAME                 is that file in the working directory
+//	timers                     each line is a timer and a comment
+//	example: PATH              is a part of that file, but for indentation
+//	not run: REASON            nothing
+var fenced = regexp.MustCompile("(?m)(?:^<!-- (.*) -->\n)?^```([a-z]+)\n((?s).*?)^```$")
+
+// block is a fenced block of the README.
+type block struct{ do, about, language, text string }
+
+func readmeBlocks(t *testing.T) (blocks []block) {
+	t.Helper()
+	for _, match := range fenced.FindAllStringSubmatch(readFile(t, "../../README.md"), -1) {
+		do, about, _ := strings.Cut(match[1], ": ")
+		blocks = append(blocks, block{do, about, match[2], match[3]})
+	}
+	if len(blocks) < 15 {
+		t.Fatalf("found %d blocks only", len(blocks))
+	}
+	return blocks
+}
+
+func TestReadmeCommands(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	for kind, newURL := range map[string]func(testing.TB) string{
+		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			reader := newReader(t, kind, newURL(t), filepath.Dir(binary))
+			for _, b := range readmeBlocks(t) {
+				reader.follow(b)
+			}
+		})
+	}
+}
+
+// reader is somebody who does what the README says.
+type reader struct {
+	*testing.T
+	kind, dir string
+	env       []string
+	db        *sql.DB
+}
+
+func newReader(t *testing.T, kind, url, path string) *reader {
+	driver, source := "postgres", url
+	if kind == "sqlite" {
+		driver, source = "sqlite3", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_busy_timeout=5000"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	env := append(os.Environ(), "NEXTRUN_DB="+url, "PATH="+path+":"+os.Getenv("PATH"))
+	return &reader{T: t, kind: kind, dir: t.TempDir(), env: env, db: db}
+}
+
+func (r *reader) follow(b block) {
+	r.Helper()
+	switch what := b.do + " " + b.language; {
+	case b.do == "":
+		r.Errorf("no comment says what to do with this block:\n%s", b.text)
+	case b.do == "not run", b.do == "timers", b.do == "example": // see the other tests
+	case b.do == "file":
+		write(r.T, filepath.Join(r.dir, b.about), b.text)
+	case (b.about == "postgres" || b.about == "sqlite") && b.about != r.kind:
+	case what == "run sql":
+		if _, err := r.db.ExecContext(r.Context(), b.text); err != nil {
+			r.Errorf("%v in\n%s", err, b.text)
+		}
+	case what == "run sh" && b.about == "in the background":
+		r.background(b.text)
+	case what == "run sh":
+		text, eventually := strings.CutPrefix(b.about, "eventually shows ")
+		if !eventually {
+			text = ""
+		}
+		r.shell(b.text, text)
+	default:
+		r.Errorf("unknown comment %q before\n%s", b.do, b.text)
+	}
+}
+
+func (r *reader) bash(ctx context.Context, script string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	command.Dir, command.Env = r.dir, r.env
+	return command
+}
+
+// shell runs a script, and its last line again until it shows the text.
+func (r *reader) shell(script, text string) {
+	r.Helper()
+	late := time.Now().Add(time.Minute)
+	for {
+		out, err := r.bash(r.Context(), script).CombinedOutput()
+		if err != nil {
+			r.Fatalf("%v in\n%s%s", err, script, out)
+		}
+		if strings.Contains(string(out), text) {
+			return
+		}
+		if time.Now().After(late) {
+			r.Fatalf("no %q after\n%s%s", text, script, out)
+		}
+		lines := strings.Split(strings.TrimSpace(script), "\n")
+		script = lines[len(lines)-1]
+	}
+}
+
+// background runs a script until the test ends; it must end cleanly then.
+func (r *reader) background(script string) {
+	r.Helper()
+	var output bytes.Buffer
+	command := r.bash(context.Background(), "exec "+script)
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+			r.Error(err)
+		}
+		if err := command.Wait(); err != nil || !strings.Contains(output.String(), "stopped") {
+			r.Errorf("%s: %v\n%s", script, err, output.String())
+		}
+	})
+}
+
+func TestReadmeTimers(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, b := range readmeBlocks(t) {
+		if b.do != "timers" {
+			continue
+		}
+		for line := range strings.SplitSeq(strings.TrimSpace(b.text), "\n") {
+			timer, _, found := strings.Cut(line, "  ")
+			if _, err := calendar.Parse(timer); err != nil || !found {
+				t.Errorf("%s: %v", line, err)
+			}
+			n++
+		}
+	}
+	if n < 5 {
+		t.Errorf("found %d timers only", n)
+	}
+}
+
+func TestReadmeExamples(t *testing.T) {
+	t.Parallel()
+	dedent := func(text string) string {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(lines[i])
+		}
+		return strings.Join(lines, "\n")
+	}
+	n := 0
+	for _, b := range readmeBlocks(t) {
+		if b.do != "example" {
+			continue
+		}
+		n++
+		if source := readFile(t, filepath.Join("../..", b.about)); !strings.Contains(dedent(source), dedent(b.text)) {
+			t.Errorf("this is not in %s:\n%s", b.about, b.text)
+		}
+	}
+	if n == 0 {
+		t.Error("found no example")
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+
+func TestReadmeLinks(t *testing.T) {
+	t.Parallel()
+	for _, match := range link.FindAllStringSubmatch(readFile(t, "../../README.md"), -1) {
+		if _, err := os.Stat(filepath.Join("../..", match[1])); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The tests that the README names exist.
+func TestReadmeTests(t *testing.T) {
+	t.Parallel()
+	var sources strings.Builder
+	for _, pattern := range []string{"../../*/*_test.go", "../../*/*/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			sources.WriteString(readFile(t, file))
+		}
+	}
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(readFile(t, "../../README.md"), -1)
+	for _, name := range named {
+		if !strings.Contains(sources.String(), "func "+name+"(") {
+			t.Errorf("there is no test %s", name)
+		}
+	}
+	if len(named) < 10 {
+		t.Errorf("found %d names only", len(named))
+	}
+}

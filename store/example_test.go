@@ -1,0 +1,70 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Greeting is the args of the task greet.
+type Greeting struct {
+	To string `json:"to"`
+}
+
+// A program with a scheduler and an executor in it, and a task that runs every
+// second. Any number of such programs may share a database.
+func Example() {
+	dir, err := os.MkdirTemp("", "nextrun")
+	must(err)
+	defer os.RemoveAll(dir)
+	databaseURL := "sqlite:" + filepath.Join(dir, "app.db") // or postgres://...
+	logrus.SetLevel(logrus.ErrorLevel)
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+
+	db, err := store.Open(ctx, databaseURL, store.Options{Create: true})
+	must(err)
+	_, err = db.Migrator().Up(ctx)
+	must(err)
+
+	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app"})
+	must(err)
+	executor.Register("greet", jobqueue.JSON(func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {
+		fmt.Println("Good morning,", args.To)
+		stop() // once is enough here
+		return nil
+	}))
+	executor.Register(store.HousekeepingTask, db.Housekeeping())
+
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app"})
+	must(err)
+	must(executor.Start(ctx))
+	must(scheduler.Start(ctx))
+
+	task := periodic.NewTask("morning", "greet", "every 1s")
+	task.Args = `{"to": "Ada"}`
+	must(periodic.NewTasks(db.Tasks()).Add(ctx, task)) // an INSERT from anywhere does the same
+
+	<-ctx.Done()
+	must(scheduler.Stop(context.Background())) // finishes the batch in hand
+	must(executor.Stop(context.Background()))  // finishes the jobs in hand
+	must(db.Close())
+
+	// Output: Good morning, Ada
+}
+
+func must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
