@@ -21,6 +21,7 @@ type attempt struct {
 	gone      bool      // somebody else has the job; whatever it says is of no account
 
 	began   time.Time // zero: not running
+	round   int       // the exchange that began it
 	context context.Context
 	notes   *notes
 	cancel  context.CancelCauseFunc // nil: not running

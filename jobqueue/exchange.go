@@ -26,6 +26,15 @@ func (l *loop) free() int {
 	return l.cfg.PoolSize - busy
 }
 
+// gathered puts off an exchange that is due while jobs which have just begun
+// may end in time for it.
+func (l *loop) gathered(due time.Time) time.Time {
+	if l.fresh > 0 && l.gatherTo.After(due) {
+		return l.gatherTo
+	}
+	return due
+}
+
 // ordersDue tells when the next exchange has something to do, if it has.
 func (l *loop) ordersDue(now time.Time) (at time.Time, pending bool) {
 	sooner := func(t time.Time) {
@@ -91,10 +100,14 @@ func (l *loop) beginning(a *attempt) Beginning {
 
 // exchange carries the orders out and takes in the report.
 func (l *loop) exchange(now time.Time) error {
+	if l.gathered(now) != now {
+		return nil
+	}
 	o := l.orders(now)
 	if o.Empty() {
 		return nil
 	}
+	asked := time.Now()
 	report, err := l.e.store.Exchange(l.hard, o)
 	if err != nil {
 		return err
@@ -105,6 +118,11 @@ func (l *loop) exchange(now time.Time) error {
 	}
 	for _, jid := range report.Begun {
 		l.start(l.byJID[jid])
+	}
+	l.round++
+	if l.fresh = len(report.Begun); l.fresh > 1 {
+		now := time.Now()
+		l.gatherTo = now.Add(min(now.Sub(asked), maxGather))
 	}
 	later := time.Now().Add(lockedPause)
 	for _, s := range report.Missed {

@@ -23,6 +23,10 @@ const (
 	// recordPause is how often at most the last group is recorded: it matters
 	// only to the next process of that name.
 	recordPause = time.Second
+	// maxGather limits the wait for jobs that have just begun to end, too, so
+	// that short jobs are recorded and replaced together. It lasts no longer
+	// than the transaction that it may save.
+	maxGather = 5 * time.Millisecond
 )
 
 // loop is the executor's one goroutine that owns the jobs in hand. It tells the
@@ -40,6 +44,9 @@ type loop struct {
 	phase int
 
 	recorded time.Time // when the group was
+	round    int       // number of exchanges
+	fresh    int       // jobs begun by the last exchange that have not ended
+	gatherTo time.Time // until when to wait for them
 	look     int       // how many claims that find nothing to make; 0: none
 	lookAt   time.Time // not before
 	noteAt   time.Time
@@ -172,8 +179,8 @@ func (l *loop) next() time.Time {
 	if !l.stopping {
 		sooner(l.checkAt)
 	}
-	if at2, pending := l.ordersDue(now); pending {
-		sooner(at2)
+	if due, pending := l.ordersDue(now); pending {
+		sooner(l.gathered(due))
 	}
 	if at.Before(l.retryAt) {
 		at = l.retryAt

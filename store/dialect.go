@@ -21,6 +21,9 @@ type dialect interface {
 	// lockRows is appended to a SELECT whose rows will be updated, so that
 	// rows locked by others are passed over.
 	lockRows() string
+	// waitBriefly is a statement after which the transaction waits for locked
+	// rows a fraction of a second only; empty where there are no such locks.
+	waitBriefly() string
 	// records is a table expression over the one parameter $n, a JSON array of
 	// arrays, with the given columns.
 	records(n int, columns []field) string

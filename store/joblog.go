@@ -26,11 +26,15 @@ func (tx jobTx) writeLines(ctx context.Context, lines []jobqueue.Line) ([]jobque
 		return nil, err
 	}
 	var free, there []string
-	query := "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM " + r.sql + " AS v)"
-	if err := tx.list(ctx, &free, query+tx.db.dialect.lockRows(), r.param); err != nil {
+	lock := tx.db.dialect.lockRows()
+	if tx.waits {
+		lock = ""
+	}
+	query := "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM " + few(r) + " AS v)"
+	if err := tx.list(ctx, &free, query+lock, r.param); err != nil {
 		return nil, err
 	}
-	if len(free) < len(jids) {
+	if len(free) < len(jids) && lock != "" {
 		if err := tx.list(ctx, &there, query, r.param); err != nil {
 			return nil, err
 		}

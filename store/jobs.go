@@ -22,18 +22,18 @@ func (db *DB) Jobs() JobStore { return JobStore{db} }
 
 // Update implements [jobqueue.QueueStore].
 func (s JobStore) Update(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.Update(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
+	return s.db.Update(ctx, func(tx *Tx) error { return fn(jobTx{Tx: tx}) })
 }
 
 // View implements [jobqueue.QueueStore].
 func (s JobStore) View(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.View(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
+	return s.db.View(ctx, func(tx *Tx) error { return fn(jobTx{Tx: tx}) })
 }
 
 // Join implements [jobqueue.QueueStore].
 func (s JobStore) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx, error) {
 	tx, err := s.db.join(ctx, outer)
-	return jobTx{tx}, err
+	return jobTx{Tx: tx}, err
 }
 
 // Watch implements [jobqueue.Store] and [jobqueue.QueueStore].
@@ -42,7 +42,10 @@ func (s JobStore) Watch(ctx context.Context, wake func(), report func(error)) {
 }
 
 // jobTx are the operations on jobs inside a transaction.
-type jobTx struct{ *Tx }
+type jobTx struct {
+	*Tx
+	waits bool // for locked rows, instead of passing over them
+}
 
 // slimJobColumns are those of [jobRow] but args, which may be large.
 const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
@@ -105,3 +108,9 @@ func (tx *Tx) texts(placeholder int, values []string) (records, error) {
 	return tx.db.newRecords(placeholder, []field{{"value", fieldText}}, len(values),
 		func(i int) []any { return []any{values[i]} })
 }
+
+// few makes a table expression of records count as few rows. PostgreSQL takes
+// any JSON array for a hundred elements, for which it would rather read a whole
+// table of some thousand rows than find them by their ids; of a limit that it
+// does not know it expects a tenth.
+func few(r records) string { return "(SELECT * FROM " + r.sql + " AS every LIMIT (SELECT 1000000000))" }

@@ -21,44 +21,40 @@ func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
 	return groups[0], nil
 }
 
-// claimSQL takes waiting jobs in one statement. $1 tasks, $2 groups, $3 limit,
-// $4 the last group, $5 phase, $6 high, $7 low, $8 worker, $9 now, $10 the number of groups; no groups stand for all.
+// claimSQL takes waiting jobs in one statement. $1 tasks, $2 limit, $3 the last
+// group, $4 phase, $5 high, $6 low, $7 worker, $8 now, $9 groups, if limited.
 //
 // walk skips along the index of waiting jobs from one (group, task, priority)
-// to the next, beginning after the last group and wrapping around once, until
-// there are enough groups (seen) with tasks of ours; so it never reads a
-// backlog. Of each kind, candidate takes the oldest jobs; slotted gives them
-// their place in the group's counting scheme, and chosen lets groups take turns.
+// to the next until there are enough groups (seen) with tasks of ours, so it
+// never reads a backlog: on lap 0 from the last group on, on lap 1 from the
+// beginning to that group. Of each kind, candidate takes the oldest jobs;
+// slotted gives them their place in the group's counting scheme, and chosen
+// lets groups take turns.
 //
 // Text is compared byte by byte ({group_}, {task}), which is what
-// [jobqueue.Claim.Next] expects.
+// [jobqueue.Claim.Next] expects. No text has a NUL, so no group lies between
+// one and the same with the character 1 after it.
 const claimSQL = `WITH RECURSIVE
 	task (name) AS (SELECT v.value FROM {tasks} AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)),
-	served (name) AS (SELECT v.value FROM {groups} AS v),
 	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group'),
-	walk (group_, task, priority, own, counted, seen) AS (
-		SELECT n.group_, n.task, n.priority, {own}, {own}, {own}
-		FROM job AS n {about} WHERE n.jid = coalesce(
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > $4 ORDER BY {order} LIMIT 1),
-			(SELECT jid FROM job WHERE state = 'waiting' ORDER BY {order} LIMIT 1))
+	walk (lap, group_, task, priority, own, counted, seen) AS (
+		SELECT 0, CAST($3 || {one} AS {text}), CAST('' AS {text}), -2147483648, 0, 0, 0
+		UNION ALL SELECT 1, '', '', -2147483648, 0, 0, 0
 		UNION ALL
-		SELECT n.group_, n.task, n.priority, {own},
+		SELECT w.lap, n.group_, n.task, n.priority, {own},
 			CASE WHEN n.group_ = w.group_ THEN {greatest}(w.counted, {own}) ELSE {own} END,
 			w.seen + CASE WHEN n.group_ = w.group_ AND w.counted = 1 THEN 0 ELSE {own} END
-		FROM walk AS w JOIN job AS n ON n.jid = coalesce(
+		FROM walk AS w JOIN job AS n ON n.jid =
 			(SELECT jid FROM job WHERE state = 'waiting' AND ({group_}, {task}, priority) > (w.group_, w.task, w.priority)
-				AND ({w.group_} > $4 OR {group_} <= $4) ORDER BY {order} LIMIT 1),
-			CASE WHEN {w.group_} > $4 THEN
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} <= $4 ORDER BY {order} LIMIT 1) END) {about}
-		WHERE w.seen <= $3),
-	share (quota) AS (SELECT ($3 + count(DISTINCT group_) - 1) / nullif(count(DISTINCT group_), 0) FROM walk WHERE own = 1),
+				AND (w.lap = 0 OR {group_} <= $3) ORDER BY {order} LIMIT 1) {about}
+		WHERE w.seen <= $2),
+	share (quota) AS (SELECT ($2 + count(DISTINCT group_) - 1) / nullif(count(DISTINCT group_), 0) FROM walk WHERE own = 1),
 	candidate AS (
-		SELECT c.jid, c.submitted, w.group_, CASE WHEN w.priority > {middle} THEN 1 ELSE 0 END AS high,
-			CASE WHEN {w.group_} > $4 THEN 0 ELSE 1 END AS lap
+		SELECT c.jid, c.submitted, w.group_, w.lap, CASE WHEN w.priority > {middle} THEN 1 ELSE 0 END AS high
 		FROM (SELECT * FROM walk WHERE own = 1) AS w {first}),
 	numbered AS (
-		SELECT jid, group_, high, lap, ($5 + lap) % ({H} + {L}) AS phase,
+		SELECT jid, group_, high, lap, ($4 + lap) % ({H} + {L}) AS phase,
 			row_number() OVER (PARTITION BY group_, high ORDER BY submitted, jid) - 1 AS n
 		FROM candidate),
 	slotted AS (
@@ -67,23 +63,27 @@ const claimSQL = `WITH RECURSIVE
 			ELSE (n + {greatest}(phase - {H}, 0)) / {L} * ({H} + {L}) + {H} + (n + {greatest}(phase - {H}, 0)) % {L} END AS slot
 		FROM numbered),
 	ranked AS (SELECT jid, group_, lap, row_number() OVER (PARTITION BY group_ ORDER BY slot) AS turn FROM slotted),
-	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $3)
-	UPDATE job SET state = 'scheduled', worker = $8, heartbeat = $9, retry = NULL
+	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $2)
+	UPDATE job SET state = 'scheduled', worker = $7, heartbeat = $8, retry = NULL
 	WHERE jid IN (SELECT jid FROM chosen) AND {state} = 'waiting' RETURNING ` + jobColumns
 
-// claimStatement fills in claimSQL for a dialect.
-func (tx jobTx) claimStatement(tasks, groups records) string {
+// claimStatement fills in claimSQL for a dialect; groups are nil if all are
+// served.
+func (tx jobTx) claimStatement(tasks records, groups *records) string {
 	d := tx.db.dialect
-	const about = `LEFT JOIN task AS t ON t.name = n.task LEFT JOIN paused AS p ON p.name = n.group_
-		LEFT JOIN served AS s ON s.name = n.group_`
-	const own = `CASE WHEN t.name IS NOT NULL AND p.name IS NULL AND (s.name IS NOT NULL OR $10 = 0) THEN 1 ELSE 0 END`
+	about := "LEFT JOIN task AS t ON t.name = n.task LEFT JOIN paused AS p ON p.name = n.group_"
+	own := "CASE WHEN t.name IS NOT NULL AND p.name IS NULL THEN 1 ELSE 0 END"
+	if groups != nil {
+		about += " LEFT JOIN " + groups.sql + " AS g ON g.value = n.group_"
+		own = "CASE WHEN t.name IS NOT NULL AND p.name IS NULL AND g.value IS NOT NULL THEN 1 ELSE 0 END"
+	}
 	order := d.bytewise("group_") + ", " + d.bytewise("task") + ", priority, submitted, jid"
 	first := d.firstJobs(`state = 'waiting' AND `+d.bytewise("group_")+` = w.group_ AND `+d.bytewise("task")+
 		` = w.task AND priority = w.priority`, order, "(SELECT quota FROM share)")
-	return strings.NewReplacer("{tasks}", tasks.sql, "{groups}", groups.sql, "{own}", own, "{state}", plainState, "{about}", about, "{order}", order, "{first}", first,
-		"{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{w.group_}", d.bytewise("w.group_"),
-		"{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
-		"{H}", "CAST($6 AS integer)", "{L}", "CAST($7 AS integer)",
+	return strings.NewReplacer("{tasks}", tasks.sql, "{own}", own, "{about}", about, "{order}", order, "{first}", first,
+		"{state}", plainState, "{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{one}", "'\x01'",
+		"{text}", "varchar", "{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
+		"{H}", "CAST($5 AS integer)", "{L}", "CAST($6 AS integer)",
 		"{greatest}", d.greatest(), "{least}", d.least()).Replace(claimSQL)
 }
 
@@ -92,12 +92,16 @@ func (tx jobTx) claim(ctx context.Context, worker string, c jobqueue.Claim) ([]j
 	if err != nil {
 		return nil, err
 	}
-	groups, err := tx.texts(2, c.Groups)
-	if err != nil {
-		return nil, err
+	args := []any{tasks.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now)}
+	var groups *records
+	if len(c.Groups) > 0 {
+		r, err := tx.texts(9, c.Groups)
+		if err != nil {
+			return nil, err
+		}
+		groups, args = &r, append(args, r.param)
 	}
-	jobs, err := tx.jobs(ctx, tx.claimStatement(tasks, groups),
-		tasks.param, groups.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), len(c.Groups))
+	jobs, err := tx.jobs(ctx, tx.claimStatement(tasks, groups), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,16 +2,34 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// Exchange implements [jobqueue.Store].
+// Exchange implements [jobqueue.Store]. Nobody but the worker should have its
+// rows locked, so it first goes without looking for locks, which takes half the
+// time, and only if it then has to wait for one it passes over locked rows.
 func (s JobStore) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+	report, err := s.exchange(ctx, o, s.db.dialect.waitBriefly())
+	if errors.Is(err, ErrBusy) && s.db.dialect.lockRows() != "" {
+		return s.exchange(ctx, o, "")
+	}
+	return report, err
+}
+
+// exchange passes over locked rows, or if brief is not empty waits for them, as
+// long as that statement sets.
+func (s JobStore) exchange(ctx context.Context, o jobqueue.Orders, brief string) (jobqueue.Report, error) {
 	report := jobqueue.Report{Group: o.Claim.Group, Phase: o.Claim.Phase}
 	err := s.db.Update(ctx, func(outer *Tx) (err error) {
-		tx := jobTx{outer}
+		tx := jobTx{Tx: outer, waits: brief != ""}
+		if tx.waits {
+			if _, err := tx.exec(ctx, brief); err != nil {
+				return err
+			}
+		}
 		if report.Held, err = tx.writeLines(ctx, o.Lines); err != nil {
 			return err
 		}
@@ -53,10 +71,13 @@ const plainState = "state || ''"
 
 // ours is the fence of every transition that a worker makes; $1 are records
 // with the column jid, and $2 is the worker. Rows that somebody else has locked
-// are passed over.
+// are passed over, unless the transaction waits for them.
 func (tx jobTx) ours(r records, states string) string {
 	fence := "job." + plainState + " IN (" + states + ") AND job.worker = $2 AND job.heartbeat IS NOT NULL"
-	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + r.sql + " AS v) AND " +
+	if tx.waits {
+		return fence
+	}
+	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + few(r) + " AS v) AND " +
 		fence + tx.db.dialect.lockRows() + ")"
 }
 
@@ -71,7 +92,7 @@ func (tx jobTx) begin(ctx context.Context, worker string, list []jobqueue.Beginn
 	var begun []string
 	err = tx.list(ctx, &begun, `UPDATE job SET state = 'running', started = $3, startedmillis = $4, heartbeat = $3,
 			progress = 0, result = NULL
-		WHERE cancel IS NULL AND `+tx.ours(r, "'scheduled'")+` RETURNING jid`,
+		WHERE job.jid IN (SELECT v.jid FROM `+few(r)+` AS v) AND cancel IS NULL AND `+tx.ours(r, "'scheduled'")+` RETURNING jid`,
 		r.param, worker, Timestamp(tx.now), tx.now.UnixMilli())
 	if err != nil {
 		return nil, err
@@ -115,7 +136,7 @@ func (tx jobTx) end(ctx context.Context, worker string, list []jobqueue.Ending) 
 			heartbeat = NULL, worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
 			retries = job.retries + r.tried, interrupts = job.interrupts + r.interrupted,
 			progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END
-		FROM `+r.sql+` AS r
+		FROM `+few(r)+` AS r
 		WHERE job.jid = r.jid AND job.state = r.was AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck')) AND `+
 		tx.ours(r, "'scheduled', 'running'")+` RETURNING job.jid`, r.param, worker)
 	if err != nil {
@@ -140,7 +161,7 @@ func (tx jobTx) progress(ctx context.Context, worker string, list []jobqueue.Pro
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.sql+` AS r
+	_, err = tx.exec(ctx, `UPDATE job SET progress = r.percent FROM `+few(r)+` AS r
 		WHERE job.jid = r.jid AND `+tx.ours(r, "'running'"), r.param, worker)
 	return err
 }

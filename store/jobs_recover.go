@@ -13,7 +13,7 @@ const active = "state IN ('scheduled', 'running')"
 func (s JobStore) Beat(ctx context.Context, worker string, jids []string) ([]jobqueue.Standing, error) {
 	var standing []jobqueue.Standing
 	err := s.db.Update(ctx, func(outer *Tx) error {
-		tx := jobTx{outer}
+		tx := jobTx{Tx: outer}
 		r, err := tx.db.newRecords(1, []field{{"jid", fieldText}}, len(jids), func(i int) []any { return []any{jids[i]} })
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (tx jobTx) standing(ctx context.Context, jids []string) ([]jobqueue.Standin
 	}
 	err = tx.list(ctx, &rows, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
-		FROM `+r.sql+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.param)
+		FROM `+few(r)+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.param)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s JobStore) CancelRequests(ctx context.Context, worker string) ([]string, 
 func (s JobStore) Recover(ctx context.Context, rules jobqueue.Rules) (jobqueue.Recovery, error) {
 	var recovery jobqueue.Recovery
 	err := s.db.Update(ctx, func(outer *Tx) (err error) {
-		tx := jobTx{outer}
+		tx := jobTx{Tx: outer}
 		if recovery.Interrupted, err = tx.takeBack(ctx, rules); err != nil {
 			return err
 		}

@@ -59,6 +59,7 @@ func (db *DB) openPostgres() error {
 func (*postgres) name() migrations.Dialect   { return migrations.Postgres }
 func (*postgres) rebind(query string) string { return query }
 func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
+func (*postgres) waitBriefly() string        { return "SET LOCAL lock_timeout = 200" }
 func (*postgres) encode(text string) string  { return text }
 func (*postgres) bytewise(col string) string { return col + ` COLLATE "C"` }
 func (*postgres) greatest() string           { return "greatest" }

@@ -74,6 +74,8 @@ func (*sqlite) rebind(query string) string { return strings.ReplaceAll(query, "$
 // lockRows is nothing: a write transaction holds the whole file.
 func (*sqlite) lockRows() string { return "" }
 
+func (*sqlite) waitBriefly() string { return "" }
+
 // encode keeps bytes that are not UTF-8, which JSON could not carry.
 func (*sqlite) encode(text string) string { return hex.EncodeToString([]byte(text)) }
 
