@@ -4,22 +4,16 @@ import "math/bits"
 
 // A set of small numbers is a word with one bit for each: bit n is set when n is a member.
 
-// nextBit returns the smallest member that is at least n, or -1.
+// nextBit returns the smallest member that is at least n, or -1. Members end at 63, n may be larger.
 func nextBit(set uint64, n int) int {
-	if n > 63 {
-		return -1
-	}
 	if rest := set >> uint(n); rest != 0 {
 		return n + bits.TrailingZeros64(rest)
 	}
 	return -1
 }
 
-// prevBit returns the largest member that is at most n, or a negative number.
+// prevBit returns the largest member that is at most n, or a negative number. n may be negative itself.
 func prevBit(set uint64, n int) int {
-	if n < 0 {
-		return -1
-	}
 	return bits.Len64(set<<uint(63-n)) - 1 - (63 - n)
 }
 

@@ -72,14 +72,14 @@ func (c chain) has(v int64) bool {
 	return ok && n == v
 }
 
-// next returns the smallest member from v to high.
+// next returns the smallest member from v on, in a field that ends with high.
 func (c chain) next(v, high int64) (best int64, ok bool) {
 	for _, p := range c {
 		n := p.start
 		if v > n && p.repeat > 0 {
 			n += (v - n + p.repeat - 1) / p.repeat * p.repeat
 		}
-		if n >= v && n <= min(p.end(high), high) && (!ok || n < best) {
+		if n >= v && n <= p.end(high) && (!ok || n < best) {
 			best, ok = n, true
 		}
 	}

@@ -88,7 +88,6 @@ func (t *ticker) nextIn(i int, from, end instant) (at instant, ok bool) {
 
 // prev returns the latest elapse that is at most until.
 func (t *ticker) prev(until instant) (instant, bool) {
-	until = min(until, lastInstant)
 	for i := t.zone.index(until); ; {
 		if at, ok := t.prevIn(i, until); ok {
 			return at, true

@@ -90,6 +90,7 @@ func fuzzAt(t *testing.T, timer string, s Schedule, err error, unix int64) {
 func FuzzNext(f *testing.F) {
 	f.Add(uint8(0), uint32(1<<2), uint64(1<<30), uint32(0), uint8(0))
 	f.Add(uint8(4), uint32(1<<24-1), uint64(1<<15|1<<45), uint32(0), uint8(0))
+	f.Add(uint8(12), uint32(1<<24-1), uint64(1<<30), uint32(1<<17), uint8(0)) // the last hour of a day occurs twice
 	f.Add(uint8(6), uint32(1<<0|1<<4), uint64(1<<30), uint32(1<<30|1<<31), uint8(0))
 	f.Fuzz(func(t *testing.T, where uint8, hours uint32, minutes uint64, days uint32, weekdays uint8) {
 		c := changes[int(where)%len(changes)]

@@ -59,7 +59,7 @@ func (v *interval) Next(after time.Time) time.Time {
 	if at > instant(lastWall) {
 		return time.Time{}
 	}
-	for k := max(v.guess(at)-2, 0); ; k++ {
+	for k := max(v.guess(at)-1, 0); ; k++ {
 		if t := v.tick(k); t > instant(lastWall) {
 			return time.Time{}
 		} else if t >= at {
@@ -88,8 +88,8 @@ func (v *interval) Prev(before time.Time) time.Time {
 // meanMonth is the 4,800th part of 400 years.
 const meanMonth = 146_097 * int64(day) / 4800
 
-// guess returns the number of an elapse near an instant, at most two off: the offset of a zone never differs by more
-// than a day, and the days of two months by no more than one month.
+// guess returns the number of an elapse near an instant: the last one before it is at most one lower or two higher, as
+// some zones have skipped a day, and months may be shorter than the mean.
 func (v *interval) guess(at instant) int64 {
 	since := int64(max(at-v.anchor, 0))
 	switch {

@@ -79,7 +79,7 @@ func readingText(w wall) string {
 
 // next makes an interval that counts days or longer a set of readings.
 func (v *interval) next(from wall) (wall, bool) {
-	for k := max(v.guess(instant(from-v.start)+v.anchor)-2, 0); ; k++ {
+	for k := max(v.guess(instant(from-v.start)+v.anchor)-1, 0); ; k++ {
 		w, ok := v.reading(k)
 		if !ok || w >= from {
 			return w, ok

@@ -120,3 +120,12 @@ func TestNormalFormIsTheSameSchedule(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesAtTheEndOfTheDay: the hour that occurs twice is the last one of the only day.
+func TestChangesAtTheEndOfTheDay(t *testing.T) {
+	s := mustParse(t, "2018-02-17 *:30 America/Sao_Paulo")
+	want := "2018-02-18T00:30:00Z 2018-02-18T01:30:00Z 2018-02-18T02:30:00Z never"
+	if got := strings.Join(following(s, instantText(t, "2018-02-18T00:00:00Z"), 4), " "); got != want {
+		t.Errorf("%q elapses at %s, want %s", s, got, want)
+	}
+}

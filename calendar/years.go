@@ -1,6 +1,6 @@
 package calendar
 
-// yearSet is a set of years from firstYear on: bit 0 of the first word is firstYear.
+// yearSet is a set of years: bit 0 of the first word is firstYear. It may be asked for years up to tableEnd.
 type yearSet [4]uint64
 
 // everyYear returns the set of all supported years.
@@ -18,7 +18,7 @@ func (s *yearSet) add(year int) {
 
 func (s *yearSet) has(year int) bool {
 	i := year - firstYear
-	return i >= 0 && i < 256 && hasBit(s[i/64], i%64)
+	return i >= 0 && hasBit(s[i/64], i%64)
 }
 
 // next returns the first year of the set that is at least the given one, or 0.
