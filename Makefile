@@ -51,6 +51,11 @@ bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a pa
 	@scripts/need-cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-outbox
+bench-outbox: ## Compare the relay of events with plain batch SQL and a receiver
+	@scripts/need-cc
+	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -run '^$$' -bench . -benchtime 9x ./jobqueue/outbox
+
 .PHONY: bench-calendar
 bench-calendar: ## Compare the calendar with other libraries
 	cd bench/calendar && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...

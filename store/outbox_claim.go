@@ -159,13 +159,12 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox
 			SELECT id AS message_id, event_id, retry, attempts, refusals FROM outbox_message
 			WHERE `+isPending+` AND topic = $1 ORDER BY id LIMIT $2),
 		sized AS (
-			SELECT message_id, event_id, retry, attempts, refusals,
+			SELECT `+eventColumns+`, message_id, retry, attempts, refusals,
 				sum(octet_length(e.payload)) OVER (ORDER BY message_id) AS bytes,
 				row_number() OVER (ORDER BY message_id) AS n
 			FROM head JOIN event_store AS e ON e.id = event_id)
 		SELECT `+eventColumns+`, retry, attempts, refusals
-		FROM sized JOIN event_store AS e ON e.id = event_id
-		WHERE n = 1 OR bytes <= $3 ORDER BY message_id`, lease.Topic, terms.Limit, terms.Bytes)
+		FROM sized AS e WHERE n = 1 OR bytes <= $3 ORDER BY message_id`, lease.Topic, terms.Limit, terms.Bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -70,22 +70,32 @@ func NewCloudEvent(e Event, source string) CloudEvent {
 }
 
 // Structured is the event in CloudEvents' JSON format, of the media type
-// [StructuredType].
+// [StructuredType]: the attributes in their order, then the data.
 func (c CloudEvent) Structured() ([]byte, error) {
-	m := make(map[string]any, len(c.Attributes)+2)
+	b := make([]byte, 0, len(c.Data)+512)
+	member := func(name, value string) error {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encode CloudEvent: %w", err)
+		}
+		b = append(append(append(append(b, ',', '"'), name...), '"', ':'), text...)
+		return nil
+	}
 	for _, a := range c.Attributes {
-		m[a.Name] = a.Value
+		if err := member(a.Name, a.Value); err != nil {
+			return nil, err
+		}
 	}
-	m["datacontenttype"] = c.ContentType
-	m["data"] = c.Data
+	if err := member("datacontenttype", c.ContentType); err != nil {
+		return nil, err
+	}
 	if c.ContentType == jsonType {
-		m["data"] = json.RawMessage(c.Data)
+		b = append(append(b, `,"data":`...), c.Data...)
+	} else if err := member("data", c.Data); err != nil {
+		return nil, err
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("encode CloudEvent: %w", err)
-	}
-	return text, nil
+	b[0] = '{' // in the place of the first comma
+	return append(b, '}'), nil
 }
 
 // cloudTime is a time as RFC 3339 has it, in UTC.

@@ -67,17 +67,17 @@ func TestCloudEventHasWhatTheEventHas(t *testing.T) {
 		ID: "e1", Topic: "orders", Type: "order.placed", AggregateID: "o/7", AggregateVersion: 1 << 40,
 		Payload: `{"a":1}`, Due: at, Created: at.Add(time.Second),
 	}
+	const rest = `"time":"2026-03-01T12:30:01.000005Z","topic":"orders","partitionkey":"o/7","aggregateversion":"1099511627776",` +
+		`"due":"2026-03-01T12:30:00.000005Z",`
 	for _, test := range []struct{ payload, source, want string }{
-		{`{"a":1}`, "https://example.org/x", `{"aggregateversion":"1099511627776","data":{"a":1},"datacontenttype":"application/json",` +
-			`"due":"2026-03-01T12:30:00.000005Z","id":"e1","partitionkey":"o/7","source":"https://example.org/x","specversion":"1.0",` +
-			`"subject":"o/7","time":"2026-03-01T12:30:01.000005Z","topic":"orders","type":"order.placed"}`},
-		{"no JSON", "", `{"aggregateversion":"1099511627776","data":"no JSON","datacontenttype":"text/plain; charset=utf-8",` +
-			`"due":"2026-03-01T12:30:00.000005Z","id":"e1","partitionkey":"o/7","source":"/nextrun","specversion":"1.0",` +
-			`"subject":"o/7","time":"2026-03-01T12:30:01.000005Z","topic":"orders","type":"order.placed"}`},
+		{`{"a":1}`, "https://example.org/x", `{"specversion":"1.0","id":"e1","source":"https://example.org/x","type":"order.placed",` +
+			`"subject":"o/7",` + rest + `"datacontenttype":"application/json","data":{"a":1}}`},
+		{`no "JSON`, "", `{"specversion":"1.0","id":"e1","source":"/nextrun","type":"order.placed",` +
+			`"subject":"o/7",` + rest + `"datacontenttype":"text/plain; charset=utf-8","data":"no \"JSON"}`},
 	} {
 		e.Payload = test.payload
 		got, err := outbox.NewCloudEvent(e, test.source).Structured()
-		if err != nil || string(got) != test.want {
+		if err != nil || string(got) != test.want || !json.Valid(got) {
 			t.Errorf("got  %s, %v\nwant %s", got, err, test.want)
 		}
 	}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // fixture is a database of a test's own, with the schema in it.
 type fixture struct {
-	*testing.T
+	testing.TB
 	kind string // "sqlite" or "postgres"
 	url  string
 	db   *store.DB
@@ -52,7 +52,7 @@ func both(t *testing.T, test func(f *fixture)) {
 	}
 }
 
-func newFixture(t *testing.T, kind, url string) *fixture {
+func newFixture(t testing.TB, kind, url string) *fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), url, store.Options{Create: true})
 	if err != nil {
@@ -71,7 +71,7 @@ func newFixture(t *testing.T, kind, url string) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return &fixture{T: t, kind: kind, url: url, db: db, sql: conn}
+	return &fixture{TB: t, kind: kind, url: url, db: db, sql: conn}
 }
 
 // exec runs a user's SQL with ? as placeholder.
