@@ -35,7 +35,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	group(root,
 		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
 		p.migrateCommand(), p.checkCommand(),
-		p.taskCommand(), p.jobCommand(), p.eventCommand(), p.nextCommand(),
+		p.taskCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(), p.nextCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	p.markBegin(root)

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +34,7 @@ var modes = []string{string(periodic.ModeShared), string(periodic.ModeLeader), s
 type serviceFlags struct {
 	name    string
 	mode    choice
+	workers string
 	migrate bool
 }
 
@@ -44,6 +45,8 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	if schedules {
 		f.mode.allowed = modes
 		flags.Var(&f.mode, "mode", "which instances schedule: all, a leader, or this one alone (NEXTRUN_MODE; default shared)")
+		flags.StringVar(&f.workers, "workers", "",
+			"`number` of instances that are started of this one; more than 1 is refused in mode exclusive (NEXTRUN_WORKERS)")
 	}
 }
 
@@ -54,31 +57,7 @@ type services struct {
 	name   string
 	db     *store.DB
 	log    *logrus.Logger
-}
-
-// withServices runs fn with all that services need, or says what is missing.
-func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*services) error) error {
-	mode, err := p.modeOf(f)
-	if err != nil {
-		return err
-	}
-	c, err := p.configuration()
-	if err != nil {
-		return err
-	}
-	name, err := p.workerName(f.name)
-	if err != nil {
-		return err
-	}
-	c.Scheduler.Mode = mode
-	c.Database.Create = f.migrate
-	return p.withAnyDatabase(ctx, c.Database, func(db *store.DB) error {
-		s := &services{program: p, config: c, name: name, db: db, log: p.logger()}
-		if err := s.schema(ctx, f.migrate); err != nil {
-			return err
-		}
-		return fn(s)
-	})
+	stages stages
 }
 
 // modeOf is the mode of the scheduler.
@@ -88,6 +67,21 @@ func (p *program) modeOf(f *serviceFlags) (periodic.Mode, error) {
 		return mode, nil
 	}
 	return "", usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
+}
+
+// checkWorkers refuses a deployment of several instances in mode exclusive, of
+// which all but one would fail.
+func (p *program) checkWorkers(f *serviceFlags, mode periodic.Mode) error {
+	text := p.setting(f.workers, "NEXTRUN_WORKERS", "1")
+	workers, err := strconv.Atoi(text)
+	if err != nil || workers < 1 {
+		return usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number from 1 on", text)
+	}
+	if workers > 1 && mode == periodic.ModeExclusive {
+		return usagef("--workers or NEXTRUN_WORKERS is %d, but in mode exclusive one instance runs alone; "+
+			"use 1, or --mode leader, in which the others stand by", workers)
+	}
+	return nil
 }
 
 // schema has the database's schema be the one that this program knows.
@@ -129,50 +123,4 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 		executor.Register(task, handler)
 	}
 	return executor, nil
-}
-
-// run runs services until ctx ends or one of them does, and then stops them,
-// all at once.
-func (s *services) run(ctx context.Context, list ...service) error {
-	ended := make(chan struct{}, len(list))
-	for i, one := range list {
-		if err := one.Start(ctx); err != nil {
-			return errors.Join(err, s.stop(list[:i]))
-		}
-		go func() {
-			<-one.Done()
-			ended <- struct{}{}
-		}()
-	}
-	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
-	select {
-	case <-ctx.Done():
-		s.log.Info("stopping; a second signal ends at once")
-	case <-ended:
-	}
-	err := s.stop(list)
-	s.log.Info("stopped")
-	return err
-}
-
-// stop stops services and returns what went wrong, also if that was why they
-// ended by themselves.
-func (s *services) stop(list []service) error {
-	grace := max(s.config.Executor.ShutdownGrace, jobqueue.DefaultShutdownGrace)
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout+grace)
-	defer cancel()
-	errs := make(chan error)
-	for _, one := range list {
-		go func() { errs <- one.Stop(ctx) }()
-	}
-	var all error
-	for range list {
-		all = errors.Join(all, <-errs)
-	}
-	for _, one := range list {
-		if failed, ok := one.(interface{ Err() error }); ok {
-			all = errors.Join(all, failed.Err())
-		}
-	}
-	return all
 }

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// The stages of the start of a service, in order. Each service adds its own.
+const (
+	stageConfiguration = "configuration"
+	stageDatabase      = "database"
+	stageSchema        = "schema version"
+	stageLock          = "lock"
+	stageScheduler     = "scheduler"
+	stageExecutor      = "executor"
+	stageRelay         = "relay"
+)
+
+// withServices runs fn with all that services need, or says what is missing.
+func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*services) error) (err error) {
+	s := &services{program: p, log: p.logger()}
+	err = s.bringUp(ctx,
+		stage{name: stageConfiguration, up: func(context.Context) error { return s.configure(f) }},
+		stage{name: stageDatabase, needs: []string{stageConfiguration}, up: s.open,
+			down:   func(context.Context) error { return s.db.Close() },
+			health: func(ctx context.Context) error { return s.db.Ping(ctx) }},
+		stage{name: stageSchema, needs: []string{stageDatabase},
+			up: func(ctx context.Context) error { return s.schema(ctx, f.migrate) }})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.shutDown()) }()
+	return fn(s)
+}
+
+// configure reads flags, variables and the configuration file. It touches no
+// database.
+func (s *services) configure(f *serviceFlags) error {
+	mode, err := s.modeOf(f)
+	if err != nil {
+		return err
+	}
+	if err := s.checkWorkers(f, mode); err != nil {
+		return err
+	}
+	if s.config, err = s.configuration(); err != nil {
+		return err
+	}
+	s.config.Scheduler.Mode = mode
+	s.config.Database.Create = f.migrate
+	s.name, err = s.workerName(f.name)
+	return err
+}
+
+func (s *services) open(ctx context.Context) (err error) {
+	s.db, err = store.Open(ctx, s.databaseURL(), s.config.Database)
+	return err
+}
+
+// bringUp adds stages and brings them up.
+func (s *services) bringUp(ctx context.Context, more ...stage) error {
+	if err := s.stages.add(more...); err != nil {
+		return err
+	}
+	return s.stages.up(ctx)
+}
+
+// shutDown takes the stages down, in reverse order: what was begun last ends
+// first, so that the scheduler, and its lock, go on while running jobs end.
+func (s *services) shutDown() error {
+	grace := max(s.config.Executor.ShutdownGrace, jobqueue.DefaultShutdownGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout+grace)
+	defer cancel()
+	return s.stages.down(ctx)
+}
+
+// run runs services until ctx ends or one of them does, and then stops them.
+func (s *services) run(ctx context.Context, list ...service) error {
+	ended := make(chan struct{}, len(list))
+	for _, one := range list {
+		if err := s.bringUp(ctx, stagesOf(one, ended)...); err != nil {
+			return unlessEnded(ctx, err)
+		}
+	}
+	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
+	select {
+	case <-ctx.Done():
+		s.log.Info("stopping; a second signal ends at once")
+	case <-ended:
+	}
+	err := s.shutDown()
+	for _, one := range list { // also if that is why it ended by itself
+		if failed, ok := one.(interface{ Err() error }); ok {
+			err = errors.Join(err, failed.Err())
+		}
+	}
+	s.log.Info("stopped")
+	return err
+}
+
+// stagesOf are the stages of a service, which tells on ended of its end.
+func stagesOf(one service, ended chan<- struct{}) []stage {
+	own := stage{needs: []string{stageSchema}, down: one.Stop}
+	own.up = func(ctx context.Context) error {
+		if err := one.Start(ctx); err != nil {
+			return err
+		}
+		go func() {
+			<-one.Done()
+			ended <- struct{}{}
+		}()
+		return nil
+	}
+	own.health = func(context.Context) error {
+		select {
+		case <-one.Done():
+			return errors.New("it has ended")
+		default:
+			return nil
+		}
+	}
+	switch one := one.(type) {
+	case *periodic.Scheduler:
+		own.name, own.needs = stageScheduler, []string{stageLock}
+		return []stage{{name: stageLock, needs: []string{stageSchema}, up: one.Join, down: one.Stop}, own}
+	case *jobqueue.Executor:
+		own.name = stageExecutor
+	default:
+		own.name = stageRelay
+	}
+	return []stage{own}
+}
