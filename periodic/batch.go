@@ -66,6 +66,9 @@ func (s *Scheduler) drain(running, working context.Context) (int, error) {
 func (s *Scheduler) settle(ctx context.Context, r result) error {
 	switch {
 	case r.err == nil:
+		if len(r.done.plans) < len(r.plans) { // edited, or locked by somebody else
+			s.stale = append(s.stale, r.batch.mark)
+		}
 		s.report(r.done)
 		s.observe(Event{Kind: EventBatch, Count: len(r.batch.tasks), Ticks: len(r.done.ticks), Took: time.Since(r.batch.begun)})
 		return nil

@@ -180,6 +180,36 @@ func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 	seen.until(t, "job", submitted("locked"))
 }
 
+// A lock that is gone in a moment, such as that of another scheduler which looked
+// for rows to claim, costs a moment and not the lease of the mark.
+func TestG5RowLockedWhileSubmitting(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec(insertTask, "locked", "hourly")
+	f.due("locked", time.Second)
+	user := f.connect()
+	user.SetMaxOpenConns(1)
+	h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
+		var err error
+		if n == nthSubmit {
+			_, err = user.Exec("BEGIN; SELECT * FROM periodic_task FOR UPDATE")
+		}
+		return err
+	}, afterAdvance: func() error {
+		_, err := user.Exec("ROLLBACK")
+		return err
+	}}
+	cfg := f.config("moment")
+	seen := watch(&cfg)
+	stop := f.run(h, func(c *periodic.Config) {
+		c.Observe, c.Lease, c.PollInterval = cfg.Observe, time.Hour, 24*time.Hour
+	})
+	seen.until(t, "job", submitted("locked"))
+	stop()
+	f.want(1, "SELECT count(*) FROM job")
+	f.guarantees()
+}
+
 // Many unplanned rows do not hold up a due one.
 func TestG5DueBeforeUnplanned(t *testing.T) {
 	both(t, func(f *fixture) {

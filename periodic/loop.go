@@ -78,7 +78,7 @@ func (s *Scheduler) pause(i idle) time.Duration {
 	if !i.peek.Marked.IsZero() {
 		sooner(i.peek.Marked.Add(s.cfg.Lease + time.Millisecond))
 	}
-	if i.locked {
+	if i.locked || len(s.stale) > 0 {
 		wait = min(wait, lockedRetry)
 	}
 	return wait
@@ -100,6 +100,9 @@ func (s *Scheduler) sleep(ctx context.Context, wait time.Duration) error {
 // round schedules batch after batch until nothing is due or running ends.
 func (s *Scheduler) round(running, working context.Context) (idle, error) {
 	for {
+		if err := s.unmarkStale(working); err != nil {
+			return idle{}, err
+		}
 		peek, err := s.store.Peek(working)
 		if err != nil {
 			return idle{}, err
@@ -152,15 +155,27 @@ func (s *Scheduler) clear(ctx context.Context, worker string) (count int, err er
 	return count, err
 }
 
-// unmarkStale removes the marks of batches that failed.
+// unmarkStale removes the marks that batches left behind: those that failed,
+// and rows that somebody else had locked. What is locked still is kept for the
+// next time.
 func (s *Scheduler) unmarkStale(ctx context.Context) error {
+	var locked []string
 	for len(s.stale) > 0 {
-		err := s.store.Update(ctx, func(tx Tx) error { return tx.Unmark(ctx, s.stale[0]) })
-		if err != nil {
+		left := 0
+		err := s.store.Update(ctx, func(tx Tx) (err error) {
+			left, err = tx.Unmark(ctx, s.stale[0])
 			return err
+		})
+		if err != nil {
+			s.stale = append(s.stale, locked...)
+			return err
+		}
+		if left > 0 {
+			locked = append(locked, s.stale[0])
 		}
 		s.stale = s.stale[1:]
 	}
+	s.stale = locked
 	return nil
 }
 

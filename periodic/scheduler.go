@@ -139,6 +139,10 @@ func (s *Scheduler) Wake() {
 	}
 }
 
+// maxLeft is how often RunOnce tries again to have rows that it has marked and
+// somebody else has locked. Then their marks have to expire.
+const maxLeft = 4
+
 // RunOnce clears stale marks, then schedules until nothing is due, and
 // returns; for use from cron and in tests. Unlike the loop it returns the first
 // error. In mode leader it does nothing while somebody else leads. It returns
@@ -157,10 +161,14 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 	if _, err := s.clear(ctx, s.cfg.Name); err != nil {
 		return err
 	}
-	for {
+	for left := 0; ; {
 		idle, err := s.inTerm(ctx, func(leading context.Context) (idle, error) { return s.round(ctx, leading) })
 		if err != nil {
 			return errors.Join(err, s.unmarkStale(context.WithoutCancel(ctx)))
+		}
+		if len(s.stale) > 0 && left < maxLeft { // marked rows that somebody else has locked
+			left++
+			idle.locked = true
 		}
 		if !idle.locked {
 			return nil

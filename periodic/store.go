@@ -44,8 +44,9 @@ type Tx interface {
 	// ClearMarks removes the marks of a worker name, if it is not empty, and all
 	// that are older than the lease. It returns their number.
 	ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error)
-	// Unmark removes one mark from all tasks that still have it.
-	Unmark(ctx context.Context, mark string) error
+	// Unmark removes one mark from the tasks that still have it. It returns how
+	// many of them keep it, since somebody else has their rows locked.
+	Unmark(ctx context.Context, mark string) (left int, err error)
 	// Claim marks up to limit tasks that are enabled, unmarked and due, and
 	// returns them, without Args: first those whose NextRun has come, earliest
 	// first, then unplanned ones, then those with a queued tick and no pending

@@ -42,15 +42,19 @@ func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
 	var peek periodic.Peek
 	err := s.db.View(ctx, func(tx *Tx) error {
 		row := struct {
-			Due, Waiting bool
-			Next, Marked Timestamp
+			Due, Waiting, Undated bool
+			Next, Marked          rowTime
 		}{}
 		err := tx.get(ctx, &row, `SELECT
 			EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
 			EXISTS (SELECT 1 FROM `+readyQueued+`) AS waiting,
 			(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
-			(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
+			(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
+			EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND marked IS NULL) AS undated`,
 			Timestamp(tx.now))
+		if row.Undated { // somebody set worker alone: a mark that has expired
+			row.Marked.Timestamp = Timestamp(periodic.Unplanned)
+		}
 		peek = periodic.Peek{Now: tx.now, Due: row.Due || row.Waiting, Next: row.Next.Time(), Marked: row.Marked.Time()}
 		return err
 	})
@@ -75,8 +79,13 @@ func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.
 	return int(n), err
 }
 
-func (tx schedulerTx) Unmark(ctx context.Context, mark string) error {
+func (tx schedulerTx) Unmark(ctx context.Context, mark string) (int, error) {
 	_, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
 			SELECT id FROM periodic_task WHERE worker = $1`+tx.db.dialect.lockRows()+`)`, mark)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	var left int
+	err = tx.get(ctx, &left, `SELECT count(*) FROM periodic_task WHERE worker = $1`, mark)
+	return left, err
 }

@@ -26,14 +26,14 @@ type taskRow struct {
 	Submitter string
 	Priority  int
 	Worker    *string
-	Marked    Timestamp
+	Marked    rowTime
 	Timer     string
-	NextRun   Timestamp
-	Created   Timestamp
+	NextRun   rowTime
+	Created   rowTime
 	Summary   *string
-	Due       Timestamp
-	Starts    Timestamp
-	Ends      Timestamp
+	Due       rowTime
+	Starts    rowTime
+	Ends      rowTime
 	Overlap   string
 	Catchup   string
 	Grace     int64

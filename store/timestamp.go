@@ -68,3 +68,15 @@ func (t *Timestamp) parse(text string) error {
 	}
 	return fmt.Errorf("read a time: %q is not of the form YYYY-MM-DD HH:MM:SS.ffffff", text)
 }
+
+// rowTime is a [Timestamp] of a row that anybody may have written: what is no
+// time reads as NULL, so that one bad row never fails a batch.
+type rowTime struct{ Timestamp }
+
+// Scan implements [database/sql.Scanner].
+func (t *rowTime) Scan(src any) error {
+	if t.Timestamp.Scan(src) != nil {
+		t.Timestamp = Timestamp{}
+	}
+	return nil
+}

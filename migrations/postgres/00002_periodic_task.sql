@@ -88,9 +88,9 @@ BEGIN
     PERFORM args::json;
   END IF;
   RETURN NULL;
-EXCEPTION WHEN data_exception THEN
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-  RETURN 'warning: args is not JSON: ' || left(detail, 200);
+  RETURN 'warning: args is not JSON: ' || left(coalesce(nullif(detail, ''), 'it is nested too deeply'), 200);
 END $$;
 -- +goose StatementEnd
 
@@ -102,7 +102,12 @@ CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.worker := NULL;
   NEW.marked := NULL;
-  NEW.problem := nextrun_args_problem(NEW.args);
+  -- Parsing args again costs more than all the rest.
+  IF NEW.args IS DISTINCT FROM OLD.args OR OLD.problem NOT LIKE 'warning: args is not JSON%' THEN
+    NEW.problem := nextrun_args_problem(NEW.args);
+  ELSE
+    NEW.problem := OLD.problem;
+  END IF;
   IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN
     NEW.due := NULL;
   ELSIF NEW.timer IS DISTINCT FROM OLD.timer
@@ -187,7 +192,25 @@ CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state ON job
                      AND NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck'))
   EXECUTE FUNCTION nextrun_job_ended();
 
+-- Queued ticks of a task that is gone wait for nothing.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE periodic_tick AS k SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
+         decided = clock_timestamp() AT TIME ZONE 'UTC'
+   WHERE k.decision = 'queued' AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = k.task_id);
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_deleted AFTER DELETE OR TRUNCATE ON periodic_task
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
+CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
+  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION nextrun_task_removed();
+
 -- +goose Down
+DROP TRIGGER nextrun_task_renamed ON periodic_task;
+DROP TRIGGER nextrun_task_deleted ON periodic_task;
+DROP FUNCTION nextrun_task_removed();
 DROP TRIGGER nextrun_job_ended ON job;
 DROP FUNCTION nextrun_job_ended();
 DROP TABLE periodic_tick;

@@ -44,7 +44,8 @@ CREATE TABLE periodic_task (
 ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
 {{end}}
 
-ALTER TABLE periodic_task ADD COLUMN due      timestamp;
+ALTER TABLE periodic_task ADD COLUMN due      timestamp
+  CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
 ALTER TABLE periodic_task ADD COLUMN starts   timestamp;
 ALTER TABLE periodic_task ADD COLUMN ends     timestamp;
 ALTER TABLE periodic_task ADD COLUMN overlap  varchar(16) NOT NULL DEFAULT 'skip'
@@ -79,11 +80,14 @@ CREATE TABLE periodic_tick (
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 
+{{define "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
+    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
+{{end}}
 {{define "refuse"}}
   SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
     WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
-  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
-    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
+  {{template "refuseNextrun"}}
   SELECT RAISE(ABORT, 'periodic_task: starts must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
     WHERE NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL;
   SELECT RAISE(ABORT, 'periodic_task: ends must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
@@ -116,11 +120,23 @@ END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_task_refuse_edited
-  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary,
                    starts, ends ON periodic_task
-  WHEN NEW.due IS OLD.due
 BEGIN
 {{template "refuse"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun ON periodic_task WHEN NEW.due IS OLD.due
+BEGIN
+{{template "refuseNextrun"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_planned BEFORE UPDATE OF due ON periodic_task
+  WHEN NEW.due IS NOT OLD.due AND NOT {{template "canonical" "NEW.nextrun"}}
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff');
 END;
 -- +goose StatementEnd
 
@@ -181,10 +197,33 @@ BEGIN
 END;
 -- +goose StatementEnd
 
+-- Queued ticks of a task that is gone wait for nothing.
+{{define "orphan"}}
+  UPDATE periodic_tick SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
+         decided = strftime('%Y-%m-%d %H:%M:%f000', 'now')
+   WHERE task_id = OLD.id AND decision = 'queued';
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
+BEGIN
+{{template "orphan"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task WHEN NEW.id IS NOT OLD.id
+BEGIN
+{{template "orphan"}}
+END;
+-- +goose StatementEnd
+
 -- +goose Down
+DROP TRIGGER nextrun_task_renamed;
+DROP TRIGGER nextrun_task_deleted;
 DROP TABLE periodic_tick;
 DROP TRIGGER nextrun_task_edited;
 DROP TRIGGER nextrun_task_added;
+DROP TRIGGER nextrun_task_refuse_planned;
+DROP TRIGGER nextrun_task_refuse_moved;
 DROP TRIGGER nextrun_task_refuse_edited;
 DROP TRIGGER nextrun_task_refuse_added;
 {{if not (found "periodic_task")}}

@@ -1,0 +1,195 @@
+package periodic_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// What a row must not say is refused by the table, in an INSERT and in an
+// UPDATE, and the message names the column.
+func TestBadInputIsRefused(t *testing.T) {
+	values := []struct{ column, value, message string }{
+		{"overlap", "'never'", "overlap"},
+		{"overlap", "'SKIP'", "overlap"},
+		{"overlap", "''", "overlap"},
+		{"overlap", "NULL", "overlap"},
+		{"catchup", "'some'", "catchup"},
+		{"catchup", "NULL", "catchup"},
+		{"sink", "'drain'", "sink"},
+		{"grace", "-1", "grace"},
+		{"grace", "NULL", "grace"},
+		{"grace", "99999999999", ""},
+		{"grace", "'soon'", ""},
+		{"deadline", "-1", "deadline"},
+		{"deadline", "'soon'", ""},
+		{"jitter", "-1", "jitter"},
+		{"jitter", "-2147483648", "jitter"},
+		{"jitter", "NULL", "jitter"},
+		{"enabled", "NULL", "enabled"},
+		{"enabled", "'maybe'", ""},
+		{"enabled", "7", "enabled"},
+		{"priority", "'high'", ""},
+		{"priority", "NULL", "priority"},
+		{"task", "NULL", "task"},
+		{"timer", "NULL", "timer"},
+		{"args", "NULL", "args"},
+		{"nextrun", "NULL", "nextrun"},
+		{"nextrun", "'0001-01-01 00:00:00'", "nextrun"},
+		{"nextrun", "'1969-12-31 23:59:59'", "nextrun"},
+		{"nextrun", "'infinity'", "nextrun"},
+		{"nextrun", "'-infinity'", "nextrun"},
+		{"nextrun", "'10000-01-01 00:00:00'", "nextrun"},
+		{"starts", "'-infinity'", "starts"},
+		{"starts", "'0001-01-01 00:00:00'", "starts"},
+		{"ends", "'infinity'", "ends"},
+		{"id", "'" + strings.Repeat("x", 255) + "'", ""},
+		{"timer", "'" + strings.Repeat("x", 255) + "'", ""},
+		{"summary", "'" + strings.Repeat("x", 255) + "'", ""},
+		{"starts", "'2026-01-02 00:00:00', ends = '2026-01-02 00:00:00'", ""},
+		{"starts", "'2026-01-03 00:00:00', ends = '2026-01-02 00:00:00'", ""},
+	}
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "good", "daily")
+		for _, v := range values {
+			if v.column != "id" && v.column != "task" && v.column != "timer" && !strings.Contains(v.value, "=") {
+				f.refused(v.message, "INSERT INTO periodic_task (id, task, timer, "+v.column+") VALUES ('bad', 'backup', 'daily', "+v.value+")")
+			}
+			f.refused(v.message, "UPDATE periodic_task SET "+v.column+" = "+v.value)
+		}
+		f.refused("", "INSERT INTO periodic_task (id, task, timer, starts, ends) VALUES ('bad', 'backup', 'daily', '2026-01-03 00:00:00', '2026-01-02 00:00:00')")
+		f.refused("", "INSERT INTO periodic_task (id, task, timer) VALUES ('good', 'backup', 'daily')")
+		f.want(1, "SELECT count(*) FROM periodic_task")
+		f.want("good", "SELECT id FROM periodic_task WHERE overlap = 'skip' AND enabled")
+	})
+}
+
+// NUL and bytes that are no UTF-8 are refused where the database does so, and
+// else do no harm.
+func TestBadInputText(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, column := range []string{"id", "task", "timer", "group_", "subject", "submitter", "summary"} {
+			value := map[string]any{"id": "bad", "task": "backup", "timer": "daily", "group_": "g", "subject": "s", "submitter": "u", "summary": ""}
+			value[column] = "a\x00b"
+			f.refused("", "INSERT INTO periodic_task (id, task, timer, group_, subject, submitter, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
+				value["id"], value["task"], value["timer"], value["group_"], value["subject"], value["submitter"], value["summary"])
+		}
+		if f.kind == "postgres" {
+			f.refused("invalid byte sequence", insertTask, "bad\xff", "daily")
+			return
+		}
+		bad := "bad\xff\xc0" // SQLite keeps any bytes
+		f.exec("INSERT INTO periodic_task (id, task, timer, group_, subject, args) VALUES (?, ?, 'hourly', ?, ?, ?)", bad, bad, bad, bad, bad)
+		f.exec(insertTask, "timer", "hour\xffly")
+		f.exec(insertTask, "good", "hourly")
+		for _, id := range []string{bad, "timer", "good"} {
+			f.due(id, time.Second)
+		}
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND task = ? AND group_ = ? AND subject = ? AND args = ?", bad, bad, bad, bad, bad)
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", bad)
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", bad)
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'timer' AND problem IS NOT NULL AND due = ?", utc(periodic.Never))
+		f.due(bad, time.Second) // skipped, since its job waits: nothing of it spins
+		f.once()
+		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1", bad)
+	})
+}
+
+// Args may hold anything that is text, with a warning.
+func TestBadInputArgs(t *testing.T) {
+	both(t, func(f *fixture) {
+		args := map[string]string{"empty": "", "broken": "{", "deep": strings.Repeat("[", 100_000), "word": "yes"}
+		if f.kind == "sqlite" {
+			args["nul"] = "{\"a\": \"\x00\"}"
+		}
+		for id, text := range args {
+			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES (?, 'backup', 'hourly', ?)", id, text)
+			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
+			f.due(id, time.Second)
+		}
+		f.once()
+		for id, text := range args {
+			f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND args = ?", id, text)
+			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
+		}
+	})
+}
+
+// Times at the ends of what the table takes neither stop nor hurry a scheduler.
+func TestBadInputFarTimes(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "good", "hourly")
+		f.due("good", time.Second)
+		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('last', 'backup', 'daily', '9999-12-31 23:59:59.999999')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('first', 'backup', 'daily', '1970-01-01 00:00:00.000001')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('starts', 'backup', 'every 1s', '9999-12-31 23:59:58')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, created) VALUES ('created', 'backup', 'every 15m', '1970-01-01 00:00:00')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, jitter, grace, deadline) VALUES ('numbers', 'backup', 'daily', 2147483647, 2147483647, 2147483647)")
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'first'") // set by hand: honoured once
+		f.want(0, "SELECT count(*) FROM job WHERE tracker IN ('last', 'starts', 'created', 'numbers')")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE id NOT IN ('last', 'starts') AND (due IS NULL OR nextrun > ?)", f.at(48*time.Hour))
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		f.once()
+		f.want(2, "SELECT count(*) FROM job")
+	})
+}
+
+// Rows that were there before nextrun are not covered by its triggers. Whatever
+// time they hold, it stops nothing, delays nobody, and does not spin.
+func TestBadInputTimesFromBefore(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
+	times := []string{"-infinity", "infinity", "0001-01-01 00:00:00", "4713-01-01 00:00:00 BC", "0099-12-31 00:00:00 BC", "9999-12-31 23:59:59",
+		"10000-01-01 00:00:00", "294276-12-31 23:59:59.999999"}
+	for i, at := range times {
+		for _, timer := range []string{"daily", "every 15m", "nonsense"} {
+			f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, created) VALUES (?, 'backup', ?, ?, ?)",
+				timer+string(rune('a'+i)), timer, at, at)
+		}
+	}
+	f.exec("UPDATE periodic_task SET starts = '-infinity', ends = 'infinity' WHERE id LIKE 'dailya'")
+	f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, worker, marked) VALUES ('mark-future', 'backup', 'daily', '2020-01-01', 'joex1', 'infinity')")
+	f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, worker, marked) VALUES ('mark-past', 'backup', 'daily', '2020-01-01', 'joex1', '-infinity')")
+	f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, worker, marked) VALUES ('mark-none', 'backup', 'daily', '2020-01-01', 'joex1', NULL)")
+	f.exec("ALTER TABLE periodic_task ENABLE TRIGGER USER")
+	f.exec(insertTask, "good", "hourly")
+	f.due("good", time.Second)
+
+	f.once()
+	f.want(4, "SELECT count(*) FROM job") // good, and those that joex1 had marked
+	f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+	f.want(0, "SELECT count(*) FROM periodic_task WHERE nextrun < ?", f.at(0))                                            // those of the past are planned
+	f.want(3, "SELECT count(*) FROM periodic_task WHERE timer = 'every 15m' AND problem LIKE '%an interval must start%'") // anchor: created
+	f.want(9, "SELECT count(*) FROM periodic_task WHERE nextrun BETWEEN ? AND ?", f.at(0), f.at(25*time.Hour))
+
+	h := &hooked{Store: f.db.Periodic()}
+	cfg := f.config("loop")
+	seen := watch(&cfg)
+	stop := f.run(h, func(c *periodic.Config) { c.Observe = cfg.Observe })
+	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'dailyb'")
+	seen.until(t, "job", submitted("dailyb"))
+	stop()
+	if n := h.peeks.Load(); n > 30 {
+		t.Errorf("%d looks at the database; it spins", n)
+	}
+}
+
+// A mark without a time is one that has expired: nobody waits for it for ever.
+func TestBadInputMarkWithoutTime(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "hourly")
+		cfg := f.config("loop")
+		seen := watch(&cfg)
+		f.start(cfg)
+		at := f.at(0)
+		f.exec("UPDATE periodic_task SET worker = 'somebody', due = ?, nextrun = ?", at, at)
+		seen.until(f, "job", submitted("report"))
+	})
+}
