@@ -25,7 +25,8 @@ func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
 // group, $4 phase, $5 high, $6 low, $7 worker, $8 now, $9 groups, if limited.
 //
 // walk skips along the index of waiting jobs from one (group, task, priority)
-// to the next until there are enough groups (seen) with tasks of ours, so it
+// to the next (by three conditions, since SQLite compares rows by the first
+// column of an index only) until there are enough groups (seen) with tasks of ours, so it
 // never reads a backlog: on lap 0 from the last group on, on lap 1 from the
 // beginning to that group. Of each kind, candidate takes the oldest jobs;
 // slotted gives them their place in the group's counting scheme, and chosen
@@ -45,9 +46,14 @@ const claimSQL = `WITH RECURSIVE
 		SELECT w.lap, n.group_, n.task, n.priority, {own},
 			CASE WHEN n.group_ = w.group_ THEN {greatest}(w.counted, {own}) ELSE {own} END,
 			w.seen + CASE WHEN n.group_ = w.group_ AND w.counted = 1 THEN 0 ELSE {own} END
-		FROM walk AS w JOIN job AS n ON n.jid =
-			(SELECT jid FROM job WHERE state = 'waiting' AND ({group_}, {task}, priority) > (w.group_, w.task, w.priority)
-				AND (w.lap = 0 OR {group_} <= $3) ORDER BY {order} LIMIT 1) {about}
+		FROM walk AS w JOIN job AS n ON n.jid = coalesce(
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} = w.group_ AND {task} = w.task AND priority > w.priority
+				ORDER BY {order} LIMIT 1),
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} = w.group_ AND {task} > w.task ORDER BY {order} LIMIT 1),
+			CASE WHEN w.lap = 0 THEN
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > w.group_ ORDER BY {order} LIMIT 1) ELSE
+			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > w.group_ AND {group_} <= $3 ORDER BY {order} LIMIT 1) END)
+			{about}
 		WHERE w.seen <= $2),
 	share (quota) AS (SELECT ($2 + count(DISTINCT group_) - 1) / nullif(count(DISTINCT group_), 0) FROM walk WHERE own = 1),
 	candidate AS (

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// backlog opens a database with a long queue, many finished jobs, and no
+// statistics on either.
+func backlog(t *testing.T, url string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), url, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`INSERT INTO job (jid, task, group_, submitted) VALUES ('b', 't', 'b', '2026-01-01 00:00:00.000000'), ('c', 'u', 'c', '2026-01-01 00:00:00.000000')`,
+		`INSERT INTO job (jid, task, group_, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'a' || i, 't', 'a', '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, group_, submitted, state, finished) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'f' || i, 't', 'a', '2026-01-01 00:00:00.000000', 'success', '2026-01-01 00:00:00.000000' FROM n`,
+	} {
+		if _, err := db.write.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// explainClaim returns the lines of the plan of a claim.
+func explainClaim(t *testing.T, db *DB, explain, last string) (lines []string) {
+	t.Helper()
+	err := db.Update(t.Context(), func(outer *Tx) error {
+		tx := jobTx{Tx: outer}
+		tasks, err := tx.texts(1, []string{"t"})
+		if err != nil {
+			return err
+		}
+		query := db.dialect.rebind(explain + tx.claimStatement(tasks, nil))
+		rows, err := outer.tx.QueryContext(t.Context(), query, tasks.param, 50, last, 0, 3, 1, "w/1", Timestamp(outer.now))
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // reading; Err tells
+		columns, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(string)
+			}
+			if err := rows.Scan(values...); err != nil {
+				return err
+			}
+			lines = append(lines, *values[len(values)-1].(*string))
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
+	db := backlog(t, storetest.PostgresURL(t))
+	for _, last := range []string{"", "a", "b", "z"} {
+		var plans []struct{ Plan planNode }
+		text := strings.Join(explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last), "\n")
+		if err := json.Unmarshal([]byte(text), &plans); err != nil {
+			t.Fatal(err)
+		}
+		if n := plans[0].Plan.read(); n < 50 || n > 500 {
+			t.Errorf("after group %q a claim of 50 jobs reads %g rows of job:\n%s", last, n, text)
+		}
+	}
+}
+
+// planNode is a node of PostgreSQL's plan as JSON.
+type planNode struct {
+	Relation string     `json:"Relation Name"`
+	Type     string     `json:"Node Type"`
+	Rows     float64    `json:"Actual Rows"`
+	Loops    float64    `json:"Actual Loops"`
+	Filtered float64    `json:"Rows Removed by Filter"`
+	Plans    []planNode `json:"Plans"`
+}
+
+// read is the number of rows of job that the node and those below it read.
+func (n planNode) read() float64 {
+	sum := 0.0
+	if n.Relation == "job" && strings.Contains(n.Type, "Scan") {
+		sum = (n.Rows + n.Filtered) * n.Loops
+	}
+	for _, below := range n.Plans {
+		sum += below.read()
+	}
+	return sum
+}
+
+func TestClaimReadsNoBacklogOnSQLite(t *testing.T) {
+	db := backlog(t, storetest.SQLiteURL(t))
+	allowed := []string{
+		"(jid=?)", "(rowid=?)", "(group_>?)", "(group_>? AND group_<?)", "(group_=? AND task>?)",
+		"(group_=? AND task=? AND priority>?)", "(group_=? AND task=? AND priority=?)",
+	}
+	searches := 0
+	for _, line := range explainClaim(t, db, "EXPLAIN QUERY PLAN ", "") {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[1] != "job" && fields[1] != "n" && fields[1] != "c" {
+			continue
+		}
+		known := false
+		for _, end := range allowed {
+			known = known || strings.HasSuffix(line, end)
+		}
+		if searches++; !known || fields[0] != "SEARCH" {
+			t.Errorf("a claim may read a backlog: %s", line)
+		}
+	}
+	if searches < 7 {
+		t.Errorf("only %d accesses to job in the plan", searches)
+	}
+}
+
+func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
+	for name, url := range map[string]func(testing.TB) string{"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL} {
+		t.Run(name, func(t *testing.T) {
+			db := backlog(t, url(t))
+			claim := jobqueue.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
+			report, err := db.Jobs().Exchange(t.Context(), jobqueue.Orders{Worker: "w/1", Claim: claim})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int{}
+			for _, job := range report.Claimed {
+				got[job.Group]++
+			}
+			if got["a"] != 2 || got["b"] != 1 || len(got) != 2 {
+				t.Errorf("claimed of groups %v: the backlog of a must not starve b, and c has no task of ours", got)
+			}
+		})
+	}
+}
