@@ -76,13 +76,16 @@ func (e tasksEnv) texts(t *testing.T, query string) (list []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closed(t, rows)
+	defer rows.Close()
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return list
 }

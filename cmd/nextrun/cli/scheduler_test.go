@@ -47,7 +47,8 @@ func (s shell) start(t *testing.T, args ...string) *background {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		for range b.lines { //nolint:revive // until the program has ended
+		for range b.lines { // until the program has ended
+			continue
 		}
 	})
 	return b

@@ -34,10 +34,10 @@ func (p *program) watch(ctx context.Context, write func() error) error {
 // unlessEnded is nil if the user ended the command, which fails what is going
 // on then.
 func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // onTerminal reports whether a person sees standard output.

@@ -101,7 +101,7 @@ func TestReadNamesTheLine(t *testing.T) {
 	tests := []struct {
 		name, text, want string
 	}{
-		{"unknown section", "executor: {}\nexecutors: {}\n", `:2: unknown key "executors" in the file; known are database, executor, handlers, scheduler`},
+		{"unknown section", "executor: {}\nexecutors: {}\n", `:2: unknown key "executors" in the file; known are database, executor, handlers, `},
 		{"unknown key", "executor:\n  pool: 3\n", `:2: unknown key "pool" in executor; known are groups, `},
 		{"twice", "handlers:\n  a: {command: [x]}\n  a: {command: [y]}\n", `:3: "a" stands twice in handlers`},
 		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},

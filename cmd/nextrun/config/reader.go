@@ -20,7 +20,7 @@ func (r *reader) problem(n *yaml.Node, format string, args ...any) {
 }
 
 // keys reads the known keys of a mapping; each function gets the key's value.
-type keys map[string]func(name string, value *yaml.Node)
+type keys map[string]func(place string, value *yaml.Node)
 
 // mapping reads a mapping; any other key is a problem.
 func (r *reader) mapping(n *yaml.Node, place string, known keys) {
@@ -29,7 +29,7 @@ func (r *reader) mapping(n *yaml.Node, place string, known keys) {
 			read(join(place, key.Value), value)
 			return
 		}
-		r.problem(key, "unknown key %q in %s; known are %s", key.Value, or(place, "the file"),
+		r.problem(key, "unknown key %q in %s; known are %s", key.Value, name(place),
 			strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	})
 }
@@ -41,7 +41,7 @@ func (r *reader) pairs(n *yaml.Node, place string, fn func(key, value *yaml.Node
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.problem(n, "%s must be a mapping of keys to values", or(place, "the file"))
+		r.problem(n, "%s must be a mapping of keys to values", name(place))
 		return
 	}
 	seen := map[string]bool{}
@@ -49,9 +49,9 @@ func (r *reader) pairs(n *yaml.Node, place string, fn func(key, value *yaml.Node
 		key := resolve(n.Content[i])
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Value == "":
-			r.problem(key, "a key in %s must be a name", or(place, "the file"))
+			r.problem(key, "a key in %s must be a name", name(place))
 		case seen[key.Value]:
-			r.problem(key, "%q stands twice in %s", key.Value, or(place, "the file"))
+			r.problem(key, "%q stands twice in %s", key.Value, name(place))
 		default:
 			seen[key.Value] = true
 			fn(key, n.Content[i+1])
@@ -159,16 +159,17 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-func join(place, name string) string {
+func join(place, key string) string {
 	if place == "" {
-		return name
+		return key
 	}
-	return place + "." + name
+	return place + "." + key
 }
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
+// name is a place in words.
+func name(place string) string {
+	if place == "" {
+		return "the file"
 	}
-	return text
+	return place
 }
