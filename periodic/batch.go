@@ -109,7 +109,8 @@ func (s *Scheduler) claim(ctx context.Context) (claimed, error) {
 		}
 		var waiting []string
 		for _, t := range b.tasks {
-			if t.Overlap == OverlapQueue || t.Overlap == OverlapReplace {
+			// The policy may have been another one when the ticks were queued.
+			if t.Overlap == OverlapQueue || t.Overlap == OverlapReplace || t.NextRun.After(b.now) {
 				waiting = append(waiting, t.ID)
 			}
 		}
