@@ -64,6 +64,7 @@ func (l *loop) orders(now time.Time) Orders {
 		if len(o.Lines) > 0 && (len(o.Lines)+len(a.pending) > maxExchangeLines || bytes > maxExchangeBytes) {
 			continue
 		}
+		o.Locked = o.Locked || !a.notBefore.IsZero()
 		for _, line := range a.pending {
 			line.Age = now.Sub(line.at)
 			bytes += len(line.Message)

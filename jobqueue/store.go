@@ -33,6 +33,7 @@ type Store interface {
 // Orders are what a worker wants done in one transaction.
 type Orders struct {
 	Worker   string     // name/boot id
+	Locked   bool       // somebody had one of these jobs locked lately: do not wait for it at all
 	Lines    []Line     // for the job log, in order
 	Progress []Progress // of running jobs
 	End      []Ending   // transitions out of scheduled and running

@@ -12,8 +12,12 @@ import (
 // rows locked, so it first goes without looking for locks, which takes half the
 // time, and only if it then has to wait for one it passes over locked rows.
 func (s JobStore) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
-	report, err := s.exchange(ctx, o, s.db.dialect.waitBriefly())
-	if errors.Is(err, ErrBusy) && s.db.dialect.lockRows() != "" {
+	brief := s.db.dialect.waitBriefly()
+	if o.Locked {
+		brief = ""
+	}
+	report, err := s.exchange(ctx, o, brief)
+	if errors.Is(err, ErrBusy) && brief != "" {
 		return s.exchange(ctx, o, "")
 	}
 	return report, err

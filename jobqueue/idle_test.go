@@ -1,0 +1,172 @@
+package jobqueue
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeStore is a queue that is empty, and counts what it is asked.
+type fakeStore struct {
+	mu       sync.Mutex
+	calls    map[string]int
+	recovery Recovery
+	fail     error
+	jobs     []Job // to be claimed
+	checked  []time.Time
+}
+
+func (s *fakeStore) note(call string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls == nil {
+		s.calls = map[string]int{}
+	}
+	s.calls[call]++
+	return s.fail
+}
+
+func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return "", nil }
+
+func (s *fakeStore) Exchange(_ context.Context, o Orders) (r Report, err error) {
+	if err := s.note("exchange"); err != nil {
+		return r, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, end := range o.End {
+		r.Ended = append(r.Ended, end.JID)
+	}
+	for _, b := range o.Begin {
+		r.Begun = append(r.Begun, b.JID)
+	}
+	if o.Claim.Limit > 0 {
+		r.Claimed, s.jobs = s.jobs, nil
+	}
+	return r, nil
+}
+
+func (s *fakeStore) Beat(_ context.Context, worker string, jids []string) (standing []Standing, err error) {
+	for _, jid := range jids {
+		standing = append(standing, Standing{JID: jid, State: Running, Worker: worker})
+	}
+	return standing, s.note("beat")
+}
+
+func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
+	return nil, s.note("cancel")
+}
+
+func (s *fakeStore) Recover(context.Context, Rules) (Recovery, error) {
+	err := s.note("recover")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checked = append(s.checked, time.Now())
+	return s.recovery, err
+}
+
+func (s *fakeStore) Watch(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
+
+func (s *fakeStore) count(call string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[call]
+}
+
+// startFake starts an executor on the store and returns a function to end it.
+func startFake(t *testing.T, s *fakeStore, cfg Config, h Handler) (e *Executor, stop func()) {
+	t.Helper()
+	cfg.Name = "w"
+	e, err := NewExecutor(s, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Register("t", h)
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return e, func() {
+		if err := e.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestIdleExecutorOnlyPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}}
+		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		time.Sleep(time.Hour + time.Second)
+		if r, x := s.count("recover"), s.count("exchange"); r != 121 || x != 121 {
+			t.Errorf("in an hour at a poll each 30 s: %d times recovered, %d times claimed; want 121 each", r, x)
+		}
+		if n := s.count("beat") + s.count("cancel"); n != 0 {
+			t.Errorf("%d heartbeats or looks for cancellations without a job", n)
+		}
+		stop()
+	})
+}
+
+func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: 7 * time.Second}}
+		began := time.Now()
+		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		time.Sleep(15 * time.Second)
+		stop()
+		for i, at := range s.checked {
+			if want := time.Duration(i) * 7 * time.Second; at.Sub(began) != want {
+				t.Errorf("checked after %s, want %s", at.Sub(began), want)
+			}
+		}
+		if len(s.checked) != 3 {
+			t.Errorf("checked %d times", len(s.checked))
+		}
+	})
+}
+
+func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}, fail: errors.New("down")}
+		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		time.Sleep(5 * time.Minute)
+		if n := s.count("recover"); n < 30 || n > 80 {
+			t.Errorf("%d tries in five minutes of trouble", n)
+		}
+		stop()
+	})
+}
+
+func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}}
+		began, ended := make(chan time.Time, 1), make(chan time.Time, 1)
+		var cause error
+		_, stop := startFake(t, s, Config{}, func(ctx context.Context, _ *JobContext) error {
+			began <- time.Now()
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			ended <- time.Now()
+			return ctx.Err()
+		})
+		from := <-began
+		time.Sleep(time.Minute)
+		if len(ended) > 0 {
+			t.Fatal("the handler ended although the lease was renewed")
+		}
+		s.mu.Lock()
+		s.fail = errors.New("down")
+		s.mu.Unlock()
+		took := (<-ended).Sub(from) - time.Minute
+		if !errors.Is(cause, ErrLeaseLost) || took < 20*time.Second || took > 45*time.Second {
+			t.Errorf("ended %s after the database went, by %v", took, cause)
+		}
+		s.mu.Lock()
+		s.fail = nil
+		s.mu.Unlock()
+		stop()
+	})
+}
