@@ -40,7 +40,7 @@ func (r *checkReport) checkTasks(ctx context.Context, db *store.DB, c *config.Co
 
 func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
 	about := "task " + t.ID
-	upcoming, err := t.Upcoming(r.now())
+	upcoming, err := t.Upcoming(r.now(), 1)
 	if err != nil {
 		r.add(levelError, about, "%s", timerText(err))
 		return
@@ -51,12 +51,7 @@ func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
 	if !t.Enabled {
 		return
 	}
-	elapses := false
-	for range upcoming {
-		elapses = true
-		break
-	}
-	if !elapses {
+	if len(upcoming) == 0 {
 		r.add(levelWarning, about, "timer %q never elapses from now on", t.Timer)
 	} else {
 		r.lint(about, t)

@@ -35,7 +35,8 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	group(root,
 		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
 		p.migrateCommand(), p.checkCommand(),
-		p.taskCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(), p.nextCommand(),
+		p.taskCommand(), p.tickCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(),
+		p.nextCommand(), p.previewCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	p.markBegin(root)

@@ -21,16 +21,14 @@ the queue. A second signal ends at once.`,
 					return err
 				}
 				return s.withRelay(func(relays ...service) error {
-					list := append(relays, scheduler)
 					if len(s.config.Handlers) == 0 {
-						s.log.Warn("no handlers are configured, so no job will run; name them in --config FILE")
-						return s.run(c.Context(), list...)
+						s.log.Warn("no handlers are configured, so no job but housekeeping will run; name them in --config FILE")
 					}
 					executor, err := s.executor()
 					if err != nil {
 						return err
 					}
-					return s.run(c.Context(), append(list, executor)...)
+					return s.run(c.Context(), append(relays, scheduler, executor)...)
 				})
 			})
 		},

@@ -60,15 +60,13 @@ func (p *program) printPlanned(ctx context.Context, tasks *periodic.Tasks, done,
 
 // printUpcoming writes the next elapses of a task.
 func (p *program) printUpcoming(task *periodic.Task) error {
-	upcoming, err := task.Upcoming(p.now())
+	upcoming, err := task.Upcoming(p.now(), shownElapses)
 	if err != nil {
 		return err
 	}
-	var times []time.Time
-	for tick := range upcoming {
-		if times = append(times, tick.Due); len(times) == shownElapses {
-			break
-		}
+	times := make([]time.Time, len(upcoming))
+	for i, tick := range upcoming {
+		times[i] = tick.Due
 	}
 	return p.printElapses(times)
 }
