@@ -31,9 +31,6 @@ type chaos struct {
 // the database's clock. At no time do two processes submit with one token,
 // tokens only rise, and no tick is lost or doubled.
 func TestLockSurvivesChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes most of a minute")
-	}
 	both(t, func(f *fixture) {
 		c := &chaos{fixture: f, clock: filepath.Join(f.TempDir(), "step"), happened: map[string]int{}}
 		c.step = f.stepDatabaseClock(c.clock)
@@ -50,7 +47,7 @@ func TestLockSurvivesChaos(t *testing.T) {
 		rounds := soakNumber("NEXTRUN_SOAK_LOCK_ROUNDS", chaosRounds)
 		for range rounds {
 			c.round()
-			time.Sleep(rand.N(chaosTTL / 5)) // the pace of misfortune
+			elapse(rand.N(chaosTTL / 5)) // the pace of misfortune
 		}
 		c.settle()
 		f.auditTerms()
@@ -93,6 +90,8 @@ func (c *chaos) round() {
 	}
 }
 
+func elapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // other processes have the real clock
+
 // patient runs a statement although a stopped process may hold up writers; it
 // may come to nothing.
 func (c *chaos) patient(statement string) {
@@ -126,7 +125,7 @@ func (c *chaos) settle() {
 // await waits until a query says other than 0 or false.
 func (c *chaos) await(what, query string) {
 	c.Helper()
-	for limit := time.Now().Add(2 * time.Minute); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); time.Now().Before(limit); elapse(50 * time.Millisecond) {
 		if value := c.one(query); value != "0" && value != "false" {
 			return
 		}

@@ -46,7 +46,7 @@ func TestContender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the end of the process
+	defer db.Close()
 	log := logrus.New()
 	log.SetOutput(os.Stderr)
 	s, err := periodic.New(db.Periodic(), periodic.Config{

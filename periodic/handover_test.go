@@ -30,7 +30,7 @@ func BenchmarkHandover(b *testing.B) {
 			for b.Loop() {
 				next, told := standby()
 				told.until(f, "standby", kindOf(periodic.EventStandby))
-				time.Sleep(100 * time.Millisecond) // it listens by then, or polls
+				elapse(100 * time.Millisecond) // it listens by then, or polls
 				begun := time.Now()
 				if err := leads.Stop(context.Background()); err != nil {
 					b.Fatal(err)

@@ -113,6 +113,9 @@ func (e *Elector) Stop(ctx context.Context) error {
 	stop()
 	<-e.done
 	t, led := e.Term()
+	if t != nil && !led { // it ended while the goroutine did
+		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
+	}
 	e.finish(ErrStopped)
 	err := e.release(ctx)
 	if err == nil && led {

@@ -18,7 +18,7 @@ func TestReleaseHandsOverAtOnceWhenNotified(t *testing.T) {
 		first, _ := a.lead(t)
 		b := newContender(t, rows, "b").start(t)
 		defer b.stop()
-		time.Sleep(3 * time.Minute) // far beyond the TTL: renewals keep it
+		pass(3 * time.Minute) // far beyond the TTL: renewals keep it
 		if !first.Holds() || b.leads() {
 			t.Fatal("the leader was not left in peace")
 		}
@@ -51,7 +51,7 @@ func TestReleaseHandsOverWithinHeartbeatWithoutNotification(t *testing.T) {
 		b.link.mute = true
 		b.start(t)
 		defer b.stop()
-		time.Sleep(25*time.Second + 1)
+		pass(25*time.Second + 1)
 		if err := a.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestCrashHandsOverWithinTTLAndHeartbeat(t *testing.T) {
 			first, _ := a.lead(t)
 			b := newContender(t, rows, "b").start(t)
 			defer b.stop()
-			time.Sleep(after)
+			pass(after)
 			a.link.set(func(l *link) { l.down = true }) // cut off, which is no better than dead
 			crashed := time.Now()
 			defer a.stop()
@@ -95,9 +95,9 @@ func TestTrustEndsWithoutRenewal(t *testing.T) {
 		a := newContender(t, newTable(), "a").start(t)
 		defer a.stop()
 		term, _ := a.lead(t)
-		time.Sleep(2 * heartbeat)
+		pass(2 * heartbeat)
 		renewed := time.Now() // the second one
-		time.Sleep(time.Second)
+		pass(time.Second)
 		a.link.set(func(l *link) { l.down = true })
 		<-term.Context().Done()
 		if lasted := time.Since(renewed); lasted != trust {
@@ -118,11 +118,11 @@ func TestTrustCountsFromRequestNotFromAnswer(t *testing.T) {
 		a := newContender(t, newTable(), "a").start(t)
 		defer a.stop()
 		term, _ := a.lead(t)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		a.link.set(func(l *link) { l.slow = 8 * time.Second })
-		time.Sleep(heartbeat - time.Second) // the renewal begins
+		pass(heartbeat - time.Second) // the renewal begins
 		begun := time.Now()
-		time.Sleep(9 * time.Second) // its answer has come
+		pass(9 * time.Second) // its answer has come
 		a.link.set(func(l *link) { l.down = true })
 		<-term.Context().Done()
 		if lasted := time.Since(begun); lasted != trust {
@@ -138,7 +138,7 @@ func TestErrorsNeverCountAsHolding(t *testing.T) {
 		a.link.deaf = true // it acquires, and does not know
 		a.start(t)
 		defer a.stop()
-		time.Sleep(5 * ttl)
+		pass(5 * ttl)
 		if a.leads() {
 			t.Error("leads without ever having had an answer")
 		}
@@ -167,7 +167,7 @@ func TestStandingByNeverWritesAndLooksOncePerHeartbeat(t *testing.T) {
 		defer b.stop()
 		synctest.Wait()
 		b.link.set(func(l *link) { l.looks = 0 })
-		time.Sleep(10 * heartbeat)
+		pass(10 * heartbeat)
 		synctest.Wait()
 		b.link.set(func(l *link) {
 			if l.looks > 10 {

@@ -14,7 +14,7 @@ func TestExclusiveFailsAtOnceAndSaysWhoAndWhatToDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := newTable()
 		a := newContender(t, rows, "a", exclusive).start(t)
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		b := newContender(t, rows, "b", exclusive)
 		err := b.Start(t.Context())
 		var held *leader.HeldError
@@ -47,7 +47,7 @@ func TestExclusiveEndsWhenAnotherTookTheLock(t *testing.T) {
 		term, _ := a.lead(t)
 		a.link.set(func(l *link) { l.down = true })
 		<-term.Context().Done()
-		time.Sleep(ttl)
+		pass(ttl)
 		b := newContender(t, rows, "b", exclusive).start(t)
 		defer b.stop()
 		a.link.set(func(l *link) { l.down = false })
@@ -67,7 +67,7 @@ func TestExclusiveResumesAfterAnOutage(t *testing.T) {
 		term, _ := a.lead(t)
 		a.link.set(func(l *link) { l.down = true })
 		<-term.Context().Done()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		a.link.set(func(l *link) { l.down = false })
 		again, took := a.lead(t)
 		if took > heartbeat || again.Fence().Token != term.Fence().Token+1 {

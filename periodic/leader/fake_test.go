@@ -161,6 +161,8 @@ type contender struct {
 	told []leader.Event
 }
 
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
+
 const (
 	ttl       = 60 * time.Second
 	heartbeat = 10 * time.Second

@@ -19,7 +19,7 @@ func TestResignedLeaderLeavesTheLockToOthers(t *testing.T) {
 		b.link.mute = true // the slowest kind of successor
 		b.start(t)
 		defer b.stop()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		a.Resign(term)
 		if a.leads() {
 			t.Error("leads after it resigned")
@@ -27,7 +27,7 @@ func TestResignedLeaderLeavesTheLockToOthers(t *testing.T) {
 		if _, took := b.lead(t); took > heartbeat {
 			t.Errorf("the other took over after %s, want a heartbeat at most", took)
 		}
-		time.Sleep(10 * heartbeat)
+		pass(10 * heartbeat)
 		if a.leads() || !b.leads() {
 			t.Error("the one that resigned leads again")
 		}
@@ -90,6 +90,11 @@ func TestDeposedLeaderStopsAtOnce(t *testing.T) {
 		a.Depose(term)
 		if term.Holds() || a.leads() {
 			t.Error("leads after it was deposed")
+		}
+		a.stop() // at once, and still it says so
+		want := []leader.EventKind{leader.EventLeading, leader.EventLost}
+		if got := a.kinds(); !slices.Equal(got, want) {
+			t.Errorf("told %v, want %v", got, want)
 		}
 	})
 }

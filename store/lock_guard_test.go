@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// The paused leader: its transaction was guarded, then the process slept past
+// the TTL. Its successor must not have the lock before that transaction has
+// ended: with a plain read of the row both would commit.
+func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: time.Second})
+		var committed, acquired time.Time
+		successor := make(chan error, 1)
+		err := env.db.Periodic().Update(t.Context(), func(tx periodic.Tx) error {
+			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
+				return err
+			}
+			go func() {
+				var err error
+				for ok := false; !ok && err == nil; {
+					_, ok, err = locks.Acquire(t.Context(), claimOf("l", "successor"))
+				}
+				acquired = time.Now()
+				successor <- err
+			}()
+			waitUntil(t, held.Expires.Add(500*time.Millisecond))
+			committed = time.Now()
+			return addTask(t.Context(), tx.DBTX())
+		})
+		if err != nil {
+			t.Fatalf("the guarded transaction: %v", err)
+		}
+		if err := <-successor; err != nil {
+			t.Fatal(err)
+		}
+		if acquired.Before(committed) {
+			t.Error("the successor took over before the paused leader had committed")
+		}
+		if l := inspectLock(t, locks, "l"); l.Token != held.Token+1 || l.Holder != "successor" {
+			t.Errorf("the lock is %+v, want the successor's with token %d", l, held.Token+1)
+		}
+	})
+}
+
+// waitUntil lets a TTL pass: there is no signal for the database's clock.
+func waitUntil(t *testing.T, at time.Time) {
+	t.Helper()
+	select {
+	case <-time.After(time.Until(at)):
+	case <-t.Context().Done():
+	}
+}
+
+func addTask(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO periodic_task (id, task, timer) VALUES ('t', 't', 'daily')`)
+	return err
+}
+
+// The successor was first: the paused leader's next transaction commits nothing.
+func TestLockGuardRefusesPausedLeader(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
+		waitUntil(t, held.Expires.Add(10*time.Millisecond))
+		mustAcquire(t, locks, claimOf("l", "successor"))
+		err := env.db.Periodic().Update(t.Context(), func(tx periodic.Tx) error {
+			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
+				return err
+			}
+			return addTask(t.Context(), tx.DBTX())
+		})
+		if !errors.Is(err, leader.ErrLost) {
+			t.Errorf("the paused leader's transaction: %v, want ErrLost", err)
+		}
+		if ids := env.texts(t, `SELECT id FROM periodic_task`); len(ids) > 0 {
+			t.Errorf("the paused leader committed %v", ids)
+		}
+	})
+}
