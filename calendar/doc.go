@@ -28,8 +28,9 @@
 //
 // A day elapses when the weekday, the year, the month and the day of the month match. Years have four digits or two: 70
 // to 99 mean 1970 to 1999, 00 to 69 mean 2000 to 2069. A range or a repetition counts from its first value in every hour,
-// day, month or year anew: *:0/7 elapses at minutes 0, 7, ... 56 of every hour. systemd up to version 258 forgets the
-// first of them when the last hour of a day, a month or a year is over (systemd issue 40260); this package does not.
+// day, month or year anew: *:0/7 elapses at minutes 0, 7, ... 56 of every hour. Two slips of systemd are not repeated:
+// up to version 258 it forgets the first elapse of such a row when the last hour of a day, a month or a year is over
+// (systemd issue 40260), and it refuses lists of three days from the end of the month that reach beyond the 22nd.
 //
 // # Cron expressions
 //

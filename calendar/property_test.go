@@ -71,7 +71,7 @@ func randomTime(r *rand.Rand) time.Time {
 	return time.Unix(r.Int64N(8_000_000_000)-500_000_000, r.Int64N(1_000_000_000))
 }
 
-// timerGenerator makes timers of all notations.
+// randomTimer makes a timer in one of the notations.
 func randomTimer(r *rand.Rand, events []vector) string {
 	zone := zonesWithChanges[r.IntN(len(zonesWithChanges))]
 	switch r.IntN(5) {

@@ -127,7 +127,7 @@ var changes = []struct{ zone, at string }{
 func TestElapsesAroundChangesOfTheClock(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range changes {
-		for range 40 {
+		for range 25 {
 			slow := slowEvent(r)
 			s, err := Parse(slow.text + " " + c.zone)
 			if err != nil {

@@ -129,3 +129,17 @@ func TestChangesAtTheEndOfTheDay(t *testing.T) {
 		t.Errorf("%q elapses at %s, want %s", s, got, want)
 	}
 }
+
+func TestSlipsOfSystemdAreNotRepeated(t *testing.T) {
+	for _, c := range []struct{ timer, after, want string }{
+		{"*:00/7", "2026-05-04T23:56:00Z", "2026-05-05T00:00:00Z 2026-05-05T00:07:00Z"},
+		{"00/5:00", "2026-05-31T20:00:00Z", "2026-06-01T00:00:00Z 2026-06-01T05:00:00Z"},
+		{"*-*-01/4", "2026-12-29T00:00:00Z", "2027-01-01T00:00:00Z 2027-01-05T00:00:00Z"},
+		{"*-06~4,8,23", "2026-05-04T00:00:00Z", "2026-06-08T00:00:00Z 2026-06-23T00:00:00Z 2026-06-27T00:00:00Z"},
+	} {
+		want := strings.Fields(c.want)
+		if got := following(mustParse(t, c.timer), instantText(t, c.after), len(want)); strings.Join(got, " ") != c.want {
+			t.Errorf("%q after %s: %s, want %s", c.timer, c.after, got, want)
+		}
+	}
+}

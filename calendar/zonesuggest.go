@@ -1,0 +1,46 @@
+package calendar
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// commonZones are zones for abbreviations that people write, though they name an offset and not a zone.
+var commonZones = map[string]string{
+	"BST": "Europe/London", "CEST": "Europe/Berlin", "EEST": "Europe/Athens", "MESZ": "Europe/Berlin",
+	"MEZ": "Europe/Berlin", "WEST": "Europe/Lisbon", "EDT": "America/New_York", "CST": "America/Chicago",
+	"CDT": "America/Chicago", "MDT": "America/Denver", "PST": "America/Los_Angeles", "PDT": "America/Los_Angeles",
+	"JST": "Asia/Tokyo", "IST": "Asia/Kolkata", "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
+}
+
+// suggestZone is the end of a message about an unknown zone: the same name in the usual case, a zone of that
+// abbreviation, or a name that is not a zone at all.
+func suggestZone(name string) string {
+	if zone, ok := commonZones[strings.ToUpper(name)]; ok {
+		return didYouMean(zone)
+	}
+	if usual := usualCase(name); usual != name {
+		if _, err := zoneNamed(usual); err == nil {
+			return didYouMean(usual)
+		}
+	}
+	if short := nearest(name, slices.Sorted(maps.Keys(shorthands))...); short != "" && len(name) > 3 {
+		return "; a name such as " + short + " stands alone"
+	}
+	return ", which are those of the zone database, such as Europe/Berlin"
+}
+
+// usualCase writes each part of a name with a capital, but for small words: America/Port_of_Spain.
+func usualCase(name string) string {
+	b := []byte(strings.ToLower(name))
+	for i := range b {
+		if i == 0 || strings.IndexByte("/_-", b[i-1]) >= 0 {
+			word, _, _ := strings.Cut(string(b[i:]), "_")
+			if word != "of" && word != "es" && word != "au" && isLetter(b[i]) {
+				b[i] -= 'a' - 'A'
+			}
+		}
+	}
+	return string(b)
+}
