@@ -42,6 +42,8 @@ type dialect interface {
 	// correlated condition; they are locked, and those locked by others passed
 	// over.
 	firstJobs(condition, order, limit string) string
+	// columnsOf names the columns of a table, none if it does not exist.
+	columnsOf(ctx context.Context, tx jobqueue.DBTX, table string) ([]string, error)
 	// unimportant lets the commit of a transaction return before it is durable,
 	// where the database can do that.
 	unimportant(ctx context.Context, tx jobqueue.DBTX) error

@@ -3,6 +3,7 @@ package store_test
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,4 +87,24 @@ func (e tasksEnv) runJob(t *testing.T, task, args string) string {
 		t.Fatal(err)
 	}
 	return job.Result
+}
+
+// Many old ticks among young ones go in pages, each of a transaction of its own.
+func TestHousekeepingOfManyTicks(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		old := time.Now().UTC().Add(-31 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
+		young := time.Now().UTC().Format("2006-01-02 15:04:05.000000")
+		env.exec(t, strings.NewReplacer("{time}", map[bool]string{true: "text", false: "timestamp"}[strings.HasPrefix(env.db.URL(), "sqlite")]).Replace(`
+			INSERT INTO periodic_tick (task_id, due, decision, decided)
+			WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 3500)
+			SELECT 'task-' || n, CAST('`+old+`' AS {time}), 'submitted', CAST(CASE WHEN n % 7 = 0 THEN '`+young+`' ELSE '`+old+`' END AS {time}) FROM s`))
+		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30}`)
+		if want := "deleted ticks: 3000, jobs: 0, events: 0"; result != want {
+			t.Errorf("the result is %q, want %q", result, want)
+		}
+		if got := env.texts(t, `SELECT count(*) FROM periodic_tick`); got[0] != "500" {
+			t.Errorf("%s ticks left, want the 500 young ones", got[0])
+		}
+	})
 }

@@ -102,6 +102,11 @@ func (p *postgres) firstJobs(condition, order, limit string) string {
 		" ORDER BY " + order + " LIMIT " + limit + p.lockRows() + ") AS c"
 }
 
+func (*postgres) columnsOf(ctx context.Context, tx jobqueue.DBTX, table string) ([]string, error) {
+	return scanTexts(tx.QueryContext(ctx, `SELECT attname FROM pg_attribute
+		WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`, table))
+}
+
 func (*postgres) unimportant(ctx context.Context, tx jobqueue.DBTX) error {
 	_, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off")
 	return err

@@ -50,3 +50,20 @@ func (tx *Tx) get(ctx context.Context, dest any, query string, args ...any) erro
 func isValue(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
 }
+
+// scanTexts reads the one column of a query's result.
+func scanTexts(rows *sql.Rows, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	var list []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, rows.Err()
+}

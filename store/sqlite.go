@@ -111,6 +111,10 @@ func (*sqlite) firstJobs(condition, order, limit string) string {
 		" ORDER BY " + order + " LIMIT " + limit + "))) AS e CROSS JOIN job AS c ON c.rowid = e.value"
 }
 
+func (*sqlite) columnsOf(ctx context.Context, tx jobqueue.DBTX, table string) ([]string, error) {
+	return scanTexts(tx.QueryContext(ctx, "SELECT name FROM pragma_table_info(?1)", table))
+}
+
 func (*sqlite) unimportant(context.Context, jobqueue.DBTX) error { return nil }
 
 // class maps result codes; see https://www.sqlite.org/rescode.html.

@@ -1,0 +1,207 @@
+package periodic_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// docspellTask and docspellMail are tasks of the fixture.
+const (
+	docspellTask = "8Xp1-house-keeping"
+	docspellMail = "5KqB-scan-mailbox"
+)
+
+// newDocspellFixture is a database that Docspell made, with rows of its own,
+// to which nextrun came later.
+func newDocspellFixture(t *testing.T) *fixture {
+	t.Helper()
+	url := storetest.PostgresURL(t)
+	schema, err := os.ReadFile("../testdata/docspell/postgres.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := sqlx.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := conn.Exec(string(schema)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{TB: t, kind: "postgres", url: url, db: db, sql: conn}
+}
+
+// docspellUpdate is the statement with which Docspell stores a task that exists.
+const docspellUpdate = `UPDATE periodic_task SET enabled = ?, group_ = 'family', args = ?, subject = 'Scan mailbox',
+	submitter = 'dad', priority = 10, worker = NULL, marked = NULL, timer = ?, nextrun = ? WHERE id = '` + docspellMail + `'`
+
+// The jobs are such as Docspell's executors take.
+func TestDocspellTakesTheJobs(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	f.once()
+	f.want(0, "SELECT count(*) FROM job WHERE tracker = '2Fz9-disabled'")
+	f.want(2, `SELECT count(*) FROM job AS j JOIN periodic_task AS t ON t.id = j.tracker
+		WHERE j.state = 'waiting' AND j.priority = t.priority AND j.priority IN (0, 10) AND j.args = t.args AND j.task = t.task
+			AND j.group_ = t.group_ AND j.subject = t.subject AND j.submitter = t.submitter AND j.retries = 0 AND j.progress = 0
+			AND j.worker IS NULL AND j.started IS NULL AND j.startedmillis IS NULL AND j.finished IS NULL
+			AND j.submitted BETWEEN ? AND ?`, f.at(-time.Minute), f.at(time.Second))
+	// The times that Docspell wrote are the ticks that it meant.
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND due = '2026-03-01 00:00:00'", docspellTask)
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND due = '2026-02-25 12:00:00'", docspellMail)
+	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND extract(hour FROM due)::int % 2 = 0 AND extract(minute FROM due) = 0 AND due > ?",
+		docspellMail, f.at(0))
+
+	// Docspell's executor takes them, without a heartbeat, and nextrun waits for it.
+	f.exec("UPDATE job SET state = 'scheduled', worker = 'joex1' WHERE state = 'waiting' AND tracker = ?", docspellMail)
+	f.exec("UPDATE job SET state = 'running', started = ?, startedmillis = 1 WHERE state = 'scheduled'", f.at(0))
+	due := f.due(docspellMail, time.Second)
+	f.once()
+	f.want("skipped", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+	f.exec("UPDATE job SET state = 'success', finished = ? WHERE state = 'running'", f.at(0))
+	due = f.due(docspellMail, time.Second)
+	f.once()
+	f.want("submitted", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+	f.guarantees()
+}
+
+// An edit of Docspell wins over a batch in hand, and its next time counts.
+func TestDocspellEdits(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	f.once()
+	f.exec("DELETE FROM job WHERE tracker = ?", docspellMail)
+
+	f.due(docspellMail, time.Second)
+	f.between(func() { f.exec(docspellUpdate, true, `{"edited":1}`, "*-*-* *:30:00", "2090-01-01 10:30:00") })
+	f.once()
+	f.want(0, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
+	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND due IS NULL AND nextrun = '2090-01-01 10:30:00'", docspellMail)
+
+	at := f.at(0)
+	f.exec(docspellUpdate, true, `{"edited":2}`, "*-*-* *:30:00", at)
+	f.once()
+	f.want(`{"edited":2}`, "SELECT args FROM job WHERE tracker = ? AND due = ?", docspellMail, at)
+	f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND extract(minute FROM due) = 30 AND nextrun = due", docspellMail)
+
+	// Stored once more as it is, while it is in hand: the mark is lost, the tick is not.
+	f.exec("UPDATE job SET state = 'success'")
+	due := f.due(docspellMail, time.Second)
+	f.between(func() { f.exec(docspellUpdate, true, `{"edited":2}`, "*-*-* *:30:00", utc(due)) })
+	f.once()
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND due = ?", docspellMail, utc(due))
+
+	f.exec("UPDATE job SET state = 'success'")
+	f.due(docspellMail, time.Second)
+	f.exec(docspellUpdate, false, `{}`, "*-*-* *:30:00", f.at(0))
+	f.once()
+	f.want(2, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
+	f.guarantees()
+}
+
+// A mark of Docspell's scheduler keeps a row for it; what it left behind does not.
+func TestDocspellMarks(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	f.exec("DELETE FROM periodic_task WHERE id <> ?", docspellMail)
+	mark := "UPDATE periodic_task SET worker = 'joex1', marked = ? WHERE worker IS NULL"
+	f.exec(mark, f.at(0))
+	f.once()
+	f.want("joex1", "SELECT worker FROM periodic_task")
+	// It has submitted the job itself, and goes on to the next time.
+	f.exec("UPDATE periodic_task SET worker = NULL, nextrun = '2090-01-01 00:00:00'")
+	f.once()
+	f.want(0, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
+	f.want("2090-01-01 00:00:00", "SELECT nextrun::text FROM periodic_task")
+
+	f.exec("UPDATE periodic_task SET nextrun = ?", f.at(-time.Minute))
+	f.exec(mark, f.at(-31*time.Second)) // it crashed
+	f.once()
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = ?", docspellMail)
+}
+
+// The statement of the documentation turns the times of another zone into UTC.
+func TestDocspellConvert(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/docspell.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "<!-- convert -->\n")
+	statement, _, ended := strings.Cut(rest, ";")
+	if !found || !ended {
+		t.Fatal("docs/docspell.md has no statement marked convert")
+	}
+	f := newDocspellFixture(t)
+	f.exec("UPDATE periodic_task SET nextrun = '2026-07-01 14:00:00' WHERE id = ?", docspellMail) // 12:00 UTC
+	f.exec("UPDATE periodic_task SET nextrun = '2026-03-01 01:00:00' WHERE id = ?", docspellTask) // 00:00 UTC
+	f.exec(statement)
+	f.want("2026-07-01 12:00:00", "SELECT nextrun::text FROM periodic_task WHERE id = ?", docspellMail)
+	f.want("2026-03-01 00:00:00", "SELECT nextrun::text FROM periodic_task WHERE id = ?", docspellTask)
+}
+
+// While Docspell's own scheduler lives, a start is refused, and the message says
+// what to do.
+func TestDocspellAlive(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	live := func(want string) {
+		t.Helper()
+		list, err := f.db.LiveDocspell(t.Context())
+		if err != nil || strings.Join(list, ", ") != want {
+			t.Errorf("LiveDocspell = %v, %v, want %q", list, err, want)
+		}
+	}
+	live("")
+	node := "INSERT INTO node (id, type, url, updated, created, not_found) VALUES (?, ?, 'http://' || ? || ':7878', '2026-01-01', '2026-01-01', ?)"
+	f.exec(node, "rest1", "restserver", "rest1", 0)
+	f.exec(node, "joex2", "joex", "joex2", 2) // did not answer
+	live("")
+	if err := f.db.RefuseLiveDocspell(t.Context()); err != nil {
+		t.Error(err)
+	}
+	f.exec(node, "joex1", "joex", "joex1", 0)
+	live("joex1 (http://joex1:7878)")
+	err := f.db.RefuseLiveDocspell(t.Context())
+	if !errors.Is(err, store.ErrDocspell) {
+		t.Fatalf("RefuseLiveDocspell = %v", err)
+	}
+	for _, part := range []string{"joex1 (http://joex1:7878)", "--beside-docspell", "docs/docspell.md", "DELETE FROM node"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the message %q lacks %q", err, part)
+		}
+	}
+	f.exec("ALTER TABLE node DROP COLUMN not_found") // an older Docspell
+	live("joex1 (http://joex1:7878), joex2 (http://joex2:7878)")
+	f.exec("DROP TABLE node")
+	f.exec("CREATE TABLE node (id integer, parent integer)") // something else
+	live("")
+}
+
+// Databases without Docspell have no such table, or one of something else.
+func TestDocspellIsNotThere(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, prepare := range []string{"SELECT 1", "CREATE TABLE node (id integer)"} {
+			f.exec(prepare)
+			if err := f.db.RefuseLiveDocspell(f.Context()); err != nil {
+				f.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrDocspell is wrapped by [DB.RefuseLiveDocspell].
+var ErrDocspell = errors.New("a Docspell job executor uses this database")
+
+// LiveDocspell lists the job executors of Docspell that its table node knows, by
+// id and URL: each of them runs Docspell's own periodic scheduler, which submits
+// the same rows of periodic_task. There are none where there is no such table.
+//
+// An executor has a row from its start to its orderly end. Docspell does not
+// renew it; now and then its housekeeping asks every node, and counts in
+// not_found how often one did not answer. So an executor that crashed is listed
+// until that has happened once.
+func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
+	var live []string
+	err := db.View(ctx, func(tx *Tx) error {
+		columns, err := db.dialect.columnsOf(ctx, tx.tx, "node")
+		if err != nil {
+			return err
+		}
+		has := set(columns)
+		if !has["id"] || !has["type"] || !has["url"] {
+			return nil // not Docspell's
+		}
+		where := "lower(type) = 'joex'"
+		if has["not_found"] { // older ones lack it
+			where += " AND not_found = 0"
+		}
+		return tx.list(ctx, &live, "SELECT id || ' (' || url || ')' FROM node WHERE "+where+" ORDER BY id")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
+	}
+	return live, nil
+}
+
+// RefuseLiveDocspell returns an error that wraps [ErrDocspell] and tells what to
+// do if [DB.LiveDocspell] lists an executor.
+func (db *DB) RefuseLiveDocspell(ctx context.Context) error {
+	live, err := db.LiveDocspell(ctx)
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %s. It schedules the same periodic tasks by itself. Stop it (one that crashed: "+
+		"DELETE FROM node WHERE id = '...'), or give --beside-docspell to schedule beside it; see docs/docspell.md",
+		ErrDocspell, strings.Join(live, ", "))
+}
