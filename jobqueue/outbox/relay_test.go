@@ -1,21 +1,15 @@
 package outbox_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -30,102 +24,6 @@ func TestRelayPublishesInOrder(t *testing.T) {
 		r.check(f, want)
 		if n := r.repetitions(); n > 0 {
 			f.Errorf("%d events came twice though nothing failed", n)
-		}
-	})
-}
-
-// The receiver of this test fails at random, sometimes after it has taken the
-// event, is down for a while, and one relay is killed between publishing and
-// recording.
-func TestNoEventIsLost(t *testing.T) {
-	both(t, func(f *fixture) {
-		r := newReceiver()
-		server := httptest.NewServer(r.handler(f))
-		f.Cleanup(server.Close)
-		want := f.append(append(events("a", 60), events("b", 60)...)...)
-
-		f.killBetweenPublishingAndRecording(server.URL)
-		f.want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-		r.set(func(r *receiver) { r.failing, r.lying = 0.2, 0.5 })
-		for _, name := range []string{"one", "two"} {
-			hook, err := webhook.New(webhook.Config{URL: server.URL, Mode: webhook.Binary})
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Cleanup(hook.Close)
-			f.relay(hook, f.quick(name))
-		}
-		r.await(f, len(want)/2)
-		r.set(func(r *receiver) { r.down = true })
-		want = append(want, f.append(events("a", 20)...)...)
-		f.awaitOne("1", `SELECT CASE WHEN max(attempts) >= 4 THEN 1 ELSE 0 END FROM outbox_message WHERE published IS NULL`)
-		r.set(func(r *receiver) { r.down = false })
-		r.await(f, len(want))
-		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
-		r.check(f, want)
-		if r.repetitions() == 0 {
-			f.Error("no event came twice: the killed relay's batch was not published again")
-		}
-	})
-}
-
-// killBetweenPublishingAndRecording runs a relay in a process of its own, and
-// kills it when it has published a batch that it has not recorded.
-func (f *fixture) killBetweenPublishingAndRecording(receiverURL string) {
-	f.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		f.Fatal(err)
-	}
-	process := exec.Command(self)
-	process.Env = append(os.Environ(), victimVariable+"="+f.url, receiverVariable+"="+receiverURL)
-	process.Stderr = os.Stderr
-	out, err := process.StdoutPipe()
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		f.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	_ = process.Process.Kill() // SIGKILL
-	_ = process.Wait()
-	if err != nil || !strings.HasPrefix(line, "published 10 <nil>") {
-		f.Fatalf("the relay to kill said %q, %v", line, err)
-	}
-}
-
-// awaitOne waits until a query returns a value.
-func (f *fixture) awaitOne(want, query string) {
-	f.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	timeout := time.After(time.Minute)
-	for f.one(query) != want {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			f.Fatalf("%s is %s, waited for %s", query, f.one(query), want)
-		}
-	}
-}
-
-// handler is the receiver as an HTTP server.
-func (r *receiver) handler(t testing.TB) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		e, err := readCloudEvent(request)
-		if err != nil {
-			t.Errorf("the receiver was sent what is no CloudEvent: %v", err)
-		}
-		switch err := r.receive(request.Context(), e); {
-		case outbox.IsRefusal(err):
-			w.WriteHeader(http.StatusUnprocessableEntity)
-		case err != nil && rand.IntN(2) == 0:
-			panic(http.ErrAbortHandler) // the connection breaks
-		case err != nil:
-			w.WriteHeader(http.StatusBadGateway)
-		default:
-			w.WriteHeader(http.StatusAccepted)
 		}
 	})
 }
@@ -162,45 +60,22 @@ func TestLateCommitIsNotPassedOver(t *testing.T) {
 	}
 }
 
-func TestDeadMessages(t *testing.T) {
+func TestNothingOvertakesAMessageThatWaits(t *testing.T) {
 	both(t, func(f *fixture) {
+		want := f.append(events("t", 3)...)
+		f.exec(`UPDATE outbox_message SET attempts = 1, retry = '9999-01-01 00:00:00.000000' WHERE event_id = ?`, want[1].ID)
 		r := newReceiver()
-		cfg := f.quick("one")
-		cfg.RefusalLimit = 3
-		if err := f.db.Outbox().SetStrict(f.Context(), "strict", true); err != nil {
-			f.Fatal(err)
-		}
-		loose := f.append(events("loose", 5)...)
-		strict := f.append(events("strict", 5)...)
+		f.relay(r.publisher(), f.quick("one"))
+		f.awaitOne("1", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
+		f.append(events("other", 1)...) // has the relay look again
+		r.await(f, 2)
+		f.want(2, `SELECT count(*) FROM outbox_message WHERE topic = 't' AND published IS NULL`)
+		f.exec(`UPDATE outbox_message SET retry = NULL`)
+		r.await(f, 4)
 		r.set(func(r *receiver) {
-			r.verdicts[loose[2].ID] = outbox.Refuse(errors.New("no such thing"))
-			r.verdicts[strict[2].ID] = outbox.Refuse(errors.New("nor this"))
+			r.got = slices.DeleteFunc(r.got, func(e outbox.Event) bool { return e.Topic == "other" })
 		})
-		f.relay(r.publisher(), cfg)
-		r.await(f, 6)
-		f.awaitOne("2", `SELECT count(*) FROM outbox_message WHERE dead IS NOT NULL AND refusals = 3 AND attempts = 3`)
-		f.awaitOne("4", `SELECT count(*) FROM outbox_message WHERE topic = 'loose' AND published IS NOT NULL`)
-		f.want(2, `SELECT count(*) FROM outbox_message WHERE topic = 'strict' AND published IS NOT NULL`)
-		f.want("no such thing", `SELECT problem FROM outbox_message WHERE event_id = ?`, loose[2].ID)
-
-		dead, err := f.db.Outbox().List(f.Context(), outbox.Filter{Status: outbox.Dead})
-		if err != nil || len(dead) != 2 || dead[0].ID != strict[2].ID || dead[0].Problem != "nor this" {
-			f.Errorf("listed %+v, %v; want both dead events, the newest first", dead, err)
-		}
-		r.set(func(r *receiver) { clear(r.verdicts) })
-		if ids, err := f.db.Outbox().ResendDead(f.Context(), "strict"); err != nil || len(ids) != 1 {
-			f.Errorf("sent again %v, %v; want one", ids, err)
-		}
-		r.await(f, 9)
-		r.check(f, append(strict, loose[0], loose[1], loose[3], loose[4]))
-		if ids, err := f.db.Outbox().Resend(f.Context(), []string{loose[2].ID, loose[0].ID, "unknown"}); err != nil || len(ids) != 2 {
-			f.Errorf("sent again %v, %v; want two", ids, err)
-		}
-		r.await(f, 10)
-		f.awaitOne("10", `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
-		if n := r.repetitions(); n != 1 {
-			f.Errorf("%d events came twice, want the one that was sent again", n)
-		}
+		r.check(f, want)
 	})
 }
 
@@ -266,38 +141,6 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 		r := newReceiver()
 		f.relay(r.publisher(), cfg)
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
-	})
-}
-
-func TestLagAndPrune(t *testing.T) {
-	both(t, func(f *fixture) {
-		all := f.append(append(events("a", 3), events("b", 2)...)...)
-		f.exec(`UPDATE outbox_message SET created = '2020-01-01 00:00:00.000000' WHERE event_id = ?`, all[1].ID)
-		f.exec(`UPDATE outbox_message SET dead = created WHERE event_id = ?`, all[0].ID)
-		f.exec(`UPDATE outbox_message SET published = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
-		f.exec(`UPDATE event_store SET created = '2020-01-01 00:00:00.000000' WHERE topic = 'b'`)
-		f.want("a 2 1", `SELECT topic || ' ' || pending || ' ' || dead FROM outbox_lag`)
-		f.want(1, `SELECT count(*) FROM outbox_lag WHERE age BETWEEN 100000000 AND 10000000000 AND oldest < '2020-01-02'`)
-		lag, err := f.db.Outbox().Lag(f.Context())
-		if err != nil || len(lag) != 1 || lag[0].Pending != 2 || lag[0].Dead != 1 || lag[0].Age < 24*time.Hour {
-			f.Errorf("lag %+v, %v", lag, err)
-		}
-
-		if err := f.db.EventLog("slow").Seek(f.Context(), "b", 1); err != nil {
-			f.Fatal(err)
-		}
-		if _, err := f.db.EventLog("").End(f.Context(), "b"); err != nil { // gives positions
-			f.Fatal(err)
-		}
-		pruned, err := f.db.Outbox().Prune(f.Context(), time.Hour, time.Hour, 100)
-		if err != nil || pruned != (outbox.Pruned{Messages: 2, Events: 1}) {
-			f.Errorf("pruned %+v, %v; want both messages, and the event that the group has read", pruned, err)
-		}
-		f.want(3, `SELECT count(*) FROM outbox_message WHERE topic = 'a'`)
-		if ids, err := f.db.Outbox().Resend(f.Context(), []string{all[4].ID}); err != nil || len(ids) != 1 {
-			f.Errorf("sent again %v, %v; want the event whose message is gone", ids, err)
-		}
-		f.want(1, `SELECT count(*) FROM outbox_message WHERE topic = 'b' AND published IS NULL`)
 	})
 }
 
