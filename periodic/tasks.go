@@ -121,12 +121,19 @@ func (s *Tasks) RunNowTx(ctx context.Context, tx jobqueue.DBTX, id string) error
 	return s.join(ctx, tx, func(tx TaskTx) error { return runNow(ctx, tx, id) })
 }
 
+// byHand is the reason of a tick of a task that is not enabled.
+const byHand = "run by hand; the task is not enabled"
+
 func runNow(ctx context.Context, tx TaskTx, id string) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
 	}
-	return about(id, tx.Run(ctx, t))
+	if t.Enabled {
+		return about(id, tx.Run(ctx, id))
+	}
+	_, err = tx.Submit(ctx, t, Tick{Reason: byHand}) // no scheduler claims it
+	return about(id, err)
 }
 
 func (s *Tasks) join(ctx context.Context, tx jobqueue.DBTX, fn func(TaskTx) error) error {

@@ -29,10 +29,13 @@ type TaskTx interface {
 	Save(ctx context.Context, t Task) error
 	// Enable enables or disables a task.
 	Enable(ctx context.Context, id string, enabled bool) error
-	// Run sets NextRun of a task that is enabled to now. For a task that is not
-	// it submits the job itself, with a tick, and returns a [*PendingError] if a
-	// job of the task is in the way.
-	Run(ctx context.Context, t Task) error
+	// Run sets NextRun to now.
+	Run(ctx context.Context, id string) error
+	// Submit submits the job of one tick itself, with the tick: Due, or now if
+	// that is zero, and Reason. A tick that was skipped, late or missed becomes a
+	// submitted one; if it is the first of several that were missed, these begin
+	// at Until from then on. Errors: [*TickError], [*PendingError].
+	Submit(ctx context.Context, t Task, tick Tick) (jid string, err error)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
 	// List reads tasks in the order of their ids, without Args.

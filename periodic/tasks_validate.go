@@ -52,20 +52,6 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// PendingError is returned by [Tasks.RunNow] if a job of the task is in the way.
-type PendingError struct {
-	Pending Pending
-	now     time.Time
-}
-
-// NewPendingError returns the error for a pending job as of now.
-func NewPendingError(p Pending, now time.Time) *PendingError { return &PendingError{p, now} }
-
-// Error names the job.
-func (e *PendingError) Error() string {
-	return pendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
-}
-
 // Validate returns a [*TaskError] if the table would refuse the task, or a
 // scheduler block it, and for args that are not JSON.
 func (t *Task) Validate() error { return t.validate(true) }

@@ -18,7 +18,8 @@ func (p *program) taskCommand() *cobra.Command {
 		Short: "Manage periodic tasks, as SQL on the table periodic_task does",
 	},
 		p.taskAddCommand(), p.taskListCommand(), p.taskShowCommand(), p.taskSetCommand(),
-		p.taskEnableCommand(), p.taskDisableCommand(), p.taskRunCommand(), p.taskRemoveCommand(),
+		p.taskEnableCommand(), p.taskDisableCommand(), p.taskPauseCommand(), p.taskRunCommand(),
+		p.taskBackfillCommand(), p.taskRemoveCommand(),
 	)
 }
 

@@ -1,0 +1,64 @@
+package cli_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+)
+
+func TestTaskBackfill(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00", "--overlap", "allow")
+		out := s.must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
+		wantLines(t, out, "2026-03-01 02:00:00", "2026-03-03 02:00:00", "submitted: 3, had their jobs before: 0")
+		again := s.must(t, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04")
+		wantLines(t, again, "submitted: 0, had their jobs before: 3")
+		s.fails(t, cli.Failed, []string{"task", "backfill", "b", "--from", "2026-03-01"}, "not found")
+		s.fails(t, cli.WrongUsage, []string{"task", "backfill", "a"}, "missing --from")
+		s.fails(t, cli.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-01", "--to", "2999-01-01"}, "future")
+		s.fails(t, cli.WrongUsage, []string{"task", "backfill", "a", "--from", "2026-03-02", "--to", "2026-03-01"}, "before --to")
+	})
+}
+
+// A task that must not overlap has the second job submitted when the first has
+// ended; a signal meanwhile says how to go on.
+func TestTaskBackfillWaits(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan result, 1)
+		go func() { ended <- s.run(ctx, "task", "backfill", "a", "--from", "2026-03-01", "--to", "2026-03-04") }()
+		var jobs []struct{ JID, State string }
+		for len(jobs) < 2 { // the first job ends, the second goes on
+			s.json(t, &jobs, "job", "list")
+			if len(jobs) == 1 && jobs[0].State == "waiting" {
+				s.must(t, "job", "cancel", jobs[0].JID)
+			}
+		}
+		cancel()
+		r := <-ended
+		if r.exit != cli.Failed || !strings.Contains(r.stderr, "the same command goes on") {
+			t.Errorf("after the signal: exit code %d\n%s%s", r.exit, r.stdout, r.stderr)
+		}
+	})
+}
+
+func TestTaskPause(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00")
+		out := s.must(t, "task", "pause", "a", "--until", "2099-01-01")
+		wantLines(t, out, "paused a", "ELAPSES UTC LEFT")
+		if !strings.Contains(out, "2099-01-01 02:00:00") {
+			t.Errorf("the next elapse is not after the pause:\n%s", out)
+		}
+		wantLines(t, s.must(t, "task", "show", "a"), "starts 2099-01-01")
+		s.fails(t, cli.WrongUsage, []string{"task", "pause", "a"}, "missing --until", "nextrun task disable a")
+		s.fails(t, cli.Failed, []string{"task", "pause", "b", "--until", "2099-01-01"}, "not found")
+	})
+}

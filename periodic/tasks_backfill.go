@@ -1,0 +1,102 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Backfill says which ticks of the past to make up for, and how fast.
+type Backfill struct {
+	// From and To bound the ticks by their due: From is included, To is not. To
+	// must not be later than the database's now.
+	From, To time.Time
+	// Pace is the least time between two jobs. A task that must not overlap has
+	// the next one submitted when the one before is final, whatever the pace.
+	Pace time.Duration
+	// Report, if not nil, is called for each tick: with the job that was
+	// submitted, or with none if the tick has one already.
+	Report func(due time.Time, jid string)
+}
+
+// backfillLook is how often Backfill looks whether the job that is in the way is
+// final.
+const backfillLook = 500 * time.Millisecond
+
+// backfilled is the reason of ticks that were made up for.
+const backfilled = "backfilled"
+
+// Backfill submits the jobs of ticks that a task's timer had in the past, as it
+// is now, oldest first, unless a tick has had its job: done twice it submits
+// nothing twice, and what was interrupted goes on where it was. It returns when
+// all are submitted, or with ctx's error.
+func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
+	if !b.From.Before(b.To) {
+		return fmt.Errorf("backfill task %q: From must be before To", id)
+	}
+	t, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	future, err := t.future()
+	if err != nil {
+		return err
+	}
+	future.goTo(b.From.Add(-time.Microsecond))
+	for due := future.at.Due; !due.IsZero() && due.Before(b.To); due = future.at.Due {
+		future.advance()
+		if err := s.backfillTick(ctx, id, due, future.at.Due, b); err != nil {
+			return about(id, err)
+		}
+	}
+	return nil
+}
+
+// backfillTick submits the job of one tick as soon as that is possible.
+func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, b Backfill) error {
+	for {
+		var jid string
+		err := s.store.Update(ctx, func(tx TaskTx) error {
+			t, err := tx.Get(ctx, id, true)
+			if err != nil {
+				return err
+			}
+			jid, err = tx.Submit(ctx, t, Tick{Due: due, Until: following, Reason: backfilled})
+			return err
+		})
+		var inTheWay *PendingError
+		var done *TickError
+		switch {
+		case errors.As(err, &done):
+			b.report(due, "")
+			return nil
+		case errors.As(err, &inTheWay):
+			if err := wait(ctx, backfillLook); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			b.report(due, jid)
+			return wait(ctx, b.Pace)
+		}
+	}
+}
+
+func (b Backfill) report(due time.Time, jid string) {
+	if b.Report != nil {
+		b.Report(due, jid)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

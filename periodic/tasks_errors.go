@@ -1,0 +1,30 @@
+package periodic
+
+import (
+	"fmt"
+	"time"
+)
+
+// PendingError is returned by [Tasks.RunNow] for a task that is not enabled, if
+// a job of it is in the way.
+type PendingError struct {
+	Pending Pending
+	now     time.Time
+}
+
+// NewPendingError returns the error for a pending job as of now.
+func NewPendingError(p Pending, now time.Time) *PendingError { return &PendingError{p, now} }
+
+// Error names the job.
+func (e *PendingError) Error() string {
+	return pendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+}
+
+// TickError is returned by [TaskTx].Submit for a tick that waits, or has had its
+// job.
+type TickError struct{ Due time.Time }
+
+// Error names the tick.
+func (e *TickError) Error() string {
+	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
+}

@@ -1,0 +1,136 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// day is a day of the past.
+var day = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+func (e tasksEnv) backfill(t *testing.T, id string, from, to time.Time) (submitted, had int) {
+	t.Helper()
+	err := e.tasks.Backfill(t.Context(), id, periodic.Backfill{From: from, To: to, Report: func(_ time.Time, jid string) {
+		if jid == "" {
+			had++
+			return
+		}
+		submitted++
+		// The job has ended at once, so that the next one can be submitted.
+		e.exec(t, `UPDATE job SET state = 'success' WHERE jid = '`+jid+`'`)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return submitted, had
+}
+
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		mustAdd(t, env.tasks, periodic.NewTask("a", "echo", "*-*-* *:00"))
+		tick := func(hour int, columns, values string) {
+			due := day.Add(time.Duration(hour) * time.Hour).Format("2006-01-02 15:04:05.000000")
+			env.exec(t, fmt.Sprintf(`INSERT INTO periodic_tick (task_id, due, decided, %s) VALUES ('a', '%s', '%s', %s)`,
+				columns, due, due, values))
+		}
+		tick(1, "decision, jid", "'submitted', 'x'")
+		tick(2, "decision", "'skipped'")
+		tick(3, "decision", "'queued'")
+		tick(4, "decision, missed, until", "'missed', 4, '2026-03-01 07:00:00.000000'")
+
+		// 00:00 has no tick, 02:00 was skipped, 04:00 and 05:00 were missed.
+		submitted, had := env.backfill(t, "a", day, day.Add(6*time.Hour))
+		if submitted != 4 || had != 2 {
+			t.Errorf("submitted %d, had %d; want 4 and 2", submitted, had)
+		}
+		got := env.texts(t, `SELECT substr(CAST(due AS text), 12, 5) || ' ' || decision || ' ' || CAST(missed AS text)
+			FROM periodic_tick WHERE task_id = 'a' ORDER BY due`)
+		want := []string{
+			"00:00 submitted 0", "01:00 submitted 0", "02:00 submitted 0", "03:00 queued 0", "04:00 submitted 0",
+			"05:00 submitted 0", "06:00 missed 2",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the ticks are\n%q, want\n%q", got, want)
+		}
+		if n := env.texts(t, `SELECT jid FROM job WHERE due IS NOT NULL AND tracker = 'a' AND single`); len(n) != 4 {
+			t.Errorf("%d single jobs with a due, want 4", len(n))
+		}
+		if submitted, had := env.backfill(t, "a", day, day.Add(6*time.Hour)); submitted != 0 || had != 6 {
+			t.Errorf("done again: submitted %d, had %d; want 0 and 6", submitted, had)
+		}
+	})
+}
+
+func TestBackfillKeepsThePace(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		task := periodic.NewTask("a", "echo", "*-*-* *:00")
+		task.Overlap = periodic.OverlapAllow
+		mustAdd(t, env.tasks, task)
+		const pace = 50 * time.Millisecond
+		begun, n := time.Now(), 0
+		err := env.tasks.Backfill(t.Context(), "a", periodic.Backfill{
+			From: day, To: day.Add(3 * time.Hour), Pace: pace, Report: func(time.Time, string) { n++ },
+		})
+		if took := time.Since(begun); err != nil || n != 3 || took < 3*pace {
+			t.Errorf("%d ticks in %s (%v), want 3 in %s at least", n, took, err, 3*pace)
+		}
+	})
+}
+
+func TestBackfillRefuses(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		mustAdd(t, env.tasks, periodic.NewTask("a", "echo", "daily"))
+		if err := env.tasks.Backfill(t.Context(), "a", periodic.Backfill{From: day, To: day}); err == nil {
+			t.Error("an empty range is taken")
+		}
+		if err := env.tasks.Backfill(t.Context(), "b", periodic.Backfill{From: day, To: day.Add(1)}); err == nil {
+			t.Error("a task that does not exist is taken")
+		}
+	})
+}
+
+// A pause keeps an interval in its rhythm, and never lets a task start earlier
+// than it would.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		interval := periodic.NewTask("interval", "echo", "every 7h")
+		interval.Starts = day
+		mustAdd(t, env.tasks, interval)
+		mustAdd(t, env.tasks, periodic.NewTask("event", "echo", "*-*-* 12:00"))
+		until := day.Add(72 * time.Hour)
+		for id, want := range map[string]time.Time{
+			"interval": day.Add(77 * time.Hour), // 11 times 7 h
+			"event":    day.Add(84 * time.Hour),
+		} {
+			if err := env.tasks.Pause(t.Context(), id, until); err != nil {
+				t.Fatal(err)
+			}
+			task := mustGet(t, env.tasks, id)
+			next, err := task.Upcoming(day, 2)
+			if err != nil || !next[0].Due.Equal(want) {
+				t.Errorf("%s: next %v (%v), want %s", id, next, err, want)
+			}
+			if id == "interval" && next[1].Due.Sub(next[0].Due) != 7*time.Hour {
+				t.Errorf("the interval has lost its rhythm: %v", next)
+			}
+			if err := env.tasks.Pause(t.Context(), id, day.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if again := mustGet(t, env.tasks, id); !again.Starts.Equal(task.Starts) {
+				t.Errorf("%s: a shorter pause moves the start to %s", id, again.Starts)
+			}
+		}
+		env.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'nonsense')`)
+		if err := env.tasks.Pause(t.Context(), "bad", until); err == nil {
+			t.Error("a bad timer is taken")
+		}
+	})
+}
