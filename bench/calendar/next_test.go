@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/adhocore/gronx"
-	"github.com/nextrun/nextrun/calendar"
 	"github.com/robfig/cron/v3"
+
+	"github.com/nextrun/nextrun/calendar"
 )
 
 // base is the time from which all searches start.
