@@ -31,7 +31,7 @@ func (l EventLog) unreadTopics(ctx context.Context, tx *Tx) ([]topicRow, error) 
 
 // acquireTopics is the [acquire] of a consumer group.
 func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, error) {
-	r, err := tx.values(1, topics)
+	r, err := tx.texts(1, topics)
 	if err != nil {
 		return nil, err
 	}

@@ -59,9 +59,3 @@ type leaseRow struct {
 	Topic string
 	Token int64
 }
-
-// values are records of one text column, "value".
-func (tx *Tx) values(placeholder int, values []string) (records, error) {
-	return tx.db.newRecords(placeholder, []field{{"value", fieldText}}, len(values),
-		func(i int) []any { return []any{values[i]} })
-}

@@ -80,7 +80,7 @@ func (s OutboxStore) Show(ctx context.Context, id string) (outbox.Record, error)
 func (s OutboxStore) Resend(ctx context.Context, ids []string) ([]string, error) {
 	var found []string
 	err := s.db.Update(ctx, func(tx *Tx) error {
-		r, err := tx.values(1, ids)
+		r, err := tx.texts(1, ids)
 		if err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ const isStopped = `(coalesce(t.strict, false) AND EXISTS (
 
 // acquireMessages is the [acquire] of the outbox.
 func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, error) {
-	r, err := tx.values(1, topics)
+	r, err := tx.texts(1, topics)
 	if err != nil {
 		return nil, err
 	}

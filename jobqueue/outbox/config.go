@@ -22,7 +22,7 @@ const (
 	DefaultRetention    = 7 * 24 * time.Hour
 )
 
-// Forever, as a retention, keeps what it is about.
+// Forever is the retention of what is always kept.
 const Forever time.Duration = -1
 
 // maxName is the greatest length of a relay's name in bytes.

@@ -136,7 +136,7 @@ func (r *reader) sasl(place string, n *yaml.Node, route *Route) {
 }
 
 // secrets reads where secrets are: one text, or a list of them.
-func (r *reader) secrets(place string, n *yaml.Node, route *Route, make func(string) secret) {
+func (r *reader) secrets(place string, n *yaml.Node, route *Route, of func(string) secret) {
 	names := []string{}
 	if resolve(n).Kind == yaml.SequenceNode {
 		names = r.texts(place, n)
@@ -144,7 +144,7 @@ func (r *reader) secrets(place string, n *yaml.Node, route *Route, make func(str
 		names = append(names, r.text(place, n))
 	}
 	for _, name := range names {
-		route.secrets = append(route.secrets, make(name))
+		route.secrets = append(route.secrets, of(name))
 	}
 }
 

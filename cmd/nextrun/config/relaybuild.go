@@ -92,24 +92,30 @@ func inTime(timeout, byDefault, lease time.Duration) error {
 func lookUp(secrets []secret, env func(string) string) ([]string, error) {
 	var found []string
 	for _, s := range secrets {
-		value := ""
-		if s.env != "" {
-			value = env(s.env)
-			if value == "" {
-				return nil, fmt.Errorf("the variable %s, which is to hold a secret, is not set", s.env)
-			}
-		} else {
-			text, err := os.ReadFile(s.file)
-			if err != nil {
-				return nil, fmt.Errorf("read a secret: %w", err)
-			}
-			if value = strings.TrimSpace(string(text)); value == "" {
-				return nil, fmt.Errorf("the file %s, which is to hold a secret, is empty", s.file)
-			}
+		value, err := s.lookUp(env)
+		if err != nil {
+			return nil, err
 		}
 		found = append(found, value)
 	}
 	return found, nil
+}
+
+func (s secret) lookUp(env func(string) string) (string, error) {
+	if s.env != "" {
+		if value := env(s.env); value != "" {
+			return value, nil
+		}
+		return "", fmt.Errorf("the variable %s, which is to hold a secret, is not set", s.env)
+	}
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		return "", fmt.Errorf("read a secret: %w", err)
+	}
+	if value := strings.TrimSpace(string(text)); value != "" {
+		return value, nil
+	}
+	return "", fmt.Errorf("the file %s, which is to hold a secret, is empty", s.file)
 }
 
 // headers are the given ones and those whose values are in variables.

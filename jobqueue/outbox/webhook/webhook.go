@@ -42,7 +42,9 @@ func New(cfg Config) (*Publisher, error) {
 	}
 	transport := cfg.Transport
 	if transport == nil {
-		transport = http.DefaultTransport.(*http.Transport).Clone()
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = t.MaxIdleConns // all topics may go to one host
+		transport = t
 	}
 	p := &Publisher{cfg: cfg, keys: keys, client: &http.Client{
 		Transport:     transport,

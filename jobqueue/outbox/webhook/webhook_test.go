@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -206,7 +207,7 @@ func TestErrorsShowNoSecret(t *testing.T) {
 	const secret = "geheim-geheim-geheim"
 	echo, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		io.WriteString(w, "what is "+r.Header.Get("Authorization")+" and "+r.URL.RawQuery+"?")
+		fmt.Fprintf(w, "what is %s and %s?", r.Header.Get("Authorization"), r.URL.RawQuery)
 	})
 	for name, url := range map[string]string{
 		"an answer that repeats it": echo + "/?token=" + secret,
