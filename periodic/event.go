@@ -17,6 +17,7 @@ const (
 	EventCleared EventKind = "cleared" // stale marks were removed
 	EventError   EventKind = "error"   // something failed and will be tried again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
+	EventClock   EventKind = "clock"   // the database's clock differs from the own one by more than a second
 
 	// In the modes leader and exclusive.
 	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins
@@ -35,6 +36,7 @@ type Event struct {
 	Count   int           // batch: tasks; cleared: marks
 	Ticks   int           // batch: ticks
 	Took    time.Duration // batch
+	Skew    time.Duration // clock: how far the database's clock is ahead
 	Doing   string        // error: what was attempted
 	Err     error         // error
 	Lock    leader.Lock   // standby: as it stands; leading, lost, resigned, released: Name, Holder and Token

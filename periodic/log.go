@@ -1,6 +1,10 @@
 package periodic
 
-import "github.com/sirupsen/logrus"
+import (
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
 
 // logEvent writes an event as a log line: constant messages, data in fields.
 func logEvent(log logrus.FieldLogger, e Event) {
@@ -18,6 +22,9 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
 	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
 		logLock(log, e)
+	case EventClock:
+		log.WithField("ahead", e.Skew.Round(time.Millisecond)).
+			Warn("the database's clock differs from this host's; tasks are due by the database's")
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
 	}

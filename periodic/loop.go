@@ -103,7 +103,7 @@ func (s *Scheduler) round(running, working context.Context) (idle, error) {
 		if err := s.unmarkStale(working); err != nil {
 			return idle{}, err
 		}
-		peek, err := s.store.Peek(working)
+		peek, err := s.peek(working)
 		if err != nil {
 			return idle{}, err
 		}

@@ -33,6 +33,7 @@ type Scheduler struct {
 
 	// The loop's own; no other goroutine touches them.
 	batches uint64
+	clock   clock
 	stale   []string // marks of batches that failed
 	timers  map[timerKey]parsedTimer
 
