@@ -167,3 +167,24 @@ func TestIdleIsQuiet(t *testing.T) {
 		f.want(before, `SELECT token FROM outbox_topic`)
 	})
 }
+
+// Relays and consumers learn of events by notification, without a poll.
+func TestEventsAreNoticedAtOnce(t *testing.T) {
+	both(t, func(f *fixture) {
+		relayed, consumed := newReceiver(), newReceiver()
+		cfg := f.quick("one")
+		cfg.PollInterval = time.Hour
+		f.relay(relayed.publisher(), cfg)
+		f.consumer("g", consumed.receive, cfg)
+		for n := range 3 {
+			f.append(events("t", 1)...)
+			relayed.await(f, n+1)
+			consumed.await(f, n+1)
+		}
+		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
+		if _, err := f.db.Outbox().Resend(f.Context(), []string{relayed.got[0].ID}); err != nil {
+			f.Fatal(err)
+		}
+		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
+	})
+}
