@@ -45,6 +45,7 @@ var libraries = []struct {
 	{"github.com/mattn/go-sqlite3", []string{"store/sqlite.go", "store/storetest/"}},
 	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
 	{"github.com/pressly/goose", []string{"migrations/"}},
+	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
 }
 
 // directories that would gather what belongs elsewhere.
