@@ -40,6 +40,14 @@ func (c *claimer) next(limit int) []string {
 	return subjects
 }
 
+// peek claims, and puts the jobs back.
+func (c *claimer) peek(limit int) []string {
+	c.q.Helper()
+	subjects := c.next(limit)
+	c.q.sql("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE state = 'scheduled'")
+	return subjects
+}
+
 // turns claims one job at a time.
 func (c *claimer) turns(n int) string {
 	var all []string
@@ -81,6 +89,11 @@ func TestGroupsShareABatch(t *testing.T) {
 		q.backlog("a", 500, 0)
 		q.backlog("bc", 3, 0)
 		c := q.claimer("t")
+		small := *c // turns count within a batch too
+		small.claim.Group = "b"
+		if got, want := strings.Join(small.peek(4), " "), "a0 b0 c0 c1"; got != want {
+			t.Errorf("after b: %s, want %s", got, want)
+		}
 		if got, want := strings.Join(c.next(8), " "), "a0 a1 a2 b0 b1 b2 c0 c1"; got != want {
 			t.Errorf("first batch: %s, want %s", got, want)
 		}

@@ -17,6 +17,8 @@ type fakeStore struct {
 	fail     error
 	jobs     []Job // to be claimed
 	checked  []time.Time
+	locked   bool // nothing begins: the rows are locked
+	ended    []Ending
 }
 
 func (s *fakeStore) note(call string) error {
@@ -39,8 +41,13 @@ func (s *fakeStore) Exchange(_ context.Context, o Orders) (r Report, err error) 
 	defer s.mu.Unlock()
 	for _, end := range o.End {
 		r.Ended = append(r.Ended, end.JID)
+		s.ended = append(s.ended, end)
 	}
 	for _, b := range o.Begin {
+		if s.locked {
+			r.Missed = append(r.Missed, Standing{JID: b.JID, State: Scheduled, Worker: o.Worker})
+			continue
+		}
 		r.Begun = append(r.Begun, b.JID)
 	}
 	if o.Claim.Limit > 0 {
@@ -168,5 +175,20 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 		s.fail = nil
 		s.mu.Unlock()
 		stop()
+	})
+}
+
+func TestShutdownReturnsWhatNeverBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}, locked: true}
+		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { t.Error("it began"); return nil })
+		time.Sleep(3 * time.Second)
+		if n := s.count("exchange"); n < 3 || n > 20 {
+			t.Errorf("%d exchanges in three seconds of a locked row", n)
+		}
+		stop()
+		if len(s.ended) != 1 || s.ended[0].JID != "j" || s.ended[0].From != Scheduled || s.ended[0].To != Waiting || s.ended[0].Interrupted {
+			t.Errorf("ended: %+v", s.ended)
+		}
 	})
 }

@@ -41,7 +41,7 @@ func Timeout(limit time.Duration) Middleware {
 			ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
 			defer cancel()
 			err := next(ctx, job)
-			if err != nil && context.Cause(ctx) == cause { //nolint:errorlint // this very timeout
+			if err != nil && context.Cause(ctx) == cause && !errors.Is(err, cause) { //nolint:errorlint // this very timeout
 				return fmt.Errorf("%w: %w", cause, err)
 			}
 			return err
