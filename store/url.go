@@ -35,6 +35,10 @@ func parseURL(text string) (location, error) {
 		if err != nil || u.Opaque != "" {
 			return location{}, errURL
 		}
+		// A password with a / or a ? in it ends up there, and its rest with an @.
+		if strings.Contains(u.EscapedPath()+u.RawQuery, "@") {
+			return location{}, errURL
+		}
 		if _, err := url.ParseQuery(u.RawQuery); err != nil || u.Fragment != "" {
 			return location{}, errURL
 		}
@@ -45,8 +49,12 @@ func parseURL(text string) (location, error) {
 	return location{}, errURL
 }
 
-// secretParameters are the connection parameters that must not be shown.
-var secretParameters = []string{"password", "sslpassword", "passfile", "sslkey"}
+// isSecret reports whether a connection parameter must not be shown, be it
+// misspelt.
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return name == "sslkey" || strings.Contains(name, "pass") || strings.Contains(name, "pwd") || strings.Contains(name, "secret")
+}
 
 // redacted is the URL as it may be shown.
 func (l location) redacted() string {
@@ -55,8 +63,8 @@ func (l location) redacted() string {
 	}
 	shown := *l.url
 	query := shown.Query()
-	for _, name := range secretParameters {
-		if query.Has(name) {
+	for name := range query {
+		if isSecret(name) {
 			query.Set(name, "xxxxx")
 		}
 	}
@@ -75,8 +83,10 @@ func (l location) scrub(err error) error {
 	if password, ok := l.url.User.Password(); ok {
 		secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
 	}
-	for _, name := range secretParameters {
-		secrets = append(secrets, l.url.Query().Get(name))
+	for name, values := range l.url.Query() {
+		if isSecret(name) {
+			secrets = append(secrets, values...)
+		}
 	}
 	for _, secret := range secrets {
 		if secret != "" {

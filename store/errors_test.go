@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// Each failure of a database has its class, found by the driver's code.
+func TestErrorClasses(t *testing.T) {
+	t.Parallel()
+	for kind, url := range map[string]string{"sqlite": storetest.SQLiteURL(t), "postgres": storetest.PostgresURL(t)} {
+		t.Run(kind, func(t *testing.T) {
+			db := openTest(t, url, Options{})
+			run := func(statements ...string) error {
+				return db.Update(t.Context(), func(tx *Tx) error {
+					for _, s := range statements {
+						if _, err := tx.exec(t.Context(), s); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			if err := run("CREATE TABLE parent (id integer PRIMARY KEY, n integer NOT NULL CHECK (n > 0))",
+				"CREATE TABLE child (id integer UNIQUE REFERENCES parent (id))", "INSERT INTO parent VALUES (1, 1)", "INSERT INTO child VALUES (1)"); err != nil {
+				t.Fatal(err)
+			}
+			for statement, class := range map[string]error{
+				"INSERT INTO parent VALUES (1, 1)":    ErrDuplicate,
+				"INSERT INTO child VALUES (1)":        ErrDuplicate,
+				"INSERT INTO parent VALUES (2, 0)":    ErrRefused,
+				"INSERT INTO parent VALUES (2, NULL)": ErrRefused,
+				"INSERT INTO child VALUES (7)":        ErrRefused,
+				"DELETE FROM parent":                  ErrRefused,
+			} {
+				if err := run(statement); !errors.Is(err, class) {
+					t.Errorf("%s: %v, want %v", statement, err, class)
+				}
+			}
+			if err := run("SELECT nonsense"); err == nil || errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) {
+				t.Errorf("a wrong statement: %v", err)
+			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := db.Update(over, func(*Tx) error { return nil }); !errors.Is(err, context.Canceled) {
+				t.Errorf("a context that is over: %v", err)
+			}
+		})
+	}
+}
+
+// What passes by itself is busy or unavailable: the scheduler tries again.
+func TestPostgresPassingErrors(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresURL(t)
+	user := openTest(t, url, Options{})
+	db := openTest(t, url, Options{StatementTimeout: 200 * time.Millisecond, LockTimeout: 50 * time.Millisecond, IdleTimeout: 50 * time.Millisecond})
+	try := func(want error, statements ...string) {
+		t.Helper()
+		err := db.Update(t.Context(), func(tx *Tx) error {
+			for _, s := range statements {
+				if _, err := tx.exec(t.Context(), s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", statements, err, want)
+		}
+		if want != nil && !(schedulerStore{db}).Transient(err) {
+			t.Errorf("%s: not transient: %v", statements, err)
+		}
+	}
+	try(nil, "CREATE TABLE place (id integer PRIMARY KEY)", "INSERT INTO place VALUES (1)")
+	try(ErrBusy, "SELECT pg_sleep(5)") // the statement timeout
+	try(ErrUnavailable, "SELECT pg_terminate_backend(pg_backend_pid())")
+	err := user.Update(t.Context(), func(tx *Tx) error {
+		if _, err := tx.exec(t.Context(), "UPDATE place SET id = 2"); err != nil {
+			return err
+		}
+		try(ErrBusy, "UPDATE place SET id = 3") // the lock timeout
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	idle := make(chan struct{})
+	err = db.Update(t.Context(), func(tx *Tx) error {
+		go func() { // another session sees when the server has ended this one
+			defer close(idle)
+			for count := "1"; count != "0"; {
+				count = oneValue(t, user.write, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'")
+			}
+		}()
+		<-idle
+		_, err := tx.exec(t.Context(), "SELECT 1")
+		return err
+	})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a transaction in which nothing happened: %v, want %v", err, ErrUnavailable)
+	}
+	try(nil, "SELECT 1") // the pool has recovered
+}
