@@ -27,7 +27,8 @@ func (s *Tasks) GetTx(ctx context.Context, tx jobqueue.DBTX, id string) (Task, e
 	return t, err
 }
 
-// List returns tasks in the order of their ids, without their args.
+// List returns tasks in the order of their ids, without their args unless the
+// filter asks for them.
 func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	var list []Task
 	err := s.store.View(ctx, func(tx TaskTx) (err error) {

@@ -38,7 +38,7 @@ type TaskTx interface {
 	Submit(ctx context.Context, t Task, tick Tick) (jid string, err error)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
-	// List reads tasks in the order of their ids, without Args.
+	// List reads tasks in the order of their ids.
 	List(ctx context.Context, filter TaskFilter) ([]Task, error)
 	// Ticks reads ticks, the latest first.
 	Ticks(ctx context.Context, filter TickFilter) ([]Tick, error)
@@ -51,6 +51,8 @@ type TaskFilter struct {
 	Problem bool   // only those with a problem
 	After   string // only ids greater than that, to go on after a page
 	Limit   int    // at most so many; 0: all
+
+	WithArgs bool // read the args, too, which may be large
 }
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.

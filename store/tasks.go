@@ -91,8 +91,12 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if limit <= 0 {
 		limit = math.MaxInt64
 	}
+	columns := taskColumns
+	if f.WithArgs {
+		columns += `, args`
+	}
 	var rows []taskRow
-	err := tx.list(ctx, &rows, `SELECT `+taskColumns+` FROM periodic_task
+	err := tx.list(ctx, &rows, `SELECT `+columns+` FROM periodic_task
 		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
 		ORDER BY id LIMIT $5`, f.Task, f.Group, f.Problem, f.After, limit)
 	list := make([]periodic.Task, len(rows))

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
 )
 
 // moment writes a time for people: in their zone, to the second.
@@ -60,13 +62,6 @@ func exactSpan(d time.Duration) string {
 	return span(d)
 }
 
-// timeForms are the forms in which a time is accepted; without a zone it is UTC.
-var timeForms = []string{
-	time.RFC3339Nano, "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04Z07:00",
-	"2006-01-02T15:04:05.999999", "2006-01-02T15:04",
-	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", time.DateOnly,
-}
-
 // timeFlag is a flag that holds a time. "none" is the zero time if that is
 // allowed.
 type timeFlag struct {
@@ -89,18 +84,19 @@ func (f *timeFlag) Set(text string) error {
 		f.value = time.Time{}
 		return nil
 	}
-	for _, form := range timeForms {
-		t, err := time.Parse(form, text)
-		if err == nil && t.Year() >= 1970 {
-			f.value = t.UTC().Truncate(time.Microsecond)
-			return nil
-		}
+	t, err := config.ParseTime(text)
+	if err != nil {
+		return fmt.Errorf("use %w%s", err, orNone(f.allowNone))
 	}
-	hint := ""
-	if f.allowNone {
-		hint = ", or none"
+	f.value = t
+	return nil
+}
+
+func orNone(allowed bool) string {
+	if allowed {
+		return ", or none"
 	}
-	return fmt.Errorf("use a time from 1970 on such as 2026-03-01T12:30:00+02:00 or '2026-03-01 12:30' (UTC)%s", hint)
+	return ""
 }
 
 // secondsFlag is a flag that holds whole seconds: 90, 90s or 1h30m. It is nil
@@ -125,18 +121,9 @@ func (f *secondsFlag) Set(text string) error {
 		f.value = nil
 		return nil
 	}
-	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil && n >= 0 {
-		d := time.Duration(n) * time.Second
-		f.value = &d
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d%time.Second != 0 || d/time.Second > 1<<31-1 {
-		hint := ""
-		if f.allowNone {
-			hint = ", or none"
-		}
-		return fmt.Errorf("use whole seconds from 0 on such as 90, 90s or 1h30m%s", hint)
+	d, err := config.ParseSeconds(text)
+	if err != nil {
+		return fmt.Errorf("use %w%s", err, orNone(f.allowNone))
 	}
 	f.value = &d
 	return nil

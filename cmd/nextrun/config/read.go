@@ -46,21 +46,31 @@ func Read(path string) (*Config, error) {
 
 func parse(path string, text []byte) (*Config, error) {
 	config := &Config{Path: path}
+	err := document(path, text, func(r *reader, root *yaml.Node) { r.config(root, config) })
+	if err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+// document has read look at the one YAML document of a file, unless it is empty
+// or has comments only.
+func document(path string, text []byte, read func(r *reader, root *yaml.Node)) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, more yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		return config, nil // empty, or comments only
+		return nil
 	case err != nil:
-		return nil, &Error{path, []Problem{{Text: err.Error()}}}
+		return &Error{path, []Problem{{Text: err.Error()}}}
 	}
 	r := &reader{}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		r.problem(&more, "the file must hold one YAML document")
 	}
-	r.config(document.Content[0], config)
+	read(r, document.Content[0])
 	if len(r.problems) > 0 {
-		return nil, &Error{path, r.problems}
+		return &Error{path, r.problems}
 	}
-	return config, nil
+	return nil
 }

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func (p *program) taskExportCommand() *cobra.Command {
+	var filter periodic.TaskFilter
+	command := &cobra.Command{
+		Use:   "export",
+		Short: "Write the tasks as a file for task apply",
+		Args:  arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			filter.WithArgs = true
+			return p.withTasks(c.Context(), func(tasks *periodic.Tasks) error {
+				list, err := tasks.List(c.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return config.WriteTasks(p.stdout, list)
+			})
+		},
+	}
+	command.Flags().StringVar(&filter.Task, "task", "", "only those of that task `name`")
+	command.Flags().StringVar(&filter.Group, "group", "", "only those of that group")
+	return command
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxArgsNodes bounds the values in the args of a task, also those that aliases
+// repeat.
+const maxArgsNodes = 100_000
+
+// args reads the args of a task: a text is taken as it is, anything else as the
+// JSON that it is like.
+func (r *reader) args(place string, n *yaml.Node) string {
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
+		return r.text(place, n)
+	}
+	nodes := 0
+	value, err := r.jsonValue(n, &nodes)
+	if err != nil {
+		r.problem(n, "%s: %v", place, err)
+		return ""
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		r.problem(n, "%s cannot be JSON: %v", place, err)
+	}
+	return string(text)
+}
+
+// jsonValue is a YAML value as encoding/json takes it. Dates stay the text that
+// they are.
+func (r *reader) jsonValue(n *yaml.Node, nodes *int) (any, error) {
+	n = resolve(n)
+	if *nodes++; *nodes > maxArgsNodes {
+		return nil, fmt.Errorf("more than %d values", maxArgsNodes)
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		object := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			value, err := r.jsonValue(n.Content[i+1], nodes)
+			if err != nil {
+				return nil, err
+			}
+			object[resolve(n.Content[i]).Value] = value
+		}
+		return object, nil
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			value, err := r.jsonValue(item, nodes)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = value
+		}
+		return list, nil
+	}
+	switch n.Tag {
+	case "!!int", "!!float", "!!bool", "!!null":
+		var value any
+		err := n.Decode(&value)
+		return value, err
+	}
+	return n.Value, nil
+}

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// WriteTasks writes a file of tasks that [ParseTasks] reads, with the columns
+// that are not default.
+func WriteTasks(w io.Writer, tasks []periodic.Task) error {
+	list := &yaml.Node{Kind: yaml.MappingNode}
+	for i := range tasks {
+		list.Content = append(list.Content, textNode(tasks[i].ID), taskNode(&tasks[i]))
+	}
+	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("tasks"), list}})
+}
+
+func encode(w io.Writer, root *yaml.Node) error {
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	return encoder.Close()
+}
+
+func taskNode(t *periodic.Task) *yaml.Node {
+	standard := periodic.NewTask(t.ID, t.Task, t.Timer)
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(key string, different bool, value *yaml.Node) {
+		if different {
+			n.Content = append(n.Content, textNode(key), value)
+		}
+	}
+	add("task", true, textNode(t.Task))
+	add("timer", true, textNode(t.Timer))
+	add("summary", t.Summary != "", textNode(t.Summary))
+	add("enabled", t.Enabled != standard.Enabled, plainNode("!!bool", strconv.FormatBool(t.Enabled)))
+	add("group", t.Group != standard.Group, textNode(t.Group))
+	add("args", t.Args != standard.Args, argsNode(t.Args))
+	add("subject", t.Subject != "", textNode(t.Subject))
+	add("submitter", t.Submitter != standard.Submitter, textNode(t.Submitter))
+	add("priority", t.Priority != 0, plainNode("!!int", strconv.Itoa(t.Priority)))
+	add("starts", !t.Starts.IsZero(), timeNode(t.Starts))
+	add("ends", !t.Ends.IsZero(), timeNode(t.Ends))
+	add("overlap", t.Overlap != standard.Overlap, textNode(string(t.Overlap)))
+	add("catchup", t.Catchup != standard.Catchup, textNode(string(t.Catchup)))
+	add("grace", t.Grace != standard.Grace, secondsNode(t.Grace))
+	if t.Deadline != nil {
+		add("deadline", true, secondsNode(*t.Deadline))
+	}
+	add("jitter", t.Jitter != 0, secondsNode(t.Jitter))
+	add("sink", t.Sink != standard.Sink, textNode(string(t.Sink)))
+	return n
+}
+
+func plainNode(tag, value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+}
+
+func textNode(text string) *yaml.Node { return plainNode("!!str", text) }
+
+func timeNode(t time.Time) *yaml.Node {
+	return plainNode("!!timestamp", t.UTC().Format(time.RFC3339Nano))
+}
+
+func secondsNode(d time.Duration) *yaml.Node {
+	return plainNode("!!int", strconv.FormatInt(int64(d/time.Second), 10))
+}
+
+// argsNode writes JSON objects and lists as they are, which is YAML, unless
+// reading it would give something else; then, as all else, as a text.
+func argsNode(args string) *yaml.Node {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(args), &n); err != nil || len(n.Content) != 1 {
+		return textNode(args)
+	}
+	root := n.Content[0]
+	again := (&reader{}).args("args", root)
+	if root.Kind == yaml.ScalarNode || !periodic.SameArgs(args, again) {
+		return textNode(args)
+	}
+	return root
+}

@@ -1,0 +1,161 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Prune says what [Tasks.Apply] does with tasks that are not named.
+type Prune string
+
+// The kinds of pruning.
+const (
+	PruneNone    Prune = ""        // they are left alone
+	PruneDisable Prune = "disable" // they are disabled
+	PruneDelete  Prune = "delete"  // they are deleted
+)
+
+// Apply is what the table is to be like.
+type Apply struct {
+	Tasks []Task
+	Prune Prune
+	// Group limits the pruning to tasks of that group. Empty: all groups.
+	Group string
+	// Keep, if not nil, tells which tasks are never pruned.
+	Keep func(*Task) bool
+	// DryRun tells what would change, and changes nothing.
+	DryRun bool
+}
+
+// Action is what happens to a task.
+type Action string
+
+// The actions of [Tasks.Apply].
+const (
+	ActionAdd     Action = "add"
+	ActionChange  Action = "change"
+	ActionDisable Action = "disable"
+	ActionDelete  Action = "delete"
+)
+
+// TaskChange is a task that Apply changes.
+type TaskChange struct {
+	ID      string
+	Action  Action
+	Columns []ColumnChange // of ActionChange
+}
+
+// ColumnChange is a column that changes.
+type ColumnChange struct{ Column, From, To string }
+
+// Apply makes the table like a list of tasks, in one transaction, and returns
+// what it changed, in the order of the ids. Rows that are like that already are
+// not touched, so that they keep their plan; so do those whose timer, Starts and
+// Ends stay. Of each task it compares the columns that users own but NextRun. If
+// tasks are not good it returns all their [*TaskError]s and changes nothing.
+func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
+	if err := a.validate(); err != nil {
+		return nil, err
+	}
+	run := s.store.Update
+	if a.DryRun {
+		run = s.store.View
+	}
+	var changes []TaskChange
+	err := run(ctx, func(tx TaskTx) error {
+		changes = nil
+		rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
+		if err != nil {
+			return fmt.Errorf("list tasks: %w", err)
+		}
+		for _, c := range a.changes(rows) {
+			if !a.DryRun {
+				if err := a.carryOut(ctx, tx, c); err != nil {
+					return about(c.ID, err)
+				}
+			}
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, nil
+}
+
+func (a *Apply) validate() error {
+	var problems []error
+	seen := map[string]bool{}
+	for i := range a.Tasks {
+		t := &a.Tasks[i]
+		problems = append(problems, t.Validate())
+		if seen[t.ID] {
+			problems = append(problems, fmt.Errorf("task %q is there twice", t.ID))
+		}
+		seen[t.ID] = true
+	}
+	return errors.Join(problems...)
+}
+
+// changes compares the rows with what they are to be like. It does no I/O.
+func (a *Apply) changes(rows []Task) []TaskChange {
+	var list []TaskChange
+	have := map[string]*Task{}
+	for i := range rows {
+		have[rows[i].ID] = &rows[i]
+	}
+	wanted := map[string]bool{}
+	for i := range a.Tasks {
+		t := &a.Tasks[i]
+		wanted[t.ID] = true
+		if row, ok := have[t.ID]; !ok {
+			list = append(list, TaskChange{ID: t.ID, Action: ActionAdd})
+		} else if columns := compare(row, t); len(columns) > 0 {
+			list = append(list, TaskChange{ID: t.ID, Action: ActionChange, Columns: columns})
+		}
+	}
+	for i := range rows {
+		if row := &rows[i]; !wanted[row.ID] {
+			if action := a.prune(row); action != "" {
+				list = append(list, TaskChange{ID: row.ID, Action: action})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b TaskChange) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// prune is what happens to a row that is not named.
+func (a *Apply) prune(row *Task) Action {
+	switch {
+	case a.Group != "" && row.Group != a.Group, a.Keep != nil && a.Keep(row):
+		return ""
+	case a.Prune == PruneDelete:
+		return ActionDelete
+	case a.Prune == PruneDisable && row.Enabled:
+		return ActionDisable
+	}
+	return ""
+}
+
+func (a *Apply) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
+	switch c.Action {
+	case ActionDisable:
+		return tx.Enable(ctx, c.ID, false)
+	case ActionDelete:
+		return tx.Delete(ctx, c.ID)
+	}
+	i := slices.IndexFunc(a.Tasks, func(t Task) bool { return t.ID == c.ID })
+	if c.Action == ActionAdd {
+		return tx.Add(ctx, a.Tasks[i])
+	}
+	return tx.Save(ctx, a.Tasks[i])
+}
