@@ -75,9 +75,9 @@ func FuzzTimestamp(f *testing.F) {
 	f.Add("2026-07-01T14:30:05.25+02:00", int64(-1))
 	f.Fuzz(func(t *testing.T, text string, micros int64) {
 		var read Timestamp
-		if err := read.Scan(text); err == nil && !read.Time().IsZero() {
+		if err := read.Scan(text); err == nil && !read.Time().IsZero() && read.Time().Year() > 0 {
 			again := roundTrip(t, read)
-			if want := read.Time().Truncate(time.Microsecond); !again.Time().Equal(want) && read.Time().Year() > 0 {
+			if want := read.Time().Truncate(time.Microsecond); !again.Time().Equal(want) {
 				t.Errorf("%q is %s, and read again %s", text, want, again.Time())
 			}
 		}
