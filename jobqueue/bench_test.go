@@ -25,7 +25,7 @@ func benchmarkExecutor(b *testing.B, url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // thrown away
+	defer db.Close()
 	if _, err := db.Migrator().Up(b.Context()); err != nil {
 		b.Fatal(err)
 	}

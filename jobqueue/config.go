@@ -23,8 +23,8 @@ const (
 	DefaultShutdownGrace = 20 * time.Second
 )
 
-// Never, as [Config.RetryLimit] or [Config.MaxInterrupts], stands for the number zero, since
-// zero itself stands for the default.
+// Never stands for the number zero as [Config.RetryLimit] or
+// [Config.MaxInterrupts], since zero itself stands for the default.
 const Never = -1
 
 const (

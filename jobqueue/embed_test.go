@@ -17,10 +17,10 @@ func Example_embedded() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "nextrun")
 	check(err)
-	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	defer os.RemoveAll(dir)
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
 	check(err)
-	defer db.Close() //nolint:errcheck // an example
+	defer db.Close()
 	_, err = db.Migrator().Up(ctx)
 	check(err)
 	task := periodic.NewTask("hello", "greet", "every 1s")

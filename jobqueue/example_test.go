@@ -18,12 +18,12 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	defer os.RemoveAll(dir)
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
 	if err != nil {
 		panic(err)
 	}
-	defer db.Close() //nolint:errcheck // an example
+	defer db.Close()
 	if _, err := db.Migrator().Up(ctx); err != nil {
 		panic(err)
 	}

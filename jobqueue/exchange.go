@@ -36,7 +36,7 @@ func (l *loop) gathered(due time.Time) time.Time {
 }
 
 // ordersDue tells when the next exchange has something to do, if it has.
-func (l *loop) ordersDue(now time.Time) (at time.Time, pending bool) {
+func (l *loop) ordersDue() (at time.Time, pending bool) {
 	sooner := func(t time.Time) {
 		if !pending || t.Before(at) {
 			at, pending = t, true

@@ -96,7 +96,7 @@ func (e *Executor) Start(ctx context.Context) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancel(ctx)
 	e.stop, e.abort = stop, abort
-	l := newLoop(e, hard, tasks)
+	l := newLoop(hard, e, tasks)
 	var watching sync.WaitGroup
 	watching.Go(func() { e.store.Watch(soft, e.inbox.look, l.trouble) })
 	go func() {

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// pass lets time of a synctest bubble pass.
+func pass(d time.Duration) { <-time.After(d) }
+
 // fakeStore is a queue that is empty, and counts what it is asked.
 type fakeStore struct {
 	mu       sync.Mutex
@@ -106,7 +109,7 @@ func TestIdleExecutorOnlyPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{recovery: Recovery{Next: -1}}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
-		time.Sleep(time.Hour + time.Second)
+		pass(time.Hour + time.Second)
 		if r, x := s.count("recover"), s.count("exchange"); r != 121 || x != 121 {
 			t.Errorf("in an hour at a poll each 30 s: %d times recovered, %d times claimed; want 121 each", r, x)
 		}
@@ -122,7 +125,7 @@ func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
 		s := &fakeStore{recovery: Recovery{Next: 7 * time.Second}}
 		began := time.Now()
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
-		time.Sleep(15 * time.Second)
+		pass(15 * time.Second)
 		stop()
 		for i, at := range s.checked {
 			if want := time.Duration(i) * 7 * time.Second; at.Sub(began) != want {
@@ -139,7 +142,7 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{recovery: Recovery{Next: -1}, fail: errors.New("down")}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
-		time.Sleep(5 * time.Minute)
+		pass(5 * time.Minute)
 		if n := s.count("recover"); n < 30 || n > 80 {
 			t.Errorf("%d tries in five minutes of trouble", n)
 		}
@@ -160,7 +163,7 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 			return ctx.Err()
 		})
 		from := <-began
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if len(ended) > 0 {
 			t.Fatal("the handler ended although the lease was renewed")
 		}
@@ -182,7 +185,7 @@ func TestShutdownReturnsWhatNeverBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}, locked: true}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { t.Error("it began"); return nil })
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		if n := s.count("exchange"); n < 3 || n > 20 {
 			t.Errorf("%d exchanges in three seconds of a locked row", n)
 		}

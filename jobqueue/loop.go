@@ -61,7 +61,7 @@ type loop struct {
 	giveUp   time.Time // when to end although the database cannot be reached
 }
 
-func newLoop(e *Executor, hard context.Context, tasks []string) *loop {
+func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
 	return &loop{
 		e: e, cfg: e.cfg, hard: hard, tasks: tasks,
 		hand: map[*attempt]bool{}, byJID: map[string]*attempt{},
@@ -179,7 +179,7 @@ func (l *loop) next() time.Time {
 	if !l.stopping {
 		sooner(l.checkAt)
 	}
-	if due, pending := l.ordersDue(now); pending {
+	if due, pending := l.ordersDue(); pending {
 		sooner(l.gathered(due))
 	}
 	if at.Before(l.retryAt) {

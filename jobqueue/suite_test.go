@@ -233,13 +233,18 @@ func (e *executor) await(n int, what string, fits func(jobqueue.Event) bool) {
 		select {
 		case <-news:
 		case <-deadline:
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			for _, event := range e.events {
-				e.q.Logf("%s %s %s %s %v", event.Kind, event.Job.JID, event.State, event.Worker, event.Err)
-			}
+			e.dump()
 			e.q.Fatalf("waited in vain for %d events %s", n, what)
 		}
+	}
+}
+
+// dump logs all events.
+func (e *executor) dump() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, event := range e.events {
+		e.q.Logf("%s %s %s %s %v", event.Kind, event.Job.JID, event.State, event.Worker, event.Err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (s JobStore) exchange(ctx context.Context, o jobqueue.Orders, brief string)
 		if report.Held, err = tx.writeLines(ctx, o.Lines); err != nil {
 			return err
 		}
-		if err = tx.progress(ctx, o.Worker, o.Progress); err != nil {
+		if err := tx.progress(ctx, o.Worker, o.Progress); err != nil {
 			return err
 		}
 		if report.Ended, err = tx.end(ctx, o.Worker, o.End); err != nil {

@@ -49,7 +49,7 @@ func explainClaim(t *testing.T, db *DB, explain, last string) (lines []string) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() //nolint:errcheck // reading; Err tells
+		defer rows.Close()
 		columns, err := rows.Columns()
 		if err != nil {
 			return err

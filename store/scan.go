@@ -29,7 +29,7 @@ func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) err
 		}
 		slice.Set(reflect.Append(slice, one.Elem()))
 	}
-	return into.Err()
+	return rows.Err()
 }
 
 // get scans the first row into dest, or returns [ErrNotFound].
