@@ -20,6 +20,7 @@ func (p *program) taskCommand() *cobra.Command {
 		p.taskAddCommand(), p.taskListCommand(), p.taskShowCommand(), p.taskSetCommand(),
 		p.taskEnableCommand(), p.taskDisableCommand(), p.taskPauseCommand(), p.taskRunCommand(),
 		p.taskBackfillCommand(), p.taskRemoveCommand(), p.taskApplyCommand(), p.taskExportCommand(),
+		p.taskImportCommand(),
 	)
 }
 

@@ -3,7 +3,10 @@ package config
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -87,4 +90,28 @@ func argsNode(args string) *yaml.Node {
 		return textNode(args)
 	}
 	return root
+}
+
+// WriteHandlers writes the section `handlers` of a configuration file, of
+// handlers that run commands.
+func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
+	list := &yaml.Node{Kind: yaml.MappingNode}
+	for _, task := range slices.Sorted(maps.Keys(handlers)) {
+		command := handlers[task].Command
+		argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, word := range command.Argv {
+			argv.Content = append(argv.Content, textNode(word))
+		}
+		handler := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("command"), argv}}
+		if len(command.Env) > 0 {
+			env := &yaml.Node{Kind: yaml.MappingNode}
+			for _, pair := range command.Env {
+				name, value, _ := strings.Cut(pair, "=")
+				env.Content = append(env.Content, textNode(name), textNode(value))
+			}
+			handler.Content = append(handler.Content, textNode("env"), env)
+		}
+		list.Content = append(list.Content, textNode(task), handler)
+	}
+	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("handlers"), list}})
 }

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/crontab"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func (p *program) taskImportCommand() *cobra.Command {
+	var options crontab.Options
+	var dryRun bool
+	command := &cobra.Command{
+		Use:   "import CRONTAB",
+		Short: "Make tasks of a crontab, and say what cannot be expressed",
+		Long: `Make tasks of a crontab; - is standard input. Standard output gets the handlers
+that the configuration file needs for them, standard error what was done and what
+cannot be expressed. Done again it changes what has changed.`,
+		Example: `  crontab -l | nextrun task import - --dry-run
+  nextrun task import /etc/crontab --system > handlers.yaml`,
+		Args: arguments("CRONTAB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("zone") {
+				options.Zone = p.localZone()
+			}
+			if _, err := time.LoadLocation(options.Zone); err != nil || options.Zone == "Local" {
+				return usagef("the time zone %q of the crontab is not known; name it with --zone, such as Europe/Berlin", options.Zone)
+			}
+			return p.importCrontab(c.Context(), args[0], options, dryRun)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.Zone, "zone", "", "time `zone` of the crontab (default the machine's)")
+	flags.BoolVar(&options.System, "system", false, "there is a user before each command, as in /etc/crontab")
+	flags.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
+	return command
+}
+
+// localZone is the name of the machine's time zone: TZ, or where /etc/localtime
+// points to.
+func (p *program) localZone() string {
+	if zone := strings.TrimPrefix(p.env("TZ"), ":"); zone != "" {
+		return zone
+	}
+	target, err := filepath.EvalSymlinks("/etc/localtime")
+	if _, zone, found := strings.Cut(target, "/zoneinfo/"); err == nil && found {
+		return strings.TrimPrefix(zone, "Etc/")
+	}
+	return "Local"
+}
+
+func (p *program) importCrontab(ctx context.Context, path string, options crontab.Options, dryRun bool) error {
+	text, err := p.readFile(path)
+	if err != nil {
+		return err
+	}
+	entries, problems := crontab.Parse(string(text), options)
+	apply := periodic.Apply{DryRun: dryRun}
+	handlers := map[string]config.Handler{}
+	for _, e := range entries {
+		task := periodic.NewTask(e.ID, e.ID, e.Timer)
+		task.Submitter, task.Summary = "crontab", firstLine(e.Command)
+		apply.Tasks = append(apply.Tasks, task)
+		handlers[e.ID] = config.Handler{Command: &jobqueue.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
+	}
+	quiet := *p
+	quiet.stdout = p.stderr // there is something else on standard output
+	if err := quiet.apply(ctx, apply); err != nil {
+		return err
+	}
+	if err := config.WriteHandlers(p.stdout, handlers); err != nil {
+		return err
+	}
+	leftOut := 0
+	for _, problem := range problems {
+		p.complain("%s:%d: %s", path, problem.Line, problem.Text)
+		if problem.LeftOut {
+			leftOut++
+		}
+	}
+	if leftOut > 0 {
+		return fmt.Errorf("lines that cannot be expressed and were left out: %d", leftOut)
+	}
+	return nil
+}
