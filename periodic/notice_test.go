@@ -161,12 +161,12 @@ func (deaf) Watch(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
 func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		stop := f.run(deaf{f.db.Periodic()})
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		synctest.Wait()
 		begun := time.Now()
 		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'backup', 'yearly', ?)", f.at(0))
 		for f.one("SELECT count(*) FROM job") == "0" {
-			time.Sleep(time.Second)
+			pass(time.Second)
 			synctest.Wait()
 		}
 		if took := time.Since(begun); took > periodic.DefaultPollInterval {

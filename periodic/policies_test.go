@@ -10,8 +10,8 @@ import (
 // midnight is when the clock of a bubble starts.
 var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// until sleeps until a time of the bubble's clock.
-func sleepUntil(at time.Time) { time.Sleep(time.Until(at)); synctest.Wait() }
+// sleepUntil sleeps until a time of the bubble's clock.
+func sleepUntil(at time.Time) { pass(time.Until(at)); synctest.Wait() }
 
 // story runs a task through a simulated outage: a scheduler works until the
 // outage begins and again from its end on, for two seconds. It returns what
@@ -26,7 +26,7 @@ func story(t *testing.T, columns string, from, to time.Duration) (ticks string, 
 		stop()
 		sleepUntil(midnight.Add(to))
 		stop = f.run(f.db.Periodic())
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		stop()
 		ticks = f.one(`SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) || ' ' || decision ||
 			CASE WHEN decision = 'missed' THEN ' ' || missed || ' to ' || substr(until, 12, 5) ELSE '' END AS line FROM periodic_tick ORDER BY due)`)
@@ -85,12 +85,12 @@ func TestPoliciesJitter(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, jitter) VALUES ('report', 'backup', 'hourly', 'allow', 86400)")
 		stop := f.run(f.db.Periodic())
-		time.Sleep(time.Second)
+		pass(time.Second)
 		planned := f.one("SELECT nextrun FROM periodic_task")
 		f.exec("UPDATE periodic_task SET timer = 'hourly ', timer = 'hourly'") // no change
 		f.exec("UPDATE periodic_task SET enabled = 0")
 		f.exec("UPDATE periodic_task SET enabled = 1") // planned anew
-		time.Sleep(time.Second)
+		pass(time.Second)
 		f.want(planned, "SELECT nextrun FROM periodic_task")
 		sleepUntil(midnight.Add(12 * time.Hour))
 		stop()

@@ -1,6 +1,7 @@
 package periodic_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,5 +56,39 @@ func TestViews(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM periodic_health WHERE problem IS NOT NULL AND id = 'bad'")
 		f.once()
 		f.want(0, "SELECT count(*) FROM periodic_overdue")
+	})
+}
+
+// The view of 10,000 tasks reads of each its ticks of a day, by the primary key,
+// and not all that are kept: the time in it is one that indexes can be asked for.
+func TestHealthReadsADay(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "daily")
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('report', ?, 'submitted', ?)", f.at(0), f.at(0))
+		user := f.connect()
+		user.SetMaxOpenConns(1)
+		explain, column, want := "EXPLAIN QUERY PLAN SELECT * FROM periodic_health", "detail", "(task_id=? AND due>?)"
+		if f.kind == "postgres" {
+			explain, column, want = "EXPLAIN SELECT * FROM periodic_health", "QUERY PLAN", "Index Cond: (((task_id)::text = (t.id)::text) AND (due > "
+			if _, err := user.Exec("SET enable_seqscan = off; SET enable_bitmapscan = off"); err != nil {
+				f.Fatal(err)
+			}
+		}
+		rows, err := user.Queryx(explain)
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		var plan strings.Builder
+		for rows.Next() {
+			row := map[string]any{}
+			if err := rows.MapScan(row); err != nil {
+				f.Fatal(err)
+			}
+			fmt.Fprintf(&plan, "%s\n", row[column])
+		}
+		if err := rows.Err(); err != nil || !strings.Contains(plan.String(), want) {
+			f.Errorf("the plan lacks %q (%v):\n%s", want, err, plan.String())
+		}
 	})
 }

@@ -3,7 +3,7 @@
 
 -- +goose Up
 CREATE VIEW periodic_upcoming AS
-SELECT id, task, group_, timer, due, nextrun, nextrun - (clock_timestamp() AT TIME ZONE 'UTC') AS waits, summary
+SELECT id, task, group_, timer, due, nextrun, nextrun - (statement_timestamp() AT TIME ZONE 'UTC') AS waits, summary
   FROM periodic_task
  WHERE enabled AND nextrun > '1970-01-01' AND nextrun < '9999-12-31 23:59:59'
  ORDER BY nextrun;
@@ -11,10 +11,10 @@ COMMENT ON VIEW periodic_upcoming IS 'enabled tasks that are planned, the next o
 
 CREATE VIEW periodic_overdue AS
 SELECT id, task, group_, timer, due, nextrun,
-       (clock_timestamp() AT TIME ZONE 'UTC') - greatest(nextrun, created) AS overdue, worker, marked
+       (statement_timestamp() AT TIME ZONE 'UTC') - greatest(nextrun, created) AS overdue, worker, marked
   FROM periodic_task
- WHERE enabled AND greatest(nextrun, created) < (clock_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
-   AND nextrun <= clock_timestamp() AT TIME ZONE 'UTC'
+ WHERE enabled AND greatest(nextrun, created) < (statement_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
+   AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
  ORDER BY greatest(nextrun, created);
 COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time: empty while one is healthy';
 
@@ -33,7 +33,7 @@ SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
            count(*) FILTER (WHERE k.decision = 'late') AS late,
            coalesce(sum(abs(k.missed)) FILTER (WHERE k.decision = 'missed'), 0) AS missed
       FROM periodic_tick AS k
-     WHERE k.task_id = t.id AND k.due > (clock_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
+     WHERE k.task_id = t.id AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
 COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
 
 {{if not (found "periodic_task")}}
