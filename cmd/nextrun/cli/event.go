@@ -24,7 +24,7 @@ func (p *program) eventCommand() *cobra.Command {
 
 // withOutbox runs fn with the outbox of the database.
 func (p *program) withOutbox(ctx context.Context, fn func(*store.DB, outbox.Admin) error) error {
-	return p.withDatabase(ctx, store.Options{}, func(db *store.DB) error {
+	return p.withDatabase(ctx, func(db *store.DB) error {
 		err := fn(db, db.Outbox())
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("%w; see: nextrun event list", err)

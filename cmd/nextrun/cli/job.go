@@ -25,7 +25,7 @@ func (p *program) jobCommand() *cobra.Command {
 
 // withQueue runs fn with the queue of the database.
 func (p *program) withQueue(ctx context.Context, fn func(*jobqueue.Queue) error) error {
-	return p.withDatabase(ctx, store.Options{}, func(db *store.DB) error {
+	return p.withDatabase(ctx, func(db *store.DB) error {
 		err := fn(jobqueue.NewQueue(db.Jobs()))
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("%w; see: nextrun job list", err)

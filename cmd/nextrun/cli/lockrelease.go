@@ -26,7 +26,7 @@ any more, and stops scheduling when it hears of it.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return p.withDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+			return p.withDatabase(c.Context(), func(db *store.DB) error {
 				return p.releaseLock(c.Context(), db.Locks(), name, force)
 			})
 		},

@@ -18,7 +18,7 @@ database's.`,
 		Example: `  nextrun lock show --watch`,
 		Args:    arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+			return p.withDatabase(c.Context(), func(db *store.DB) error {
 				show := func() error {
 					locks, err := db.ListLocks(c.Context())
 					if err != nil {

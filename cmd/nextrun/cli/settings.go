@@ -50,8 +50,8 @@ func (p *program) workerName(flag string) (string, error) {
 
 // withDatabase runs fn with the database, whose schema must be the one that
 // this program knows.
-func (p *program) withDatabase(ctx context.Context, options store.Options, fn func(*store.DB) error) error {
-	return p.withAnyDatabase(ctx, options, func(db *store.DB) error {
+func (p *program) withDatabase(ctx context.Context, fn func(*store.DB) error) error {
+	return p.withAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
 		if err := db.Migrator().Check(ctx); err != nil {
 			return fmt.Errorf("%s: %w", db.URL(), err)
 		}

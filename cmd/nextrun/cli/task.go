@@ -26,7 +26,7 @@ func (p *program) taskCommand() *cobra.Command {
 
 // withTasks runs fn with the tasks of the database.
 func (p *program) withTasks(ctx context.Context, fn func(*periodic.Tasks) error) error {
-	return p.withDatabase(ctx, store.Options{}, func(db *store.DB) error {
+	return p.withDatabase(ctx, func(db *store.DB) error {
 		return taskProblem(fn(periodic.NewTasks(db.Tasks())))
 	})
 }

@@ -61,7 +61,7 @@ func (p *program) readFile(path string) ([]byte, error) {
 // apply makes the table match, and says what it changed.
 func (p *program) apply(ctx context.Context, apply periodic.Apply) error {
 	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
-	return p.withDatabase(ctx, store.Options{}, func(db *store.DB) error {
+	return p.withDatabase(ctx, func(db *store.DB) error {
 		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)

@@ -32,7 +32,7 @@ it was; nothing is submitted twice.`,
 			if pace < 0 {
 				return usagef("--pace is %s; use 0 or more", pace)
 			}
-			return p.withDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+			return p.withDatabase(c.Context(), func(db *store.DB) error {
 				b := periodic.Backfill{From: from.value, To: to.value, Pace: pace}
 				return p.backfill(c.Context(), db, args[0], b)
 			})
