@@ -98,7 +98,7 @@ func reportLatency(ctx context.Context, server string) error {
 			}
 			committed := time.Now()
 			waits = append(waits, (<-started).Sub(committed))
-			time.Sleep(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond) // until it is idle again
 		}
 		return 0, e.Stop(ctx)
 	})

@@ -4,9 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
-
-	"github.com/lib/pq"
 )
 
 // runPlain claims and completes batches of the pool's size in nextrun's own
@@ -32,7 +31,7 @@ func runPlain(ctx context.Context, url string, n int) (time.Duration, error) {
 			return 0, fmt.Errorf("only %d of %d jobs were there", done, n)
 		}
 		_, err = db.ExecContext(ctx, `UPDATE job SET state = 'success', heartbeat = NULL, progress = 100,
-			finished = clock_timestamp() AT TIME ZONE 'UTC' WHERE jid = ANY($1) AND state = 'running' AND worker = 'plain'`, pq.Array(jids))
+			finished = clock_timestamp() AT TIME ZONE 'UTC' WHERE jid = ANY($1::text[]) AND state = 'running' AND worker = 'plain'`, "{"+strings.Join(jids, ",")+"}")
 		if err != nil {
 			return 0, err
 		}
