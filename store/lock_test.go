@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // lockStates are rows of the lock "l" as a contender "me" may find them: who
@@ -210,4 +212,36 @@ func TestLockErrorsGrantNothing(t *testing.T) {
 			t.Error("Guard succeeded without an answer of the database")
 		}
 	})
+}
+
+// On SQLite those who watch keep connections of their own: with few of them, a
+// leader that watched both its lock and the tasks could not read any more.
+func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
+	t.Parallel()
+	db, err := store.Open(t.Context(), storetest.SQLiteURL(t), store.Options{Create: true, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, db)
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	for _, watch := range []func(context.Context, func(), func(error)){db.Locks().Watch, db.Periodic().Watch} {
+		woken := make(chan struct{}, 1000)
+		watching.Go(func() { watch(ctx, func() { woken <- struct{}{} }, func(error) {}) })
+		select {
+		case <-woken: // it has its connection
+		case <-time.After(10 * time.Second):
+			t.Fatal("a watcher waits for a connection")
+		}
+	}
+	soon, over := context.WithTimeout(t.Context(), 10*time.Second)
+	defer over()
+	if _, err := db.Locks().Inspect(soon, "l"); err != nil {
+		t.Errorf("Inspect while two watch: %v", err)
+	}
 }

@@ -23,6 +23,11 @@ import (
 // has committed.
 const dataVersionInterval = 250 * time.Millisecond
 
+// maxWatchers is how many calls of watch may go on at a time: a scheduler's, its
+// lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
+// which must not be missing elsewhere.
+const maxWatchers = 8
+
 // sqlite is the dialect of SQLite as go-sqlite3 bundles it.
 type sqlite struct {
 	read *sqlx.DB
@@ -52,7 +57,7 @@ func (db *DB) openSQLite() error {
 	if err != nil {
 		return errors.Join(err, write.Close())
 	}
-	read.SetMaxOpenConns(db.options.MaxConns)
+	read.SetMaxOpenConns(db.options.MaxConns + maxWatchers)
 	read.SetMaxIdleConns(db.options.MaxConns)
 	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
 	db.dialect = &sqlite{read: db.read, host: db.options.Clock}
