@@ -163,7 +163,7 @@ func TestG7ChangeIsNotified(t *testing.T) {
 	seen.until(t, "job", submitted("inserted"))
 	f.exec("UPDATE job SET state = 'success'")
 	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
-	seen.until(t, "second job", submitted("inserted"))
+	seen.until(t, "second job", nth(2, submitted("inserted")))
 	stop()
 }
 

@@ -231,3 +231,14 @@ func (e *events) until(t testing.TB, what string, found func(periodic.Event) boo
 		}
 	}
 }
+
+// nth finds the nth event that another condition finds: until looks at all
+// events from the first on.
+func nth(n int, found func(periodic.Event) bool) func(periodic.Event) bool {
+	return func(e periodic.Event) bool {
+		if found(e) {
+			n--
+		}
+		return n == 0
+	}
+}
