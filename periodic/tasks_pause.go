@@ -8,8 +8,8 @@ import (
 )
 
 // Pause keeps a task from having ticks before a time: it sets Starts to the
-// first tick of the timer then, so that intervals go on in their rhythm. A task
-// that starts later still is left as it is. To end a pause early, set Starts to
+// first tick of the timer then, so that intervals go on in their rhythm, and a
+// task that starts later still does so. To end a pause early, set Starts to
 // the zero time.
 func (s *Tasks) Pause(ctx context.Context, id string, until time.Time) error {
 	return s.Update(ctx, id, func(t *Task) error { return t.pause(until) })
@@ -21,9 +21,6 @@ func (s *Tasks) PauseTx(ctx context.Context, tx jobqueue.DBTX, id string, until 
 }
 
 func (t *Task) pause(until time.Time) error {
-	if !t.Starts.Before(until) {
-		return nil
-	}
 	next, err := t.Upcoming(until.Add(-time.Microsecond), 1)
 	if err != nil {
 		return err

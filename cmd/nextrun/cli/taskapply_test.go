@@ -95,7 +95,7 @@ func TestTaskExportAndApply(t *testing.T) {
 	t.Parallel()
 	onBothMigrated(t, func(t *testing.T, s shell) {
 		s.must(t, "task", "apply", "-f", writeFile(t, "tasks.yaml", tasksFile))
-		s.must(t, "task", "add", "c", "--task", "t", "--timer", "every 36h", "--args", `{"a":[1,2]}`, "--deadline", "1h",
+		s.must(t, "task", "add", "c", "--task", "t", "--timer", "every 36h", "--args", `{"b":  [1,2], "a": 1}`, "--deadline", "1h",
 			"--jitter", "5", "--starts", "2026-01-01 00:00:00.5", "--overlap", "replace", "--catchup", "all", "--summary", "x: y")
 		exported := s.must(t, "task", "export")
 		s.stdin = exported
