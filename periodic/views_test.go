@@ -78,7 +78,7 @@ func TestHealthReadsADay(t *testing.T) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		defer func() { _ = rows.Close() }()
+		defer rows.Close() //nolint:errcheck // reading; Err tells
 		var plan strings.Builder
 		for rows.Next() {
 			row := map[string]any{}

@@ -11,7 +11,7 @@ import (
 // list scans all rows into dest, a pointer to a slice of structs, whose fields
 // are columns, or of single values.
 func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) error {
-	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...) //nolint:rowserrcheck // into.Err is that of rows
+	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...)
 	if err != nil {
 		return err
 	}
