@@ -82,7 +82,7 @@ func TestNoticeOncePerTransaction(t *testing.T) {
 func TestNoticeNoneOfTheScheduler(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', 'yearly', 'queue' FROM generate_series(1, 50) AS n")
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', 'yearly', 'skip' FROM generate_series(1, 50) AS n")
 	f.exec(insertTask, "bad", "nonsense")
 	n := f.listen()
 	n.count()
@@ -96,7 +96,7 @@ func TestNoticeNoneOfTheScheduler(t *testing.T) {
 	}
 	f.exec("UPDATE job SET state = 'success'")
 	if got := n.count(); got != 0 {
-		t.Errorf("%d notifications of jobs for which no tick waits", got)
+		t.Errorf("%d notifications of jobs for whose end no tick can wait", got)
 	}
 }
 

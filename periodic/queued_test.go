@@ -44,6 +44,37 @@ func TestQueuedTickFollowsTheJob(t *testing.T) {
 	}
 }
 
+// The job's end is not committed yet when the tick queues: the trigger has seen
+// no tick that waits, and the commit wakes all the same.
+func TestQueuedTickFollowsAJobThatIsEnding(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
+	f.due("report", 2*time.Second)
+	f.once()
+	f.exec("UPDATE job SET state = 'running'")
+	executor, err := f.connect().Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := executor.Exec("UPDATE job SET state = 'success'"); err != nil {
+		t.Fatal(err)
+	}
+	due := f.due("report", time.Second)
+	f.once()
+	f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
+	n := f.listen()
+	n.count()
+	if err := executor.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.count(); got != 1 {
+		t.Errorf("%d notifications of the end of the job", got)
+	}
+	f.once()
+	f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
+}
+
 // A job that is deleted waits for nothing either.
 func TestQueuedTickFollowsADeletedJob(t *testing.T) {
 	both(t, func(f *fixture) {

@@ -176,11 +176,13 @@ CREATE TRIGGER nextrun_task_times_edited BEFORE UPDATE OF nextrun, starts, ends 
                      IS DISTINCT FROM (OLD.nextrun, OLD.starts, OLD.ends))
   EXECUTE FUNCTION nextrun_task_times();
 
--- A queued tick waits for the end of its task's job: wake the scheduler then.
+-- A queued tick waits for the end of its task's job: wake the scheduler then. The
+-- tick may be queued between this statement and its commit, so the policy counts.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
+  IF EXISTS (SELECT 1 FROM periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace'))
+     OR EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
     PERFORM pg_notify('nextrun_task', '');
   END IF;
   RETURN NULL;
