@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // What a row says of itself: warnings that do not block.
@@ -74,15 +76,15 @@ func TestHealthReadsADay(t *testing.T) {
 				f.Fatal(err)
 			}
 		}
-		rows, err := user.Queryx(explain)
+		rows, err := user.Query(explain)
 		if err != nil {
 			f.Fatal(err)
 		}
-		defer rows.Close() //nolint:errcheck // reading; Err tells
+		defer func() { _ = rows.Close() }()
 		var plan strings.Builder
 		for rows.Next() {
 			row := map[string]any{}
-			if err := rows.MapScan(row); err != nil {
+			if err := sqlx.MapScan(rows, row); err != nil {
 				f.Fatal(err)
 			}
 			fmt.Fprintf(&plan, "%s\n", row[column])
