@@ -123,3 +123,17 @@ func TestModes(t *testing.T) {
 		second.waitFor("started", "name=second")
 	})
 }
+
+func TestSchedulerBesideDocspell(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254), not_found integer)`)
+		s.exec(t, `INSERT INTO node VALUES ('joex1', 'joex', 'http://joex1', 0)`)
+		for _, command := range []string{"serve", "scheduler", "scheduler --once"} {
+			s.fails(t, cli.Failed, strings.Fields(command), "joex1", "--beside-docspell")
+		}
+		s.must(t, "scheduler", "--once", "--beside-docspell")
+		config := writeFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
+		s.start(t, "executor", "--config", config).waitFor("started", "name=test") // it does not schedule
+	})
+}

@@ -36,17 +36,22 @@ type serviceFlags struct {
 	mode    choice
 	workers string
 	migrate bool
+
+	schedules      bool // the command is about a scheduler, too
+	besideDocspell bool
 }
 
 func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags := command.Flags()
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.BoolVar(&f.migrate, "migrate", false, "create the tables, or bring them up to date, first")
-	if schedules {
+	if f.schedules = schedules; schedules {
 		f.mode.allowed = modes
 		flags.Var(&f.mode, "mode", "which instances schedule: all, a leader, or this one alone (NEXTRUN_MODE; default shared)")
 		flags.StringVar(&f.workers, "workers", "",
 			"`number` of instances that are started of this one; more than 1 is refused in mode exclusive (NEXTRUN_WORKERS)")
+		flags.BoolVar(&f.besideDocspell, "beside-docspell", false,
+			"schedule although a job executor of Docspell does, too; see docs/docspell.md")
 	}
 }
 
@@ -97,6 +102,14 @@ func (s *services) schema(ctx context.Context, migrate bool) error {
 		return fmt.Errorf("%s: %w (or add --migrate)", s.db.URL(), err)
 	}
 	return nil
+}
+
+// docspell refuses to schedule what Docspell schedules already.
+func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
+	if !f.schedules || f.besideDocspell {
+		return nil
+	}
+	return s.db.RefuseLiveDocspell(ctx)
 }
 
 func (s *services) scheduler() (*periodic.Scheduler, error) {

@@ -16,6 +16,7 @@ const (
 	stageConfiguration = "configuration"
 	stageDatabase      = "database"
 	stageSchema        = "schema version"
+	stageDocspell      = "Docspell"
 	stageLock          = "lock"
 	stageScheduler     = "scheduler"
 	stageExecutor      = "executor"
@@ -31,7 +32,9 @@ func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*se
 			down:   func(context.Context) error { return s.db.Close() },
 			health: func(ctx context.Context) error { return s.db.Ping(ctx) }},
 		stage{name: stageSchema, needs: []string{stageDatabase},
-			up: func(ctx context.Context) error { return s.schema(ctx, f.migrate) }})
+			up: func(ctx context.Context) error { return s.schema(ctx, f.migrate) }},
+		stage{name: stageDocspell, needs: []string{stageSchema},
+			up: func(ctx context.Context) error { return s.docspell(ctx, f) }})
 	if err != nil {
 		return err
 	}
