@@ -86,6 +86,9 @@ func (l *loop) orders(now time.Time) Orders {
 			Limit: free, Tasks: l.tasks, Groups: l.cfg.Groups,
 			Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low,
 		}
+		if now.Before(l.kindsTo) {
+			o.Claim.Kinds = l.kinds
+		}
 		if now.Sub(l.recorded) >= recordPause {
 			o.Claim.Name = l.cfg.Name
 		}
@@ -203,6 +206,12 @@ func (l *loop) claimed(c Claim, report Report, now time.Time) {
 		l.recorded = now
 	}
 	l.group, l.phase = report.Group, report.Phase
+	if l.kinds = report.Kinds; len(c.Kinds) == 0 {
+		l.kindsTo = now.Add(kindsTime)
+	}
+	if len(report.Claimed) == 0 && len(c.Kinds) > 0 {
+		return // of those kinds there are none left
+	}
 	if len(report.Claimed) == 0 {
 		l.look--
 		l.lookAt = now.Add(secondLook)

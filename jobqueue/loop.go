@@ -23,6 +23,9 @@ const (
 	// recordPause is how often at most the last group is recorded: it matters
 	// only to the next process of that name.
 	recordPause = time.Second
+	// kindsTime is how long claims rely on what an earlier one found out about
+	// the kinds of jobs that wait, unless a change is told of.
+	kindsTime = 100 * time.Millisecond
 	// maxGather limits the wait for jobs that have just begun to end, too, so
 	// that short jobs are recorded and replaced together. It lasts no longer
 	// than the transaction that it may save.
@@ -43,6 +46,8 @@ type loop struct {
 	group string
 	phase int
 
+	kinds    []Kind    // that wait, as the last claim found
+	kindsTo  time.Time // until when to rely on that
 	recorded time.Time // when the group was
 	round    int       // number of exchanges
 	fresh    int       // jobs begun by the last exchange that have not ended
@@ -113,7 +118,7 @@ func (l *loop) read(now time.Time) {
 		l.ended(o)
 	}
 	if m.changed {
-		l.look, l.lookAt = 2, time.Time{}
+		l.look, l.lookAt, l.kinds = 2, time.Time{}, nil
 		if soon := now.Add(cancelPause); l.cancelAt.After(soon) {
 			l.cancelAt = soon
 		}

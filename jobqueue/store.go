@@ -89,6 +89,14 @@ type Claim struct {
 	Group     string   // the group that was served last
 	Phase     int      // the turn in the counting scheme: turns 0 to High-1 of each High+Low prefer high priority
 	High, Low int      // the counting scheme; both at least 1
+	Kinds     []Kind   // only these, which a claim just before has found; none: find out
+}
+
+// Kind is what jobs have in common that are claimed in the order of their age.
+type Kind struct {
+	Group    string
+	Task     string
+	Priority int
 }
 
 // Report is what became of [Orders].
@@ -100,6 +108,7 @@ type Report struct {
 	Claimed []Job      // scheduled for the worker now, in the order of their turns
 	Group   string     // the group served last: the next [Claim.Group]
 	Phase   int        // the next [Claim.Phase]
+	Kinds   []Kind     // all kinds that wait, for the next claim, if it comes soon; none: not known
 }
 
 // Standing is what the database says of a job. A job that is gone has no state.

@@ -58,8 +58,17 @@ func (tx jobTx) claimInto(ctx context.Context, o jobqueue.Orders, report *jobque
 	if o.Claim.Limit == 0 || len(o.Claim.Tasks) == 0 {
 		return nil
 	}
-	if report.Claimed, err = tx.claim(ctx, o.Worker, o.Claim); err != nil {
+	kinds, complete := o.Claim.Kinds, true
+	if len(kinds) == 0 {
+		if kinds, complete, err = tx.kinds(ctx, o.Claim); err != nil || len(kinds) == 0 {
+			return err
+		}
+	}
+	if report.Claimed, err = tx.take(ctx, o.Worker, o.Claim, kinds); err != nil {
 		return err
+	}
+	if complete && len(report.Claimed) == o.Claim.Limit {
+		report.Kinds = kinds
 	}
 	report.Group, report.Phase = o.Claim.Next(report.Claimed)
 	if report.Group == o.Claim.Group || o.Claim.Name == "" {

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,53 +38,72 @@ func backlog(t *testing.T, url string) *DB {
 	return db
 }
 
-// explainClaim returns the lines of the plan of a claim.
-func explainClaim(t *testing.T, db *DB, explain, last string) (lines []string) {
+// explainClaim returns the lines of the plans of a claim's statements.
+func explainClaim(t *testing.T, db *DB, explain, last string) (plans [][]string) {
 	t.Helper()
 	err := db.Update(t.Context(), func(outer *Tx) error {
-		tx := jobTx{Tx: outer}
-		tasks, err := tx.texts(1, []string{"t"})
-		if err != nil {
+		tx := jobTx{Tx: &Tx{tx: explainer{outer.tx, explain, &plans}, db: db, now: outer.now}}
+		claim := jobqueue.Claim{Limit: 50, Tasks: []string{"t"}, Group: last, High: 3, Low: 1}
+		if _, _, err := tx.kinds(t.Context(), claim); err != nil {
 			return err
 		}
-		query := db.dialect.rebind(explain + tx.claimStatement(tasks, nil))
-		rows, err := outer.tx.QueryContext(t.Context(), query, tasks.param, 50, last, 0, 3, 1, "w/1", Timestamp(outer.now))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		columns, err := rows.Columns()
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			values := make([]any, len(columns))
-			for i := range values {
-				values[i] = new(string)
-			}
-			if err := rows.Scan(values...); err != nil {
-				return err
-			}
-			lines = append(lines, *values[len(values)-1].(*string))
-		}
-		return rows.Err()
+		_, err := tx.take(t.Context(), "w/1", claim, []jobqueue.Kind{{Group: "a", Task: "t"}, {Group: "b", Task: "t"}})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lines
+	return plans
+}
+
+// explainer explains queries before it runs them.
+type explainer struct {
+	jobqueue.DBTX
+	explain string
+	plans   *[][]string
+}
+
+func (e explainer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := e.DBTX.QueryContext(ctx, e.explain+query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(string)
+		}
+		if err := rows.Scan(values...); err != nil {
+			return nil, err
+		}
+		lines = append(lines, *values[len(values)-1].(*string))
+	}
+	*e.plans = append(*e.plans, lines)
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return e.DBTX.QueryContext(ctx, query, args...)
 }
 
 func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
 	db := backlog(t, storetest.PostgresURL(t))
 	for _, last := range []string{"", "a", "b", "z"} {
-		var plans []struct{ Plan planNode }
-		text := strings.Join(explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last), "\n")
-		if err := json.Unmarshal([]byte(text), &plans); err != nil {
-			t.Fatal(err)
+		read := 0.0
+		for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last) {
+			var plans []struct{ Plan planNode }
+			if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
+				t.Fatal(err)
+			}
+			read += plans[0].Plan.read()
 		}
-		if n := plans[0].Plan.read(); n < 50 || n > 500 {
-			t.Errorf("after group %q a claim of 50 jobs reads %g rows of job:\n%s", last, n, text)
+		if read < 20 || read > 500 {
+			t.Errorf("after group %q a claim of 50 jobs reads %g rows of job", last, read)
 		}
 	}
 }
@@ -115,7 +137,7 @@ func TestClaimReadsNoBacklogOnSQLite(t *testing.T) {
 		"(group_=? AND task=? AND priority>?)", "(group_=? AND task=? AND priority=?)",
 	}
 	searches := 0
-	for _, line := range explainClaim(t, db, "EXPLAIN QUERY PLAN ", "") {
+	for _, line := range slices.Concat(explainClaim(t, db, "EXPLAIN QUERY PLAN ", "")...) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || fields[1] != "job" && fields[1] != "n" && fields[1] != "c" {
 			continue
