@@ -125,7 +125,7 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	handlers, err := s.config.Build()
+	handlers, err := s.config.Build(s.env)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -23,21 +24,39 @@ type Config struct {
 type Handler struct {
 	Command *jobqueue.CommandConfig
 	HTTP    *jobqueue.HTTPConfig
+
+	headerEnv map[string]string // http: variables that hold the values of headers
 }
 
-// Build makes the handlers.
-func (c *Config) Build() (map[string]jobqueue.Handler, error) {
+// Build makes the handlers. env looks up the variables that hold values of
+// headers; no error shows one.
+func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
 	for task, h := range c.Handlers {
-		var err error
-		if h.Command != nil {
-			built[task], err = jobqueue.CommandHandler(*h.Command)
-		} else {
-			built[task], err = jobqueue.HTTPHandler(*h.HTTP)
-		}
+		handler, err := h.build(env)
 		if err != nil {
 			return nil, fmt.Errorf("%s: handlers.%s: %w", c.Path, task, err)
 		}
+		built[task] = handler
 	}
 	return built, nil
+}
+
+func (h Handler) build(env func(string) string) (jobqueue.Handler, error) {
+	if h.Command != nil {
+		return jobqueue.CommandHandler(*h.Command)
+	}
+	call := *h.HTTP
+	call.Header = call.Header.Clone()
+	fromEnv, err := headers(nil, h.headerEnv, env)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range fromEnv {
+		if call.Header == nil {
+			call.Header = http.Header{}
+		}
+		call.Header.Set(name, value)
+	}
+	return jobqueue.HTTPHandler(call)
 }

@@ -43,7 +43,7 @@ executor:
   shutdown_grace: 0s
 handlers:
   mail: {command: [echo, "a b", "1"], timeout: 19s, kill_grace: 20s, dir: /tmp, env: {A: "1", B: x=y}, max_output: 2KiB}
-  ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}}, timeout: 21s}
+  ping: {http: {method: GET, url: "https://example.org/", headers: {x-a: b}, header_env: {authorization: TOKEN}}, timeout: 21s}
   post: {http: {url: "http://example.org/"}}
 `)
 	got, err := Read(path)
@@ -73,15 +73,20 @@ handlers:
 			}},
 			"ping": {HTTP: &jobqueue.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
-			}},
+			}, headerEnv: map[string]string{"authorization": "TOKEN"}},
 			"post": {HTTP: &jobqueue.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if built, err := got.Build(); err != nil || len(built) != 3 {
+	env := map[string]string{"TOKEN": "secret"}
+	if built, err := got.Build(func(name string) string { return env[name] }); err != nil || len(built) != 3 {
 		t.Errorf("Build makes %d handlers (%v), want 3", len(built), err)
+	}
+	delete(env, "TOKEN")
+	if _, err := got.Build(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "TOKEN") {
+		t.Errorf("Build without the variable: %v", err)
 	}
 }
 

@@ -19,12 +19,12 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 		return Handler{}
 	}
 	if has(n, "http") {
-		h := &jobqueue.HTTPConfig{Method: http.MethodPost}
+		h := Handler{HTTP: &jobqueue.HTTPConfig{Method: http.MethodPost}}
 		r.mapping(n, place, keys{
-			"http":    func(place string, v *yaml.Node) { r.http(place, v, h) },
-			"timeout": r.durationInto(&h.Timeout, time.Millisecond, longest),
+			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
+			"timeout": r.durationInto(&h.HTTP.Timeout, time.Millisecond, longest),
 		})
-		return Handler{HTTP: h}
+		return h
 	}
 	c := &jobqueue.CommandConfig{}
 	r.mapping(n, place, keys{
@@ -63,11 +63,12 @@ func (r *reader) environment(place string, n *yaml.Node) []string {
 	return env
 }
 
-func (r *reader) http(place string, n *yaml.Node, h *jobqueue.HTTPConfig) {
+func (r *reader) http(place string, n *yaml.Node, h *Handler) {
 	r.mapping(n, place, keys{
-		"method":  func(place string, v *yaml.Node) { h.Method = r.method(place, v) },
-		"url":     func(place string, v *yaml.Node) { h.URL = r.url(place, v) },
-		"headers": func(place string, v *yaml.Node) { h.Header = r.headers(place, v) },
+		"method":     func(place string, v *yaml.Node) { h.HTTP.Method = r.method(place, v) },
+		"url":        func(place string, v *yaml.Node) { h.HTTP.URL = r.url(place, v) },
+		"headers":    func(place string, v *yaml.Node) { h.HTTP.Header = r.headers(place, v) },
+		"header_env": func(place string, v *yaml.Node) { h.headerEnv = r.namedTexts(place, v) },
 	})
 	if !has(n, "url") {
 		r.problem(n, "%s needs a url", place)

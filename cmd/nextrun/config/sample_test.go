@@ -1,0 +1,105 @@
+package config
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store"
+)
+
+// commented finds keys that are commented out; sentences begin with a capital.
+var commented = regexp.MustCompile(`(?m)^( *)# ( *["a-z_*]+:)`)
+
+func readSample(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../testdata/nextrun.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The sample is good as it is, and says the truth of what is commented out: it
+// is what holds by default.
+func TestSampleConfiguration(t *testing.T) {
+	t.Parallel()
+	text := readSample(t)
+	plain, err := parse("nextrun.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plain.Handlers) < 5 || len(plain.Relay.Topics) > 0 {
+		t.Errorf("the sample as it is has handlers %v and topics %v", plain.Handlers, plain.Relay.Topics)
+	}
+	all, err := parse("nextrun.yaml", []byte(commented.ReplaceAllString(text, "$1$2")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(section string, got, want any) {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("section %s: the sample says\n%+v, the defaults are\n%+v", section, got, want)
+		}
+	}
+	check("database", all.Database, store.Options{
+		ConnectTimeout: store.DefaultConnectTimeout, StatementTimeout: store.DefaultStatementTimeout,
+		LockTimeout: store.DefaultLockTimeout, IdleTimeout: store.DefaultIdleTimeout, MaxConns: store.DefaultMaxConns,
+	})
+	check("scheduler", all.Scheduler, periodic.Config{
+		BatchSize: periodic.DefaultBatchSize, Lease: periodic.DefaultLease, PollInterval: periodic.DefaultPollInterval,
+		RetryMin: periodic.DefaultRetryMin, RetryMax: periodic.DefaultRetryMax,
+		Lock: periodic.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
+	})
+	check("executor", all.Executor, jobqueue.Config{
+		PoolSize: jobqueue.DefaultPoolSize, Groups: []string{"default"}, High: jobqueue.DefaultHigh, Low: jobqueue.DefaultLow,
+		Lease: jobqueue.DefaultLease, Heartbeat: jobqueue.DefaultLease / 3, PollInterval: jobqueue.DefaultPollInterval,
+		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: jobqueue.DefaultRetryCap,
+		MaxInterrupts: jobqueue.DefaultMaxInterrupts, ShutdownGrace: jobqueue.DefaultShutdownGrace,
+	})
+	relay := all.Relay.Config
+	relay.EventRetention = 0
+	check("relay", relay, outbox.Config{
+		Concurrency: outbox.DefaultConcurrency, BatchSize: outbox.DefaultBatchSize, BatchBytes: outbox.DefaultBatchBytes,
+		Lease: outbox.DefaultLease, PollInterval: outbox.DefaultPollInterval, RetryMin: outbox.DefaultRetryMin,
+		RetryMax: outbox.DefaultRetryMax, RefusalLimit: outbox.DefaultRefusalLimit, Retention: outbox.DefaultRetention,
+	})
+	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
+	if cat.KillGrace != jobqueue.DefaultKillGrace || cat.MaxOutput != jobqueue.DefaultMaxOutput || webhook.Timeout != jobqueue.DefaultHTTPTimeout {
+		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
+	}
+}
+
+// knownKeys finds the keys in the complaint about one that is not known.
+var knownKeys = regexp.MustCompile(`known are (.*)`)
+
+// The sample shows every key that there is.
+func TestSampleConfigurationIsComplete(t *testing.T) {
+	t.Parallel()
+	sample := readSample(t)
+	for _, text := range []string{
+		"bogus: 1", "database: {bogus: 1}", "scheduler: {bogus: 1}", "scheduler: {lock: {bogus: 1}}", "executor: {bogus: 1}",
+		"handlers: {a: {command: [x], bogus: 1}}", "handlers: {a: {http: {bogus: 1}}}", "relay: {bogus: 1}",
+		"relay: {topics: {a: {table: true, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
+		"relay: {topics: {a: {kafka: {bogus: 1}}}}", "relay: {topics: {a: {kafka: {sasl: {bogus: 1}}}}}",
+	} {
+		_, err := parse("nextrun.yaml", []byte(text))
+		if err == nil {
+			t.Fatalf("%s is taken", text)
+		}
+		match := knownKeys.FindStringSubmatch(err.Error())
+		if match == nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for key := range strings.SplitSeq(match[1], ", ") {
+			if !regexp.MustCompile(`\b` + key + `\b`).MatchString(sample) {
+				t.Errorf("testdata/nextrun.yaml lacks %s of %s", key, text)
+			}
+		}
+	}
+}
