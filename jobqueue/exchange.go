@@ -120,20 +120,26 @@ func (l *loop) exchange(now time.Time) error {
 	for _, jid := range report.Ended {
 		l.settle(l.byJID[jid])
 	}
-	for _, jid := range report.Begun {
-		l.start(l.byJID[jid])
-	}
-	l.round++
-	if l.fresh = len(report.Begun); l.fresh > 1 {
-		now := time.Now()
-		l.gatherTo = now.Add(min(now.Sub(asked), maxGather))
-	}
+	l.begun(report.Begun, time.Since(asked))
 	later := time.Now().Add(lockedPause)
 	for _, s := range report.Missed {
 		l.missed(l.byJID[s.JID], s, later)
 	}
 	l.claimed(o.Claim, report, now)
 	return nil
+}
+
+// begun calls the handlers of jobs that run now, and has their ends gathered
+// for about as long as that took to write.
+func (l *loop) begun(jids []string, took time.Duration) {
+	l.round++
+	if l.fresh = len(jids); l.fresh > 1 {
+		l.gatherTo = time.Now().Add(min(took, maxGather))
+		l.e.inbox.expect(l.fresh)
+	}
+	for _, jid := range jids {
+		l.start(l.byJID[jid])
+	}
 }
 
 // written drops what was written from the attempts.

@@ -181,6 +181,28 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 	})
 }
 
+// While long jobs run, the executor renews their leases and looks for
+// cancellations, and does nothing else: in a bubble, time passes only while it
+// sleeps.
+func TestLongJobsKeepNobodyBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
+		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { pass(time.Hour); return nil })
+		pass(30 * time.Minute)
+		if n := s.count("beat"); n < 179 || n > 181 {
+			t.Errorf("%d heartbeats in half an hour, want one each 10 s", n)
+		}
+		if n := s.count("exchange"); n > 70 {
+			t.Errorf("%d exchanges in half an hour, want one each poll", n)
+		}
+		pass(time.Hour)
+		stop()
+		if len(s.ended) != 3 {
+			t.Errorf("ended: %+v", s.ended)
+		}
+	})
+}
+
 func TestShutdownReturnsWhatNeverBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}, locked: true}

@@ -12,6 +12,7 @@ type inbox struct {
 
 	mu       sync.Mutex
 	outcomes []outcome
+	expected int // outcomes of which only the last is worth waking up for
 	dirty    map[*attempt]bool
 	since    time.Time // when the first of dirty was told; zero: none
 	urgent   bool      // somebody waits for room in its notes
@@ -40,8 +41,20 @@ func (b *inbox) look() {
 func (b *inbox) ended(o outcome) {
 	b.mu.Lock()
 	b.outcomes = append(b.outcomes, o)
+	b.expected--
+	wake := b.expected <= 0
 	b.mu.Unlock()
-	b.signal()
+	if wake {
+		b.signal()
+	}
+}
+
+// expect tells how many jobs may end before the loop need know; the loop opens
+// the inbox in time if fewer do.
+func (b *inbox) expect(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = n
 }
 
 // noted says that the attempt's notes are to be fetched.
@@ -73,7 +86,7 @@ func (b *inbox) open(now time.Time, patience time.Duration) mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := mail{outcomes: b.outcomes, changed: b.changed}
-	b.outcomes, b.changed = nil, false
+	b.outcomes, b.changed, b.expected = nil, false, 0
 	if b.since.IsZero() {
 		return m
 	}

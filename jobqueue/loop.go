@@ -184,6 +184,9 @@ func (l *loop) next() time.Time {
 	if !l.stopping {
 		sooner(l.checkAt)
 	}
+	if l.fresh > 1 && l.gatherTo.After(now) {
+		sooner(l.gatherTo)
+	}
 	if due, pending := l.ordersDue(); pending {
 		sooner(l.gathered(due))
 	}

@@ -119,7 +119,7 @@ func (l *loop) cancellations(now time.Time) error {
 // start calls the handler of a job that is running now.
 func (l *loop) start(a *attempt) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(l.hard))
-	a.began, a.context, a.cancel, a.round = time.Now(), ctx, cancel, l.round+1
+	a.began, a.context, a.cancel, a.round = time.Now(), ctx, cancel, l.round
 	a.notes = newNotes(ctx, func(urgent bool) { l.e.inbox.noted(a, urgent) })
 	l.emit(Event{Kind: EventBegun, Job: a.job})
 	go a.run(ctx, l.e.handlers[a.job.Task], l.e.inbox.ended)
