@@ -63,6 +63,8 @@ type services struct {
 	db     *store.DB
 	log    *logrus.Logger
 	stages stages
+
+	running running // handlers
 }
 
 // modeOf is the mode of the scheduler.
@@ -133,7 +135,7 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 		executor.Register(store.HousekeepingTask, s.db.Housekeeping())
 	}
 	for task, handler := range handlers {
-		executor.Register(task, handler)
+		executor.Register(task, handler, s.running.count)
 	}
 	return executor, nil
 }

@@ -2,15 +2,59 @@ package cli
 
 import (
 	"context"
+	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
 )
 
-// WithSignals returns a context that ends with the first SIGINT or SIGTERM.
-// From then on, or once stop is called, these signals do what they do by
-// default: a second one ends the process at once.
-func WithSignals(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(parent, syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// lastWords is how long a process may take to end after a second signal.
+const lastWords = 2 * time.Second
+
+// WithSignals returns a context that ends with the first SIGINT or SIGTERM. With
+// a second one [Run] no longer waits for running jobs: their commands are ended,
+// and the process with them, within two seconds and with exit code 1. stop puts
+// everything back.
+func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, first := context.WithCancel(parent)
+	atOnce, second := context.WithCancel(context.WithoutCancel(parent))
+	ctx = context.WithValue(ctx, atOnceKey{}, atOnce)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	over := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for _, cancel := range []context.CancelFunc{first, second} {
+			select {
+			case <-signals:
+				cancel()
+			case <-over:
+				return
+			}
+		}
+		signal.Stop(signals) // a third one does what it does by default
+		select {
+		case <-time.After(lastWords):
+			os.Exit(Failed)
+		case <-over:
+		}
+	})
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(over)
+		waiting.Wait()
+		first()
+		second()
+	})
+}
+
+type atOnceKey struct{}
+
+// atOnce returns a context that ends when the program is to end at once.
+func atOnce(ctx context.Context) context.Context {
+	if ctx, ok := ctx.Value(atOnceKey{}).(context.Context); ok {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }

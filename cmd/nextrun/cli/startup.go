@@ -38,7 +38,7 @@ func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*se
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.shutDown()) }()
+	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
 	return fn(s)
 }
 
@@ -76,11 +76,15 @@ func (s *services) bringUp(ctx context.Context, more ...stage) error {
 
 // shutDown takes the stages down, in reverse order: what was begun last ends
 // first, so that the scheduler, and its lock, go on while running jobs end.
-func (s *services) shutDown() error {
+func (s *services) shutDown(ctx context.Context) error {
 	grace := max(s.config.Executor.ShutdownGrace, jobqueue.DefaultShutdownGrace)
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout+grace)
+	ctx, cancel := context.WithTimeout(atOnce(ctx), stopTimeout+grace)
 	defer cancel()
-	return s.stages.down(ctx)
+	err := s.stages.down(ctx)
+	if ctx.Err() != nil {
+		s.running.wait(lastWords / 2) // commands are being ended
+	}
+	return err
 }
 
 // run runs services until ctx ends or one of them does, and then stops them.
@@ -97,7 +101,7 @@ func (s *services) run(ctx context.Context, list ...service) error {
 		s.log.Info("stopping; a second signal ends at once")
 	case <-ended:
 	}
-	err := s.shutDown()
+	err := s.shutDown(ctx)
 	for _, one := range list { // also if that is why it ended by itself
 		if failed, ok := one.(interface{ Err() error }); ok {
 			err = errors.Join(err, failed.Err())

@@ -104,8 +104,14 @@ func TestTaskExportAndApply(t *testing.T) {
 		}
 		s.must(t, "task", "rm", "a", "b", "c")
 		s.must(t, "task", "apply", "-f", "-")
-		if again := s.must(t, "task", "export"); again != exported {
-			t.Errorf("got\n%s\nwant\n%s", again, exported)
+		s.stdin = s.must(t, "task", "export")
+		for _, column := range []string{"timer: every 36h", "deadline: 3600", "overlap: replace", "starts: 2026-01-01T00:00:00.5Z"} {
+			if !strings.Contains(s.stdin, column) {
+				t.Errorf("%s is lost in\n%s", column, s.stdin)
+			}
+		}
+		if out := s.must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 3 tasks in the file\n" {
+			t.Errorf("exported again it is something else:\n%s", out)
 		}
 		if some := s.must(t, "task", "export", "--task", "t"); strings.Contains(some, "hourly") || !strings.Contains(some, "36h") {
 			t.Errorf("--task t exports\n%s", some)

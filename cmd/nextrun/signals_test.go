@@ -1,0 +1,126 @@
+package main_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// process is a running program whose log lines are read.
+type process struct {
+	*testing.T
+	command *exec.Cmd
+	lines   *bufio.Scanner
+}
+
+func startProcess(t *testing.T, url, binary string, args ...string) *process {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), binary, args...)
+	command.Env = append(os.Environ(), "NEXTRUN_DB="+url, "NEXTRUN_NAME=test")
+	output, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill() }) // unless it has ended
+	return &process{T: t, command: command, lines: bufio.NewScanner(output)}
+}
+
+func (p *process) waitFor(text string) {
+	p.Helper()
+	for p.lines.Scan() {
+		if strings.Contains(p.lines.Text(), text) {
+			return
+		}
+	}
+	p.Fatalf("the program ended without %q", text)
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.Helper()
+	if err := p.command.Process.Signal(s); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// end waits for the end of the process and returns its exit code, -1 if a
+// signal ended it.
+func (p *process) end() int {
+	for p.lines.Scan() {
+		continue
+	}
+	_ = p.command.Wait() // the exit code tells
+	return p.command.ProcessState.ExitCode()
+}
+
+// The first signal ends the program when its jobs have ended. A second one ends
+// the program at once, and what runs with it.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, dir := storetest.SQLiteURL(t), t.TempDir()
+			config, mark := filepath.Join(dir, "nextrun.yaml"), filepath.Join(dir, "mark")
+			write(t, config, `
+handlers:
+  short: {command: [sleep, "1"]}
+  long: # the file is there while it runs
+    command: [sh, -c, 'trap "rm $MARK; exit" TERM; touch "$MARK"; sleep 600 & wait']
+    env: {MARK: "`+mark+`"}
+`)
+			nextrun(t, url, cli.Done, "migrate", "up")
+			run := func(task, until string) *process {
+				p := startProcess(t, url, binary, "serve", "--config", config)
+				p.waitFor("started  ")
+				nextrun(t, url, cli.Done, "job", "submit", task)
+				eventually(t, func() bool {
+					_, err := os.Stat(mark)
+					return strings.Contains(nextrun(t, url, cli.Done, "job", "list", "-n", "1"), until) && (task == "short" || err == nil)
+				})
+				return p
+			}
+			p := run("short", " running")
+			p.signal(signal)
+			if exit := p.end(); exit != cli.Done {
+				t.Errorf("after one signal: exit code %d, want %d", exit, cli.Done)
+			}
+			if list := nextrun(t, url, cli.Done, "job", "list", "-n", "1"); !strings.Contains(list, " success") {
+				t.Errorf("the job was not finished:\n%s", list)
+			}
+
+			p = run("long", " running")
+			p.signal(signal)
+			p.waitFor("stopping; a second signal ends at once")
+			begun := time.Now()
+			p.signal(signal)
+			if exit := p.end(); exit != cli.Failed || time.Since(begun) > 10*time.Second {
+				t.Errorf("after two signals: exit code %d in %s, want %d at once", exit, time.Since(begun), cli.Failed)
+			}
+			if _, err := os.Stat(mark); err == nil {
+				t.Error("the command of the job goes on")
+			}
+		})
+	}
+}
+
+// eventually waits until something is true.
+func eventually(t *testing.T, is func() bool) {
+	t.Helper()
+	for late := time.Now().Add(time.Minute); !is(); {
+		if time.Now().After(late) {
+			t.Fatal("that never came")
+		}
+	}
+}
