@@ -59,7 +59,15 @@ func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 // returns [ErrNotFinal], or an [*OverlapError] that names the job of the same
 // tracker that is pending, where the two must not overlap.
 func (q *Queue) Retry(ctx context.Context, jid string) error {
-	return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+	again := func() error {
+		return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+	}
+	err := again()
+	var overlap *OverlapError
+	if err == nil || errors.Is(err, ErrNotFinal) || errors.Is(err, ErrForeign) || errors.As(err, &overlap) {
+		return err
+	}
+	return again() // another job may have come in between; it is named now
 }
 
 // RetryTx is [Queue.Retry] inside the caller's transaction.

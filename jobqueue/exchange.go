@@ -61,39 +61,50 @@ func (l *loop) orders(now time.Time) Orders {
 		if a.gone || a.notBefore.After(now) {
 			continue
 		}
-		if len(o.Lines) > 0 && (len(o.Lines)+len(a.pending) > maxExchangeLines || bytes > maxExchangeBytes) {
-			continue
-		}
-		o.Locked = o.Locked || !a.notBefore.IsZero()
-		for _, line := range a.pending {
-			line.Age = now.Sub(line.at)
-			bytes += len(line.Message)
-			o.Lines = append(o.Lines, line.Line)
-		}
-		switch {
-		case a.ending != nil:
-			o.End = append(o.End, *a.ending)
-		case a.began.IsZero():
-			o.Begin = append(o.Begin, l.beginning(a))
-		case a.percent >= 0:
-			o.Progress = append(o.Progress, Progress{JID: a.job.JID, Percent: a.percent})
+		if len(o.Lines) == 0 || len(o.Lines)+len(a.pending) <= maxExchangeLines && bytes <= maxExchangeBytes {
+			bytes += l.tell(&o, a, now)
 		}
 	}
 	slices.SortFunc(o.End, func(a, b Ending) int { return cmp.Compare(a.JID, b.JID) })
 	slices.SortFunc(o.Begin, func(a, b Beginning) int { return cmp.Compare(a.JID, b.JID) })
 	if free := l.free(); l.look > 0 && !l.stopping && free > 0 && !l.lookAt.After(now) {
-		o.Claim = Claim{
-			Limit: free, Tasks: l.tasks, Groups: l.cfg.Groups,
-			Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low,
-		}
-		if now.Before(l.kindsTo) {
-			o.Claim.Kinds = l.kinds
-		}
-		if now.Sub(l.recorded) >= recordPause {
-			o.Claim.Name = l.cfg.Name
-		}
+		o.Claim = l.claim(free, now)
 	}
 	return o
+}
+
+// tell adds what is to be told of an attempt, and returns the bytes of its
+// lines.
+func (l *loop) tell(o *Orders, a *attempt, now time.Time) (bytes int) {
+	o.Locked = o.Locked || !a.notBefore.IsZero()
+	for _, line := range a.pending {
+		line.Age = now.Sub(line.at)
+		bytes += len(line.Message)
+		o.Lines = append(o.Lines, line.Line)
+	}
+	switch {
+	case a.ending != nil:
+		o.End = append(o.End, *a.ending)
+	case a.began.IsZero():
+		o.Begin = append(o.Begin, l.beginning(a))
+	case a.percent >= 0:
+		o.Progress = append(o.Progress, Progress{JID: a.job.JID, Percent: a.percent})
+	}
+	return bytes
+}
+
+func (l *loop) claim(limit int, now time.Time) Claim {
+	c := Claim{
+		Limit: limit, Tasks: l.tasks, Groups: l.cfg.Groups,
+		Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low,
+	}
+	if now.Before(l.kindsTo) {
+		c.Kinds = l.kinds
+	}
+	if now.Sub(l.recorded) >= recordPause {
+		c.Name = l.cfg.Name
+	}
+	return c
 }
 
 func (l *loop) beginning(a *attempt) Beginning {
@@ -102,12 +113,19 @@ func (l *loop) beginning(a *attempt) Beginning {
 	return Beginning{JID: a.job.JID, Line: line}
 }
 
-// exchange carries the orders out and takes in the report.
+// exchange does what is due, once it is worth it.
 func (l *loop) exchange(now time.Time) error {
 	if l.gathered(now) != now {
 		return nil
 	}
-	o := l.orders(now)
+	if l.failures >= patientFailures {
+		return l.exchangeSingly(now)
+	}
+	return l.carryOut(l.orders(now), now)
+}
+
+// carryOut carries orders out and takes in the report.
+func (l *loop) carryOut(o Orders, now time.Time) error {
 	if o.Empty() {
 		return nil
 	}
@@ -139,100 +157,5 @@ func (l *loop) begun(jids []string, took time.Duration) {
 	}
 	for _, jid := range jids {
 		l.start(l.byJID[jid])
-	}
-}
-
-// written drops what was written from the attempts.
-func (l *loop) written(o Orders, report Report) {
-	held := map[string]bool{}
-	for _, line := range report.Held {
-		held[line.ID] = true
-	}
-	later := time.Now().Add(lockedPause)
-	done := map[string]bool{}
-	for _, line := range o.Lines {
-		if a := l.byJID[line.JID]; a != nil && !done[line.JID] {
-			done[line.JID] = true
-			a.pending = slices.DeleteFunc(a.pending, func(d dated) bool { return !held[d.ID] })
-			if len(a.pending) > 0 {
-				a.notBefore = later
-			}
-		}
-	}
-	for _, p := range o.Progress {
-		if a := l.byJID[p.JID]; a != nil {
-			a.percent = -1
-		}
-	}
-}
-
-// settle lets go of a job whose end is recorded.
-func (l *loop) settle(a *attempt) {
-	delete(l.hand, a)
-	delete(l.byJID, a.job.JID)
-	if a.ending.To == Stuck {
-		if due := time.Now().Add(a.ending.Delay + time.Millisecond); due.Before(l.checkAt) {
-			l.checkAt = due
-		}
-	}
-	event := Event{Kind: EventEnded, Job: a.job, State: a.ending.To, Err: a.err}
-	if !a.began.IsZero() {
-		event.Duration = time.Since(a.began)
-	}
-	l.emit(event)
-}
-
-// missed deals with a job that did not go where it was ordered to.
-func (l *loop) missed(a *attempt, s Standing, later time.Time) {
-	switch {
-	case a == nil:
-	case a.ending != nil && s.State == a.ending.To && (s.Worker == l.e.worker || s.Worker == ""):
-		l.settle(a) // committed, although the connection broke
-	case s.Worker != l.e.worker:
-		l.lose(a)
-	case a.ending == nil && s.State == Running:
-		l.start(a) // committed, although the connection broke
-	case a.ending == nil && s.State == Scheduled && s.Cancel:
-		a.ending = &Ending{JID: s.JID, From: Scheduled, To: Cancelled, Result: "cancelled before it began"}
-	case a.ending != nil && s.State == a.ending.From && s.Cancel && !a.ending.To.Final():
-		a.ending.To, a.ending.Interrupted = Cancelled, false
-	case s.State == Scheduled || s.State == Running:
-		a.notBefore = later // somebody has the row locked
-	default:
-		l.lose(a)
-	}
-}
-
-// claimed takes new jobs in hand.
-func (l *loop) claimed(c Claim, report Report, now time.Time) {
-	if c.Limit == 0 {
-		return
-	}
-	if c.Name != "" && report.Group != l.group {
-		l.recorded = now
-	}
-	l.group, l.phase = report.Group, report.Phase
-	if l.kinds = report.Kinds; len(c.Kinds) == 0 {
-		l.kindsTo = now.Add(kindsTime)
-	}
-	if len(report.Claimed) == 0 && len(c.Kinds) > 0 {
-		return // of those kinds there are none left
-	}
-	if len(report.Claimed) == 0 {
-		l.look--
-		l.lookAt = now.Add(secondLook)
-		return
-	}
-	l.look, l.lookAt = 2, time.Time{}
-	l.emit(Event{Kind: EventClaimed, Count: len(report.Claimed)})
-	for _, job := range report.Claimed {
-		if old := l.byJID[job.JID]; old != nil {
-			l.lose(old) // somebody took it from us and it came back
-		}
-		a := &attempt{job: job, renewed: now, percent: -1}
-		l.hand[a], l.byJID[job.JID] = true, a
-		if l.beatAt.Before(now) {
-			l.beatAt = now.Add(l.cfg.Heartbeat)
-		}
 	}
 }

@@ -40,6 +40,11 @@ func (s *fakeStore) Exchange(_ context.Context, o Orders) (r Report, err error) 
 	if err := s.note("exchange"); err != nil {
 		return r, err
 	}
+	for _, end := range o.End {
+		if end.JID == "bad" {
+			return r, errors.New("refused")
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, end := range o.End {
@@ -199,6 +204,32 @@ func TestLongJobsKeepNobodyBusy(t *testing.T) {
 		stop()
 		if len(s.ended) != 3 {
 			t.Errorf("ended: %+v", s.ended)
+		}
+	})
+}
+
+func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
+		e, _ := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		pass(30 * time.Second)
+		s.mu.Lock()
+		if len(s.ended) != 1 || s.ended[0].JID != "good" {
+			t.Errorf("ended: %+v", s.ended)
+		}
+		s.jobs = []Job{{JID: "next", Task: "t"}}
+		s.mu.Unlock()
+		e.Wake()
+		pass(time.Second)
+		s.mu.Lock()
+		if len(s.ended) != 2 || s.ended[1].JID != "next" {
+			t.Errorf("ended: %+v", s.ended)
+		}
+		s.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		if err := e.Stop(ctx); err == nil {
+			t.Error("nobody is told of the job that is left")
 		}
 	})
 }

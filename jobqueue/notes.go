@@ -2,6 +2,7 @@ package jobqueue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,7 +18,12 @@ const (
 
 func cleanMessage(message string) string { return shorten(cleanText(message), MaxMessage) }
 
+// newLine makes a line that both databases can hold; a level that is not one of
+// [Levels] counts as info.
 func newLine(jid string, level Level, message string) Line {
+	if !slices.Contains(Levels(), level) {
+		level = Info
+	}
 	return Line{ID: NewID(), JID: jid, Level: level, Message: cleanMessage(message)}
 }
 

@@ -88,7 +88,7 @@ func (e explainer) QueryContext(ctx context.Context, query string, args ...any) 
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return e.DBTX.QueryContext(ctx, query, args...)
+	return e.DBTX.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller does
 }
 
 func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
