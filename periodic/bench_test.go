@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -76,7 +78,9 @@ func (f *fixture) series(n int) string {
 }
 
 func (f *fixture) runOnce() {
-	s, err := periodic.New(f.db.Periodic(), f.config("bench"))
+	cfg := f.config("bench")
+	cfg.Logger.(*logrus.Logger).SetLevel(logrus.WarnLevel)
+	s, err := periodic.New(f.db.Periodic(), cfg)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -31,6 +31,13 @@ func logEvent(log logrus.FieldLogger, e Event) {
 }
 
 func logTick(log logrus.FieldLogger, e Event) {
+	level := logrus.InfoLevel
+	if e.Tick.Decision == Missed || e.Tick.Decision == Late {
+		level = logrus.WarnLevel
+	}
+	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
+		return // ticks are many: no fields for lines that nobody sees
+	}
 	log = log.WithFields(logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")})
 	if e.Tick.Reason != "" {
 		log = log.WithField("reason", e.Tick.Reason)

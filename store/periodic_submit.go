@@ -66,11 +66,23 @@ func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 	if err != nil {
 		return nil, err
 	}
-	var rows []tickKeyRow
-	err = tx.list(ctx, &rows, `INSERT INTO periodic_tick
+	added, err := tx.exec(ctx, `INSERT INTO periodic_tick
 			(task_id, due, decision, reason, missed, until, jid, worker, decided)
 		SELECT task_id, due, decision, reason, missed, until, jid, worker, decided FROM `+r.sql+` AS v WHERE true
-		ON CONFLICT DO NOTHING RETURNING task_id, due`, r.param)
+		ON CONFLICT DO NOTHING`, r.param)
+	if err != nil {
+		return nil, err
+	}
+	if added == int64(len(ticks)) { // as a rule; there is no need to send them back
+		keys := make([]periodic.TickKey, len(ticks))
+		for i, t := range ticks {
+			keys[i] = t.Key()
+		}
+		return keys, nil
+	}
+	var rows []tickKeyRow
+	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.sql+` AS v JOIN periodic_tick AS k
+		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = v.worker AND k.decided = v.decided`, r.param)
 	return tickKeys(rows), err
 }
 

@@ -52,31 +52,37 @@ func (s jobSubmitter) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`INSERT INTO job
+	result, err := tx.ExecContext(ctx, s.db.dialect.rebind(`INSERT INTO job
 			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
 		SELECT v.jid, t.task, t.group_, t.args, t.subject, v.submitted, t.submitter, t.priority, 'waiting', 0, 0,
 			v.tracker, v.due, v.single
 		FROM `+r.sql+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
-		ON CONFLICT DO NOTHING RETURNING jid`), r.param)
+		ON CONFLICT DO NOTHING`), r.param)
+	if err != nil {
+		return nil, err
+	}
+	if added, err := result.RowsAffected(); err != nil || added == int64(len(jobs)) {
+		return nil, err
+	}
+	return s.missing(ctx, tx, r)
+}
+
+// missing returns the ids of jobs, given as records, that are not in the queue.
+func (s jobSubmitter) missing(ctx context.Context, tx jobqueue.DBTX, jobs records) (jids []string, err error) {
+	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`SELECT v.jid FROM `+jobs.sql+` AS v
+		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.param)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	added := make(map[string]bool, len(jobs))
 	for rows.Next() {
 		var jid string
 		if err := rows.Scan(&jid); err != nil {
 			return nil, err
 		}
-		added[jid] = true
+		jids = append(jids, jid)
 	}
-	var refused []string
-	for _, j := range jobs {
-		if !added[j.JID] {
-			refused = append(refused, j.JID)
-		}
-	}
-	return refused, rows.Err()
+	return jids, rows.Err()
 }
 
 // Cancel implements [periodic.Canceller].
