@@ -22,6 +22,7 @@ import (
 //
 //	run                        runs it: sh with nextrun in the PATH, sql on the database
 //	run: postgres              runs it on that database only
+//	run: returns nothing       a query; it returns no row
 //	run: in the background     until the last block
 //	run: eventually shows X    again and again until the last command's output has X
 //	file: NAME                 is that file in the working directory
@@ -85,13 +86,17 @@ func newReader(t *testing.T, kind, url, path string) *reader {
 
 func (r *reader) follow(b block) {
 	r.Helper()
+	about, empty := strings.CutSuffix(b.about, "returns nothing")
+	only := strings.TrimSpace(about)
 	switch what := b.do + " " + b.language; {
 	case b.do == "":
 		r.Errorf("no comment says what to do with this block:\n%s", b.text)
 	case b.do == "not run", b.do == "timers", b.do == "example": // see the other tests
 	case b.do == "file":
 		write(r.T, filepath.Join(r.dir, b.about), b.text)
-	case (b.about == "postgres" || b.about == "sqlite") && b.about != r.kind:
+	case (only == "postgres" || only == "sqlite") && only != r.kind:
+	case what == "run sql" && empty:
+		r.returnsNothing(b.text)
 	case what == "run sql":
 		if _, err := r.db.ExecContext(r.Context(), b.text); err != nil {
 			r.Errorf("%v in\n%s", err, b.text)
@@ -106,6 +111,19 @@ func (r *reader) follow(b block) {
 		r.shell(b.text, text)
 	default:
 		r.Errorf("unknown comment %q before\n%s", b.do, b.text)
+	}
+}
+
+func (r *reader) returnsNothing(query string) {
+	r.Helper()
+	rows, err := r.db.QueryContext(r.Context(), query)
+	if err != nil {
+		r.Errorf("%v in\n%s", err, query)
+		return
+	}
+	defer rows.Close()
+	if rows.Next() || rows.Err() != nil {
+		r.Errorf("this returns something (%v):\n%s", rows.Err(), query)
 	}
 }
 
