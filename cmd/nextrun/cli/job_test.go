@@ -1,6 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
+	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -170,6 +173,37 @@ executor: {retry_limit: 0}
 		b.waitFor("stopped")
 		if exit := <-b.exit; exit != cli.Done {
 			t.Errorf("exit code %d", exit)
+		}
+	})
+}
+
+func TestJobListWatch(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.submit(t, "first")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		read, write := io.Pipe()
+		exit := make(chan int, 1)
+		go func() {
+			lookup := func(name string) string { return s.env[name] }
+			exit <- cli.Run(ctx, []string{"job", "list", "--watch"}, strings.NewReader(""), write, io.Discard, lookup)
+			_ = write.Close() // ends the reader
+		}()
+		lines, submitted, seen := bufio.NewScanner(read), false, false
+		for !seen && lines.Scan() {
+			if strings.Contains(lines.Text(), " first ") && !submitted {
+				s.submit(t, "second")
+				submitted = true
+			}
+			seen = strings.Contains(lines.Text(), " second ")
+		}
+		cancel()
+		for lines.Scan() { // until the program has ended
+			continue
+		}
+		if got := <-exit; got != cli.Done || !seen {
+			t.Errorf("exit code %d, new job seen: %v", got, seen)
 		}
 	})
 }
