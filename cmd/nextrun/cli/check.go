@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -98,7 +102,26 @@ func (r *checkReport) checkConfiguration() *config.Config {
 		return c
 	}
 	r.add(levelOK, "configuration", "%s: %d handlers", c.Path, len(c.Handlers))
+	for _, task := range slices.Sorted(maps.Keys(c.Handlers)) {
+		if command := c.Handlers[task].Command; command != nil && !canRun(command) {
+			r.add(levelWarning, "handler "+task, "there is no program %s here", command.Argv[0])
+		}
+	}
 	return c
+}
+
+// canRun reports whether the program of a command is there.
+func canRun(command *jobqueue.CommandConfig) bool {
+	program := command.Argv[0]
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		path, err := filepath.Abs(filepath.Join(command.Dir, program))
+		if err != nil {
+			return false
+		}
+		program = path
+	}
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // checkServices makes the scheduler and the executor as the configuration

@@ -73,3 +73,15 @@ func TestCheckJSON(t *testing.T) {
 		}
 	})
 }
+
+func TestCheckMissesPrograms(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		config := writeFile(t, "nextrun.yaml", "handlers:\n  a: {command: [no-such-program]}\n  b: {command: [./run], dir: /usr/bin}\n  c: {command: [./env], dir: /usr/bin}\n")
+		report := s.must(t, "check", "--config", config)
+		wantLines(t, report, "warning handler a there is no program no-such-program here", "warning handler b")
+		if strings.Contains(report, "handler c") {
+			t.Errorf("a program that is there:\n%s", report)
+		}
+	})
+}
