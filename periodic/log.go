@@ -44,6 +44,10 @@ func logTick(log logrus.FieldLogger, e Event) {
 	}
 	switch e.Tick.Decision {
 	case Submitted:
+		if e.Task.Sink == SinkEvent {
+			log.WithFields(logrus.Fields{"type": e.Task.Task, "topic": e.Task.Group, "event": e.Tick.JID}).Info("event written")
+			return
+		}
 		log.WithFields(logrus.Fields{"task": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
 	case Missed:
 		log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")}).

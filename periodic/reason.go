@@ -42,26 +42,23 @@ func missedReason(t *Task, count int, age time.Duration) string {
 	return "nobody scheduled in time; the tick after them stands for them"
 }
 
-// pendingText says why a job is in the way: "the job of 02:00 is still running
-// since 3 h 12 min (job 7f3a)".
+// pendingText says why a job is in the way: "the job of 02:00:00 has been
+// running for 3 h 12 min (job 7f3a)".
 func pendingText(p *Pending, now time.Time) string {
 	if p == nil {
 		return "a job of the task is not final"
 	}
 	name := "a job of the task"
 	if !p.Due.IsZero() {
-		layout := "2006-01-02 15:04"
+		layout := "2006-01-02 15:04:05"
 		if p.Due.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
-			layout = "15:04"
-		}
-		if p.Due.Second() != 0 {
-			layout += ":05"
+			layout = time.TimeOnly
 		}
 		name = "the job of " + p.Due.UTC().Format(layout)
 	}
 	state := "is still " + string(p.State)
 	if p.State == jobqueue.Running && !p.Started.IsZero() {
-		state += " since " + span(now.Sub(p.Started))
+		state = "has been running for " + span(now.Sub(p.Started))
 	}
 	return fmt.Sprintf("%s %s (job %s)", name, state, p.JID)
 }

@@ -111,11 +111,12 @@ func (s *services) run(ctx context.Context, list ...service) error {
 	return err
 }
 
-// stagesOf are the stages of a service, which tells on ended of its end.
+// stagesOf are the stages of a service, which tells on ended of its end. A
+// service does not end with ctx, which a signal ends, but in its turn.
 func stagesOf(one service, ended chan<- struct{}) []stage {
 	own := stage{needs: []string{stageSchema}, down: one.Stop}
 	own.up = func(ctx context.Context) error {
-		if err := one.Start(ctx); err != nil {
+		if err := one.Start(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 		go func() {
@@ -135,7 +136,8 @@ func stagesOf(one service, ended chan<- struct{}) []stage {
 	switch one := one.(type) {
 	case *periodic.Scheduler:
 		own.name, own.needs = stageScheduler, []string{stageLock}
-		return []stage{{name: stageLock, needs: []string{stageSchema}, up: one.Join, down: one.Stop}, own}
+		join := func(ctx context.Context) error { return one.Join(context.WithoutCancel(ctx)) }
+		return []stage{{name: stageLock, needs: []string{stageSchema}, up: join, down: one.Stop}, own}
 	case *jobqueue.Executor:
 		own.name = stageExecutor
 	default:
