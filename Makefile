@@ -60,6 +60,16 @@ bench-outbox: ## Compare the relay of events with plain batch SQL and a receiver
 bench-calendar: ## Compare the calendar with other libraries
 	cd bench/calendar && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-queue
+bench-queue: ## Compare the executor with River and with plain SQL
+	@scripts/need-cc
+	cd bench/queue && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go run .
+
+.PHONY: soak-queue
+soak-queue: ## Kill and stop executors at random for five minutes, on each database
+	@scripts/need-cc
+	scripts/with-postgres go test -tags soak -run 'TestSoak$$' -timeout 30m -v ./jobqueue
+
 .PHONY: soak
 soak: ## Kill schedulers and executors at random for a minute, 500 tasks due every second, on each database
 	@scripts/need-cc

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -63,14 +64,24 @@ func (r *checkReport) checkTask(t *periodic.Task, c *config.Config) {
 	}
 }
 
-// lint adds what may surprise about a timer.
+// lint adds what may surprise about a timer, one line for each kind.
 func (r *checkReport) lint(about string, t *periodic.Task) {
 	schedule, err := calendar.ParseAt(t.Timer, r.now())
 	if err != nil {
 		return // reported already
 	}
-	for _, f := range calendar.Lint(schedule, r.now(), 0) {
-		r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
+	findings := calendar.Lint(schedule, r.now(), 0)
+	for i := 0; i < len(findings); {
+		alike := i + 1
+		for alike < len(findings) && findings[alike].Code == findings[i].Code {
+			alike++
+		}
+		more := ""
+		if alike > i+1 {
+			more = fmt.Sprintf(", and %d more such days; see: nextrun next --lint", alike-i-1)
+		}
+		r.add(levelWarning, about, "timer %q: %s (%s%s)", t.Timer, findings[i].Message, findings[i].Code, more)
+		i = alike
 	}
 }
 
