@@ -112,6 +112,8 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},
 		{"bound", "executor: {pool_size: 0}\n", ":1: executor.pool_size must be a whole number from 1 to 10000"},
 		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h0m0s, such as 30s"},
+		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be at most a third of ttl (1.666s)"},
+		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be at most a third of ttl (20s)"},
 		{"boolean", "database: {poll_only: 'true'}\n", ":1: database.poll_only must be true or false"},
 		{"list for a mapping", "executor: [1]\n", ":1: executor must be a mapping"},
 		{"text for the file", "hello\n", ":1: the file must be a mapping"},

@@ -103,12 +103,15 @@ func (r *reader) headers(place string, n *yaml.Node) http.Header {
 }
 
 // has reports whether a mapping has a key.
-func has(n *yaml.Node, key string) bool {
+func has(n *yaml.Node, key string) bool { return value(n, key) != nil }
+
+// value is what a mapping has under a key, or nil.
+func value(n *yaml.Node, key string) *yaml.Node {
 	n = resolve(n)
-	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
-			return true
+			return n.Content[i+1]
 		}
 	}
-	return false
+	return nil
 }

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -51,11 +53,17 @@ func (r *reader) scheduler(place string, n *yaml.Node, c *periodic.Config) {
 }
 
 func (r *reader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {
+	before := len(r.problems)
 	r.mapping(n, place, keys{
 		"name":      func(place string, v *yaml.Node) { c.Name = r.text(place, v) },
 		"ttl":       r.durationInto(&c.TTL, time.Second, 24*time.Hour),
 		"heartbeat": r.durationInto(&c.Heartbeat, 10*time.Millisecond, 8*time.Hour),
 	})
+	// The bound of leader.Config, here with the line.
+	most := cmp.Or(c.TTL, leader.DefaultTTL) / 3
+	if len(r.problems) == before && c.Heartbeat > most {
+		r.problem(value(n, "heartbeat"), "%s.heartbeat must be at most a third of ttl (%s)", place, most.Truncate(time.Millisecond))
+	}
 }
 
 func (r *reader) executor(place string, n *yaml.Node, c *jobqueue.Config) {
