@@ -14,11 +14,15 @@ import (
 
 // handler reads what runs the jobs of a task. Some keys are for commands only.
 func (r *reader) handler(place string, n *yaml.Node) Handler {
-	if has(n, "command") == has(n, "http") {
-		r.problem(n, "%s needs one of command and http", place)
+	isCommand, isHTTP := has(n, "command"), has(n, "http")
+	switch {
+	case isCommand && isHTTP:
+		r.problem(n, "%s has both command and http; use one", place)
 		return Handler{}
-	}
-	if has(n, "http") {
+	case !isCommand && !isHTTP:
+		r.neither(place, n)
+		return Handler{}
+	case isHTTP:
 		h := Handler{HTTP: &jobqueue.HTTPConfig{Method: http.MethodPost}}
 		r.mapping(n, place, keys{
 			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
@@ -36,6 +40,20 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 		"max_output": func(place string, v *yaml.Node) { c.MaxOutput = r.size(place, v) },
 	})
 	return Handler{Command: c}
+}
+
+// neither says what is wrong with a handler that has no command and no http: a
+// key may be misspelt.
+func (r *reader) neither(place string, n *yaml.Node) {
+	before := len(r.problems)
+	known := keys{}
+	for _, key := range []string{"command", "http", "timeout", "kill_grace", "dir", "env", "max_output"} {
+		known[key] = func(string, *yaml.Node) {}
+	}
+	r.mapping(n, place, known)
+	if len(r.problems) == before {
+		r.problem(n, "%s needs one of command and http", place)
+	}
 }
 
 func (r *reader) command(place string, n *yaml.Node) []string {
