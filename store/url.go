@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // errURL names no part of a URL that could not be read: it may hold a password.
@@ -46,7 +47,18 @@ func parseURL(text string) (location, error) {
 	case "":
 		return location{}, errors.New("no database URL; use sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 	}
+	if isPath(text) {
+		return location{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
+	}
 	return location{}, errURL
+}
+
+// isPath reports whether a text can be nothing but the path of a file, without a
+// password: no part of a URL, and no list of parameters.
+func isPath(text string) bool {
+	return !strings.ContainsAny(text, ":@=?#") && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
 }
 
 // isSecret reports whether a connection parameter must not be shown, be it

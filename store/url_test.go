@@ -49,7 +49,7 @@ var badURLs = []string{
 	"postgres:user:hush@host/db", "postgres://user:hush%zz@host/db", "postgres://user:hu sh@host/db", "postgres://user:hush\x7f@host/db",
 	"postgres://user:hush#x@host/db", "postgres://user:12#hush@host/db", "postgres://user:12/hush@host/db", "postgres://user:12?hush@host/db",
 	"postgres://user:a@12/hush@host/db", "postgres://user:hush@host:port/db", "postgres://host/db?password=hush%zz",
-	"postgres://host/db?password=hush;x", "postgres://[hush/db", "hush://", "postgres://user:hush",
+	"postgres://host/db?password=hush;x", "host=h password=hush", "password=hush", "user hush", "postgres://[hush/db", "hush://", "postgres://user:hush",
 }
 
 func TestBadURLIsNotShown(t *testing.T) {
@@ -64,6 +64,16 @@ func TestBadURLIsNotShown(t *testing.T) {
 			if strings.Contains(shown, "hush") {
 				t.Errorf("%q is shown in %q", text, shown)
 			}
+		}
+	}
+}
+
+// Who forgets the scheme is told so, with the path.
+func TestURLOfAPath(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"foo.db", "/var/lib/foo.db"} {
+		if _, err := parseURL(path); err == nil || !strings.Contains(err.Error(), "did you mean sqlite:"+path+"?") {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

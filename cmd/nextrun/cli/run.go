@@ -61,9 +61,17 @@ func (p *program) run(ctx context.Context, args []string) int {
 // userinfo finds the password in a URL, wherever it was typed.
 var userinfo = regexp.MustCompile(`(://[^:/@\s]*:)[^@\s]*@`)
 
+// sampleUserinfo stands in messages that say how to write a URL.
+const sampleUserinfo = "://USER:PASSWORD@"
+
 // complain writes a line to standard error.
 func (p *program) complain(format string, args ...any) {
-	line := userinfo.ReplaceAllString(fmt.Sprintf(format, args...), "${1}xxxxx@")
+	line := userinfo.ReplaceAllStringFunc(fmt.Sprintf(format, args...), func(found string) string {
+		if found == sampleUserinfo {
+			return found
+		}
+		return userinfo.ReplaceAllString(found, "${1}xxxxx@")
+	})
 	_, _ = fmt.Fprintln(p.stderr, line) // there is nobody left to tell
 }
 

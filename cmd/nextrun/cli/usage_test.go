@@ -111,3 +111,11 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		}
 	}
 }
+
+// Advice is shown as it is written: it holds no password.
+func TestAdviceIsNotRedacted(t *testing.T) {
+	t.Parallel()
+	s := shell{env: map[string]string{}}
+	s.fails(t, cli.Failed, []string{"task", "list", "--db", "mysql://user:hush@h/db"}, "postgres://USER:PASSWORD@HOST")
+	s.fails(t, cli.Failed, []string{"task", "list", "--db", "foo.db"}, "did you mean sqlite:foo.db?")
+}
