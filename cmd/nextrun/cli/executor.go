@@ -24,7 +24,7 @@ queue. A second signal ends at once.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), executor)
+				return s.run(c.Context(), executor, s.unhandled(executor))
 			})
 		},
 	}

@@ -30,7 +30,7 @@ func TestJobLifecycle(t *testing.T) {
 		jid := s.submit(t, "dump", "--args", `{"n": 1}`, "--priority", "10", "--subject", "by hand")
 		list := s.must(t, "job", "list")
 		wantLines(t, list, "JOB TASK TRACKER STATE", jid+" dump - waiting now")
-		wantLines(t, s.must(t, "job", "show", jid), "job "+jid, "state waiting", `args {"n": 1}`, "priority 10", "subject by hand")
+		wantLines(t, s.must(t, "job", "show", jid), "job "+jid, "state waiting", "waits for a free executor that has a handler dump", `args {"n": 1}`, "priority 10", "subject by hand")
 		if log := s.must(t, "job", "log", jid); log != "" {
 			t.Errorf("a job that has not run has a log: %q", log)
 		}

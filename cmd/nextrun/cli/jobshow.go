@@ -34,8 +34,12 @@ func (p *program) jobShowCommand() *cobra.Command {
 }
 
 func (p *program) jobFields(j *jobqueue.Job) [][2]string {
+	waitsFor := ""
+	if j.State == jobqueue.Waiting {
+		waitsFor = "a free executor that has a handler " + j.Task
+	}
 	return [][2]string{
-		{"job", j.JID}, {"state", jobState(j)}, {"result", j.Result}, {"task", j.Task}, {"tracker", j.Tracker},
+		{"job", j.JID}, {"state", jobState(j)}, {"waits for", waitsFor}, {"result", j.Result}, {"task", j.Task}, {"tracker", j.Tracker},
 		{"due", p.moment(j.Due)}, {"group", j.Group}, {"args", shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", p.moment(j.Submitted)},
 		{"started", p.moment(j.Started)}, {"finished", p.moment(j.Finished)}, {"took", p.took(j)},

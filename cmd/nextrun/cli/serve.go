@@ -28,7 +28,7 @@ the queue. A second signal ends at once.`,
 					if err != nil {
 						return err
 					}
-					return s.run(c.Context(), append(relays, scheduler, executor)...)
+					return s.run(c.Context(), append(relays, scheduler, executor, s.unhandled(executor))...)
 				})
 			})
 		},

@@ -21,6 +21,7 @@ const (
 	stageScheduler     = "scheduler"
 	stageExecutor      = "executor"
 	stageRelay         = "relay"
+	stageUnhandled     = "watch for jobs without a handler"
 )
 
 // withServices runs fn with all that services need, or says what is missing.
@@ -140,6 +141,8 @@ func stagesOf(one service, ended chan<- struct{}) []stage {
 		return []stage{{name: stageLock, needs: []string{stageSchema}, up: join, down: one.Stop}, own}
 	case *jobqueue.Executor:
 		own.name = stageExecutor
+	case *unhandled:
+		own.name = stageUnhandled
 	default:
 		own.name = stageRelay
 	}
