@@ -1,6 +1,10 @@
 package jobqueue
 
-import "github.com/sirupsen/logrus"
+import (
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
 
 // emit tells the program and the log of an event.
 func (e *Executor) emit(event Event) {
@@ -16,7 +20,10 @@ func (e *Executor) emit(event Event) {
 func logEvent(logger logrus.FieldLogger, event Event) {
 	fields := logrus.Fields{}
 	if event.Job.JID != "" {
-		fields["job"] = event.Job.JID
+		fields["jid"] = event.Job.JID
+	}
+	if event.Job.Tracker != "" {
+		fields["id"] = event.Job.Tracker // of the periodic task, as the scheduler's lines have it
 	}
 	if event.Job.Task != "" {
 		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
@@ -31,7 +38,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		fields["jobs"] = event.Count
 	}
 	if event.Duration != 0 {
-		fields["duration"] = event.Duration.String()
+		fields["duration"] = event.Duration.Round(time.Millisecond).String()
 	}
 	if event.Err != nil {
 		fields["error"] = event.Err.Error()
