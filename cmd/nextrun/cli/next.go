@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,10 +87,10 @@ func (p *program) next(timer string, o nextOptions) error {
 	if o.asJSON {
 		return p.printJSON(result)
 	}
-	return p.printNext(result, o)
+	return p.printNext(result, o, p.zoneOf(schedule))
 }
 
-func (p *program) printNext(result nextResult, o nextOptions) error {
+func (p *program) printNext(result nextResult, o nextOptions, zone *time.Location) error {
 	lines := [][2]string{{"timer", result.NormalForm}}
 	if o.explain {
 		lines = append(lines, [2]string{"meaning", result.Explanation})
@@ -107,20 +108,42 @@ func (p *program) printNext(result nextResult, o nextOptions) error {
 	for _, e := range result.Elapses {
 		times = append(times, e.UTC)
 	}
-	return p.printElapses(times)
+	return p.printElapses(times, zone)
 }
 
-// printElapses writes when something elapses, or that it never does.
-func (p *program) printElapses(times []time.Time) error {
+// zoneOf is the zone in which people think of a schedule: its own, or theirs if
+// it names none.
+func (p *program) zoneOf(schedule calendar.Schedule) *time.Location {
+	if zone := calendar.Location(schedule); zone != time.UTC {
+		return zone
+	}
+	return p.zone
+}
+
+// printElapses writes when something elapses, in a zone and in UTC where that
+// differs, or that it never does.
+func (p *program) printElapses(times []time.Time, zone *time.Location) error {
 	if len(times) == 0 {
 		return p.printf("\nnever elapses\n")
 	}
 	if err := p.printf("\n"); err != nil {
 		return err
 	}
+	isUTC := !slices.ContainsFunc(times, func(at time.Time) bool {
+		_, offset := at.In(zone).Zone()
+		return offset != 0
+	})
 	t := newTable("ELAPSES", "UTC", "LEFT")
+	if isUTC {
+		t = newTable("ELAPSES", "LEFT")
+	}
 	for _, at := range times {
-		t.add(p.moment(at), at.UTC().Format("2006-01-02 15:04:05"), p.ago(at))
+		local := at.In(zone).Format("2006-01-02 15:04:05 MST")
+		if isUTC {
+			t.add(local, p.ago(at))
+			continue
+		}
+		t.add(local, at.UTC().Format("2006-01-02 15:04:05"), p.ago(at))
 	}
 	return t.write(p.stdout)
 }

@@ -44,13 +44,27 @@ ELAPSES                   UTC                  LEFT
 	}
 }
 
+// A timer is shown in the zone that it names, and else in the reader's.
+func TestNextIsInTheZoneOfTheTimer(t *testing.T) {
+	t.Parallel()
+	for timer, want := range map[string]string{
+		"*-*-* 02:30 Asia/Tokyo":       "2026-03-29 02:30:00 JST  2026-03-28 17:30:00  in 5 h 30 min",
+		"*-*-* 02:30":                  "2026-03-29 04:30:00 CEST  2026-03-29 02:30:00  in 14 h 30 min",
+		"CRON_TZ=Asia/Tokyo 0 2 * * *": "2026-03-29 02:00:00 JST  2026-03-28 17:00:00  in 5 h",
+	} {
+		if got := runAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", "next", timer, "-n", "1"); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant %s", timer, got, want)
+		}
+	}
+}
+
 func TestNextAfter(t *testing.T) {
 	t.Parallel()
 	got := runAt(t, "2026-03-28T12:00:00Z", "UTC", "next", "every 36h", "-n", "2", "--after", "2026-03-01 06:00")
 	want := `
-ELAPSES                  UTC                  LEFT
-2026-03-02 18:00:00 UTC  2026-03-02 18:00:00  25 d 18 h ago
-2026-03-04 06:00:00 UTC  2026-03-04 06:00:00  24 d 6 h ago
+ELAPSES                  LEFT
+2026-03-02 18:00:00 UTC  25 d 18 h ago
+2026-03-04 06:00:00 UTC  24 d 6 h ago
 `
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s\nwant at its end\n%s", got, want)

@@ -16,7 +16,7 @@ func TestTaskLifecycle(t *testing.T) {
 		}
 		added := s.must(t, "task", "add", "backup", "--task", "dump", "--timer", "2099-01-01 02:00", "--args", `{"a":1}`,
 			"--overlap", "queue", "--deadline", "1h", "--jitter", "5", "--starts", "2026-01-01 00:00", "--summary", "all of it")
-		wantLines(t, added, "added backup", "ELAPSES UTC LEFT")
+		wantLines(t, added, "added backup", "ELAPSES ", "+ up to 5 s jitter")
 		if !strings.Contains(added, "2099-01-01 02:00:00") {
 			t.Errorf("task add does not show the next elapse:\n%s", added)
 		}
@@ -27,7 +27,7 @@ func TestTaskLifecycle(t *testing.T) {
 			"jitter 5 s", "summary all of it", "next run ")
 
 		changed := s.must(t, "task", "set", "backup", "--deadline", "none", "--starts", "none", "--timer", "*-*-* 02:00")
-		wantLines(t, changed, "changed backup", "ELAPSES UTC LEFT")
+		wantLines(t, changed, "changed backup", "ELAPSES ")
 		if show := s.must(t, "task", "show", "backup"); strings.Contains(show, "starts") || !strings.Contains(show, "none") {
 			t.Errorf("starts and deadline are still there:\n%s", show)
 		}
@@ -61,6 +61,26 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 		delete(got, "created")
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	})
+}
+
+// Who adds or changes a task that never elapses is warned, also if it is
+// disabled for now.
+func TestTaskThatNeverElapses(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		const warning = "warning: it never elapses"
+		for _, args := range [][]string{
+			{"add", "a", "--task", "t", "--timer", "*-02-30"},
+			{"add", "b", "--task", "t", "--timer", "2020-01-01", "--disabled"},
+			{"set", "a", "--timer", "daily", "--ends", "2020-01-01"},
+		} {
+			s.fails(t, cli.Done, append([]string{"task"}, args...), warning)
+		}
+		r := s.fails(t, cli.Done, []string{"task", "set", "a", "--ends", "none"})
+		if r.stderr != "" {
+			t.Errorf("a warning about what is good: %s", r.stderr)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -52,8 +53,18 @@ func (p *program) printPlanned(ctx context.Context, tasks *periodic.Tasks, done,
 	if err := p.printf("%s %s\n", done, id); err != nil {
 		return err
 	}
+	upcoming, err := task.Upcoming(p.now(), 1)
+	if err != nil {
+		return err
+	}
+	if len(upcoming) == 0 {
+		p.complain("warning: it never elapses; look at timer, starts and ends")
+	}
 	if !task.Enabled {
 		return p.printf("it is disabled; enable it with: nextrun task enable %s\n", id)
+	}
+	if len(upcoming) == 0 {
+		return nil
 	}
 	return p.printUpcoming(&task)
 }
@@ -64,9 +75,19 @@ func (p *program) printUpcoming(task *periodic.Task) error {
 	if err != nil {
 		return err
 	}
+	schedule, err := calendar.ParseAt(task.Timer, p.now()) // for its zone
+	if err != nil {
+		return err
+	}
 	times := make([]time.Time, len(upcoming))
 	for i, tick := range upcoming {
 		times[i] = tick.Due
 	}
-	return p.printElapses(times)
+	if err := p.printElapses(times, p.zoneOf(schedule)); err != nil {
+		return err
+	}
+	if len(times) == 0 || task.Jitter == 0 {
+		return nil
+	}
+	return p.printf("+ up to %s jitter\n", seconds(task.Jitter))
 }
