@@ -18,6 +18,9 @@ type Backfill struct {
 	// Report, if not nil, is called for each tick: with the job that was
 	// submitted, or with none if the tick has one already.
 	Report func(due time.Time, jid string)
+	// Waits, if not nil, is called for each tick that has to wait: with the job
+	// of the task that is in the way.
+	Waits func(due time.Time, job Pending)
 }
 
 // backfillLook is how often Backfill looks whether the job that is in the way is
@@ -55,7 +58,7 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 
 // backfillTick submits the job of one tick as soon as that is possible.
 func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, b Backfill) error {
-	for {
+	for waited := false; ; {
 		var jid string
 		err := s.store.Update(ctx, func(tx TaskTx) error {
 			t, err := tx.Get(ctx, id, true)
@@ -72,6 +75,10 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			b.report(due, "")
 			return nil
 		case errors.As(err, &inTheWay):
+			if !waited && b.Waits != nil {
+				b.Waits(due, inTheWay.Pending)
+			}
+			waited = true
 			if err := wait(ctx, backfillLook); err != nil {
 				return err
 			}

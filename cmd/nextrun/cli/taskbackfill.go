@@ -64,6 +64,13 @@ func (p *program) backfill(ctx context.Context, db *store.DB, id string, b perio
 		submitted++
 		fmt.Fprintf(p.stdout, "%s  job %s\n", p.moment(due), jid)
 	}
+	told := false
+	b.Waits = func(_ time.Time, job periodic.Pending) {
+		if !told {
+			told = true
+			p.complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State, id)
+		}
+	}
 	err := taskProblem(periodic.NewTasks(db.Tasks()).Backfill(ctx, id, b))
 	if err := p.printf("submitted: %d, had their jobs before: %d\n", submitted, had); err != nil {
 		return err

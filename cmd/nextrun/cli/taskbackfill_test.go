@@ -42,6 +42,10 @@ func TestTaskBackfillWaits(t *testing.T) {
 		}
 		cancel()
 		r := <-ended
+		first := jobs[len(jobs)-1].JID
+		if strings.Count(r.stderr, "waiting for the end of job") != 1 || !strings.Contains(r.stderr, "job "+first+", which is waiting") {
+			t.Errorf("it does not say once that it waits for job %s:\n%s", first, r.stderr)
+		}
 		if r.exit != cli.Failed || !strings.Contains(r.stderr, "the same command goes on") {
 			t.Errorf("after the signal: exit code %d\n%s%s", r.exit, r.stdout, r.stderr)
 		}
