@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/sirupsen/logrus"
@@ -27,7 +28,7 @@ func (p *program) logger() *logrus.Logger {
 	return logger
 }
 
-// lineFormatter writes a line for people: local time, level, message, and the
+// lineFormatter writes a line for people: local time with its offset, level, message, and the
 // fields by name.
 type lineFormatter struct{}
 
@@ -35,7 +36,7 @@ type lineFormatter struct{}
 func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	level := strings.ToUpper(entry.Level.String())[:4]
-	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05"), level, entry.Message)
+	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
 	for _, name := range slices.Sorted(maps.Keys(entry.Data)) {
 		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
 	}
@@ -45,6 +46,9 @@ func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 
 // logValue quotes what could be taken for more than one value.
 func logValue(value any) string {
+	if d, ok := value.(time.Duration); ok {
+		value = d.Round(time.Millisecond)
+	}
 	text := fmt.Sprint(value)
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '=' }
 	if text == "" || strings.ContainsFunc(text, odd) {
