@@ -160,7 +160,7 @@ executor: {retry_limit: 0}
 		b := s.start(t, "serve", "--config", config)
 		b.waitFor("started", "name=test")
 		s.must(t, "task", "add", "hi", "--task", "greet", "--timer", "2099-01-01")
-		s.must(t, "task", "run", "hi")
+		wantLines(t, s.must(t, "task", "run", "hi"), "to run now: hi", "hi: job ")
 		b.waitFor("job submitted", "id=hi")
 		b.waitFor("INFO", "job ended", "task=greet", "state=success")
 		jid := s.submit(t, "fail")

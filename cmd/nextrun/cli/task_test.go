@@ -131,7 +131,8 @@ func TestTaskRun(t *testing.T) {
 	onBothMigrated(t, func(t *testing.T, s shell) {
 		s.must(t, "task", "add", "on", "--task", "t", "--timer", "2099-01-01")
 		s.must(t, "task", "add", "off", "--task", "t", "--timer", "2099-01-01", "--disabled")
-		wantLines(t, s.must(t, "task", "run", "on", "off"), "to run now: on", "to run now: off")
+		r := s.fails(t, cli.Done, []string{"task", "run", "on", "off"}, "on: no scheduler has taken it yet; is one running?")
+		wantLines(t, r.stdout, "to run now: on", "to run now: off", "off: job ")
 		s.must(t, "scheduler", "--once")
 		for _, id := range []string{"on", "off"} {
 			if show := s.must(t, "task", "show", id); !strings.Contains(show, "submitted") {
