@@ -101,7 +101,7 @@ func (r *checkReport) checkConfiguration() *config.Config {
 		r.add(levelOK, "configuration", "there is none, so all is default and no handlers are known")
 		return c
 	}
-	r.add(levelOK, "configuration", "%s: %d handlers", c.Path, len(c.Handlers))
+	r.add(levelOK, "configuration", "%s: handlers: %d", c.Path, len(c.Handlers))
 	for _, task := range slices.Sorted(maps.Keys(c.Handlers)) {
 		if command := c.Handlers[task].Command; command != nil && !canRun(command) {
 			r.add(levelWarning, "handler "+task, "there is no program %s here", command.Argv[0])
@@ -132,7 +132,8 @@ func (r *checkReport) checkServices(c *config.Config, db *store.DB) {
 	_, executorErr := s.executor()
 	relayErr := s.withRelay(func(...service) error { return nil })
 	if err := errors.Join(schedulerErr, executorErr, relayErr); err != nil {
-		r.add(levelError, "configuration", "%s: %v", c.Path, err)
+		place := c.Path + ": "
+		r.add(levelError, "configuration", "%s%s", place, strings.TrimPrefix(err.Error(), place))
 	}
 }
 

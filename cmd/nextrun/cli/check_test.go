@@ -25,7 +25,7 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 		s.must(t, "task", "add", "a", "--task", "echo", "--timer", "daily")
 		config := writeFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
 		report := s.must(t, "check", "--config", config)
-		wantLines(t, report, "ok configuration "+config+": 1 handlers", "ok database ", "ok schema up to date",
+		wantLines(t, report, "ok configuration "+config+": handlers: 1", "ok database ", "ok schema up to date",
 			"ok tasks 1, nothing to remark")
 		if sqlite := strings.HasPrefix(s.env["NEXTRUN_DB"], "sqlite:"); strings.Contains(report, "before 3.51.3") != sqlite {
 			t.Errorf("the report of %s:\n%s", s.env["NEXTRUN_DB"], report)
@@ -82,6 +82,18 @@ func TestCheckMissesPrograms(t *testing.T) {
 		wantLines(t, report, "warning handler a there is no program no-such-program here", "warning handler b")
 		if strings.Contains(report, "handler c") {
 			t.Errorf("a program that is there:\n%s", report)
+		}
+	})
+}
+
+// What a section cannot be built of is told with the file, once.
+func TestCheckNamesTheFileOnce(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		config := writeFile(t, "nextrun.yaml", "handlers: {a: {http: {url: 'http://x', header_env: {token: NOT_SET}}}}\n")
+		r := s.fails(t, cli.Failed, []string{"check", "--config", config}, "errors: 1")
+		if strings.Count(r.stdout, config+": handlers.a: ") != 1 || strings.Contains(r.stdout, config+": "+config) {
+			t.Errorf("the report:\n%s", r.stdout)
 		}
 	})
 }

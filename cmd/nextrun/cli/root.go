@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 )
 
@@ -36,7 +34,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
 		p.migrateCommand(), p.checkCommand(),
 		p.taskCommand(), p.tickCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(),
-		p.nextCommand(), p.previewCommand(),
+		p.nextCommand(), p.previewCommand(), p.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	p.markBegin(root)
@@ -56,13 +54,4 @@ func helpCommand() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-// version is the module's version, or the commit that the program was built of.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }

@@ -39,7 +39,7 @@ func (f *taskFlags) register(command *cobra.Command) {
 	flags.Var(&f.catchup, "catchup", "which missed ticks are submitted (default one)")
 	flags.Var(&f.sink, "sink", "what a tick becomes (default job)")
 	flags.Var(&f.grace, "grace", "with --catchup none: how old a tick may be (default 60)")
-	flags.Var(&f.deadline, "deadline", "how long after its time a tick is submitted at most, or none (default none)")
+	flags.Var(&f.deadline, "deadline", "how long after its time a tick is submitted at most, such as 90 or 1h30m, or none (default none)")
 	flags.Var(&f.jitter, "jitter", "greatest random delay of a tick (default 0)")
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,4 +83,12 @@ func (c *choice) Set(value string) error {
 	}
 	c.value = value
 	return nil
+}
+
+// parsingNumber is what a flag says of a text that is no number.
+var parsingNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing .*$`)
+
+// plainly is an error without the words of Go.
+func plainly(err error) string {
+	return parsingNumber.ReplaceAllString(err.Error(), "use a whole number")
 }

@@ -37,6 +37,7 @@ func TestWrongUsage(t *testing.T) {
 		{"next", []string{"missing argument 'TIMER'"}},
 		{"next daily -n 0", []string{"-n is 0; use 1 to 10000"}},
 		{"next daily -n many", []string{`"many"`}},
+		{"next daily -n abc", []string{`invalid argument "abc" for "-n, --number" flag: use a whole number`}},
 		{"next daily --after none", []string{"--after"}},
 		{"migrate", []string{"missing command", "up"}},
 		{"migrate sideways", []string{`unknown command "sideways"`}},
@@ -118,4 +119,12 @@ func TestAdviceIsNotRedacted(t *testing.T) {
 	s := shell{env: map[string]string{}}
 	s.fails(t, cli.Failed, []string{"task", "list", "--db", "mysql://user:hush@h/db"}, "postgres://USER:PASSWORD@HOST")
 	s.fails(t, cli.Failed, []string{"task", "list", "--db", "foo.db"}, "did you mean sqlite:foo.db?")
+}
+
+func TestVersionIsAlsoACommand(t *testing.T) {
+	t.Parallel()
+	flag, command := shell{}.must(t, "--version"), shell{}.must(t, "version")
+	if flag != command || !strings.HasPrefix(command, "nextrun version ") {
+		t.Errorf("--version says %q, version says %q", flag, command)
+	}
 }

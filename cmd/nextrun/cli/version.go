@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version of this program",
+		Args:  arguments(),
+		RunE:  func(*cobra.Command, []string) error { return p.printf("nextrun version %s\n", version()) },
+	}
+}
+
+// version is the module's version, or the commit that the program was built of.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}
