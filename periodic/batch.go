@@ -24,13 +24,12 @@ type result struct {
 }
 
 // drain claims, decides and submits batch after batch until there is no full
-// one any more, or running ends. It returns how many tasks it claimed. Claims
-// and decisions are made in this goroutine; up to maxInHand submit transactions
-// overlap with them.
-func (s *Scheduler) drain(running, working context.Context) (int, error) {
+// one any more, or running ends. Claims and decisions are made in this
+// goroutine; up to maxInHand submit transactions overlap with them.
+func (s *Scheduler) drain(running, working context.Context) error {
 	results := make(chan result, maxInHand)
 	var err error
-	count, inHand := 0, 0
+	inHand := 0
 	settle := func() {
 		err = errors.Join(err, s.settle(working, <-results))
 		inHand--
@@ -41,7 +40,6 @@ func (s *Scheduler) drain(running, working context.Context) (int, error) {
 			err = claimErr
 			break
 		}
-		count += len(b.tasks)
 		more = len(b.tasks) == s.cfg.BatchSize
 		if len(b.tasks) == 0 {
 			break
@@ -59,7 +57,7 @@ func (s *Scheduler) drain(running, working context.Context) (int, error) {
 	for inHand > 0 {
 		settle()
 	}
-	return count, err
+	return err
 }
 
 // settle deals with the end of a submit transaction.
@@ -72,7 +70,7 @@ func (s *Scheduler) settle(ctx context.Context, r result) error {
 		s.report(r.done)
 		s.observe(Event{Kind: EventBatch, Count: len(r.batch.tasks), Ticks: len(r.done.ticks), Took: time.Since(r.batch.begun)})
 		return nil
-	case s.transient(r.err):
+	case s.transient(r.err) && !s.contended(ctx, r.err):
 		s.stale = append(s.stale, r.batch.mark)
 		return fmt.Errorf("submit: %w", r.err)
 	}
@@ -132,7 +130,8 @@ func (s *Scheduler) pendingJobs(ctx context.Context, tx Tx, tasks []Task) (map[s
 	pending := map[string]Pending{}
 	trackers := map[Sink][]string{}
 	for _, t := range tasks {
-		if !t.overlapping() && !t.unplanned() {
+		waits := t.Overlap == OverlapQueue || t.Overlap == OverlapReplace // perhaps with a queued tick
+		if !t.overlapping() && (waits || !t.unplanned()) {
 			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
 		}
 	}
@@ -165,7 +164,7 @@ func (b claimed) decide(s *Scheduler) []Plan {
 			plans[i] = blocked(t, err)
 			continue
 		}
-		f := facts{now: b.now, queued: b.queued[t.ID], mark: b.mark}
+		f := facts{now: b.now, queued: b.queued[t.ID], mark: b.mark, most: max(1, maxBatchTicks/len(b.tasks))}
 		if p, ok := b.pending[t.ID]; ok {
 			f.pending = &p
 		}

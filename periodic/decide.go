@@ -14,6 +14,7 @@ type facts struct {
 	pending *Pending    // a job of the task that is not final
 	queued  []time.Time // due times of its queued ticks, oldest first
 	mark    string
+	most    int // greatest number of ticks to decide; 0: maxCatchup
 }
 
 // decide returns what becomes of a task that has been marked: its ticks that
@@ -37,6 +38,7 @@ func decide(t *Task, timer calendar.Schedule, f facts, newID func() string) Plan
 		d.current(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
 	default:
+		d.claimed = t.Due // due is what its nextrun says, whatever jitter was edited to
 		d.elapsed(t.Due)
 	}
 	return d.plan
@@ -51,10 +53,11 @@ func blocked(t *Task, problem error) Plan {
 // decider holds a decision while it is made.
 type decider struct {
 	facts
-	task  *Task
-	timer bounded
-	newID func() string
-	plan  Plan
+	task    *Task
+	timer   bounded
+	claimed time.Time // the planned tick that the task was claimed for
+	newID   func() string
+	plan    Plan
 }
 
 // elapsed decides the ticks of the timer from first on, as far as they are due,
@@ -65,8 +68,11 @@ func (d *decider) elapsed(first time.Time) {
 		return
 	}
 	if d.task.Catchup == CatchupAll {
-		tick := first
-		for n := 0; n < maxCatchup && !tick.IsZero() && d.isDue(tick); n++ {
+		tick, most := first, maxCatchup
+		if d.most > 0 {
+			most = min(most, d.most)
+		}
+		for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
 			d.current(tick)
 			tick = d.timer.Next(tick)
 		}
@@ -75,7 +81,7 @@ func (d *decider) elapsed(first time.Time) {
 	}
 	newest := d.newestDue(first)
 	switch {
-	case d.task.Catchup == CatchupNone && d.now.Sub(newest) > d.task.Grace:
+	case d.task.Catchup == CatchupNone && d.now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
 		d.missed(first, newest)
 	case newest.After(first):
 		d.missed(first, d.timer.Prev(newest))
@@ -99,7 +105,7 @@ func (d *decider) newestDue(first time.Time) time.Time {
 }
 
 func (d *decider) isDue(tick time.Time) bool {
-	return !tick.Add(d.delay(tick)).After(d.now)
+	return tick.Equal(d.claimed) || !tick.Add(d.delay(tick)).After(d.now)
 }
 
 func (d *decider) delay(tick time.Time) time.Duration {

@@ -277,3 +277,35 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// The scheduler's own jitter does not use up the grace.
+func TestGraceBeginsAfterTheJitter(t *testing.T) {
+	timer, err := calendar.Parse("*:0/10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		task := &Task{
+			ID: fmt.Sprintf("task-%d", i), Due: noon, Timer: "*:0/10", Jitter: 9 * time.Minute,
+			Catchup: CatchupNone, Grace: time.Minute,
+		}
+		task.NextRun = noon.Add(jitter(task.ID, noon, minute(10), task.Jitter))
+		p := decide(task, timer, facts{now: task.NextRun.Add(30 * time.Second)}, func() string { return "new" })
+		if got := p.Ticks[0].Decision; got != Submitted {
+			t.Errorf("%s, %s after its nextrun: %s", task.ID, 30*time.Second, got)
+		}
+	}
+}
+
+// A batch of many tasks takes fewer ticks of each.
+func TestDecideLimitsTheBatch(t *testing.T) {
+	timer, err := calendar.Parse("*:0/10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: CatchupAll, Overlap: OverlapAllow}
+	p := decide(task, timer, facts{now: noon, most: 20}, func() string { return "new" })
+	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
+		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)
+	}
+}

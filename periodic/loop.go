@@ -119,11 +119,11 @@ func (s *Scheduler) round(running, working context.Context) (idle, error) {
 			peek.Marked, locked = time.Time{}, true
 		}
 		if peek.Due && running.Err() == nil {
-			claimed, err := s.drain(running, working)
-			if err != nil {
+			s.progress = false
+			if err := s.drain(running, working); err != nil {
 				return idle{}, err
 			}
-			if claimed > 0 {
+			if s.progress {
 				continue
 			}
 			locked = true

@@ -32,10 +32,11 @@ type Scheduler struct {
 	wake    chan struct{}
 
 	// The loop's own; no other goroutine touches them.
-	batches uint64
-	clock   clock
-	stale   []string // marks of batches that failed
-	timers  map[timerKey]parsedTimer
+	batches  uint64
+	progress bool // a batch of this round moved a task
+	clock    clock
+	stale    []string // marks of batches that failed
+	timers   map[timerKey]parsedTimer
 
 	superseded error // why the loop ended by itself; to be read after done
 }

@@ -22,6 +22,9 @@ type Store interface {
 	Submitters() map[Sink]Submitter
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
+	// Contended reports whether an error is a wait for a lock, or a statement,
+	// that was given up after its time limit. Such an error is transient, too.
+	Contended(err error) bool
 	// Transient reports whether an error is one of the database as a whole, so
 	// that the same work may succeed later, and not one of a row in it.
 	Transient(err error) bool

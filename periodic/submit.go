@@ -99,9 +99,13 @@ func (s *Scheduler) recordTicks(ctx context.Context, tx Tx, plans map[string]*Pl
 
 // cancelJobs cancels the jobs that ticks of this batch replace.
 func (s *Scheduler) cancelJobs(ctx context.Context, tx Tx, done outcome) error {
+	replaced := map[string]bool{}
+	for _, t := range done.ticks {
+		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == Submitted || t.Decision == Queued
+	}
 	bySink := map[Sink][]string{}
 	for _, p := range done.plans {
-		if p.Cancel != "" {
+		if p.Cancel != "" && replaced[p.Task.ID] {
 			bySink[p.Task.Sink] = append(bySink[p.Task.Sink], p.Cancel)
 		}
 	}
@@ -206,6 +210,10 @@ func (o *outcome) refuse(ctx context.Context, tx Tx, refused map[string]bool) er
 // that one bad row does not hold up the others, and gives the bad one a
 // problem.
 func (s *Scheduler) submitHalves(ctx context.Context, mark string, plans []Plan, cause error) error {
+	if len(plans) == 1 && s.contended(ctx, cause) {
+		s.stale = append(s.stale, mark) // it is tried again
+		return nil
+	}
 	if len(plans) == 1 {
 		return s.submitFailed(ctx, mark, plans[0], cause)
 	}
@@ -214,7 +222,7 @@ func (s *Scheduler) submitHalves(ctx context.Context, mark string, plans []Plan,
 		switch {
 		case err == nil:
 			s.report(done)
-		case s.transient(err):
+		case s.transient(err) && !s.contended(ctx, err):
 			return err
 		default:
 			if err := s.submitHalves(ctx, mark, half, err); err != nil {
@@ -244,9 +252,17 @@ func (s *Scheduler) submitFailed(ctx context.Context, mark string, p Plan, cause
 	return err
 }
 
+// contended reports whether an error is that of a row which somebody else has
+// locked, or of a statement that took too long: smaller batches may do better.
+func (s *Scheduler) contended(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && s.store.Contended(err)
+}
+
 // report tells of a committed batch.
 func (s *Scheduler) report(done outcome) {
+	s.progress = s.progress || len(done.ticks) > 0
 	for _, p := range done.plans {
+		s.progress = s.progress || !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
 		if p.Problem != "" && p.Problem != p.Task.Problem {
 			s.observe(Event{Kind: EventProblem, Task: p.Task, Problem: p.Problem})
 		}

@@ -43,5 +43,9 @@ const maxCounted = 10_000
 // maxCatchup is the greatest number of ticks of one task in one batch.
 const maxCatchup = 1_000
 
+// maxBatchTicks bounds the ticks of a batch: its transaction has to end well
+// before its marks expire.
+const maxBatchTicks = 20_000
+
 // maxQueued is the greatest number of ticks of a task that wait.
 const maxQueued = 1_000

@@ -11,6 +11,9 @@ var (
 	// ErrBusy: somebody else held a lock for longer than the timeout, or the
 	// database asked to try the transaction again. Nothing was committed.
 	ErrBusy = errors.New("the database is busy")
+	// ErrContended: a wait for a row that somebody else has locked, or a
+	// statement, was given up after its timeout. It is an ErrBusy, too.
+	ErrContended = fmt.Errorf("%w: given up after a timeout", ErrBusy)
 	// ErrUnavailable: the database cannot be reached, or the connection broke.
 	// If it broke while committing, the transaction may have been committed.
 	ErrUnavailable = errors.New("the database cannot be reached")

@@ -16,7 +16,15 @@ func (db *DB) Periodic() periodic.Store { return schedulerStore{db} }
 type schedulerStore struct{ db *DB }
 
 func (s schedulerStore) Update(ctx context.Context, fn func(periodic.Tx) error) error {
-	return s.db.Update(ctx, func(tx *Tx) error { return fn(schedulerTx{tx}) })
+	return s.db.Update(ctx, func(tx *Tx) error {
+		// A row that somebody has locked is to hold up its own task only.
+		if brief := s.db.dialect.waitBriefly(); brief != "" {
+			if _, err := tx.exec(ctx, brief); err != nil {
+				return err
+			}
+		}
+		return fn(schedulerTx{tx})
+	})
 }
 
 func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(error)) {
@@ -29,6 +37,8 @@ func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
 		periodic.SinkEvent: eventSubmitter(s),
 	}
 }
+
+func (s schedulerStore) Contended(err error) bool { return errors.Is(err, ErrContended) }
 
 func (s schedulerStore) Transient(err error) bool {
 	return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) ||
@@ -50,7 +60,7 @@ func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
 			EXISTS (SELECT 1 FROM `+readyQueued+`) AS waiting,
 			(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
 			(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
-			EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND marked IS NULL) AS undated`,
+			EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR marked >= '9999-12-31')) AS undated`,
 			Timestamp(tx.now))
 		if row.Undated { // somebody set worker alone: a mark that has expired
 			row.Marked.Timestamp = Timestamp(periodic.Unplanned)

@@ -67,8 +67,10 @@ func deref(text *string) string {
 	return *text
 }
 
-// readyQueued are the tasks with a queued tick and no job that is not final.
+// readyQueued are the tasks with a queued tick and no job that is not final;
+// without those that a problem blocks.
 const readyQueued = `periodic_task q WHERE q.enabled AND q.worker IS NULL
+	AND NOT (q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, 'warning:') NOT LIKE 'warning:%')
 	AND q.id IN (SELECT task_id FROM periodic_tick WHERE decision = 'queued')
 	AND NOT EXISTS (SELECT 1 FROM job WHERE tracker = q.id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))`
 

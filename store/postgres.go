@@ -121,7 +121,9 @@ func (*postgres) class(err error) error {
 			return ErrDuplicate
 		case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
 			return ErrRefused
-		case code == "40001", code == "40P01", code == "55P03", code == "57014":
+		case code == "55P03", code == "57014":
+			return ErrContended
+		case code == "40001", code == "40P01":
 			return ErrBusy
 		case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "53"),
 			code == "25P03", code == "25006":

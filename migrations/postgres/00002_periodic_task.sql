@@ -171,7 +171,9 @@ END $$;
 CREATE TRIGGER nextrun_task_times_added BEFORE INSERT ON periodic_task
   FOR EACH ROW WHEN (NEW.nextrun <> '1970-01-01' OR NEW.starts IS NOT NULL OR NEW.ends IS NOT NULL)
   EXECUTE FUNCTION nextrun_task_times();
-CREATE TRIGGER nextrun_task_times_edited BEFORE UPDATE OF nextrun, starts, ends ON periodic_task
+-- Triggers run in the order of their names: this one before nextrun_task_edited,
+-- which changes due.
+CREATE TRIGGER nextrun_task_bounds_edited BEFORE UPDATE OF nextrun, starts, ends ON periodic_task
   FOR EACH ROW WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND (NEW.nextrun, NEW.starts, NEW.ends)
                      IS DISTINCT FROM (OLD.nextrun, OLD.starts, OLD.ends))
   EXECUTE FUNCTION nextrun_task_times();
@@ -193,6 +195,9 @@ CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state ON job
                      AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
                      AND NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck'))
   EXECUTE FUNCTION nextrun_job_ended();
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  FOR EACH ROW WHEN (OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck'))
+  EXECUTE FUNCTION nextrun_job_ended();
 
 -- Queued ticks of a task that is gone wait for nothing.
 -- +goose StatementBegin
@@ -213,10 +218,11 @@ CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
 DROP TRIGGER nextrun_task_renamed ON periodic_task;
 DROP TRIGGER nextrun_task_deleted ON periodic_task;
 DROP FUNCTION nextrun_task_removed();
+DROP TRIGGER nextrun_job_deleted ON job;
 DROP TRIGGER nextrun_job_ended ON job;
 DROP FUNCTION nextrun_job_ended();
 DROP TABLE periodic_tick;
-DROP TRIGGER nextrun_task_times_edited ON periodic_task;
+DROP TRIGGER nextrun_task_bounds_edited ON periodic_task;
 DROP TRIGGER nextrun_task_times_added ON periodic_task;
 DROP FUNCTION nextrun_task_times();
 DROP TRIGGER nextrun_task_added ON periodic_task;

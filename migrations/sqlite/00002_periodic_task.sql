@@ -62,6 +62,12 @@ ALTER TABLE periodic_task ADD COLUMN sink     varchar(16) NOT NULL DEFAULT 'job'
   CONSTRAINT nextrun_sink CHECK (sink IN ('job', 'event'));
 ALTER TABLE periodic_task ADD COLUMN problem  text;
 
+{{if found "periodic_task"}}
+-- The same times in the one form, by which the triggers below know a row.
+UPDATE periodic_task SET nextrun = coalesce({{template "utc" "periodic_task.nextrun"}}, nextrun),
+                         created = coalesce({{template "utc" "periodic_task.created"}}, created);
+{{end}}
+
 CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
 CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
 
