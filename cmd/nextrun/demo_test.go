@@ -25,7 +25,7 @@ func TestDemo(t *testing.T) {
 	binary := build(t)
 	demo(t, binary, database, []string{
 		"id=clock", "job submitted", "task=date", "state=success", "task has a problem", "id=mistake",
-		"tick skipped", "id=slow", "is still ",
+		"tick skipped", "id=slow", "the job of ",
 	})
 	before := count(t, database, "SELECT count(*) FROM periodic_tick")
 	demo(t, binary, database, []string{"job submitted"})
