@@ -112,9 +112,9 @@ func TestEventCommands(t *testing.T) {
 			t.Errorf("pending after resend: %+v", pending)
 		}
 		wantLines(t, s.must(t, "event", "strict", "billing"), "a dead event stops billing")
-		lag := s.must(t, "event", "lag")
-		if wantLines(t, lag, "billing 3 "); !strings.Contains(strings.Join(strings.Fields(lag), " "), " 0 yes ") {
-			t.Errorf("no dead event, and a strict topic, expected in\n%s", lag)
+		shown := s.must(t, "event", "lag")
+		if wantLines(t, shown, "billing 3 "); !strings.Contains(strings.Join(strings.Fields(shown), " "), " 0 yes ") {
+			t.Errorf("no dead event, and a strict topic, expected in\n%s", shown)
 		}
 		s.fails(t, cli.Failed, []string{"event", "show", "unknown"}, "not found", "nextrun event list")
 		s.fails(t, cli.WrongUsage, []string{"event", "resend"}, "--dead")
