@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 )
@@ -28,12 +30,18 @@ var (
 	ErrNoDatabase = errors.New("there is no such database")
 )
 
-// classify wraps a driver's error with the sentinel that the dialect finds.
-func (db *DB) classify(err error) error {
+// classify wraps a driver's error with the sentinel that the dialect finds. What
+// the end of the context did to a connection or a statement is told as that end.
+func (db *DB) classify(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if class := db.dialect.class(err); class != nil && !errors.Is(err, class) {
+	class := db.dialect.class(err)
+	broken := errors.Is(class, ErrBusy) || errors.Is(class, ErrUnavailable) || errors.Is(err, sql.ErrTxDone)
+	if end := ctx.Err(); end != nil && broken {
+		class = end
+	}
+	if class != nil && !errors.Is(err, class) {
 		return fmt.Errorf("%w: %w", class, err)
 	}
 	return err

@@ -53,6 +53,43 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
+// A context that ends while the database works is told as such: not as a
+// database that cannot be reached or is busy.
+func TestContextEndsAmidAStatement(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct{ url, long string }{
+		"sqlite":   {storetest.SQLiteURL(t), "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000000) SELECT count(*) FROM n"},
+		"postgres": {storetest.PostgresURL(t), "SELECT pg_sleep(60)"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			db := openTest(t, c.url, Options{})
+			for wait := time.Duration(0); wait < 20*time.Millisecond; wait += time.Millisecond {
+				ctx, cancel := context.WithCancel(t.Context())
+				err := db.Update(ctx, func(tx *Tx) error {
+					time.AfterFunc(wait, cancel)
+					_, err := tx.exec(ctx, c.long)
+					return err
+				})
+				if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrBusy) {
+					t.Errorf("after %s: %v, want %v", wait, err, context.Canceled)
+				}
+				ended, cancel := context.WithCancel(t.Context())
+				err = db.Update(ended, func(tx *Tx) error {
+					cancel()
+					for {
+						if _, err := tx.exec(context.WithoutCancel(ended), "SELECT 1"); err != nil {
+							return err // the transaction has been rolled back
+						}
+					}
+				})
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("the next statement: %v, want %v", err, context.Canceled)
+				}
+			}
+		})
+	}
+}
+
 // What passes by itself is busy or unavailable: the scheduler tries again.
 func TestPostgresPassingErrors(t *testing.T) {
 	t.Parallel()

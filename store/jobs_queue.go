@@ -55,7 +55,7 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 	var jids []string
 	err := tx.list(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
 	if err != nil || len(jids) == 0 {
-		return "", tx.db.classify(err)
+		return "", tx.db.classify(ctx, err)
 	}
 	return jids[0], nil
 }
@@ -81,7 +81,7 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL
 		DO NOTHING RETURNING jid`, r.param, Timestamp(tx.now))
 	if err != nil {
-		return nil, tx.db.classify(err)
+		return nil, tx.db.classify(ctx, err)
 	}
 	done := set(added)
 	var refused []string
@@ -114,7 +114,7 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 		return false, fmt.Errorf("%w: no such change of a job", ErrRefused)
 	}
 	n, err := tx.exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
-	return n > 0, tx.db.classify(err)
+	return n > 0, tx.db.classify(ctx, err)
 }
 
 // Delete implements [jobqueue.JobEditor].
@@ -136,7 +136,7 @@ func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (
 		AND state IN (SELECT v.value FROM `+wanted.sql+` AS v) ORDER BY finished LIMIT $3`+tx.db.dialect.lockRows(),
 		wanted.param, Timestamp(tx.now.Add(-f.OlderThan)), limit)
 	if err != nil || len(jids) == 0 {
-		return 0, tx.db.classify(err)
+		return 0, tx.db.classify(ctx, err)
 	}
 	r, err := tx.texts(1, jids)
 	if err != nil {
@@ -145,7 +145,7 @@ func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (
 	for _, table := range []string{"joblog", "job"} {
 		_, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+few(r)+" AS v)", r.param)
 		if err != nil {
-			return 0, tx.db.classify(err)
+			return 0, tx.db.classify(ctx, err)
 		}
 	}
 	return len(jids), nil

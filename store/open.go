@@ -128,7 +128,7 @@ func (db *DB) URL() string { return db.location.redacted() }
 func (db *DB) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.options.ConnectTimeout+db.options.LockTimeout)
 	defer cancel()
-	return db.classify(db.write.PingContext(ctx))
+	return db.classify(ctx, db.write.PingContext(ctx))
 }
 
 // Close closes all connections.

@@ -24,7 +24,7 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 	if job.Single {
 		pending, err := submitter.Pending(ctx, tx.tx, []string{t.ID})
 		if err != nil {
-			return "", tx.db.classify(err)
+			return "", tx.db.classify(ctx, err)
 		}
 		if p, ok := pending[t.ID]; ok {
 			return "", periodic.NewPendingError(p, tx.now)
@@ -37,7 +37,7 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("%w: a job of the task was submitted at the same time", ErrBusy)
 	}
-	return job.JID, tx.db.classify(err)
+	return job.JID, tx.db.classify(ctx, err)
 }
 
 // recordSubmitted records a tick as submitted, also if it was left out before.
@@ -48,7 +48,7 @@ func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick perio
 			WHERE task_id = $1 AND due = $2 AND decision = 'missed' AND until >= $3`,
 			id, Timestamp(tick.Due), Timestamp(tick.Until))
 		if err != nil {
-			return tx.db.classify(err)
+			return tx.db.classify(ctx, err)
 		}
 	}
 	n, err := tx.exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
@@ -60,5 +60,5 @@ func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick perio
 	if err == nil && n == 0 {
 		return &periodic.TickError{Due: tick.Due}
 	}
-	return tx.db.classify(err)
+	return tx.db.classify(ctx, err)
 }

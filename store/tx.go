@@ -38,7 +38,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, fn func(*Tx) error) (err error) {
 	sqlTx, err := pool.BeginTxx(ctx, options)
 	if err != nil {
-		return db.classify(fmt.Errorf("begin: %w", err))
+		return db.classify(ctx, fmt.Errorf("begin: %w", err))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -49,7 +49,7 @@ func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, f
 			if rerr := sqlTx.Rollback(); rerr != nil && !errors.Is(rerr, sql.ErrTxDone) {
 				err = fmt.Errorf("%w (rollback: %w)", err, rerr)
 			}
-			err = db.classify(err)
+			err = db.classify(ctx, err)
 		}
 	}()
 	asked := time.Now()
@@ -71,7 +71,7 @@ func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, f
 func (db *DB) join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
 	now, err := db.dialect.now(ctx, outer)
 	if err != nil {
-		return nil, db.classify(fmt.Errorf("ask for the time: %w", err))
+		return nil, db.classify(ctx, fmt.Errorf("ask for the time: %w", err))
 	}
 	return &Tx{tx: outer, db: db, now: now.UTC().Truncate(time.Microsecond)}, nil
 }
