@@ -90,6 +90,7 @@ type claimed struct {
 	tasks   []Task
 	pending map[string]Pending
 	queued  map[string][]time.Time
+	decided map[string][]TickRange
 }
 
 // claim marks due tasks, reads what the decision needs, and commits.
@@ -105,23 +106,56 @@ func (s *Scheduler) claim(ctx context.Context) (claimed, error) {
 		if b.pending, err = s.pendingJobs(ctx, tx, b.tasks); err != nil {
 			return fmt.Errorf("look for pending jobs: %w", err)
 		}
-		var waiting []string
-		for _, t := range b.tasks {
-			// The policy may have been another one when the ticks were queued.
-			if t.Overlap == OverlapQueue || t.Overlap == OverlapReplace || t.NextRun.After(b.now) {
-				waiting = append(waiting, t.ID)
-			}
-		}
-		if len(waiting) > 0 {
-			b.queued, err = tx.QueuedTicks(ctx, waiting)
-		}
-		return err
+		return s.readTicks(ctx, tx, &b)
 	})
 	if err != nil {
 		s.stale = append(s.stale, b.mark) // whether it was committed is not known
 		return claimed{}, fmt.Errorf("claim: %w", err)
 	}
 	return b, nil
+}
+
+// readTicks reads the recorded ticks of a batch's tasks that matter.
+func (s *Scheduler) readTicks(ctx context.Context, tx Tx, b *claimed) (err error) {
+	var waiting []string
+	var behind []TickKey
+	for i := range b.tasks {
+		t := &b.tasks[i]
+		// The policy may have been another one when the ticks were queued.
+		if t.Overlap == OverlapQueue || t.Overlap == OverlapReplace || t.NextRun.After(b.now) {
+			waiting = append(waiting, t.ID)
+		}
+		if since, ok := s.behind(t, b.now); ok {
+			behind = append(behind, TickKey{t.ID, since})
+		}
+	}
+	if len(waiting) > 0 {
+		if b.queued, err = tx.QueuedTicks(ctx, waiting); err != nil {
+			return err
+		}
+	}
+	if len(behind) > 0 {
+		b.decided, err = tx.DecidedTicks(ctx, behind)
+	}
+	return err
+}
+
+// behind reports whether a task has ticks to decide which may have been decided
+// before, and since when: by a backfill after an outage, or before somebody set
+// nextrun back.
+func (s *Scheduler) behind(t *Task, now time.Time) (since time.Time, ok bool) {
+	if t.unplanned() || t.NextRun.After(now) {
+		return since, false
+	}
+	if t.setByHand() {
+		return t.NextRun, true
+	}
+	timer, err := s.timer(t)
+	if err != nil {
+		return since, false
+	}
+	next := timer.Next(t.Due)
+	return t.Due, !next.IsZero() && !next.After(now)
 }
 
 // pendingJobs asks the submitters for the pending jobs of the tasks for which
@@ -164,7 +198,7 @@ func (b claimed) decide(s *Scheduler) []Plan {
 			plans[i] = blocked(t, err)
 			continue
 		}
-		f := facts{now: b.now, queued: b.queued[t.ID], mark: b.mark, most: max(1, maxBatchTicks/len(b.tasks))}
+		f := facts{now: b.now, queued: b.queued[t.ID], decided: b.decided[t.ID], mark: b.mark, most: max(1, maxBatchTicks/len(b.tasks))}
 		if p, ok := b.pending[t.ID]; ok {
 			f.pending = &p
 		}

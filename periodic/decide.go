@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -13,6 +14,7 @@ type facts struct {
 	now     time.Time
 	pending *Pending    // a job of the task that is not final
 	queued  []time.Time // due times of its queued ticks, oldest first
+	decided []TickRange // recorded already since the tick that it was claimed for, oldest first
 	mark    string
 	most    int // greatest number of ticks to decide; 0: maxCatchup
 }
@@ -133,6 +135,7 @@ func (d *decider) planAt(tick time.Time) {
 // current decides the tick whose turn it is.
 func (d *decider) current(due time.Time) {
 	switch {
+	case slices.ContainsFunc(d.decided, func(r TickRange) bool { return r.First.Equal(due) }):
 	case d.isLate(due):
 		d.record(due, Late, lateReason(d.now.Sub(due), *d.task.Deadline), "")
 	case d.pending == nil && len(d.queued) == 0:
@@ -224,21 +227,4 @@ func (d *decider) takeQueued() {
 		d.settle(due, Submitted, "", jid)
 		d.expect(jid, due)
 	}
-}
-
-// missed records the ticks from first to last as one row.
-func (d *decider) missed(first, last time.Time) {
-	count := 1
-	for tick := first; tick.Before(last); count++ {
-		if count >= maxCounted {
-			count = -1
-			break
-		}
-		if tick = d.timer.Next(tick); tick.IsZero() {
-			break
-		}
-	}
-	tick := d.tick(first, Missed, missedReason(d.task, count, d.now.Sub(last)), "")
-	tick.Missed, tick.Until = count, last
-	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

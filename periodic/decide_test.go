@@ -25,8 +25,9 @@ type situation struct {
 	deadline time.Duration // 0: none
 	pending  jobqueue.State
 	queued   []float64
-	starts   float64 // 0: none
-	ends     float64 // 0: none
+	decided  [][2]float64 // recorded ranges
+	starts   float64      // 0: none
+	ends     float64      // 0: none
 	sink     Sink
 }
 
@@ -58,6 +59,9 @@ func (s situation) decide(t *testing.T) Plan {
 	}
 	for _, m := range s.queued {
 		f.queued = append(f.queued, minute(m))
+	}
+	for _, r := range s.decided {
+		f.decided = append(f.decided, TickRange{minute(r[0]), minute(r[1])})
 	}
 	n := 0
 	return decide(task, timer, f, func() string { n++; return fmt.Sprintf("new%d", n) })
@@ -156,6 +160,22 @@ func TestDecide(t *testing.T) {
 		{"by hand, too late", situation{due: -3, hand: true, deadline: time.Minute, starts: 5}, "-3 late, next 10"},
 		{"by hand, job running", situation{due: -3, hand: true, pending: running, starts: 5}, "-3 skipped, next 10"},
 
+		{"outage, its first tick backfilled", situation{due: -60, decided: [][2]float64{{-60, -60}}}, "-50 missed 5 until -10, 0 submitted, next 10"},
+		{"outage, its last tick backfilled", situation{due: -60, decided: [][2]float64{{-10, -10}}}, "-60 missed 5 until -20, 0 submitted, next 10"},
+		{"outage, backfilled", situation{due: -20, decided: [][2]float64{{-20, -20}, {-10, -10}, {0, 0}}}, "next 10"},
+		{"outage, all, partly backfilled", situation{due: -20, catchup: CatchupAll, overlap: OverlapAllow, decided: [][2]float64{{-20, -20}, {0, 0}}},
+			"-10 submitted, next 10"},
+		{"by hand, before decided ticks", situation{due: -33, hand: true, decided: [][2]float64{{-30, -10}, {0, 0}}}, "-33 submitted, next 10"},
+		{"by hand, amid missed ones", situation{due: -33, hand: true, decided: [][2]float64{{-60, -10}, {0, 0}}}, "-33 submitted, next 10"},
+		{"by hand, to a decided tick, after an outage", situation{due: -60, hand: true, decided: [][2]float64{{-60, -40}}},
+			"-30 missed 3 until -10, 0 submitted, next 10"},
+		{"by hand, gaps", situation{due: -63, hand: true, overlap: OverlapAllow, decided: [][2]float64{{-50, -40}, {-20, -20}, {-15, -15}}},
+			"-63 submitted, -60 missed 1 until -60, -30 missed 1 until -30, -10 missed 1 until -10, 0 submitted, next 10"},
+		{"by hand, replaces, the newest decided", situation{due: -5, hand: true, overlap: OverlapReplace, pending: waiting, decided: [][2]float64{{0, 0}}},
+			"-5 submitted, cancel old, next 10"},
+		{"by hand, queues, the newest decided", situation{due: -5, hand: true, overlap: OverlapQueue, pending: running, decided: [][2]float64{{0, 0}}},
+			"-5 queued, next 10"},
+
 		{"ends", situation{due: 0, ends: 10}, "0 submitted, next never"},
 		{"ends later", situation{due: 0, ends: 10.5}, "0 submitted, next 10"},
 	} {
@@ -174,6 +194,19 @@ func TestDecideLimitsCatchup(t *testing.T) {
 	}
 	if want := minute(-10 * 500); !p.Due.Equal(want) || !p.NextRun.Equal(want) {
 		t.Errorf("goes on at %s and not with the next tick, %s", p.Due, want)
+	}
+}
+
+// What is older than the recorded ticks that were looked up counts as decided.
+func TestDecideLimitsLookBack(t *testing.T) {
+	s := situation{due: -10 * 5 * MaxDecided, hand: true, overlap: OverlapAllow}
+	for m := range MaxDecided {
+		at := float64(-10 * (2*MaxDecided - m))
+		s.decided = append(s.decided, [2]float64{at, at})
+	}
+	want := fmt.Sprintf("-50000 submitted, -10000 missed %d until -10, 0 submitted, next 10", MaxDecided)
+	if got := s.decide(t).text(); got != want {
+		t.Errorf("\n got  %s\n want %s", got, want)
 	}
 }
 
@@ -212,37 +245,6 @@ func TestPlanOfUnplanned(t *testing.T) {
 			t.Errorf("%s from %s to %s: due %s, nextrun %s, problem %q, %d ticks", test.timer, test.starts, test.ends,
 				got, p.NextRun, p.Problem, len(p.Ticks))
 		}
-	}
-}
-
-func TestJitter(t *testing.T) {
-	day := 24 * time.Hour
-	var sum time.Duration
-	seen := map[time.Duration]bool{}
-	const n = 2000
-	for i := range n {
-		id := fmt.Sprintf("task-%d", i)
-		j := jitter(id, noon, noon.Add(day), time.Hour)
-		if j < 0 || j > time.Hour {
-			t.Fatalf("jitter %s of %s is beyond an hour", j, id)
-		}
-		if again := jitter(id, noon, noon.Add(day), time.Hour); again != j {
-			t.Fatalf("jitter of %s is %s, then %s", id, j, again)
-		}
-		if capped := jitter(id, noon, noon.Add(time.Minute), time.Hour); capped >= time.Minute {
-			t.Fatalf("jitter %s of %s goes past the following tick", capped, id)
-		}
-		if last := jitter(id, noon, time.Time{}, time.Hour); last > time.Hour {
-			t.Fatalf("jitter %s of a last tick", last)
-		}
-		sum += j
-		seen[j/(6*time.Minute)] = true
-	}
-	if mean := sum / n; mean < 27*time.Minute || mean > 33*time.Minute || len(seen) < 10 {
-		t.Errorf("jitter is not spread: mean %s, %d of 10 parts hit", mean, len(seen))
-	}
-	if jitter("task", noon, noon.Add(day), 0) != 0 {
-		t.Error("jitter without a bound")
 	}
 }
 

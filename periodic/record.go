@@ -44,3 +44,43 @@ func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tic
 		Worker: d.mark, Decided: d.now,
 	}
 }
+
+// missed records the ticks from first to last, in a row for each run of them
+// that has not been decided before.
+func (d *decider) missed(first, last time.Time) {
+	if len(d.decided) >= MaxDecided && first.Before(d.decided[0].First) {
+		first = d.decided[0].First
+	}
+	for _, r := range d.decided {
+		if first.IsZero() || r.First.After(last) {
+			break
+		}
+		if r.Last.Before(first) {
+			continue
+		}
+		if before := d.timer.Prev(r.First); !before.Before(first) {
+			d.missedRun(first, before)
+		}
+		first = d.timer.Next(r.Last)
+	}
+	if !first.IsZero() && !first.After(last) {
+		d.missedRun(first, last)
+	}
+}
+
+// missedRun records the ticks from first to last as one row.
+func (d *decider) missedRun(first, last time.Time) {
+	count := 1
+	for tick := first; tick.Before(last); count++ {
+		if count >= maxCounted {
+			count = -1
+			break
+		}
+		if tick = d.timer.Next(tick); tick.IsZero() {
+			break
+		}
+	}
+	tick := d.tick(first, Missed, missedReason(d.task, count, d.now.Sub(last)), "")
+	tick.Missed, tick.Until = count, last
+	d.plan.Ticks = append(d.plan.Ticks, tick)
+}

@@ -57,6 +57,9 @@ type Tx interface {
 	Claim(ctx context.Context, mark string, limit int) ([]Task, error)
 	// QueuedTicks returns the due times of the queued ticks of tasks, oldest first.
 	QueuedTicks(ctx context.Context, ids []string) (map[string][]time.Time, error)
+	// DecidedTicks returns, by task, what is recorded already from a tick on,
+	// oldest first; of more than [MaxDecided] rows of a task only the newest.
+	DecidedTicks(ctx context.Context, from []TickKey) (map[string][]TickRange, error)
 	// Advance writes Due, NextRun and Problem of the plans' tasks that still
 	// have the mark, removes it, and returns the ids of those tasks.
 	Advance(ctx context.Context, mark string, plans []Plan) ([]string, error)

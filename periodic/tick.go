@@ -37,6 +37,10 @@ type TickKey struct {
 // Key returns the tick's key.
 func (t Tick) Key() TickKey { return TickKey{t.TaskID, t.Due} }
 
+// TickRange is what one row of periodic_tick accounts for: a tick, or several in
+// a row that were missed.
+type TickRange struct{ First, Last time.Time }
+
 // maxCounted is the greatest number of missed ticks that is counted out.
 const maxCounted = 10_000
 
@@ -49,3 +53,7 @@ const maxBatchTicks = 20_000
 
 // maxQueued is the greatest number of ticks of a task that wait.
 const maxQueued = 1_000
+
+// MaxDecided is how many recorded ticks of a task a decision looks at: what is
+// older than the oldest of so many counts as decided.
+const MaxDecided = 1_000

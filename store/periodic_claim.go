@@ -126,6 +126,32 @@ func (tx schedulerTx) QueuedTicks(ctx context.Context, ids []string) (map[string
 	return queued, err
 }
 
+// DecidedTicks reads from the newest row that is not after the tick on, since
+// that one may reach beyond it.
+func (tx schedulerTx) DecidedTicks(ctx context.Context, from []periodic.TickKey) (map[string][]periodic.TickRange, error) {
+	r, err := tx.db.newRecords(1, []field{{"id", fieldText}, {"since", fieldTime}}, len(from),
+		func(i int) []any { return []any{from[i].TaskID, from[i].Due} })
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		TaskID string `db:"task_id"`
+		Due    Timestamp
+		Last   Timestamp
+	}
+	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.sql+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.id
+			AND k.due >= coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since), v.since)
+			AND k.due >= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id
+				ORDER BY due DESC LIMIT 1 OFFSET $2), '1970-01-01 00:00:00')
+		ORDER BY k.due`, r.param, periodic.MaxDecided-1)
+	decided := map[string][]periodic.TickRange{}
+	for _, row := range rows {
+		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+	}
+	return decided, err
+}
+
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {
 	r, err := tx.db.newRecords(1, []field{{"pos", fieldInt}, {"id", fieldText}}, len(ids),
 		func(i int) []any { return []any{i, ids[i]} })

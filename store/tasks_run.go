@@ -41,8 +41,13 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 }
 
 // recordSubmitted records a tick as submitted, also if it was left out before.
-// A row of several missed ticks begins at the following one then.
+// A row of several missed ticks begins at the following one then. A scheduler
+// that has the task in hand has to decide anew: it did not know of this tick.
 func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick periodic.Tick) error {
+	if _, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
+		WHERE id = $1 AND worker IS NOT NULL`, id); err != nil {
+		return tx.db.classify(ctx, err)
+	}
 	if !tick.Until.IsZero() {
 		_, err := tx.exec(ctx, `UPDATE periodic_tick SET due = $3, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
 			WHERE task_id = $1 AND due = $2 AND decision = 'missed' AND until >= $3`,
