@@ -1,0 +1,194 @@
+package main_test
+
+import (
+	"database/sql"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// referenceTable is a table of docs/reference.md: its lines, cell by cell.
+type referenceTable struct {
+	section string // the heading above it
+	head    []string
+	lines   [][]string
+}
+
+func referenceTables(t *testing.T) (tables []*referenceTable) {
+	t.Helper()
+	var section string
+	var table *referenceTable
+	for line := range strings.SplitSeq(readFile(t, "../../docs/reference.md"), "\n") {
+		heading := strings.TrimLeft(line, "#")
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		switch {
+		case heading != line:
+			section = strings.TrimSpace(heading)
+		case !strings.HasPrefix(line, "|"):
+			table = nil
+		case table == nil:
+			table = &referenceTable{section: section, head: cells}
+			tables = append(tables, table)
+		case strings.HasPrefix(line, "|---"):
+		case strings.HasPrefix(line, "| | "): // more about the line above
+		default:
+			table.lines = append(table.lines, cells)
+		}
+	}
+	return tables
+}
+
+// plain is a cell without its backticks.
+func plain(cell string) string { return strings.Trim(cell, "`") }
+
+// The page has the tables, views, columns, types and defaults of a new database.
+func TestReferenceTables(t *testing.T) {
+	t.Parallel()
+	for kind, newURL := range map[string]func(testing.TB) string{
+		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			url := newURL(t)
+			nextrun(t, url, cli.Done, "migrate", "up")
+			have, want := describedColumns(t, kind), databaseColumns(t, kind, url)
+			for _, column := range slices.Sorted(maps.Keys(want)) {
+				if have[column] != want[column] {
+					t.Errorf("docs/reference.md says %q of %s, the database %q", have[column], column, want[column])
+				}
+				delete(have, column)
+			}
+			for column := range have {
+				t.Errorf("docs/reference.md has the column %s, the database has not", column)
+			}
+		})
+	}
+}
+
+// describedColumns are the columns of the page: "type, default" by table.column.
+func describedColumns(t *testing.T, kind string) map[string]string {
+	t.Helper()
+	columns := map[string]string{}
+	for _, table := range referenceTables(t) {
+		if table.head[0] != "column" {
+			continue
+		}
+		for _, line := range table.lines {
+			about := cellFor(kind, line[1])
+			switch {
+			case table.head[2] == "default":
+				about += ", " + cellFor(kind, line[2])
+			case kind == "sqlite": // whose views have no types
+				about = "view"
+			}
+			columns[table.section+"."+plain(line[0])] = about
+		}
+	}
+	return columns
+}
+
+// cellFor is what a cell says of a kind of database.
+func cellFor(kind, cell string) string {
+	text, ofSQLite, two := strings.Cut(cell, "; SQLite: ")
+	if two && kind == "sqlite" {
+		text = ofSQLite
+	}
+	return plain(text)
+}
+
+// columnsOf lists table or view, whether it is a view, column, type, default,
+// whether NULL is refused, and whether the database counts.
+var columnsOf = map[string]string{
+	"postgres": `SELECT c.table_name, t.table_type = 'VIEW', c.column_name, c.data_type, coalesce(c.column_default, ''),
+			c.is_nullable = 'NO', c.is_identity = 'YES' OR coalesce(c.column_default, '') LIKE 'nextval(%'
+		FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name)
+		WHERE table_schema = current_schema()`,
+	"sqlite": `SELECT m.name, m.type = 'view', c.name, lower(c.type), coalesce(c.dflt_value, ''), c."notnull",
+			lower(c.type) = 'integer' AND c.pk = 1
+		FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite_%'`,
+}
+
+func databaseColumns(t *testing.T, kind, url string) map[string]string {
+	t.Helper()
+	driver, source := "postgres", url
+	if kind == "sqlite" {
+		driver, source = "sqlite3", strings.TrimPrefix(url, "sqlite:")
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), columnsOf[kind])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns := map[string]string{}
+	for rows.Next() {
+		var table, column, typed, byDefault string
+		var view, required, counted bool
+		if err := rows.Scan(&table, &view, &column, &typed, &byDefault, &required, &counted); err != nil {
+			t.Fatal(err)
+		}
+		about := "view"
+		switch {
+		case !view:
+			about = inWords(typed) + ", " + defaultInWords(byDefault, inWords(typed) == "boolean", required, counted)
+		case kind == "postgres":
+			about = inWords(typed)
+		}
+		columns[table+"."+column] = about
+	}
+	if err := rows.Err(); err != nil || len(columns) < 100 {
+		t.Fatalf("found %d columns only: %v", len(columns), err)
+	}
+	return columns
+}
+
+// inWords is a type as the page calls it.
+func inWords(typed string) string {
+	switch name, _, _ := strings.Cut(typed, "("); name {
+	case "character varying", "varchar":
+		return "text"
+	case "text":
+		return "long text"
+	case "bigint":
+		return "integer"
+	case "timestamp without time zone", "timestamp":
+		return "time"
+	case "double precision":
+		return "float"
+	default:
+		return name
+	}
+}
+
+// defaultInWords is a default as the page calls it.
+func defaultInWords(expression string, boolean, required, counted bool) string {
+	literal := regexp.MustCompile(`^'[^']*'`).FindString(expression)
+	switch {
+	case counted:
+		return "counted"
+	case expression == "" && required:
+		return "required"
+	case expression == "":
+		return "NULL"
+	case literal == "''":
+		return "empty"
+	case literal != "":
+		return strings.TrimSuffix(strings.Trim(literal, "'"), ".000000")
+	case strings.Contains(expression, "clock_timestamp"), strings.Contains(expression, "'now'"), expression == "now()":
+		return "now"
+	case strings.Contains(expression, "random"):
+		return "random"
+	case boolean:
+		return map[string]string{"0": "false", "1": "true", "false": "false", "true": "true"}[expression]
+	}
+	return expression
+}
