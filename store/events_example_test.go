@@ -1,0 +1,57 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+// A program that appends an event in a transaction of its own, and a member of
+// the group invoicing that reads the table of events. docs/events.md shows both.
+func Example_events() {
+	dir, err := os.MkdirTemp("", "nextrun")
+	must(err)
+	defer os.RemoveAll(dir)
+	logrus.SetLevel(logrus.ErrorLevel)
+	ctx := context.Background()
+	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
+	must(err)
+	_, err = db.Migrator().Up(ctx)
+	must(err)
+
+	booked := make(chan outbox.Event)
+	book := func(_ context.Context, e outbox.Event) error {
+		booked <- e
+		return nil
+	}
+	host, err := os.Hostname()
+	must(err)
+
+	consumer, err := outbox.NewConsumer(db.EventLog("invoicing"),
+		func(ctx context.Context, e outbox.Event) error { return book(ctx, e) },
+		outbox.Config{Name: host, Topics: []string{"orders"}})
+	must(err)
+	must(consumer.Start(ctx))
+
+	err = db.Update(ctx, func(tx *store.Tx) error {
+		// the caller's own changes, and with them:
+		_, err := outbox.AppendTx(ctx, tx, outbox.Event{
+			Topic: "orders", Type: "order.placed", AggregateID: "order-4711", Payload: `{"total": 12}`,
+		})
+		return err
+	})
+	must(err)
+
+	event := <-booked
+	fmt.Println(event.Type, event.AggregateID, event.Payload)
+	must(consumer.Stop(ctx))
+	must(db.Close())
+
+	// Output: order.placed order-4711 {"total": 12}
+}
