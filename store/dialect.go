@@ -16,6 +16,8 @@ type dialect interface {
 	lockDialect
 	// name is the SQL dialect of the migrations.
 	name() migrations.Dialect
+	// version is a query for the version of the server, or of the library.
+	version() string
 	// rebind turns the placeholders $1, $2, ... into the driver's.
 	rebind(query string) string
 	// lockRows is appended to a SELECT whose rows will be updated, so that

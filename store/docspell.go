@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // ErrDocspell is wrapped by [DB.RefuseLiveDocspell].
@@ -39,6 +40,27 @@ func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
 	}
 	return live, nil
+}
+
+// DocspellOffset is how far the times that Docspell's job executors write are
+// ahead of UTC, by the newest job that one of them has begun: Docspell writes
+// the begin in the zone of its process (started), and in milliseconds, which
+// know no zone (startedmillis). It is 0 where there is no such job.
+func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
+	var newest []struct {
+		Started       Timestamp
+		StartedMillis int64
+	}
+	err := db.View(ctx, func(tx *Tx) error {
+		// The workers of nextrun are NAME/BOOT.
+		return tx.list(ctx, &newest, `SELECT started, startedmillis FROM job
+			WHERE started IS NOT NULL AND startedmillis IS NOT NULL AND worker NOT LIKE '%/%'
+			ORDER BY startedmillis DESC LIMIT 1`)
+	})
+	if err != nil || len(newest) == 0 {
+		return 0, err
+	}
+	return newest[0].Started.Time().Sub(time.UnixMilli(newest[0].StartedMillis)).Round(time.Minute), nil
 }
 
 // RefuseLiveDocspell returns an error that wraps [ErrDocspell] and tells what to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -123,6 +124,15 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 
 // URL is the database's URL without its password.
 func (db *DB) URL() string { return db.location.redacted() }
+
+// Version is the version of the PostgreSQL server, or of the SQLite library in
+// this program, such as 15.14 or 3.51.3.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	var version string
+	err := db.View(ctx, func(tx *Tx) error { return tx.get(ctx, &version, db.dialect.version()) })
+	version, _, _ = strings.Cut(version, " ") // PostgreSQL adds the name of the distribution
+	return version, err
+}
 
 // Ping checks that the database answers.
 func (db *DB) Ping(ctx context.Context) error {

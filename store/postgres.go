@@ -57,6 +57,7 @@ func (db *DB) openPostgres() error {
 }
 
 func (*postgres) name() migrations.Dialect   { return migrations.Postgres }
+func (*postgres) version() string            { return "SHOW server_version" }
 func (*postgres) rebind(query string) string { return query }
 func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
 func (*postgres) waitBriefly() string        { return "SET LOCAL lock_timeout = 200" }

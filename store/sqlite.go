@@ -64,13 +64,8 @@ func (db *DB) openSQLite() error {
 	return nil
 }
 
-// SQLiteVersion is the version of the SQLite library in this program.
-func SQLiteVersion() string {
-	version, _, _ := sqlite3.Version()
-	return version
-}
-
 func (*sqlite) name() migrations.Dialect { return migrations.SQLite }
+func (*sqlite) version() string          { return "SELECT sqlite_version()" }
 
 // rebind writes $1 as ?1: SQLite numbers the latter, and only names the former.
 // No statement of this package has a $ elsewhere.

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +67,9 @@ func (r *checkReport) check(ctx context.Context) {
 	}
 	err := r.withAnyDatabase(ctx, options, func(db *store.DB) error {
 		r.add(levelOK, "database", "%s", db.URL())
-		r.checkSQLite(db)
+		if err := r.checkVersion(ctx, db); err != nil {
+			return err
+		}
 		if c != nil {
 			r.checkServices(c, db)
 		}
@@ -77,6 +78,9 @@ func (r *checkReport) check(ctx context.Context) {
 			return nil
 		}
 		r.add(levelOK, "schema", "up to date")
+		if err := r.checkDocspell(ctx, db); err != nil {
+			return err
+		}
 		return r.checkTasks(ctx, db, c)
 	})
 	if err != nil {
@@ -135,38 +139,6 @@ func (r *checkReport) checkServices(c *config.Config, db *store.DB) {
 		place := c.Path + ": "
 		r.add(levelError, "configuration", "%s%s", place, strings.TrimPrefix(err.Error(), place))
 	}
-}
-
-// goodSQLite is the first version without the WAL-reset bug.
-const goodSQLite = "3.51.3"
-
-// checkSQLite names the version of the library, which matters: programs with an
-// older one must not write to a file that is in use.
-func (r *checkReport) checkSQLite(db *store.DB) {
-	if !strings.HasPrefix(db.URL(), "sqlite:") {
-		return
-	}
-	version := store.SQLiteVersion()
-	if olderVersion(version, goodSQLite) {
-		r.add(levelWarning, "sqlite", "this program has SQLite %s; before %s a reset of the write-ahead log may corrupt the file",
-			version, goodSQLite)
-		return
-	}
-	r.add(levelOK, "sqlite", "library %s; do not write to the file with sqlite3 programs before %s while it is in use",
-		version, goodSQLite)
-}
-
-// olderVersion reports whether version a, such as 3.40.1, is older than b.
-func olderVersion(a, b string) bool {
-	numbers := func(version string) []int {
-		var list []int
-		for part := range strings.SplitSeq(version, ".") {
-			n, _ := strconv.Atoi(part) // what is no number counts as 0
-			list = append(list, n)
-		}
-		return list
-	}
-	return slices.Compare(numbers(a), numbers(b)) < 0
 }
 
 func (r *checkReport) print(asJSON bool) error {

@@ -29,6 +29,8 @@ func TestCheckOfWhatIsGood(t *testing.T) {
 			"ok tasks 1, nothing to remark")
 		if sqlite := strings.HasPrefix(s.env["NEXTRUN_DB"], "sqlite:"); strings.Contains(report, "before 3.51.3") != sqlite {
 			t.Errorf("the report of %s:\n%s", s.env["NEXTRUN_DB"], report)
+		} else if !sqlite {
+			wantLines(t, report, "ok postgres server 1") // 13 to 19
 		}
 	})
 }
@@ -94,6 +96,24 @@ func TestCheckNamesTheFileOnce(t *testing.T) {
 		r := s.fails(t, cli.Failed, []string{"check", "--config", config}, "errors: 1")
 		if strings.Count(r.stdout, config+": handlers.a: ") != 1 || strings.Contains(r.stdout, config+": "+config) {
 			t.Errorf("the report:\n%s", r.stdout)
+		}
+	})
+}
+
+// Docspell writes the begin of a job in two columns, of which one knows no zone.
+func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		begin := func(jid, worker, started, millis string) {
+			s.exec(t, `INSERT INTO job (jid, task, state, worker, started, startedmillis)
+				VALUES ('`+jid+`', 'convert', 'success', '`+worker+`', '`+started+`', `+millis+`)`)
+		}
+		begin("a", "joex1", "2026-02-22 01:00:02.123000", "1771718402123")
+		wantLines(t, s.must(t, "check"), "warning docspell its executors write times that are 1h0m0s off from UTC")
+		begin("b", "joex1", "2026-02-22 01:00:02.123000", "1771722002123") // since then in UTC
+		begin("c", "host/boot", "2026-02-22 07:00:00.000000", "1771722002124")
+		if report := s.must(t, "check"); strings.Contains(report, "docspell") {
+			t.Errorf("the report:\n%s", report)
 		}
 	})
 }
