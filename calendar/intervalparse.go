@@ -102,11 +102,14 @@ func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error
 	if digits > 0 {
 		count, err = strconv.ParseInt(w.text[:digits], 10, 64)
 		if err != nil || count < 1 {
-			return 0, u, rest, p.fail(w.at, "expected a number of at least 1")
+			return 0, u, rest, p.notPositive(w)
 		}
 		if w = (word{w.text[digits:], w.at + digits}); w.text == "" {
 			w = p.next()
 		}
+	}
+	if strings.HasPrefix(w.text, "-") {
+		return 0, u, rest, p.notPositive(w)
 	}
 	letters := 0
 	for letters < len(w.text) && isLetter(w.text[letters]) {
@@ -117,6 +120,10 @@ func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error
 		return 0, u, rest, p.notUnit(w)
 	}
 	return count, u, word{w.text[letters:], w.at + letters}, nil
+}
+
+func (p *intervalParser) notPositive(w word) error {
+	return p.fail(w.at, "an interval must be positive; use a number of at least 1")
 }
 
 func (p *intervalParser) notUnit(w word) error {

@@ -65,7 +65,9 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"@daily x", "       ^", "expected the end of the timer"},
 		// intervals
 		{"every", "     ^", "expected a unit"},
-		{"every 0m", "      ^", "at least 1"},
+		{"every 0m", "      ^", "an interval must be positive; use a number of at least 1"},
+		{"every -5m", "      ^", "an interval must be positive; use a number of at least 1"},
+		{"every 1h-5m", "        ^", "an interval must be positive"},
 		{"every 5 M", "        ^", `did you mean "months"?`},
 		{"every 5 mintes", "        ^", `did you mean "minute"?`},
 		{"every 1d2h", "        ^", "only hours, minutes and seconds can be added up"},

@@ -93,7 +93,7 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return Change{State: &waiting}, nil
+		return Change{State: &waiting, Line: newLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
 	})
 }
 

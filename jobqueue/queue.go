@@ -87,6 +87,7 @@ type Change struct {
 	State         *State // Waiting makes the job as good as new; Cancelled ends it
 	Priority      *int
 	RequestCancel bool // sets the column cancel
+	Line          Line // for the job log; without a message: none
 }
 
 // Filter selects jobs. Empty fields select all.

@@ -46,8 +46,14 @@ func (e *TaskError) Unwrap() []error {
 	return list
 }
 
-// Error names the column.
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+// Error names the column, unless the error does.
+func (e *FieldError) Error() string {
+	text := e.Err.Error()
+	if strings.HasPrefix(text, e.Field+" ") {
+		return text
+	}
+	return e.Field + ": " + text
+}
 
 // Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }

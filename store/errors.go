@@ -27,7 +27,7 @@ var (
 	ErrRefused = errors.New("refused by the database")
 	// ErrNoDatabase is returned by [Open] when the SQLite file does not exist
 	// and Options.Create is not set.
-	ErrNoDatabase = errors.New("there is no such database")
+	ErrNoDatabase = errors.New("there is no such file")
 )
 
 // classify wraps a driver's error with the sentinel that the dialect finds. What

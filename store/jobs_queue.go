@@ -114,6 +114,9 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 		return false, fmt.Errorf("%w: no such change of a job", ErrRefused)
 	}
 	n, err := tx.exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
+	if err == nil && n > 0 && c.Line.Message != "" {
+		err = tx.insertLines(ctx, []jobqueue.Line{c.Line})
+	}
 	return n > 0, tx.db.classify(ctx, err)
 }
 

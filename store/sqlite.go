@@ -37,7 +37,7 @@ type sqlite struct {
 func (db *DB) openSQLite() error {
 	path := db.location.sqlite
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !db.options.Create {
-		return fmt.Errorf("%w: %s does not exist; run: nextrun migrate up --db sqlite:%s", ErrNoDatabase, path, path)
+		return fmt.Errorf("%w; run: nextrun migrate up --db sqlite:%s", ErrNoDatabase, path)
 	}
 	mode := "rw"
 	if db.options.Create {

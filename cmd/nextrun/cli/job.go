@@ -34,6 +34,15 @@ func (p *program) withQueue(ctx context.Context, fn func(*jobqueue.Queue) error)
 	})
 }
 
+// getJob reads a job; its error names it.
+func getJob(ctx context.Context, queue *jobqueue.Queue, jid string) (jobqueue.Job, error) {
+	job, err := queue.Get(ctx, jid)
+	if err != nil {
+		err = fmt.Errorf("job %s: %w", jid, err)
+	}
+	return job, err
+}
+
 // jobJSON is the JSON form of a job: its columns.
 type jobJSON struct {
 	JID       string     `json:"jid"`

@@ -39,6 +39,9 @@ func TestJobLifecycle(t *testing.T) {
 		s.fails(t, cli.Failed, []string{"job", "cancel", jid}, jid, "ended already")
 		wantLines(t, s.must(t, "job", "list", "--state", "cancelled"), jid+" dump - cancelled")
 		wantLines(t, s.must(t, "job", "retry", jid), "waiting again: "+jid)
+		if log := s.must(t, "job", "log", jid); strings.Count(log, "waits again, as asked for; attempts count from 1") != 1 {
+			t.Errorf("the log does not tell of the retry: %q", log)
+		}
 		s.must(t, "job", "cancel", jid)
 		if got := s.must(t, "job", "prune", "--older-than", "1h"); got != "deleted jobs: 0\n" {
 			t.Errorf("prune of what is an hour old: %q", got)

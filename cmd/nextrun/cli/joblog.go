@@ -45,7 +45,7 @@ type jobLog struct {
 
 // write writes the new lines and reports whether the job had ended before.
 func (l *jobLog) write(ctx context.Context) (ended bool, err error) {
-	job, err := l.queue.Get(ctx, l.jid)
+	job, err := getJob(ctx, l.queue, l.jid)
 	if err != nil {
 		return false, err
 	}

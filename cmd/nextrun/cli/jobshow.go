@@ -16,7 +16,7 @@ func (p *program) jobShowCommand() *cobra.Command {
 		Args:  arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withQueue(c.Context(), func(queue *jobqueue.Queue) error {
-				job, err := queue.Get(c.Context(), args[0])
+				job, err := getJob(c.Context(), queue, args[0])
 				if err != nil {
 					return err
 				}

@@ -16,7 +16,12 @@ func (p *program) jobSubmitCommand() *cobra.Command {
 		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10`,
 		Args:    arguments("TASK"),
 		RunE: func(c *cobra.Command, args []string) error {
-			job.Task = args[0]
+			if job.Task = args[0]; job.Task == "" {
+				return usagef("the name of the task is empty")
+			}
+			if job.Single && job.Tracker == "" {
+				return usagef("--single needs a --tracker")
+			}
 			if err := p.fromStdin(&job.Args); err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return Done
 	}
-	p.complain("%s: %s", command.CommandPath(), plainly(err))
+	p.complain("%s: %s", command.CommandPath(), saidOnce(command, plainly(err)))
 	var usage *usageError
 	if p.begun && !errors.As(err, &usage) {
 		return Failed

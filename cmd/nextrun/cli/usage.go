@@ -85,6 +85,24 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
+// saidOnce is the text of an error without the words that the command's path has
+// said already: the packages begin with what was attempted, as in "cancel job
+// X: ..." or "list tasks: ...".
+func saidOnce(command *cobra.Command, text string) string {
+	rest, ok := strings.CutPrefix(text, command.Name()+" ")
+	if !ok || !command.HasParent() {
+		return text
+	}
+	noun := command.Parent().Name()
+	if reason, ok := strings.CutPrefix(rest, noun+"s: "); ok {
+		return reason
+	}
+	if strings.HasPrefix(rest, noun+" ") {
+		return rest
+	}
+	return text
+}
+
 // parsingNumber is what a flag says of a text that is no number.
 var parsingNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing .*$`)
 

@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 func Read(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, err // names the file
 	}
 	return parse(path, text)
 }

@@ -141,6 +141,9 @@ func (r *reader) command(line string) {
 		r.problem(true, "%v", err)
 		return
 	}
+	if user := firstWord(command); !r.options.System && slices.Contains(usualUsers, user) {
+		r.problem(false, "%q would be run as a program; if it is the user, as in /etc/crontab, import with --system", user)
+	}
 	command, stdin := cutInput(command)
 	if stdin {
 		r.problem(true, "%% in the command: input for commands cannot be given here; use a script")
@@ -149,6 +152,14 @@ func (r *reader) command(line string) {
 	r.entries = append(r.entries, Entry{
 		Line: r.line, ID: r.id(command), Timer: timer, Shell: r.shell, Command: command, Env: r.env,
 	})
+}
+
+// usualUsers are names in the user column of /etc/crontab that are no programs.
+var usualUsers = []string{"root", "daemon", "nobody", "www-data"}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
+	return word
 }
 
 // cutFields returns the first n fields of a line and what follows them.

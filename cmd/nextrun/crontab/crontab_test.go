@@ -68,6 +68,24 @@ func TestParseOfTheSystemsCrontab(t *testing.T) {
 	}
 }
 
+// A column of users that is taken for programs is noticed.
+func TestParseNoticesUsers(t *testing.T) {
+	t.Parallel()
+	const text = "17 * * * * root\trun-parts /etc/cron.hourly\n@daily root /bin/x\n0 0 * * * rootkit --scan\n"
+	entries, problems := Parse(text, Options{})
+	if len(entries) != 3 || len(problems) != 2 {
+		t.Fatalf("got %+v, %+v", entries, problems)
+	}
+	for _, p := range problems {
+		if p.LeftOut || !strings.Contains(p.Text, "--system") || !strings.Contains(p.Text, `"root"`) {
+			t.Errorf("got %+v", p)
+		}
+	}
+	if _, problems := Parse(text, Options{System: true}); strings.Contains(problems[0].Text, "--system") {
+		t.Errorf("got %+v", problems)
+	}
+}
+
 // No text is too odd; what is taken has a good timer and an id of its own.
 func FuzzParse(f *testing.F) {
 	f.Add("5 4 * * sun cmd\n@daily x\nA=b\n", true)

@@ -1,0 +1,46 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What the name of the command says is not said again in its message.
+func TestMessagesSayItOnce(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		s.must(t, "task", "add", "a", "--task", "t", "--timer", "daily")
+		jid := s.submit(t, "t")
+		s.submit(t, "t", "--tracker", "x", "--single")
+		ended := s.submit(t, "t")
+		s.must(t, "job", "cancel", ended)
+		tasks := writeFile(t, "tasks.yaml", "tasks: {r: {task: t, timer: every -5m}}\n")
+		none := filepath.Join(t.TempDir(), "none")
+		for _, test := range []struct{ args, want string }{
+			{"job cancel x", "job x: not found; see: nextrun job list"},
+			{"job retry x", "job x: not found; see: nextrun job list"},
+			{"job show x", "job x: not found; see: nextrun job list"},
+			{"job log x", "job x: not found; see: nextrun job list"},
+			{"job cancel " + ended, "job " + ended + ": the job has ended already"},
+			{"job retry " + jid, "job " + jid + ": the job has not ended yet"},
+			{"job submit t --tracker x --single", "job "},
+			{"job submit t --single", "--single needs a --tracker"},
+			{"job submit t --group \x00", "job 1 of 1: jobqueue.Job.Group is"},
+			{"task show x", `task "x": not found; see: nextrun task list`},
+			{"task add a --task t --timer daily", `task "a": exists already; change it with: nextrun task set`},
+			{"task apply -f " + tasks, `nothing was changed: task "r": timer "every -5m", at offset 6: an interval must be positive`},
+			{"event show x", `event "x": not found; see: nextrun event list`},
+			{"serve --config " + none, "start failed at configuration: open " + none + ": no such file"},
+			{"task list --db sqlite:" + none, "open sqlite:" + none + ": there is no such file; run: nextrun migrate up --db sqlite:" + none},
+		} {
+			command, _, _ := strings.Cut(test.args, " --")
+			words := strings.Fields(command)
+			name := "nextrun " + strings.Join(words[:min(len(words), 2)], " ")
+			r := s.run(t.Context(), strings.Fields(test.args)...)
+			if r.exit == 0 || !strings.HasPrefix(r.stderr, name+": "+test.want) {
+				t.Errorf("%s: exit code %d, %s", test.args, r.exit, r.stderr)
+			}
+		}
+	})
+}
