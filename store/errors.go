@@ -19,6 +19,8 @@ var (
 	// ErrUnavailable: the database cannot be reached, or the connection broke.
 	// If it broke while committing, the transaction may have been committed.
 	ErrUnavailable = errors.New("the database cannot be reached")
+	// ErrNoSchema: a table or a column is not there, or not any more.
+	ErrNoSchema = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	// ErrNotFound: there is no row of that id.
 	ErrNotFound = errors.New("not found")
 	// ErrDuplicate: a row of that id exists already.

@@ -122,6 +122,8 @@ func (*postgres) class(err error) error {
 			return ErrDuplicate
 		case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
 			return ErrRefused
+		case code == "42P01", code == "42703", code == "42883":
+			return ErrNoSchema
 		case code == "55P03", code == "57014":
 			return ErrContended
 		case code == "40001", code == "40P01":

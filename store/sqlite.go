@@ -124,6 +124,10 @@ func (*sqlite) class(err error) error {
 		return nil
 	}
 	switch sqliteErr.Code {
+	case sqlite3.ErrError: // for want of a code of its own only the text tells
+		if text := sqliteErr.Error(); strings.HasPrefix(text, "no such table") || strings.HasPrefix(text, "no such column") {
+			return ErrNoSchema
+		}
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt:
 		return ErrBusy
 	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrReadonly:

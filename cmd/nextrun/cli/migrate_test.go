@@ -52,3 +52,23 @@ func TestSchemaIsRequired(t *testing.T) {
 		}
 	})
 }
+
+// A scheduler and an executor whose tables are taken away say what is wrong, and
+// go on when they are back.
+func TestServeOutlivesMigrateDown(t *testing.T) {
+	t.Parallel()
+	onBothMigrated(t, func(t *testing.T, s shell) {
+		config := writeFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\nexecutor: {poll_interval: 1s}\nscheduler: {poll_interval: 1s}\n")
+		b := s.start(t, "serve", "--config", config)
+		b.waitFor("started  ")
+		s.must(t, "migrate", "down", "--yes")
+		b.waitFor("scheduler failed; trying again", "missing", "nextrun migrate up")
+		b.waitFor("the executor is kept from its work", "missing", "nextrun migrate up")
+		s.must(t, "migrate", "up")
+		s.exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
+		b.waitFor("job submitted", "id=a")
+		b.waitFor("job ended", "state=success")
+		b.stop()
+		b.waitFor("stopped")
+	})
+}

@@ -79,7 +79,7 @@ func TestTaskApplyAllOrNothing(t *testing.T) {
 	t.Parallel()
 	onBothMigrated(t, func(t *testing.T, s shell) {
 		bad := writeFile(t, "bad.yaml", "tasks:\n  a: {task: t, timer: daily}\n  b: {task: t, timer: 'Mon 25:00'}\n  c: {task: t, timer: daily, overlap: maybe}\n")
-		s.fails(t, cli.Failed, []string{"task", "apply", "-f", bad}, "nothing was changed", `task "b": timer:`, `task "c": overlap: is "maybe"`)
+		s.fails(t, cli.Failed, []string{"task", "apply", "-f", bad}, "nothing was changed", `task "b": timer "`, `task "c": overlap: is "maybe"`)
 		unknown := writeFile(t, "unknown.yaml", "tasks:\n  a: {task: t, timr: daily}\n")
 		s.fails(t, cli.Failed, []string{"task", "apply", "-f", unknown}, unknown+`:2: unknown key "timr"`)
 		if list := s.must(t, "task", "list"); list != "none\n" {
