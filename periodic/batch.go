@@ -64,7 +64,7 @@ func (s *Scheduler) drain(running, working context.Context) error {
 func (s *Scheduler) settle(ctx context.Context, r result) error {
 	switch {
 	case r.err == nil:
-		if len(r.done.plans) < len(r.plans) { // edited, or locked by somebody else
+		if len(r.done.kept) < len(r.plans) { // edited, or locked by somebody else
 			s.stale = append(s.stale, r.batch.mark)
 		}
 		s.report(r.done)

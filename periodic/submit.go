@@ -15,7 +15,8 @@ const (
 
 // outcome is what a committed submit transaction did.
 type outcome struct {
-	plans map[string]*Plan // of the tasks whose mark still held
+	kept  []*Plan          // of the tasks whose mark still held, in the order of the batch
+	plans map[string]*Plan // the same by the task's id
 	ticks []Tick
 }
 
@@ -33,19 +34,13 @@ type outcome struct {
 func (s *Scheduler) submit(ctx context.Context, mark string, plans []Plan) (outcome, error) {
 	var done outcome
 	err := s.update(ctx, func(tx Tx) error {
-		done = outcome{plans: map[string]*Plan{}}
+		done = outcome{}
 		kept, err := tx.Advance(ctx, mark, plans)
 		if err != nil {
 			return fmt.Errorf("advance tasks: %w", err)
 		}
-		byID := make(map[string]*Plan, len(plans))
-		for i := range plans {
-			byID[plans[i].Task.ID] = &plans[i]
-		}
-		for _, id := range kept {
-			done.plans[id] = byID[id]
-		}
-		if done.ticks, err = s.recordTicks(ctx, tx, done.plans); err != nil {
+		done.keep(plans, kept)
+		if done.ticks, err = s.recordTicks(ctx, tx, done.kept); err != nil {
 			return fmt.Errorf("record ticks: %w", err)
 		}
 		if err := s.cancelJobs(ctx, tx, done); err != nil {
@@ -60,9 +55,25 @@ func (s *Scheduler) submit(ctx context.Context, mark string, plans []Plan) (outc
 	return done, err
 }
 
+// keep notes the plans of the given tasks. Rows that are written in the order in
+// which others of their kind stand cost the database far less.
+func (o *outcome) keep(plans []Plan, ids []string) {
+	o.plans = make(map[string]*Plan, len(ids))
+	for _, id := range ids {
+		o.plans[id] = nil
+	}
+	for i := range plans {
+		p := &plans[i]
+		if _, ok := o.plans[p.Task.ID]; ok {
+			o.plans[p.Task.ID] = p
+			o.kept = append(o.kept, p)
+		}
+	}
+}
+
 // recordTicks adds the new ticks of the plans and settles the queued ones. It
 // returns those that were recorded.
-func (s *Scheduler) recordTicks(ctx context.Context, tx Tx, plans map[string]*Plan) ([]Tick, error) {
+func (s *Scheduler) recordTicks(ctx context.Context, tx Tx, plans []*Plan) ([]Tick, error) {
 	var added, settled []Tick
 	for _, p := range plans {
 		added = append(added, p.Ticks...)
@@ -104,7 +115,7 @@ func (s *Scheduler) cancelJobs(ctx context.Context, tx Tx, done outcome) error {
 		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == Submitted || t.Decision == Queued
 	}
 	bySink := map[Sink][]string{}
-	for _, p := range done.plans {
+	for _, p := range done.kept {
 		if p.Cancel != "" && replaced[p.Task.ID] {
 			bySink[p.Task.Sink] = append(bySink[p.Task.Sink], p.Cancel)
 		}
@@ -261,7 +272,7 @@ func (s *Scheduler) contended(ctx context.Context, err error) bool {
 // report tells of a committed batch.
 func (s *Scheduler) report(done outcome) {
 	s.progress = s.progress || len(done.ticks) > 0
-	for _, p := range done.plans {
+	for _, p := range done.kept {
 		s.progress = s.progress || !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
 		if p.Problem != "" && p.Problem != p.Task.Problem {
 			s.observe(Event{Kind: EventProblem, Task: p.Task, Problem: p.Problem})
