@@ -26,11 +26,10 @@ type dialect interface {
 	// waitBriefly is a statement after which the transaction waits for locked
 	// rows a fraction of a second only; empty where there are no such locks.
 	waitBriefly() string
-	// records is a table expression over the one parameter $n, a JSON array of
-	// arrays, with the given columns.
+	// records is a table expression with the given columns over the one parameter
+	// $n, which encode makes of rows.
 	records(n int, columns []field) string
-	// encode returns a text as it stands in the JSON of records.
-	encode(text string) string
+	encode(columns []field, n int, values func(i int) []any) ([]byte, error)
 	// bytewise is a column of text that is compared byte by byte.
 	bytewise(column string) string
 	// greatest and least name the functions of several arguments.

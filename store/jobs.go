@@ -109,8 +109,7 @@ func (tx *Tx) texts(placeholder int, values []string) (records, error) {
 		func(i int) []any { return []any{values[i]} })
 }
 
-// few makes a table expression of records count as few rows. PostgreSQL takes
-// any JSON array for a hundred elements, for which it would rather read a whole
-// table of some thousand rows than find them by their ids; of a limit that it
-// does not know it expects a tenth.
+// few makes a table expression of records count as few rows: for hundreds
+// PostgreSQL would rather read a whole table of some thousand rows than find
+// them by their ids; of a limit that it does not know it expects a tenth.
 func few(r records) string { return "(SELECT * FROM " + r.sql + " AS every LIMIT (SELECT 1000000000))" }

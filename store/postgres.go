@@ -61,24 +61,9 @@ func (*postgres) version() string            { return "SHOW server_version" }
 func (*postgres) rebind(query string) string { return query }
 func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
 func (*postgres) waitBriefly() string        { return "SET LOCAL lock_timeout = 200" }
-func (*postgres) encode(text string) string  { return text }
 func (*postgres) bytewise(col string) string { return col + ` COLLATE "C"` }
 func (*postgres) greatest() string           { return "greatest" }
 func (*postgres) least() string              { return "least" }
-
-// records reads the JSON array's rows by position.
-func (*postgres) records(n int, columns []field) string {
-	var b strings.Builder
-	b.WriteString("(SELECT ")
-	for i, c := range columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "(r->>%d)::%s AS %s", i, c.kind, c.name)
-	}
-	fmt.Fprintf(&b, " FROM jsonb_array_elements($%d::jsonb) AS r OFFSET 0)", n)
-	return b.String()
-}
 
 func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error) {
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -76,29 +75,9 @@ func (*sqlite) lockRows() string { return "" }
 
 func (*sqlite) waitBriefly() string { return "" }
 
-// encode keeps bytes that are not UTF-8, which JSON could not carry.
-func (*sqlite) encode(text string) string { return hex.EncodeToString([]byte(text)) }
-
 func (*sqlite) bytewise(column string) string { return column }
 func (*sqlite) greatest() string              { return "max" }
 func (*sqlite) least() string                 { return "min" }
-
-func (*sqlite) records(n int, columns []field) string {
-	var b strings.Builder
-	b.WriteString("(SELECT ")
-	for i, c := range columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if c.kind == fieldText {
-			fmt.Fprintf(&b, "CAST(unhex(value->>%d) AS TEXT) AS %s", i, c.name)
-		} else {
-			fmt.Fprintf(&b, "value->>%d AS %s", i, c.name)
-		}
-	}
-	fmt.Fprintf(&b, " FROM json_each($%d))", n)
-	return b.String()
-}
 
 func (s *sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return s.host(), nil }
 

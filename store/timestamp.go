@@ -33,6 +33,9 @@ func (t Timestamp) String() string {
 	return time.Time(t).UTC().Format(timeFormat)
 }
 
+// appendTo appends what String returns.
+func (t Timestamp) appendTo(to []byte) []byte { return time.Time(t).UTC().AppendFormat(to, timeFormat) }
+
 // Scan implements [database/sql.Scanner]. PostgreSQL's infinity reads as the
 // last time, -infinity as the first.
 func (t *Timestamp) Scan(src any) error {
