@@ -68,8 +68,9 @@ func (c CommandConfig) validate() error {
 // CommandHandler returns a handler that runs a program in a process group of
 // its own, which is ended as a whole: by SIGTERM on timeout, cancellation and
 // shutdown, by SIGKILL after KillGrace, and in any case once the program itself
-// has ended. An exit code other than 0 is an error; a program that cannot be
-// started fails the job at once.
+// has ended. On Linux the program, though not what it has started, is killed with
+// this process; elsewhere it goes on if this process is killed. An exit code other
+// than 0 is an error; a program that cannot be started fails the job at once.
 func CommandHandler(cfg CommandConfig) (Handler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -95,6 +96,7 @@ func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
 	// A grandchild that left the process group may hold the pipes open.
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
+	defer endsWithExecutor(cmd)()
 	if err := cmd.Start(); err != nil {
 		return Permanent(fmt.Errorf("start %s: %w", c.Argv[0], err))
 	}
