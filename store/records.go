@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,9 @@ func (*postgres) encode(columns []field, n int, values func(i int) []any) ([]byt
 				return nil, fmt.Errorf("%s: %w", columns[j].name, err)
 			}
 			parts[j] = append(parts[j], ',')
+			if i == 0 { // the others will be about as long
+				parts[j] = slices.Grow(parts[j], (n-1)*(len(parts[j])+4))
+			}
 		}
 	}
 	array := append([]byte{'{'}, bytes.Join(parts, nil)...)
@@ -83,6 +87,9 @@ func appendElement(to []byte, value any) ([]byte, error) {
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	to = append(to, '"')
+	if !strings.ContainsAny(text, `"\`) {
+		return append(append(to, text...), '"'), nil
+	}
 	for i := range len(text) {
 		if text[i] == '"' || text[i] == '\\' {
 			to = append(to, '\\')

@@ -22,12 +22,14 @@ func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) err
 	if element := slice.Type().Elem(); isValue(element) {
 		scan = func(one any) error { return into.Scan(one) }
 	}
-	for into.Next() {
-		one := reflect.New(slice.Type().Elem())
-		if err := scan(one.Interface()); err != nil {
+	for n := slice.Len(); into.Next(); n++ {
+		if n == slice.Cap() {
+			slice.Grow(max(16, n))
+		}
+		slice.SetLen(n + 1)
+		if err := scan(slice.Index(n).Addr().Interface()); err != nil {
 			return err
 		}
-		slice.Set(reflect.Append(slice, one.Elem()))
 	}
 	return rows.Err()
 }
