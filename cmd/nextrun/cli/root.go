@@ -32,7 +32,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&p.flags.logLevel, "log-level", "least severe log lines that are written")
 	group(root,
 		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
-		p.migrateCommand(), p.checkCommand(),
+		p.migrateCommand(), p.checkCommand(), p.healthCommand(),
 		p.taskCommand(), p.tickCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(),
 		p.nextCommand(), p.previewCommand(), p.versionCommand(),
 	)

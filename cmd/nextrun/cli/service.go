@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -35,6 +36,7 @@ type serviceFlags struct {
 	name    string
 	mode    choice
 	workers string
+	health  string
 	migrate bool
 
 	schedules      bool // the command is about a scheduler, too
@@ -44,6 +46,8 @@ type serviceFlags struct {
 func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags := command.Flags()
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
+	flags.StringVar(&f.health, "health", "",
+		"loopback `address`, such as 127.0.0.1:8321, at which GET /healthz tells how this process stands (NEXTRUN_HEALTH)")
 	flags.BoolVar(&f.migrate, "migrate", false, "create the tables, or bring them up to date, first")
 	if f.schedules = schedules; schedules {
 		f.mode.allowed = modes
@@ -64,7 +68,8 @@ type services struct {
 	log    *logrus.Logger
 	stages stages
 
-	running running // handlers
+	started atomic.Bool // all services are up, and not told to stop
+	running running     // handlers
 }
 
 // modeOf is the mode of the scheduler.

@@ -119,10 +119,17 @@ func (s *stages) down(ctx context.Context) error {
 	}
 }
 
+// The states of a stage.
+const (
+	stateUp     = "up"
+	stateDown   = "down" // not yet, or no more
+	stateFailed = "failed"
+)
+
 // stageHealth is how a stage stands.
 type stageHealth struct {
 	Stage string `json:"stage"`
-	State string `json:"state"` // up, down, failed
+	State string `json:"state"`
 	Error string `json:"error,omitempty"`
 }
 
@@ -133,16 +140,16 @@ func (s *stages) health(ctx context.Context) []stageHealth {
 	s.mu.Unlock()
 	report := make([]stageHealth, len(list))
 	for i, one := range list {
-		report[i] = stageHealth{Stage: one.name, State: "down"}
+		report[i] = stageHealth{Stage: one.name, State: stateDown}
 		err := failed[one.name]
 		if i < done {
-			report[i].State, err = "up", nil
+			report[i].State, err = stateUp, nil
 			if one.health != nil {
 				err = one.health(ctx)
 			}
 		}
 		if err != nil {
-			report[i].State, report[i].Error = "failed", err.Error()
+			report[i].State, report[i].Error = stateFailed, err.Error()
 		}
 	}
 	return report

@@ -14,6 +14,7 @@ import (
 // The stages of the start of a service, in order. Each service adds its own.
 const (
 	stageConfiguration = "configuration"
+	stageHealthServer  = "health"
 	stageDatabase      = "database"
 	stageSchema        = "schema version"
 	stageDocspell      = "Docspell"
@@ -29,6 +30,7 @@ func (p *program) withServices(ctx context.Context, f *serviceFlags, fn func(*se
 	s := &services{program: p, log: p.logger()}
 	err = s.bringUp(ctx,
 		stage{name: stageConfiguration, up: func(context.Context) error { return s.configure(f) }},
+		s.healthStage(f.health),
 		stage{name: stageDatabase, needs: []string{stageConfiguration}, up: s.open,
 			down:   func(context.Context) error { return s.db.Close() },
 			health: func(ctx context.Context) error { return s.db.Ping(ctx) }},
@@ -97,11 +99,13 @@ func (s *services) run(ctx context.Context, list ...service) error {
 		}
 	}
 	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
+	s.started.Store(true)
 	select {
 	case <-ctx.Done():
 		s.log.Info("stopping; a second signal ends at once")
 	case <-ended:
 	}
+	s.started.Store(false)
 	err := s.shutDown(ctx)
 	for _, one := range list { // also if that is why it ended by itself
 		if failed, ok := one.(interface{ Err() error }); ok {
