@@ -47,7 +47,9 @@ func (db *DB) openSQLite() error {
 		return "file:" + escaped + "?mode=" + mode + "&_foreign_keys=on&_busy_timeout=" +
 			strconv.FormatInt(db.options.LockTimeout.Milliseconds(), 10) + extra
 	}
-	write, err := sql.Open("sqlite3", source("&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate"))
+	// The writer keeps its statements prepared: preparing some takes longer than
+	// running them.
+	write, err := sql.Open("sqlite3", source("&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"))
 	if err != nil {
 		return err
 	}
