@@ -160,9 +160,9 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox
 			WHERE `+isPending+` AND topic = $1 ORDER BY id LIMIT $2),
 		sized AS (
 			SELECT `+eventColumns+`, message_id, retry, attempts, refusals,
-				sum(octet_length(e.payload)) OVER (ORDER BY message_id) AS bytes,
-				row_number() OVER (ORDER BY message_id) AS n
-			FROM head JOIN event_store AS e ON e.id = event_id)
+				sum(octet_length(e.payload)) OVER w AS bytes, row_number() OVER w AS n
+			FROM head JOIN event_store AS e ON e.id = event_id
+			WINDOW w AS (ORDER BY message_id ROWS UNBOUNDED PRECEDING))
 		SELECT `+eventColumns+`, retry, attempts, refusals
 		FROM sized AS e WHERE n = 1 OR bytes <= $3 ORDER BY message_id`, lease.Topic, terms.Limit, terms.Bytes)
 	if err != nil {

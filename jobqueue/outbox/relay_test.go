@@ -79,6 +79,34 @@ func TestNothingOvertakesAMessageThatWaits(t *testing.T) {
 	})
 }
 
+// A batch ends before the event whose payload would be too much for it; one
+// that is too long by itself goes alone.
+func TestBatchKeepsToItsBytes(t *testing.T) {
+	both(t, func(f *fixture) {
+		batch := events("t", 5)
+		for i := range batch {
+			batch[i].Payload = strings.Repeat("ä", 20) // 40 bytes
+		}
+		batch[3].Payload = strings.Repeat("ä", 200)
+		want := f.append(batch...)
+		r := newReceiver()
+		var sizes []int
+		cfg := f.quick("one")
+		cfg.BatchBytes = 80
+		f.relay(outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
+			r.set(func(*receiver) { sizes = append(sizes, len(events)) })
+			return r.publisher().Publish(ctx, events)
+		}), cfg)
+		r.await(f, len(want))
+		r.check(f, want)
+		r.set(func(*receiver) {
+			if !slices.Equal(sizes, []int{2, 1, 1, 1}) {
+				f.Errorf("batches of %d events, want 2, 1, 1, 1", sizes)
+			}
+		})
+	})
+}
+
 // A relay that was stopped past its lease cannot record what it did.
 func TestLostLeaseCannotRecord(t *testing.T) {
 	both(t, func(f *fixture) {
