@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -73,13 +74,9 @@ func NewCloudEvent(e Event, source string) CloudEvent {
 // [StructuredType]: the attributes in their order, then the data.
 func (c CloudEvent) Structured() ([]byte, error) {
 	b := make([]byte, 0, len(c.Data)+512)
-	member := func(name, value string) error {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode CloudEvent: %w", err)
-		}
-		b = append(append(append(append(b, ',', '"'), name...), '"', ':'), text...)
-		return nil
+	member := func(name, value string) (err error) {
+		b, err = appendText(append(append(append(b, ',', '"'), name...), '"', ':'), value)
+		return err
 	}
 	for _, a := range c.Attributes {
 		if err := member(a.Name, a.Value); err != nil {
@@ -96,6 +93,19 @@ func (c CloudEvent) Structured() ([]byte, error) {
 	}
 	b[0] = '{' // in the place of the first comma
 	return append(b, '}'), nil
+}
+
+// appendText appends a text as [json.Marshal] writes it. Most texts have nothing
+// to escape, and are spared it.
+func appendText(b []byte, text string) ([]byte, error) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }) {
+		return append(append(append(b, '"'), text...), '"'), nil
+	}
+	escaped, err := json.Marshal(text)
+	if err != nil {
+		return nil, fmt.Errorf("encode CloudEvent: %w", err)
+	}
+	return append(b, escaped...), nil
 }
 
 // cloudTime is a time as RFC 3339 has it, in UTC.

@@ -82,3 +82,19 @@ func TestCloudEventHasWhatTheEventHas(t *testing.T) {
 		}
 	}
 }
+
+func TestCloudEventKeepsEveryText(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"plain", `quote"`, `back\slash`, "line\nbreak", "tab\t", "\x01\x1f\x7f", "<a>&b", "Grüße", "日本語 🎉", "\u2028", "~ !/{}",
+	} {
+		got, err := outbox.NewCloudEvent(outbox.Event{ID: "e", Type: text, Topic: "t", AggregateID: text, Payload: text}, "").Structured()
+		var back struct{ Type, Subject, Data string }
+		if err == nil {
+			err = json.Unmarshal(got, &back)
+		}
+		if err != nil || back.Type != text || back.Subject != text || back.Data != text {
+			t.Errorf("%q came back as %+v, %v, from %s", text, back, err, got)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 			r.Header.Set("ce-"+a.Name, headerValue(a.Value))
 		}
 	}
-	sign(r.Header, p.keys, event.ID, time.Now(), body)
+	sign(r.Header, p.signers, event.ID, time.Now(), body)
 	return r, nil
 }
 

@@ -23,10 +23,10 @@ const (
 // Publisher posts events to a URL. It implements [outbox.Publisher] and is safe
 // for concurrent use.
 type Publisher struct {
-	cfg    Config
-	keys   [][]byte
-	client *http.Client
-	secret []string // what no error may show
+	cfg     Config
+	signers []*signer // one for each secret
+	client  *http.Client
+	secret  []string // what no error may show
 }
 
 // New returns a publisher. It returns an error that names the field if the
@@ -46,11 +46,14 @@ func New(cfg Config) (*Publisher, error) {
 		t.MaxIdleConnsPerHost = t.MaxIdleConns // all topics may go to one host
 		transport = t
 	}
-	p := &Publisher{cfg: cfg, keys: keys, client: &http.Client{
+	p := &Publisher{cfg: cfg, client: &http.Client{
 		Transport:     transport,
 		Timeout:       cfg.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	for _, key := range keys {
+		p.signers = append(p.signers, newSigner(key))
+	}
 	p.secret = append(p.secret, cfg.Secrets...)
 	for _, value := range cfg.Headers {
 		p.secret = append(p.secret, value)

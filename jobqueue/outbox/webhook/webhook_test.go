@@ -126,6 +126,29 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+func TestEachEventHasItsOwnSignature(t *testing.T) {
+	t.Parallel()
+	url, requests := receiver(t, status(http.StatusOK))
+	p := publisher(t, webhook.Config{URL: url, Secrets: []string{key}})
+	events := make([]outbox.Event, 5)
+	for i := range events {
+		events[i] = event()
+		events[i].ID = fmt.Sprintf("e%d", i)
+	}
+	if _, err := p.Publish(t.Context(), events); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		got := <-requests
+		if id := got.header.Get(webhook.HeaderID); id != e.ID {
+			t.Errorf("came as %s, want %s", id, e.ID)
+		}
+		if err := webhook.Verify(got.header, []byte(got.body), time.Now(), time.Minute, key); err != nil {
+			t.Errorf("event %s: %v", e.ID, err)
+		}
+	}
+}
+
 // The example of the Standard Webhooks specification, computed by other code:
 // printf %s 'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}' | openssl dgst -sha256 -hmac ...
 func TestSignatureIsThatOfTheSpecification(t *testing.T) {
