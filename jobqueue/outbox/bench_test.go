@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,6 +38,7 @@ func BenchmarkRelay(b *testing.B) {
 		for _, topics := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%s/topics=%d", kind, topics), func(b *testing.B) {
 				f := newFixture(b, kind, newURL(b))
+				f.connectAsStore()
 				var relay, plain, ratio []float64
 				for b.Loop() {
 					p, r := f.benchPlain(topics).Seconds(), f.benchRelay(topics).Seconds()
@@ -65,6 +67,22 @@ func BenchmarkAppend(b *testing.B) {
 			b.ReportMetric(float64(b.N*benchBatch)/b.Elapsed().Seconds(), "events/s")
 		})
 	}
+}
+
+// connectAsStore gives the plain program connections with the settings that the
+// store's have: commits that are on disk when they return.
+func (f *fixture) connectAsStore() {
+	f.Helper()
+	if f.kind != "sqlite" {
+		return
+	}
+	conn, err := sqlx.Open("sqlite3", "file:"+strings.TrimPrefix(f.url, "sqlite:")+
+		"?_busy_timeout=10000&_foreign_keys=on&_journal_mode=WAL&_synchronous=FULL&_stmt_cache_size=64")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = conn.Close() })
+	f.sql = conn
 }
 
 func median(values []float64) float64 {
@@ -125,6 +143,7 @@ func (f *fixture) benchPlain(topics int) time.Duration {
 	f.fill(topics)
 	server, all := benchReceiver()
 	defer server.Close()
+	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = topics // a connection for each, as the relay has
 	begun := time.Now()
 	var group sync.WaitGroup
 	for i := range topics {
