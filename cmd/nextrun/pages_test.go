@@ -1,11 +1,15 @@
 package main_test
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 )
 
 // Go in the README and in docs/ is a part of examples, which the compiler and
@@ -35,6 +39,33 @@ func TestExamplesOfPages(t *testing.T) {
 	}
 	if found["README.md"] < 2 || found["events.md"] < 2 {
 		t.Errorf("found %v examples only", found)
+	}
+}
+
+var mentioned = regexp.MustCompile("(?:`|    )nextrun (?:--[a-z]+ [^ ]+ )*([a-z]+) ?([a-z]*)")
+
+// The commands that the pages name are there.
+func TestCommandsOfPages(t *testing.T) {
+	t.Parallel()
+	helps := func(words ...string) (string, bool) {
+		var out bytes.Buffer
+		exit := cli.Run(t.Context(), append([]string{"help"}, words...), strings.NewReader(""), &out, io.Discard, os.Getenv)
+		return out.String(), exit == cli.Done
+	}
+	n := 0
+	for _, page := range append(pages(t), "../../CHANGELOG.md") {
+		for _, match := range mentioned.FindAllStringSubmatch(readFile(t, page), -1) {
+			n++
+			if _, found := helps(match[1], match[2]); found && match[2] != "" {
+				continue
+			}
+			if help, found := helps(match[1]); !found || match[2] != "" && strings.Contains(help, "Available Commands") {
+				t.Errorf("%s: there is no command %q", page, match[0])
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("found %d commands only", n)
 	}
 }
 
