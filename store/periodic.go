@@ -49,29 +49,44 @@ func (s schedulerStore) Transient(err error) bool {
 const canBeClaimed = `enabled AND worker IS NULL`
 
 func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
-	var peek periodic.Peek
-	err := s.db.View(ctx, func(tx *Tx) error {
-		row := struct {
-			Due, Waiting, Undated bool
-			Next, Marked          rowTime
-		}{}
-		err := tx.get(ctx, &row, `SELECT
-			EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
-			EXISTS (SELECT 1 FROM `+readyQueued+`) AS waiting,
-			(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
-			(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
-			EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR marked >= '9999-12-31')) AS undated`,
-			Timestamp(tx.now))
-		if row.Undated { // somebody set worker alone: a mark that has expired
-			row.Marked.Timestamp = Timestamp(periodic.Unplanned)
-		}
-		peek = periodic.Peek{Now: tx.now, Due: row.Due || row.Waiting, Next: row.Next.Time(), Marked: row.Marked.Time()}
+	var found glance
+	var now time.Time
+	err := s.db.View(ctx, func(tx *Tx) (err error) {
+		now = tx.now
+		found, err = schedulerTx{tx}.glance(ctx)
 		return err
 	})
-	if err != nil {
-		return peek, fmt.Errorf("look for due tasks: %w", err)
+	if err == nil && found.Leftover && !found.Due && !found.Ready {
+		err = s.forgetReady(ctx)
 	}
-	return peek, nil
+	if err != nil {
+		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+	}
+	if found.Undated { // somebody set worker alone: a mark that has expired
+		found.Marked.Timestamp = Timestamp(periodic.Unplanned)
+	}
+	return periodic.Peek{Now: now, Due: found.Due || found.Ready, Next: found.Next.Time(), Marked: found.Marked.Time()}, nil
+}
+
+// glance is what there is to do.
+type glance struct {
+	Due, Ready bool // tasks whose time has come, queued ticks to take
+	Leftover   bool // rows of periodic_ready that are nothing
+	Undated    bool // marks without a time
+	Next       rowTime
+	Marked     rowTime
+}
+
+func (tx schedulerTx) glance(ctx context.Context) (found glance, err error) {
+	err = tx.get(ctx, &found, `SELECT
+		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
+		EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE NOT `+waitsForNothing+`) AS leftover,
+		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
+		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
+		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR marked >= '9999-12-31')) AS undated`,
+		Timestamp(tx.now))
+	return found, err
 }
 
 // schedulerTx is a transaction of the scheduler.
@@ -80,6 +95,11 @@ type schedulerTx struct{ *Tx }
 func (tx schedulerTx) DBTX() jobqueue.DBTX { return tx.tx }
 
 func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error) {
+	if worker != "" { // a scheduler starts
+		if err := tx.findReady(ctx); err != nil {
+			return 0, err
+		}
+	}
 	n, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
 			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
 				marked IS NULL OR marked < $1 OR marked > $2

@@ -67,13 +67,6 @@ func deref(text *string) string {
 	return *text
 }
 
-// readyQueued are the tasks with a queued tick and no job that is not final;
-// without those that a problem blocks.
-const readyQueued = `periodic_task q WHERE q.enabled AND q.worker IS NULL
-	AND NOT (q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, 'warning:') NOT LIKE 'warning:%')
-	AND q.id IN (SELECT task_id FROM periodic_tick WHERE decision = 'queued')
-	AND NOT EXISTS (SELECT 1 FROM job WHERE tracker = q.id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))`
-
 func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]periodic.Task, error) {
 	// A mark that a crash of the server loses is a mark that nobody holds: the
 	// fence of the submit transaction sees to the rest.
@@ -89,8 +82,8 @@ func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]peri
 			SELECT id FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $4
 			ORDER BY nextrun LIMIT $3 - (SELECT count(*) FROM elapsed)`+lock+`),
 		ready AS (
-			SELECT id FROM `+readyQueued+` AND q.nextrun > $2
-			LIMIT $3 - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)`+lock+`)
+			SELECT q.id FROM `+readyQueued+`
+			ORDER BY r.seq LIMIT $3 - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)`+lock+`)
 		UPDATE periodic_task SET worker = $1, marked = $2
 		WHERE id IN (SELECT id FROM elapsed UNION ALL SELECT id FROM unplanned UNION ALL SELECT id FROM ready)
 		RETURNING `+taskColumns,
@@ -101,6 +94,12 @@ func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]peri
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		tasks[i] = r.task()
+	}
+	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.now) }) {
+		// What earlier batches took is at the front, and in the way of the next.
+		if _, err := tx.forgetReady(ctx, 4*limit); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))

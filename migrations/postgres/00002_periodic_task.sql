@@ -78,6 +78,17 @@ COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due';
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
 
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever may let a tick go: a tick that queues, the end of a job. It is
+-- deleted by a look that finds no queued tick of the task, or a pending job: what
+-- changes that later adds another row, even if it is not committed yet. Hence
+-- rows are never shared, and nobody waits for another's.
+CREATE TABLE periodic_ready (
+  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  task_id varchar(254) NOT NULL
+);
+COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at';
+
 -- What is wrong with args, which are JSON by convention only: a warning, or NULL.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_args_problem(args text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
@@ -178,26 +189,50 @@ CREATE TRIGGER nextrun_task_bounds_edited BEFORE UPDATE OF nextrun, starts, ends
                      IS DISTINCT FROM (OLD.nextrun, OLD.starts, OLD.ends))
   EXECUTE FUNCTION nextrun_task_times();
 
--- A queued tick waits for the end of its task's job: wake the scheduler then. The
+-- A queued tick waits for the end of its task's job: have it looked at then. The
 -- tick may be queued between this statement and its commit, so the policy counts.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace'))
      OR EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
+    INSERT INTO periodic_ready (task_id) VALUES (OLD.tracker);
     PERFORM pg_notify('nextrun_task', '');
   END IF;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state ON job
+CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
   FOR EACH ROW WHEN (OLD.tracker IS NOT NULL
                      AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
-                     AND NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck'))
+                     AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck')
+                          OR NEW.tracker IS DISTINCT FROM OLD.tracker))
   EXECUTE FUNCTION nextrun_job_ended();
 CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
   FOR EACH ROW WHEN (OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck'))
   EXECUTE FUNCTION nextrun_job_ended();
+
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO periodic_ready (task_id) SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued';
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_jobs_gone AFTER TRUNCATE ON job
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
+
+-- Its job may have ended while it was being queued.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_tick_queues() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO periodic_ready (task_id) VALUES (NEW.task_id);
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_tick_queues AFTER INSERT OR UPDATE OF decision ON periodic_tick
+  FOR EACH ROW WHEN (NEW.decision = 'queued') EXECUTE FUNCTION nextrun_tick_queues();
 
 -- Queued ticks of a task that is gone wait for nothing.
 -- +goose StatementBegin
@@ -218,10 +253,14 @@ CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
 DROP TRIGGER nextrun_task_renamed ON periodic_task;
 DROP TRIGGER nextrun_task_deleted ON periodic_task;
 DROP FUNCTION nextrun_task_removed();
+DROP TRIGGER nextrun_jobs_gone ON job;
+DROP FUNCTION nextrun_jobs_gone();
 DROP TRIGGER nextrun_job_deleted ON job;
 DROP TRIGGER nextrun_job_ended ON job;
 DROP FUNCTION nextrun_job_ended();
 DROP TABLE periodic_tick;
+DROP FUNCTION nextrun_tick_queues();
+DROP TABLE periodic_ready;
 DROP TRIGGER nextrun_task_bounds_edited ON periodic_task;
 DROP TRIGGER nextrun_task_times_added ON periodic_task;
 DROP FUNCTION nextrun_task_times();

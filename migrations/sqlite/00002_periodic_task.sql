@@ -86,6 +86,15 @@ CREATE TABLE periodic_tick (
 ) WITHOUT ROWID;
 CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
 
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever lets a tick go: the end of a job, and a tick that queues after it.
+-- It is deleted by a look that finds no queued tick of the task, or a pending
+-- job.
+CREATE TABLE periodic_ready (
+  seq     integer PRIMARY KEY,
+  task_id varchar(254) NOT NULL UNIQUE
+);
+
 {{define "refuseNextrun"}}
   SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
     WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
@@ -203,6 +212,45 @@ BEGIN
 END;
 -- +goose StatementEnd
 
+{{define "ended"}}
+  INSERT INTO periodic_ready (task_id) SELECT OLD.tracker
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.tracker);
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+   AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck') OR NEW.tracker IS NOT OLD.tracker)
+BEGIN
+{{template "ended"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+BEGIN
+{{template "ended"}}
+END;
+-- +goose StatementEnd
+
+{{define "queues"}}
+  INSERT INTO periodic_ready (task_id) SELECT NEW.task_id
+   WHERE NOT EXISTS (SELECT 1 FROM job WHERE tracker = NEW.task_id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.task_id);
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick WHEN NEW.decision = 'queued'
+BEGIN
+{{template "queues"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE OF decision ON periodic_tick WHEN NEW.decision = 'queued'
+BEGIN
+{{template "queues"}}
+END;
+-- +goose StatementEnd
+
 -- Queued ticks of a task that is gone wait for nothing.
 {{define "orphan"}}
   UPDATE periodic_tick SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
@@ -225,7 +273,10 @@ END;
 -- +goose Down
 DROP TRIGGER nextrun_task_renamed;
 DROP TRIGGER nextrun_task_deleted;
+DROP TRIGGER nextrun_job_deleted;
+DROP TRIGGER nextrun_job_ended;
 DROP TABLE periodic_tick;
+DROP TABLE periodic_ready;
 DROP TRIGGER nextrun_task_edited;
 DROP TRIGGER nextrun_task_added;
 DROP TRIGGER nextrun_task_refuse_planned;

@@ -1,0 +1,106 @@
+package periodic_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// watching starts a scheduler that would poll a day later, and waits until it
+// has looked at the database.
+func (f *fixture) watching() *events {
+	f.Helper()
+	h := &hooked{Store: f.db.Periodic()}
+	var seen *events
+	f.Cleanup(f.run(h, func(c *periodic.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) }))
+	for h.peeks.Load() == 0 {
+		runtime.Gosched()
+	}
+	return seen
+}
+
+// A queued tick is submitted within a moment of the end of its wait, also when
+// the job is not finished but taken away.
+func TestQueuedTickFollowsAJobThatIsTakenAway(t *testing.T) {
+	for name, statement := range map[string]string{
+		"deleted":  "DELETE FROM job",
+		"given on": "UPDATE job SET tracker = 'other'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(f *fixture) { f.followed(statement) })
+		})
+	}
+}
+
+func TestQueuedTickFollowsTruncatedJobs(t *testing.T) {
+	t.Parallel()
+	newPostgresFixture(t).followed("TRUNCATE job CASCADE")
+}
+
+// followed fails unless a queued tick is submitted soon after a statement.
+func (f *fixture) followed(statement string) {
+	f.Helper()
+	due := f.queuedTick("queue")
+	seen := f.watching()
+	f.exec(statement)
+	seen.until(f, "job", submitted("report"))
+	f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
+}
+
+// The job's end is committed long after the tick has queued and was found to
+// wait: neither transaction has seen the other.
+func TestQueuedTickFollowsALateCommit(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
+	f.due("report", 2*time.Second)
+	f.once()
+	f.exec("UPDATE job SET state = 'running'")
+	executor, err := f.connect().Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := executor.Exec("UPDATE job SET state = 'success'"); err != nil {
+		t.Fatal(err)
+	}
+	f.due("report", time.Second)
+	seen := f.watching()
+	for f.one("SELECT count(*) FROM periodic_tick WHERE decision = 'queued'") != "1" || f.one("SELECT count(*) FROM periodic_ready") != "0" {
+		continue
+	}
+	if err := executor.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	seen.until(t, "job", submitted("report"))
+}
+
+// The job ends, and a look finds nothing to do about it, before its tick queues.
+func TestQueuedTickOfAJobThatHasEndedMeanwhile(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
+		f.due("report", 2*time.Second)
+		f.once()
+		f.exec("UPDATE job SET state = 'running'")
+		due := f.due("report", time.Second)
+		f.between(func() {
+			f.exec("UPDATE job SET state = 'success'")
+			f.peek()
+			f.want(0, "SELECT count(*) FROM periodic_ready")
+		})
+		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
+	})
+}
+
+// What no trigger has told, such as a table that was restored from a backup, is
+// found when a scheduler starts.
+func TestQueuedTickWithoutATrigger(t *testing.T) {
+	both(t, func(f *fixture) {
+		due := f.queuedTick("queue")
+		f.exec("UPDATE job SET state = 'success'")
+		f.exec("DELETE FROM periodic_ready")
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
+	})
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// waitingTicks opens a database in which the jobs of many tasks run and a tick
+// of each waits for their end, with statistics of another time: all tasks are
+// due, and no tick is queued.
+func waitingTicks(t *testing.T, url, analyze string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), url, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`DELETE FROM periodic_task`,
+		`INSERT INTO periodic_task (id, task, timer, overlap, nextrun)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+			SELECT 'task-' || i, 't', 'yearly', 'queue', '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, tracker, state, single) SELECT 'j' || id, 't', id, 'running', true FROM periodic_task`,
+		analyze,
+		`UPDATE periodic_task SET nextrun = '2126-01-01 00:00:00.000000', due = '2126-01-01 00:00:00.000000'`,
+		`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2026-01-01 00:00:00.000000', 'queued', nextrun FROM periodic_task`,
+	} {
+		if _, err := db.write.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return db
+}
+
+// explainLook returns the plans of a look for due tasks and of a claim of 10, of
+// which one is ready.
+func explainLook(t *testing.T, db *DB, explain string) (plans [][]string) {
+	t.Helper()
+	if peek, err := db.Periodic().Peek(t.Context()); err != nil || peek.Due {
+		t.Fatalf("a look at ticks that wait: %+v, %v", peek, err)
+	}
+	if _, err := db.write.ExecContext(t.Context(), `UPDATE job SET state = 'success' WHERE tracker = 'task-4711'`); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Update(t.Context(), func(outer *Tx) error {
+		tx := schedulerTx{&Tx{tx: explainer{outer.tx, explain, &plans}, db: db, now: outer.now}}
+		if found, err := tx.glance(t.Context()); err != nil || !found.Ready {
+			t.Errorf("a look after the end of a job: %+v, %v", found, err)
+		}
+		_, err := tx.Claim(t.Context(), "w/1", 10)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+// At each wake-up schedulers look for due tasks: ticks that wait cost nothing.
+func TestLookReadsNoTicksThatWaitOnPostgres(t *testing.T) {
+	t.Parallel()
+	db := waitingTicks(t, storetest.PostgresURL(t), "VACUUM ANALYZE")
+	for _, lines := range explainLook(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ") {
+		var plans []struct{ Plan planNode }
+		if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
+			t.Fatal(err)
+		}
+		if read := plans[0].Plan.read("r", "q", "k", "j"); read < 1 || read > 100 {
+			t.Errorf("%g rows were read", read)
+		}
+	}
+}
+
+func TestLookReadsNoTicksThatWaitOnSQLite(t *testing.T) {
+	t.Parallel()
+	db := waitingTicks(t, storetest.SQLiteURL(t), "ANALYZE")
+	searches := 0
+	for _, line := range slices.Concat(explainLook(t, db, "EXPLAIN QUERY PLAN ")...) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !slices.Contains([]string{"k", "j", "q"}, fields[1]) {
+			continue
+		}
+		if searches++; fields[0] != "SEARCH" || !strings.Contains(line, "id=?") && !strings.Contains(line, "tracker=?") {
+			t.Errorf("a look may read all ticks, jobs or tasks: %s", line)
+		}
+	}
+	if searches < 8 {
+		t.Errorf("only %d accesses to ticks, jobs and tasks in the plans", searches)
+	}
+}
