@@ -89,7 +89,7 @@ func TestPostgresTimeouts(t *testing.T) {
 			t.Errorf("after %s: %s, before: %s", name, after, before)
 		}
 	}
-	if got := oneValue(t, db.write, "SELECT (SELECT count(*) FROM pg_prepared_statements) + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')"); got != "0" {
+	if got := oneValue(t, db.write, "SELECT (SELECT count(*) FROM pg_prepared_statements) + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())"); got != "0" {
 		t.Errorf("%s prepared statements and advisory locks stay with the session", got)
 	}
 }
