@@ -13,7 +13,7 @@ import (
 type Store interface {
 	// Update runs fn in a transaction and commits it unless fn fails.
 	Update(ctx context.Context, fn func(Tx) error) error
-	// Peek looks at what is to do, without changing anything.
+	// Peek looks at what is to do, without changing tasks.
 	Peek(ctx context.Context) (Peek, error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on.
@@ -34,7 +34,7 @@ type Store interface {
 type Peek struct {
 	Now    time.Time // the database's clock
 	Due    bool      // there are tasks to claim
-	Next   time.Time // the earliest NextRun after Now of tasks that could be claimed; zero: none
+	Next   time.Time // when to look again: the earliest NextRun after Now of tasks that could be claimed, or sooner; zero: none
 	Marked time.Time // the earliest mark; zero: none
 }
 

@@ -56,6 +56,12 @@ func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
 		found, err = schedulerTx{tx}.glance(ctx)
 		return err
 	})
+	if err == nil && found.Unasked {
+		var locked bool
+		if locked, err = s.askAgain(ctx); locked {
+			found.sooner(now.Add(askEvery))
+		}
+	}
 	if err == nil && found.Leftover && !found.Due && !found.Ready {
 		err = s.forgetReady(ctx)
 	}
@@ -71,17 +77,26 @@ func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
 // glance is what there is to do.
 type glance struct {
 	Due, Ready bool // tasks whose time has come, queued ticks to take
+	Unasked    bool // jobs to replace that were locked
 	Leftover   bool // rows of periodic_ready that are nothing
 	Undated    bool // marks without a time
 	Next       rowTime
 	Marked     rowTime
 }
 
+// sooner has the next look made at a time, unless one comes before it.
+func (g *glance) sooner(at time.Time) {
+	if next := g.Next.Time(); next.IsZero() || at.Before(next) {
+		g.Next.Timestamp = Timestamp(at)
+	}
+}
+
 func (tx schedulerTx) glance(ctx context.Context) (found glance, err error) {
 	err = tx.get(ctx, &found, `SELECT
 		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
 		EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
-		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE NOT `+waitsForNothing+`) AS leftover,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+isLeftover+`) AS leftover,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS unasked,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
 		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
 		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR marked >= '9999-12-31')) AS undated`,
