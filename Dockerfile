@@ -18,8 +18,9 @@ USER 10001:10001
 # A SQLite database, if that is what NEXTRUN_DB names (the default), is kept here.
 WORKDIR /var/lib/nextrun
 VOLUME /var/lib/nextrun
-# Healthy is who reaches its database.
-HEALTHCHECK --interval=15s --timeout=10s --start-period=30s CMD ["nextrun", "migrate", "status"]
+# A service tells here, to its container only, how it stands.
+ENV NEXTRUN_HEALTH=127.0.0.1:8321
+HEALTHCHECK --interval=15s --timeout=10s --start-period=30s CMD ["nextrun", "health"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["nextrun"]
 CMD ["serve", "--migrate"]
