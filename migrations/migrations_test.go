@@ -256,6 +256,24 @@ func TestTablesOfTheADR(t *testing.T) {
 	})
 }
 
+// Times that another program has written are rewritten in the one form, and those
+// that are none are left alone; then the triggers accept edits of the row.
+func TestTimesOfFoundTasks(t *testing.T) {
+	t.Parallel()
+	db := open(t, "sqlite", storetest.SQLiteURL(t))
+	db.execFile("../testdata/docspell/adr0012.sql")
+	db.exec("UPDATE periodic_task SET nextrun = '2026-03-04T05:06+01:00', created = '2025-01-02 03:04:05.6'")
+	db.up()
+	if got, want := db.one("SELECT nextrun || ', ' || created FROM periodic_task"), "2026-03-04 04:06:00.000000, 2025-01-02 03:04:05.600000"; got != want {
+		t.Errorf("nextrun, created are %s, want %s", got, want)
+	}
+	db.exec("UPDATE periodic_task SET worker = 'somebody', marked = nextrun")
+	db.exec("UPDATE periodic_task SET priority = priority + 1") // takes the mark away, since the row is known
+	if n := db.one("SELECT count(*) FROM periodic_task WHERE worker IS NULL"); n != "1" {
+		t.Error("an edit of a row that was found is not seen")
+	}
+}
+
 func TestOtherTablesAreLeftAlone(t *testing.T) {
 	tests := map[string]struct{ create, place string }{
 		"lock of something else": {"CREATE TABLE scheduler_lock (id integer PRIMARY KEY, pid integer, hostname text, created_at real, heartbeat_at real)", "scheduler_lock.name"},

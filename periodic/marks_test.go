@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestG4MarksAtStartup(t *testing.T) {
@@ -120,4 +121,20 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(1, "SELECT count(*) FROM periodic_tick")
 	})
+}
+
+// A time of a mark that cannot be read counts as one that has expired, and keeps
+// nothing else from being scheduled.
+func TestMarkWithAnUnreadableTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "sqlite", storetest.SQLiteURL(t))
+	for _, id := range []string{"odd", "other"} {
+		f.exec(insertTask, id, "yearly")
+	}
+	seen := f.watching()
+	at := f.at(-time.Second)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, worker = 'somebody', marked = 'yesterday' WHERE id = 'odd'", at, at)
+	f.due("other", time.Second)
+	seen.until(f, "job of the other task", submitted("other"))
+	seen.until(f, "job of the marked task", submitted("odd"))
 }

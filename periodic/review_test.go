@@ -71,16 +71,18 @@ func TestG5LockedTickAndJob(t *testing.T) {
 	}
 }
 
-// A tick that exists already replaces no job.
+// A tick that exists already replaces no job, even if it was added since the
+// decision.
 func TestReplaceNeedsATick(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'replace')")
-		at := f.at(-time.Minute)
-		for range 2 {
+		for _, at := range []string{f.at(-2 * time.Minute), f.at(-time.Minute)} {
 			f.exec("UPDATE periodic_task SET nextrun = ?", at)
-			f.once()
+			f.between(func() {
+				f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', ?, 'skipped', ? FROM job", at, at)
+			})
+			f.want("waiting", "SELECT state FROM job WHERE cancel IS NULL")
 		}
-		f.want("waiting", "SELECT state FROM job WHERE cancel IS NULL")
 	})
 }
 
