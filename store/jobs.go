@@ -60,34 +60,34 @@ type jobRow struct {
 	Group      string `db:"group_"`
 	Args       string
 	Subject    string
-	Submitted  Timestamp
+	Submitted  rowTime
 	Submitter  string
-	Priority   int
+	Priority   rowInt
 	State      string
-	Retries    int
-	Progress   int
+	Retries    rowInt
+	Progress   rowInt
 	Tracker    sql.NullString
 	Worker     sql.NullString
-	Started    Timestamp
-	Finished   Timestamp
-	Due        Timestamp
-	Heartbeat  Timestamp
-	Single     bool
-	Cancel     Timestamp
-	Retry      Timestamp
+	Started    rowTime
+	Finished   rowTime
+	Due        rowTime
+	Heartbeat  rowTime
+	Single     rowBool
+	Cancel     rowTime
+	Retry      rowTime
 	Result     sql.NullString
-	Interrupts int
+	Interrupts rowInt
 }
 
 func (r jobRow) job() jobqueue.Job {
 	return jobqueue.Job{
 		JID: r.JID, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
-		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority,
-		State: jobqueue.State(r.State), Retries: r.Retries, Progress: r.Progress,
+		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority.n,
+		State: jobqueue.State(r.State), Retries: r.Retries.n, Progress: r.Progress.n,
 		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
 		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
-		Single: r.Single, Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
-		Interrupts: r.Interrupts,
+		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
+		Interrupts: r.Interrupts.n,
 	}
 }
 

@@ -117,12 +117,14 @@ func (tx jobTx) kinds(ctx context.Context, c jobqueue.Claim) (kinds []jobqueue.K
 	var rows []struct {
 		Group    string `db:"group_"`
 		Task     string
-		Priority int
+		Priority rowInt
 	}
 	err = tx.list(ctx, &rows, tx.fill(kindsSQL, "{tasks}", tasks.sql, "{about}", about,
 		"{own}", "CASE WHEN "+own+" THEN 1 ELSE 0 END"), args...)
 	for _, row := range rows {
-		kinds = append(kinds, jobqueue.Kind{Group: row.Group, Task: row.Task, Priority: row.Priority})
+		if row.Priority.ok { // else it cannot be compared with others
+			kinds = append(kinds, jobqueue.Kind{Group: row.Group, Task: row.Task, Priority: row.Priority.n})
+		}
 	}
 	return kinds, groupsOf(kinds) <= c.Limit, err
 }

@@ -86,7 +86,7 @@ const plainState = "state || ''"
 // with the column jid, and $2 is the worker. Rows that somebody else has locked
 // are passed over, unless the transaction waits for them.
 func (tx jobTx) ours(r records, states string) string {
-	fence := "job." + plainState + " IN (" + states + ") AND job.worker = $2 AND job.heartbeat IS NOT NULL"
+	fence := "job." + plainState + " IN (" + states + ") AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL"
 	if tx.waits {
 		return fence
 	}

@@ -93,16 +93,21 @@ func (tx jobTx) takeBack(ctx context.Context, rules jobqueue.Rules) ([]jobqueue.
 	if err != nil {
 		return nil, err
 	}
-	var taken []jobqueue.Standing
+	standing := map[string]jobqueue.Standing{}
 	byWorker := map[string][]jobqueue.Ending{}
 	for _, job := range dead {
 		end := rules.Judge(job)
 		byWorker[job.Worker] = append(byWorker[job.Worker], end)
-		taken = append(taken, jobqueue.Standing{JID: job.JID, State: end.To, Worker: job.Worker, Cancel: !job.Cancel.IsZero()})
+		standing[job.JID] = jobqueue.Standing{JID: job.JID, State: end.To, Worker: job.Worker, Cancel: !job.Cancel.IsZero()}
 	}
+	var taken []jobqueue.Standing
 	for worker, ends := range byWorker {
-		if _, err := tx.end(ctx, worker, ends); err != nil {
+		ended, err := tx.end(ctx, worker, ends)
+		if err != nil {
 			return nil, err
+		}
+		for _, jid := range ended {
+			taken = append(taken, standing[jid])
 		}
 	}
 	return taken, nil

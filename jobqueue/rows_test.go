@@ -1,0 +1,68 @@
+package jobqueue_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// SQLite's columns take any value; one job with nonsense holds up no other.
+func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
+	for name, set := range map[string]string{
+		"ISO time": "submitted = '2026-01-01T00:00:00'", "no time": "submitted = 'yesterday'", "number": "submitted = 1700000000",
+		"priority": "priority = 'high'", "fraction": "priority = 10.5", "retries": "retries = 'many'", "due": "due = 'soon'",
+		"single": "single = 'yes'", "args": "args = x'00ff'", "huge": "priority = 9223372036854775807",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newFixture(t, storetest.SQLiteURL(t))
+			bad := q.submit(jobqueue.Job{Task: "t"})[0]
+			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, bad)
+			good := q.submit(jobqueue.Job{Task: "t"})[0]
+			e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
+			e.awaitEnd(good, jobqueue.Success)
+			if job := q.get(bad); !strings.HasPrefix(set, "priority") { // such a job is visible, but waits
+				e.awaitEnd(bad, jobqueue.Success)
+			} else if job.State != jobqueue.Waiting && job.State != jobqueue.Success {
+				t.Errorf("the job is %s", job.State)
+			}
+			if _, err := q.queue.List(q.ctx, jobqueue.Filter{}); err != nil {
+				t.Errorf("list: %v", err)
+			}
+		})
+	}
+}
+
+func TestJobThatLostItsWorkerColumnIsTakenBack(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		jid := q.inState(jobqueue.Running)
+		q.age(jid, time.Minute)
+		q.sql("UPDATE job SET worker = NULL WHERE jid = '%s'", jid)
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
+		e.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
+func TestJobThatCannotBeTakenBackHoldsUpNoOther(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		jid := q.inState(jobqueue.Running)
+		q.age(jid, time.Minute)
+		q.refuse("NEW.state = 'waiting' AND OLD.state = 'running' AND OLD.jid = '" + jid + "'")
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Success)
+	})
+}
+
+// refuse has a trigger of the user's refuse updates of jobs.
+func (q *fixture) refuse(when string) {
+	q.Helper()
+	if q.db.URL()[0] == 's' {
+		q.sql("CREATE TRIGGER own BEFORE UPDATE ON job WHEN %s BEGIN SELECT raise(ABORT, 'refused'); END", when)
+		return
+	}
+	q.sql("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$")
+	q.sql("CREATE TRIGGER own BEFORE UPDATE ON job FOR EACH ROW WHEN (%s) EXECUTE FUNCTION own()", when)
+}
