@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -70,7 +71,8 @@ func (c CommandConfig) validate() error {
 // shutdown, by SIGKILL after KillGrace, and in any case once the program itself
 // has ended. On Linux the program, though not what it has started, is killed with
 // this process; elsewhere it goes on if this process is killed. An exit code other
-// than 0 is an error; a program that cannot be started fails the job at once.
+// than 0 is an error; a program that cannot be started fails the job at once, unless
+// the system was short of processes, files or memory.
 func CommandHandler(cfg CommandConfig) (Handler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
 	ownGroup(cmd)
 	defer endsWithExecutor(cmd)()
 	if err := cmd.Start(); err != nil {
-		return Permanent(fmt.Errorf("start %s: %w", c.Argv[0], err))
+		return c.notStarted(err)
 	}
 	ended := make(chan struct{})
 	watched := make(chan struct{})
@@ -110,6 +112,18 @@ func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
 	close(ended)
 	<-watched
 	return c.verdict(ctx, cmd, err)
+}
+
+// notStarted is the error of a program that could not be started: a permanent
+// one, unless the system was short of something or the program is being written.
+func (c CommandConfig) notStarted(err error) error {
+	failed := fmt.Errorf("start %s: %w", c.Argv[0], err)
+	for _, passing := range []error{syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ETXTBSY} {
+		if errors.Is(err, passing) {
+			return failed
+		}
+	}
+	return Permanent(failed)
 }
 
 // supervise ends the process group when ctx ends, and what is left of it when

@@ -106,6 +106,32 @@ func TestCommandOutputIsCapped(t *testing.T) {
 	})
 }
 
+// A program that is being replaced can be started a little later.
+func TestCommandThatCannotBeStartedJustNowIsTriedAgain(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		program := filepath.Join(t.TempDir(), "program")
+		file, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o700)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if _, err := file.WriteString("#!/bin/sh\nexit 0\n"); err != nil {
+			t.Fatal(err)
+		}
+		h, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: []string{program}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := q.run(jobqueue.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.awaitEnd(jid, jobqueue.Stuck)
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
 // endsAsAWhole checks that a job whose processes ignore SIGTERM, and have
 // children, ends together with them.
 func endsAsAWhole(q *fixture, cfg jobqueue.CommandConfig, end func(jid string), state jobqueue.State) {
