@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // submit submits a job by hand and returns its id.
@@ -209,4 +210,20 @@ func TestJobListWatch(t *testing.T) {
 			t.Errorf("exit code %d, new job seen: %v", got, seen)
 		}
 	})
+}
+
+// On SQLite other programs may write lines without a counter; showing them comes
+// to an end.
+func TestJobLogWithoutCounters(t *testing.T) {
+	t.Parallel()
+	s := shell{env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t)}}
+	s.must(t, "migrate", "up")
+	jid := s.submit(t, "dump")
+	s.exec(t, "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', '"+jid+"', 'info', '2026-01-01 00:00:00.000000', 'by hand')")
+	s.must(t, "job", "cancel", jid)
+	for _, command := range [][]string{{"job", "log", jid}, {"job", "log", "--follow", jid}} {
+		if log := s.must(t, command...); strings.Count(log, "by hand") != 1 {
+			t.Errorf("%q: %q", command, log)
+		}
+	}
 }

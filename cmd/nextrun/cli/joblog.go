@@ -57,11 +57,15 @@ func (l *jobLog) write(ctx context.Context) (ended bool, err error) {
 		if len(lines) == 0 {
 			return job.State.Final(), nil
 		}
+		before := l.last
 		for _, line := range lines {
 			if err := l.line(line); err != nil {
 				return false, err
 			}
-			l.last = line.Counter
+			l.last = max(l.last, line.Counter)
+		}
+		if l.last == before { // lines that others wrote, without a counter
+			return job.State.Final(), nil
 		}
 	}
 }
