@@ -13,6 +13,7 @@ type attempt struct {
 	job     Job
 	renewed time.Time // when the lease was last known to be renewed
 	pending []dated   // lines to write, in order
+	more    bool      // there is more to fetch, once pending is written
 	percent int       // progress to write, or -1
 
 	notBefore time.Time // somebody has the row locked: do not try again sooner
@@ -25,6 +26,7 @@ type attempt struct {
 	context context.Context
 	notes   *notes
 	cancel  context.CancelCauseFunc // nil: not running
+	lease   *time.Timer             // cancels it when its lease ends; nil: not running
 }
 
 // outcome is how a handler ended.
@@ -42,6 +44,14 @@ func (a *attempt) stop(cause error) {
 	}
 }
 
+// renew notes that the heartbeat was renewed no sooner than at a time.
+func (a *attempt) renew(at time.Time, lease time.Duration) {
+	a.renewed = at
+	if a.lease != nil && a.ending == nil {
+		a.lease.Reset(time.Until(at.Add(lease)))
+	}
+}
+
 // run calls the handler and hands over the outcome.
 func (a *attempt) run(ctx context.Context, handler Handler, done func(outcome)) {
 	o := outcome{attempt: a, err: errors.New("the handler ended its goroutine")}
@@ -50,10 +60,14 @@ func (a *attempt) run(ctx context.Context, handler Handler, done func(outcome)) 
 		if p := recover(); p != nil {
 			o.err = panicked(job, p)
 		}
+		a.lease.Stop()
 		o.cause = context.Cause(ctx)
 		o.result = a.notes.finish()
 		a.cancel(nil)
 		done(o)
 	}()
 	o.err = handler(ctx, job)
+	if o.err != nil {
+		_ = o.err.Error() // that it panics, as of a nil pointer, is the handler's fault, too
+	}
 }

@@ -35,6 +35,16 @@ func (l *loop) gathered(due time.Time) time.Time {
 	return due
 }
 
+// gathering is until when the ends of jobs that have just begun are gathered;
+// after that each of them wakes the loop.
+func (l *loop) gathering(now time.Time) time.Time {
+	if !l.gatherTo.After(now) {
+		l.e.inbox.expect(0)
+		return now.Add(time.Hour)
+	}
+	return l.gatherTo
+}
+
 // ordersDue tells when the next exchange has something to do, if it has.
 func (l *loop) ordersDue() (at time.Time, pending bool) {
 	sooner := func(t time.Time) {

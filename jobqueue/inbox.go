@@ -53,8 +53,12 @@ func (b *inbox) ended(o outcome) {
 // the inbox in time if fewer do.
 func (b *inbox) expect(n int) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.expected = n
+	wake := n == 0 && len(b.outcomes) > 0
+	b.mu.Unlock()
+	if wake {
+		b.signal()
+	}
 }
 
 // noted says that the attempt's notes are to be fetched.

@@ -46,20 +46,21 @@ type loop struct {
 	group string
 	phase int
 
-	kinds    []Kind    // that wait, as the last claim found
-	kindsTo  time.Time // until when to rely on that
-	recorded time.Time // when the group was
-	round    int       // number of exchanges
-	fresh    int       // jobs begun by the last exchange that have not ended
-	gatherTo time.Time // until when to wait for them
-	look     int       // how many claims that find nothing to make; 0: none
-	lookAt   time.Time // not before
-	noteAt   time.Time
-	beatAt   time.Time
-	cancelAt time.Time
-	checkAt  time.Time // when to recover and to poll
-	failures int       // in a row
-	retryAt  time.Time // after a failure
+	kinds       []Kind    // that wait, as the last claim found
+	kindsTo     time.Time // until when to rely on that
+	recorded    time.Time // when the group was
+	round       int       // number of exchanges
+	fresh       int       // jobs begun by the last exchange that have not ended
+	gatherTo    time.Time // until when to wait for them
+	look        int       // how many claims that find nothing to make; 0: none
+	lookAt      time.Time // not before
+	noteAt      time.Time
+	beatAt      time.Time
+	cancelAt    time.Time
+	checkAt     time.Time // when to recover and to poll
+	failures    int       // in a row
+	unrecovered int       // checks that failed in a row
+	retryAt     time.Time // after a failure
 
 	stopping bool
 	graceEnd time.Time
@@ -111,7 +112,7 @@ func (l *loop) read(now time.Time) {
 	l.noteAt = m.noteAt
 	for a := range m.dirty {
 		if l.hand[a] {
-			a.fetch()
+			a.fetch(false)
 		}
 	}
 	for _, o := range m.outcomes {
@@ -125,9 +126,17 @@ func (l *loop) read(now time.Time) {
 	}
 }
 
-// fetch takes what the handler has told of the job.
-func (a *attempt) fetch() {
+// fetch takes what the handler has told of the job; unless that is the last, not
+// before what it told earlier is written, so that it waits as long as nothing
+// can be. What nobody will write is dropped.
+func (a *attempt) fetch(last bool) {
+	if a.more = len(a.pending) > 0 && !last && !a.gone; a.more {
+		return
+	}
 	lines, percent := a.notes.fetch()
+	if a.gone {
+		return
+	}
 	a.pending = append(a.pending, lines...)
 	if percent >= 0 {
 		a.percent = percent
@@ -156,7 +165,6 @@ func (l *loop) failed(err error, now time.Time) {
 	l.failures++
 	l.retryAt = now.Add(wait)
 	l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
-	l.expire(now)
 	if l.stopping && l.giveUp.IsZero() {
 		l.giveUp = now.Add(l.cfg.Lease)
 	}
@@ -184,8 +192,8 @@ func (l *loop) next() time.Time {
 	if !l.stopping {
 		sooner(l.checkAt)
 	}
-	if l.fresh > 1 && l.gatherTo.After(now) {
-		sooner(l.gatherTo)
+	if l.fresh > 1 {
+		sooner(l.gathering(now))
 	}
 	if due, pending := l.ordersDue(); pending {
 		sooner(l.gathered(due))

@@ -19,6 +19,8 @@ func (l *loop) written(o Orders, report Report) {
 			a.pending = slices.DeleteFunc(a.pending, func(d dated) bool { return !held[d.ID] })
 			if len(a.pending) > 0 {
 				a.notBefore = later
+			} else if a.more {
+				a.fetch(false)
 			}
 		}
 	}
@@ -59,6 +61,8 @@ func (l *loop) missed(a *attempt, s Standing, later time.Time) {
 		a.ending = &Ending{JID: s.JID, From: Scheduled, To: Cancelled, Result: "cancelled before it began"}
 	case a.ending != nil && s.State == a.ending.From && s.Cancel && !a.ending.To.Final():
 		a.ending.To, a.ending.Interrupted = Cancelled, false
+	case a.ending != nil && a.ending.From == Scheduled && s.State == Running:
+		a.ending.From = Running // its beginning was committed, although the connection broke
 	case s.State == Scheduled || s.State == Running:
 		a.notBefore = later // somebody has the row locked
 	default:

@@ -48,13 +48,11 @@ func (l *loop) leave() []string {
 	return left
 }
 
-// expire cancels attempts whose lease could not be renewed in time: somebody
-// else may have them by now.
-func (l *loop) expire(now time.Time) {
-	for a := range l.hand {
-		if !a.began.IsZero() && a.ending == nil && now.Sub(a.renewed) > l.cfg.Lease && context.Cause(a.context) == nil {
-			l.emit(Event{Kind: EventLost, Job: a.job})
-			a.stop(ErrLeaseLost)
-		}
+// expire cancels an attempt whose lease could not be renewed in time: somebody
+// else may have it by now. It is not the loop that calls it, but a timer.
+func (l *loop) expire(a *attempt) {
+	if context.Cause(a.context) == nil {
+		l.emit(Event{Kind: EventLost, Job: a.job})
+		a.stop(ErrLeaseLost)
 	}
 }

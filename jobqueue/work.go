@@ -36,7 +36,7 @@ func (l *loop) beat(now time.Time) error {
 		case !l.owns(a, s):
 			l.lose(a)
 		default:
-			a.renewed = now
+			a.renew(now, l.cfg.Lease)
 			if s.Cancel {
 				a.stop(ErrCancelled)
 			}
@@ -78,8 +78,10 @@ func (l *loop) check(now time.Time) error {
 	rules := Rules{Lease: l.cfg.Lease, MaxInterrupts: l.cfg.MaxInterrupts, Limit: recoverLimit}
 	recovery, err := l.e.store.Recover(l.hard, rules)
 	if err != nil {
-		return err
+		l.unchecked(err, now)
+		return nil
 	}
+	l.unrecovered = 0
 	for _, s := range recovery.Interrupted {
 		l.emit(Event{Kind: EventInterrupted, Job: Job{JID: s.JID}, State: s.State, Worker: s.Worker})
 	}
@@ -96,6 +98,18 @@ func (l *loop) check(now time.Time) error {
 	l.checkAt = now.Add(wait)
 	l.look, l.lookAt = max(l.look, 1), time.Time{}
 	return nil
+}
+
+// unchecked puts the next check off, and nothing else: one job that cannot be
+// taken back must not keep the others from being run.
+func (l *loop) unchecked(err error, now time.Time) {
+	wait := pause(l.unrecovered)
+	l.unrecovered++
+	l.checkAt = now.Add(wait)
+	l.look, l.lookAt = max(l.look, 1), time.Time{}
+	if l.hard.Err() == nil {
+		l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
+	}
 }
 
 // cancellations ends the contexts of jobs that somebody asked to cancel.
@@ -121,6 +135,8 @@ func (l *loop) start(a *attempt) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(l.hard))
 	a.began, a.context, a.cancel, a.round = time.Now(), ctx, cancel, l.round
 	a.notes = newNotes(ctx, func(urgent bool) { l.e.inbox.noted(a, urgent) })
+	// A timer, since the loop may be waiting for a database that does not answer.
+	a.lease = time.AfterFunc(time.Until(a.renewed.Add(l.cfg.Lease)), func() { l.expire(a) })
 	l.emit(Event{Kind: EventBegun, Job: a.job})
 	go a.run(ctx, l.e.handlers[a.job.Task], l.e.inbox.ended)
 }
@@ -135,7 +151,7 @@ func (l *loop) ended(o outcome) {
 		delete(l.hand, a)
 		return
 	}
-	a.fetch()
+	a.fetch(true)
 	a.percent = -1 // the transition sets it
 	a.err = o.err
 	end := l.cfg.decide(a.job, o, rand.Float64())

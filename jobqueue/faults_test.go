@@ -1,0 +1,157 @@
+package jobqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+// faulty is a queue whose exchanges go wrong on request.
+type faulty struct {
+	store.JobStore
+	exchange func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error)
+	beat     func(ctx context.Context) error
+	down     atomic.Bool
+}
+
+func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
+	if f.down.Load() {
+		return "", errDown
+	}
+	return f.JobStore.LastGroup(ctx, name)
+}
+
+func (f *faulty) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+	if f.down.Load() {
+		return jobqueue.Report{}, errDown
+	}
+	if f.exchange == nil {
+		return f.JobStore.Exchange(ctx, o)
+	}
+	return f.exchange(ctx, o)
+}
+
+func (f *faulty) Beat(ctx context.Context, worker string, jids []string) ([]jobqueue.Standing, error) {
+	if f.beat != nil {
+		if err := f.beat(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.JobStore.Beat(ctx, worker, jids)
+}
+
+var errDown = errors.New("the connection broke")
+
+// The beginning is committed, but the answer is lost, and then the executor is
+// told to stop: the handler was never called, so the job goes back.
+func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		begun := make(chan string, 1)
+		lost := &faulty{JobStore: q.store}
+		stopping := make(chan struct{})
+		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+			report, err := q.store.Exchange(ctx, o)
+			if len(report.Begun) > 0 {
+				begun <- report.Begun[0]
+				<-stopping
+				return jobqueue.Report{}, errDown
+			}
+			return report, err
+		}
+		e := q.executorOn(lost, jobqueue.Config{}, map[string]jobqueue.Handler{
+			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },
+		})
+		start, stop := context.WithCancel(q.ctx)
+		if err := e.Start(start); err != nil {
+			t.Fatal(err)
+		}
+		q.submit(jobqueue.Job{Task: "t"})
+		jid := receive(q, begun, "the beginning")
+		stop()
+		close(stopping)
+		select {
+		case <-e.Done():
+		case <-time.After(patience):
+			ctx, cancel := context.WithCancel(q.ctx)
+			cancel()
+			t.Errorf("the executor does not end: %v", e.Stop(ctx))
+		}
+		if job := q.get(jid); job.State != jobqueue.Waiting || job.Worker != "" || job.Interrupts != 0 || job.Retries != 0 {
+			t.Errorf("the job is %+v", job)
+		}
+	})
+}
+
+// A database that neither answers nor fails keeps the lease from being renewed
+// just as well.
+func TestLeaseThatADatabaseWithoutAnswerHoldsEndsTheHandler(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		hang := make(chan struct{})
+		s := &faulty{JobStore: q.store, beat: func(context.Context) error { <-hang; return nil }}
+		cause := make(chan error, 10)
+		e := q.executorOn(s, jobqueue.Config{Lease: time.Second, ShutdownGrace: -1}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, _ *jobqueue.JobContext) error {
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			},
+		})
+		e.start()
+		q.submit(jobqueue.Job{Task: "t"})
+		defer close(hang)
+		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
+			t.Errorf("cause: %v", err)
+		}
+	})
+}
+
+// badError is an error that cannot be told.
+type badError struct{ text string }
+
+func (e *badError) Error() string { return e.text }
+
+func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
+			"t":    func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
+			"good": nothing,
+		})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
+	})
+}
+
+// While nothing can be written, a handler that has much to say waits.
+func TestLogWaitsWhileTheDatabaseIsAway(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		s := &faulty{JobStore: q.store}
+		const lines = 50_000
+		var written atomic.Int64
+		e := q.executorOn(s, jobqueue.Config{Lease: time.Hour}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				s.down.Store(true)
+				for i := range lines {
+					job.Log(jobqueue.Info, fmt.Sprint(i))
+					written.Store(int64(i + 1))
+				}
+				return ctx.Err()
+			},
+		}).start()
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.await(8, "of trouble", kind(jobqueue.EventTrouble))
+		if n := written.Load(); n >= lines {
+			t.Errorf("%d lines wait in memory", n)
+		}
+		s.down.Store(false)
+		e.awaitEnd(jid, jobqueue.Success)
+		if log := q.log(jid); len(log) != lines+1 || log[lines] != fmt.Sprint(lines-1) {
+			t.Errorf("%d lines", len(log))
+		}
+	})
+}
