@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -93,6 +94,7 @@ type DB struct {
 	options  Options
 	write    *sqlx.DB // SQLite: one connection, transactions are immediate
 	read     *sqlx.DB // PostgreSQL: the same pool
+	migrate  *sql.DB  // SQLite: that of write
 	skew     skew
 }
 
@@ -147,10 +149,13 @@ func (db *DB) Close() error {
 	if db.read != db.write {
 		err = errors.Join(err, db.read.Close())
 	}
+	if db.migrate != db.write.DB {
+		err = errors.Join(err, db.migrate.Close())
+	}
 	return err
 }
 
 // Migrator returns the migrations of this database.
 func (db *DB) Migrator() *migrations.Migrator {
-	return migrations.New(db.write.DB, db.dialect.name())
+	return migrations.New(db.migrate, db.dialect.name())
 }

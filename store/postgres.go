@@ -46,6 +46,14 @@ func (db *DB) openPostgres() error {
 	if err != nil {
 		return err
 	}
+	// Migrations may take their time.
+	slow, err := pq.NewConnector(u.String())
+	if err != nil {
+		return err
+	}
+	db.migrate = sql.OpenDB(slow)
+	db.migrate.SetMaxIdleConns(1)
+	connector.Dialer(&dialer{patience: db.options.StatementTimeout + answerGrace})
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(db.options.MaxConns)
 	pool.SetMaxIdleConns(db.options.MaxConns)

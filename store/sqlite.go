@@ -61,6 +61,7 @@ func (db *DB) openSQLite() error {
 	read.SetMaxOpenConns(db.options.MaxConns + maxWatchers)
 	read.SetMaxIdleConns(db.options.MaxConns)
 	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
+	db.migrate = write
 	db.dialect = &sqlite{read: db.read, host: db.options.Clock}
 	return nil
 }

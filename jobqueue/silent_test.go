@@ -1,0 +1,132 @@
+package jobqueue_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// network stands between a program and its database, and can fall silent.
+type network struct {
+	mu     sync.Mutex
+	silent chan struct{} // nil: it is not; closed when it ends
+}
+
+func (n *network) wait() {
+	n.mu.Lock()
+	silent := n.silent
+	n.mu.Unlock()
+	if silent != nil {
+		<-silent
+	}
+}
+
+// through returns the database's URL through the network.
+func (n *network) through(t *testing.T, databaseURL string) string {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := u.Host
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range conns {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			d, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = c.Close()
+				continue
+			}
+			mu.Lock()
+			conns = append(conns, c, d)
+			mu.Unlock()
+			for _, way := range [][2]net.Conn{{c, d}, {d, c}} {
+				all.Go(func() {
+					_, _ = io.Copy(gate{way[0], n}, way[1])
+					_ = way[0].Close()
+				})
+			}
+		}
+	})
+	u.Host = l.Addr().String()
+	return u.String()
+}
+
+// gate is a connection behind the network.
+type gate struct {
+	io.Writer
+	n *network
+}
+
+func (g gate) Write(p []byte) (int, error) {
+	g.n.wait()
+	return g.Writer.Write(p)
+}
+
+// A network that swallows all, without a word, costs the jobs in hand and some
+// time. Neither the executor nor the end of it waits for the network.
+func TestExecutorSurvivesASilentNetwork(t *testing.T) {
+	var n network
+	q := newFixture(t, storetest.PostgresURL(t))
+	far, err := store.Open(q.ctx, n.through(t, q.url), store.Options{StatementTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = far.Close() })
+	cause := make(chan error, 10)
+	began := make(chan string, 10)
+	e := q.executorOn(far.Jobs(), jobqueue.Config{Lease: time.Second}, map[string]jobqueue.Handler{
+		"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+			began <- job.JID
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return ctx.Err()
+		},
+	})
+	if err := e.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	q.submit(jobqueue.Job{Task: "t"})
+	receive(q, began, "the job")
+	ended := make(chan struct{})
+	defer close(ended)
+	n.mu.Lock()
+	n.silent = ended
+	n.mu.Unlock()
+	if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
+		t.Errorf("cause: %v", err)
+	}
+	e.await(1, "of trouble", kind(jobqueue.EventTrouble))
+	ctx, cancel := context.WithCancel(q.ctx)
+	cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- e.Stop(ctx) }()
+	_ = receive(q, stopped, "the end of Stop")
+}
