@@ -3,6 +3,7 @@ package jobqueue
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.RetryCap, DefaultRetryCap)
 	setDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
 	setDefault(&c.ShutdownGrace, DefaultShutdownGrace)
+	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }
 
@@ -116,6 +118,9 @@ func (c Config) validate() error {
 	check(!strings.Contains(c.Name, "/"), "Name", c.Name, "a name without '/'")
 	check(len(c.Name) <= maxName, "Name", fmt.Sprintf("%d bytes long", len(c.Name)), fmt.Sprintf("at most %d bytes", maxName))
 	check(validText(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
+	for _, group := range c.Groups {
+		check(validText(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+	}
 	check(within(c.PoolSize, 1, maxPoolSize), "PoolSize", c.PoolSize, fmt.Sprintf("1 to %d", maxPoolSize))
 	check(within(c.High, 1, maxShare), "High", c.High, fmt.Sprintf("1 to %d", maxShare))
 	check(within(c.Low, 1, maxShare), "Low", c.Low, fmt.Sprintf("1 to %d", maxShare))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -120,6 +121,17 @@ func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
 	onBoth(t, func(q *fixture) {
 		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
 			"t":    func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
+			"good": nothing,
+		})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
+	})
+}
+
+func TestHandlerThatEndsItsGoroutineFailsTheJobOnly(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
+			"t":    func(context.Context, *jobqueue.JobContext) error { runtime.Goexit(); return nil },
 			"good": nothing,
 		})
 		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)

@@ -1,6 +1,8 @@
 package jobqueue_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,4 +67,35 @@ func (q *fixture) refuse(when string) {
 	}
 	q.sql("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$")
 	q.sql("CREATE TRIGGER own BEFORE UPDATE ON job FOR EACH ROW WHEN (%s) EXECUTE FUNCTION own()", when)
+}
+
+func TestGroupThatIsNamedTwice(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		handlers := map[string]jobqueue.Handler{}
+		var jobs []jobqueue.Job
+		for i := range 40 {
+			task := fmt.Sprintf("t%d", i)
+			handlers[task] = nothing
+			jobs = append(jobs, jobqueue.Job{Task: task, Group: "a"})
+		}
+		q.submit(jobs...)
+		e := q.run(jobqueue.Config{Groups: []string{"a", "b", "a"}}, handlers)
+		e.await(len(jobs), "of success", ended(jobqueue.Success))
+	})
+}
+
+func TestLargeArgs(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		args := `{"a": "` + strings.Repeat("ü", 5<<20) + `"}`
+		got := make(chan bool, 20)
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
+			"t": func(_ context.Context, job *jobqueue.JobContext) error { got <- job.Args == args; return nil },
+		})
+		for range 3 {
+			e.awaitEnd(q.submit(jobqueue.Job{Task: "t", Args: args})[0], jobqueue.Success)
+			if !<-got {
+				t.Error("the args are not those that were submitted")
+			}
+		}
+	})
 }
