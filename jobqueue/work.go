@@ -75,6 +75,13 @@ func (l *loop) check(now time.Time) error {
 	if l.stopping || now.Before(l.checkAt) {
 		return nil
 	}
+	// First, so that no job in hand looks dead although the clock has leapt.
+	if !l.beatAt.Equal(now.Add(l.cfg.Heartbeat)) { // else it was done just now
+		l.beatAt = now
+		if err := l.beat(now); err != nil {
+			return err
+		}
+	}
 	rules := Rules{Lease: l.cfg.Lease, MaxInterrupts: l.cfg.MaxInterrupts, Limit: recoverLimit}
 	recovery, err := l.e.store.Recover(l.hard, rules)
 	if err != nil {
