@@ -30,7 +30,7 @@ func (tx jobTx) writeLines(ctx context.Context, lines []jobqueue.Line) ([]jobque
 	if tx.waits {
 		lock = ""
 	}
-	query := "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM " + few(r) + " AS v)"
+	query := "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM " + r.sql + " AS v)"
 	if err := tx.list(ctx, &free, query+lock, r.param); err != nil {
 		return nil, err
 	}

@@ -108,8 +108,3 @@ func (tx *Tx) texts(placeholder int, values []string) (records, error) {
 	return tx.db.newRecords(placeholder, []field{{"value", fieldText}}, len(values),
 		func(i int) []any { return []any{values[i]} })
 }
-
-// few makes a table expression of records count as few rows: for hundreds
-// PostgreSQL would rather read a whole table of some thousand rows than find
-// them by their ids; of a limit that it does not know it expects a tenth.
-func few(r records) string { return "(SELECT * FROM " + r.sql + " AS every LIMIT (SELECT 1000000000))" }

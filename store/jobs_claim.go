@@ -149,7 +149,7 @@ func (tx jobTx) take(ctx context.Context, worker string, c jobqueue.Claim, kinds
 	}
 	groups := groupsOf(kinds)
 	quota := (c.Limit + groups - 1) / groups
-	jobs, err := tx.jobs(ctx, tx.fill(takeSQL, "{kinds}", few(r)),
+	jobs, err := tx.jobs(ctx, tx.fill(takeSQL, "{kinds}", r.sql),
 		r.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), quota)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (tx jobTx) ours(r records, states string) string {
 	if tx.waits {
 		return fence
 	}
-	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + few(r) + " AS v) AND " +
+	return fence + " AND job.jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM " + r.sql + " AS v) AND " +
 		fence + tx.db.dialect.lockRows() + ")"
 }
 
@@ -105,7 +105,7 @@ func (tx jobTx) begin(ctx context.Context, worker string, list []jobqueue.Beginn
 	var begun []string
 	err = tx.list(ctx, &begun, `UPDATE job SET state = 'running', started = $3, startedmillis = $4, heartbeat = $3,
 			progress = 0, result = NULL
-		WHERE job.jid IN (SELECT v.jid FROM `+few(r)+` AS v) AND cancel IS NULL AND `+tx.ours(r, "'scheduled'")+` RETURNING jid`,
+		WHERE job.jid IN (SELECT v.jid FROM `+r.sql+` AS v) AND cancel IS NULL AND `+tx.ours(r, "'scheduled'")+` RETURNING jid`,
 		r.param, worker, Timestamp(tx.now), tx.now.UnixMilli())
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (tx jobTx) end(ctx context.Context, worker string, list []jobqueue.Ending) 
 			heartbeat = NULL, worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
 			retries = job.retries + r.tried, interrupts = job.interrupts + r.interrupted,
 			progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END
-		FROM `+few(r)+` AS r
+		FROM `+r.sql+` AS r
 		WHERE job.jid = r.jid AND job.state = r.was AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck')) AND `+
 		tx.ours(r, "'scheduled', 'running'")+` RETURNING job.jid`, r.param, worker)
 	if err != nil {
@@ -174,7 +174,7 @@ func (tx jobTx) progress(ctx context.Context, worker string, list []jobqueue.Pro
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, `UPDATE job SET progress = r.percent FROM `+few(r)+` AS r
+	_, err = tx.exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.sql+` AS r
 		WHERE job.jid = r.jid AND `+tx.ours(r, "'running'"), r.param, worker)
 	return err
 }

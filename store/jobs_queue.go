@@ -146,7 +146,7 @@ func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (
 		return 0, err
 	}
 	for _, table := range []string{"joblog", "job"} {
-		_, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+few(r)+" AS v)", r.param)
+		_, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.sql+" AS v)", r.param)
 		if err != nil {
 			return 0, tx.db.classify(ctx, err)
 		}

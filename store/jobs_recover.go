@@ -47,7 +47,7 @@ func (tx jobTx) standing(ctx context.Context, jids []string) ([]jobqueue.Standin
 	}
 	err = tx.list(ctx, &rows, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
-		FROM `+few(r)+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.param)
+		FROM `+r.sql+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.param)
 	if err != nil {
 		return nil, err
 	}

@@ -18,18 +18,19 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic
 	if err != nil {
 		return nil, err
 	}
-	// The rows are locked first, so that one which somebody else has locked is
+	// The time of the mark, which all tasks of a batch share, finds them among
+	// those that others have marked. The rows are locked first, so that one which somebody else has locked is
 	// left behind, with its mark, instead of waited for.
 	var kept []string
 	err = tx.list(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.sql+` AS v),
-		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1`+tx.db.dialect.lockRows()+`)
+		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4`+tx.db.dialect.lockRows()+`)
 		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
 			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
 				WHEN plan.problem IS NOT NULL THEN plan.problem
 				WHEN t.problem LIKE 'warning: args%' THEN t.problem END
 		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
-		RETURNING id`, mark, r.param, handAgain)
+		RETURNING id`, mark, r.param, handAgain, Timestamp(plans[0].Task.Marked))
 	return kept, err
 }
 

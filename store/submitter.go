@@ -15,20 +15,32 @@ type jobSubmitter struct{ db *DB }
 // CopiesArgs implements [periodic.ArgsCopier].
 func (jobSubmitter) CopiesArgs() {}
 
-// Pending implements [periodic.Submitter].
+// Pending implements [periodic.Submitter]. It looks up each tracker by itself:
+// for all at once PostgreSQL may rather read all pending jobs, of which its
+// statistics need not know.
 func (s jobSubmitter) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
-	r, err := s.db.newRecords(1, []field{{"id", fieldText}}, len(trackers), func(i int) []any { return []any{trackers[i]} })
+	wanted, err := s.db.newRecords(1, []field{{"id", fieldText}}, len(trackers), func(i int) []any { return []any{trackers[i]} })
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`SELECT j.tracker, j.jid, j.state, j.due, j.started
-		FROM `+r.sql+` AS v JOIN job AS j ON j.tracker = v.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
-		ORDER BY j.tracker, j.submitted`), r.param)
+	jids, err := scanTexts(tx.QueryContext(ctx, s.db.dialect.rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = v.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.sql+` AS v) AS p WHERE jid IS NOT NULL`), wanted.param))
+	if err != nil || len(jids) == 0 {
+		return nil, err
+	}
+	found, err := s.db.newRecords(1, []field{{"jid", fieldText}}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.db.dialect.rebind(`SELECT tracker, jid, state, due, started FROM job
+		WHERE jid IN (SELECT v.jid FROM `+found.sql+` AS v)
+			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`), found.param)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	pending := map[string]periodic.Pending{}
+	pending := make(map[string]periodic.Pending, len(jids))
 	for rows.Next() {
 		var tracker string
 		var p periodic.Pending
