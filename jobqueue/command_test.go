@@ -97,6 +97,15 @@ func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
 	})
 }
 
+func TestCommandOutputIsCutBetweenCharacters(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		job, log := q.command(jobqueue.CommandConfig{Argv: []string{"cat"}}, jobqueue.Job{Args: "x" + strings.Repeat("ü", 20_000)})
+		if job.State != jobqueue.Success || len(log) != 3 || strings.Join(log, "") != job.Args {
+			t.Errorf("%s, %d lines, replaced characters: %d", job.State, len(log), strings.Count(strings.Join(log, ""), "\uFFFD"))
+		}
+	})
+}
+
 func TestCommandOutputIsCapped(t *testing.T) {
 	onBoth(t, func(q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, jobqueue.Job{})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // maxLine is where a line of output is cut in two.
@@ -68,16 +69,27 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.rest = append(s.rest, p...)
 	for {
 		end := bytes.IndexByte(s.rest, '\n')
-		if end < 0 && len(s.rest) < maxLine {
+		if end < 0 && len(s.rest) <= maxLine {
 			return len(p), nil
 		}
 		next := end + 1
 		if end < 0 || end > maxLine {
-			end, next = maxLine, maxLine
+			end = cut(s.rest)
+			next = end
 		}
 		s.output.line(s.level, string(s.rest[:end]))
 		s.rest = s.rest[next:]
 	}
+}
+
+// cut is where to cut a line that is longer than maxLine: between characters.
+func cut(line []byte) int {
+	for end := maxLine; end > maxLine-utf8.UTFMax; end-- {
+		if utf8.RuneStart(line[end]) {
+			return end
+		}
+	}
+	return maxLine // it is no text
 }
 
 func (s *stream) flush() {
