@@ -73,13 +73,24 @@ func (c Config) validate() error {
 		return errors.New("webhook.Config.Source is no URI reference")
 	}
 	for name, value := range c.Headers {
-		if strings.ContainsAny(name+value, "\r\n\x00") || name == "" || reserved(name) {
+		if !headerName(name) || strings.ContainsFunc(value, isControl) || reserved(name) {
 			return fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
 		}
 	}
 	_, err = c.keys()
 	return err
 }
+
+// headerName reports whether a text is a token, as names of headers are (RFC
+// 9110 5.6.2).
+func headerName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// isControl reports whether a character cannot be in a header's value.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // reserved reports whether the publisher sets a header itself.
 func reserved(name string) bool {

@@ -7,8 +7,8 @@
 //
 // # Signatures
 //
-// With a secret each request carries webhook-id, which is the event's id,
-// webhook-timestamp, in Unix seconds, and webhook-signature: "v1," and the
+// With a secret each request carries webhook-id, which is the event's id
+// (percent-encoded like ce-id, should it need that), webhook-timestamp, in Unix seconds, and webhook-signature: "v1," and the
 // base64 of HMAC-SHA256 over id, timestamp and body, joined by dots, as the
 // Standard Webhooks specification has it. A receiver computes the same,
 // compares in constant time, and refuses timestamps that are old. [Verify]

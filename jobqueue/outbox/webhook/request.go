@@ -35,11 +35,11 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 			r.Header.Set("ce-"+a.Name, headerValue(a.Value))
 		}
 	}
-	sign(r.Header, p.signers, event.ID, time.Now(), body)
+	sign(r.Header, p.signers, headerValue(event.ID), time.Now(), body)
 	return r, nil
 }
 
-// headerValue writes an attribute as a header's value: what is not printable
+// headerValue writes an attribute, or an event's id, as a header's value: what is not printable
 // ASCII, the space, the quote and the percent sign are percent-encoded UTF-8
 // (HTTP protocol binding 3.1.3.2).
 func headerValue(text string) string {

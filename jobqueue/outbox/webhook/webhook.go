@@ -17,7 +17,7 @@ import (
 const (
 	maxAnswer = 64 << 10 // bytes of an answer that are read, so that the connection can serve again
 	maxQuoted = 200      // bytes of it that an error quotes
-	minSecret = 4        // bytes from which on a parameter of the URL may be one
+	minSecret = 4        // bytes from which on a part of the URL or of a header may be one
 )
 
 // Publisher posts events to a URL. It implements [outbox.Publisher] and is safe
@@ -57,6 +57,9 @@ func New(cfg Config) (*Publisher, error) {
 	p.secret = append(p.secret, cfg.Secrets...)
 	for _, value := range cfg.Headers {
 		p.secret = append(p.secret, value)
+		if _, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret { // what is behind Bearer
+			p.secret = append(p.secret, token)
+		}
 	}
 	u, _ := url.Parse(cfg.URL) // validate has parsed it
 	if password, ok := u.User.Password(); ok {

@@ -149,6 +149,25 @@ func TestEachEventHasItsOwnSignature(t *testing.T) {
 	}
 }
 
+// Ids are any text; a header is not.
+func TestIDsThatNoHeaderCanHold(t *testing.T) {
+	t.Parallel()
+	url, requests := receiver(t, status(http.StatusOK))
+	p := publisher(t, webhook.Config{URL: url, Secrets: []string{key}})
+	for id, want := range map[string]string{"a\nb": "a%0Ab", " ä ": "%20%C3%A4%20", "100%": "100%25", "order-7/a": "order-7/a"} {
+		e := event()
+		e.ID = id
+		if n, err := p.Publish(t.Context(), []outbox.Event{e}); n != 1 || err != nil {
+			t.Errorf("%q: %d, %v", id, n, err)
+			continue
+		}
+		got := <-requests
+		if err := webhook.Verify(got.header, []byte(got.body), time.Now(), time.Minute, key); err != nil || got.header.Get(webhook.HeaderID) != want {
+			t.Errorf("%q came as %q, %v; want %q", id, got.header.Get(webhook.HeaderID), err, want)
+		}
+	}
+}
+
 // The example of the Standard Webhooks specification, computed by other code:
 // printf %s 'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}' | openssl dgst -sha256 -hmac ...
 func TestSignatureIsThatOfTheSpecification(t *testing.T) {
@@ -232,11 +251,16 @@ func TestErrorsShowNoSecret(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, "what is %s and %s?", r.Header.Get("Authorization"), r.URL.RawQuery)
 	})
+	bare, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, "unknown token %s", strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	})
 	for name, url := range map[string]string{
-		"an answer that repeats it": echo + "/?token=" + secret,
-		"no connection":             "http://user:" + secret + "@127.0.0.1:1/?token=" + secret,
+		"an answer that repeats it":          echo + "/?token=" + secret,
+		"an answer that repeats it, in part": bare,
+		"no connection":                      "http://user:" + secret + "@127.0.0.1:1/?token=" + secret,
 	} {
-		p := publisher(t, webhook.Config{URL: url, Secrets: []string{secret}, Headers: map[string]string{"Authorization": "Bearer " + secret}})
+		p := publisher(t, webhook.Config{URL: url, Secrets: []string{key}, Headers: map[string]string{"Authorization": "Bearer " + secret}})
 		_, err := p.Publish(t.Context(), []outbox.Event{event()})
 		if err == nil || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", name, err)
@@ -245,6 +269,8 @@ func TestErrorsShowNoSecret(t *testing.T) {
 	for field, cfg := range map[string]webhook.Config{
 		"URL": {URL: "http://user:" + secret + "@\x7f/"}, "Mode": {URL: "http://x", Mode: "odd"}, "Secrets[0]": {URL: "http://x", Secrets: []string{"geheim"}},
 		"Headers": {URL: "http://x", Headers: map[string]string{"Webhook-Id": secret}}, "Timeout": {URL: "http://x", Timeout: -1},
+		`Headers: "X Own"`: {URL: "http://x", Headers: map[string]string{"X Own": secret}},
+		`Headers: "X-Own"`: {URL: "http://x", Headers: map[string]string{"X-Own": secret + "\x01"}},
 	} {
 		if _, err := webhook.New(cfg); err == nil || !strings.Contains(err.Error(), "Config."+field) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", field, err)
