@@ -71,11 +71,8 @@ func (c Config) options() ([]kgo.Opt, error) {
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("nextrun"),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
-		kgo.ProducerBatchMaxBytes(DefaultMaxBytes),
+		kgo.ProducerBatchMaxBytes(c.maxBytes()),
 		kgo.ProducerLinger(0),
-	}
-	if c.MaxBytes != 0 {
-		options = append(options, kgo.ProducerBatchMaxBytes(c.MaxBytes))
 	}
 	if c.CreateTopics {
 		options = append(options, kgo.AllowAutoTopicCreation())
@@ -95,6 +92,13 @@ func (c Config) timeout() time.Duration {
 		return DefaultTimeout
 	}
 	return c.Timeout
+}
+
+func (c Config) maxBytes() int32 {
+	if c.MaxBytes == 0 {
+		return DefaultMaxBytes
+	}
+	return c.MaxBytes
 }
 
 func (c Config) mechanism() (sasl.Mechanism, error) {

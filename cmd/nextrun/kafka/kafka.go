@@ -65,11 +65,34 @@ func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, er
 }
 
 // produce returns how many of the first records were acknowledged, and why the
-// next was not; otherwise is why there is no next.
+// next was not; otherwise is why there is no next. What does not fit into one
+// batch waits for what comes before it, which may be refused.
 func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwise error) (int, error) {
-	if len(records) == 0 {
-		return 0, otherwise
+	done, alone := 0, false
+	for done < len(records) {
+		if ctx.Err() != nil {
+			return done, outbox.ErrNotTried
+		}
+		n := 1
+		if !alone {
+			n = p.cfg.fitting(records[done:])
+		}
+		accepted, err := p.produceTogether(ctx, records[done:done+n])
+		done += accepted
+		switch {
+		case err == nil:
+		case n > 1 && isTooLarge(err):
+			alone = true // the batch was, which says nothing of the event
+		default:
+			return done, p.verdict(err)
+		}
 	}
+	return done, otherwise
+}
+
+// produceTogether returns how many of the first records were acknowledged, and
+// why the next was not.
+func (p *Publisher) produceTogether(ctx context.Context, records []*kgo.Record) (int, error) {
 	client, err := p.connect()
 	if err != nil {
 		return 0, err
@@ -77,6 +100,9 @@ func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwis
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.timeout())
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { p.giveUp(client) })
+	for _, r := range records {
+		r.Context = ctx // a record keeps that of the last attempt
+	}
 	results := client.ProduceSync(ctx, records...)
 	stop()
 	failed := make(map[*kgo.Record]error, len(results)) // results come as they are acknowledged
@@ -85,10 +111,10 @@ func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwis
 	}
 	for i, r := range records {
 		if err := failed[r]; err != nil {
-			return i, p.verdict(err)
+			return i, err
 		}
 	}
-	return len(records), otherwise
+	return len(records), nil
 }
 
 // connect returns the client; franz-go connects when it has something to send.
@@ -114,6 +140,11 @@ func (p *Publisher) giveUp(client *kgo.Client) {
 	}
 	p.mu.Unlock()
 	client.Close()
+}
+
+// isTooLarge reports whether the brokers found a batch too large.
+func isTooLarge(err error) bool {
+	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.RecordListTooLarge)
 }
 
 // refusals are the errors that say that the event itself is not wanted.

@@ -1,11 +1,13 @@
 package kafka_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
@@ -56,12 +58,8 @@ func TestErrorsSayWhatToExpect(t *testing.T) {
 		return outbox.Event{ID: "e", Topic: topic, Type: "x", AggregateID: "a", Payload: strings.Repeat("x", size)}
 	}
 	p := publisher(t, kafka.Config{Brokers: c.ListenAddrs()})
-	chance := make([]byte, 3<<20) // does not compress
-	for i := range chance {
-		chance[i] = byte(' ' + rand.IntN(90))
-	}
 	big := event("orders", 0)
-	big.Payload = string(chance)
+	big.Payload = incompressible(3 << 20)
 	n, err := p.Publish(t.Context(), []outbox.Event{event("orders", 1), big})
 	if n != 1 || !outbox.IsRefusal(err) {
 		t.Errorf("an event of 3 MiB: %d, %v; want the one before it accepted, and a refusal", n, err)
@@ -79,4 +77,48 @@ func TestErrorsSayWhatToExpect(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
+}
+
+func incompressible(size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(' ' + rand.IntN(90))
+	}
+	return string(b)
+}
+
+// Brokers may take less than this producer's batches: what they refuse then is
+// the batch, not the events in it.
+func TestBatchThatTheBrokersFindTooLarge(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "20000"}))
+	p := publisher(t, kafka.Config{Brokers: c.ListenAddrs()})
+	events := make([]outbox.Event, 9)
+	for i := range events {
+		events[i] = outbox.Event{ID: fmt.Sprint(i), Topic: "orders", Type: "x", AggregateID: "a", Payload: incompressible(5000)}
+	}
+	if n, err := p.Publish(t.Context(), events); n != len(events) || err != nil {
+		t.Fatalf("published %d, %v", n, err)
+	}
+	checkOrder(t, consume(t, c, func(r []*kgo.Record) bool { return len(distinct(r)) == len(events) }), events)
+}
+
+// An event that is too large must not be overtaken by those behind it.
+func TestNothingOvertakesAnEventThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	p := publisher(t, kafka.Config{Brokers: c.ListenAddrs()})
+	events := make([]outbox.Event, 3)
+	for i := range events {
+		events[i] = outbox.Event{ID: fmt.Sprint(i), Topic: "orders", Type: "x", AggregateID: "a"}
+	}
+	events[1].Payload = incompressible(3 << 20)
+	if n, err := p.Publish(t.Context(), events); n != 1 || !outbox.IsRefusal(err) {
+		t.Errorf("published %d, %v; want 1 and a refusal", n, err)
+	}
+	events[1].Payload = ""
+	if n, err := p.Publish(t.Context(), events[1:]); n != 2 || err != nil {
+		t.Fatalf("published %d, %v", n, err)
+	}
+	checkOrder(t, consume(t, c, func(r []*kgo.Record) bool { return len(distinct(r)) == len(events) }), events)
 }

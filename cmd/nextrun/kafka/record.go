@@ -30,3 +30,26 @@ func (c Config) record(e outbox.Event) (*kgo.Record, error) {
 	header("content-type", cloud.ContentType)
 	return r, nil
 }
+
+// What a record and each of its headers take in a batch beside their texts, at
+// most.
+const (
+	recordOverhead = 128
+	headerOverhead = 10
+)
+
+// fitting is how many of the first records are sure to fit into one batch; 1 if
+// none is.
+func (c Config) fitting(records []*kgo.Record) int {
+	left := int(c.maxBytes())
+	for i, r := range records {
+		left -= len(r.Key) + len(r.Value) + recordOverhead
+		for _, h := range r.Headers {
+			left -= len(h.Key) + len(h.Value) + headerOverhead
+		}
+		if left < 0 {
+			return max(i, 1)
+		}
+	}
+	return len(records)
+}
