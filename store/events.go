@@ -65,17 +65,38 @@ func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms 
 
 // End implements [outbox.Log].
 func (l EventLog) End(ctx context.Context, topic string) (int64, error) {
-	var end sql.NullInt64
-	err := l.db.placeEvents(ctx, []string{topic})
+	ends, err := l.Ends(ctx, []string{topic})
+	return ends[topic], err
+}
+
+// Ends implements [outbox.Log].
+func (l EventLog) Ends(ctx context.Context, topics []string) (map[string]int64, error) {
+	var rows []struct {
+		Topic    string
+		Position int64
+	}
+	err := l.db.placeEvents(ctx, topics)
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
-			return tx.get(ctx, &end, `SELECT max(position) FROM event_topic WHERE topic = $1`, topic)
+			if topics == nil {
+				return tx.list(ctx, &rows, `SELECT topic, position FROM event_topic`)
+			}
+			r, err := tx.texts(1, topics)
+			if err != nil {
+				return err
+			}
+			return tx.list(ctx, &rows, `SELECT topic, position FROM event_topic
+				WHERE topic IN (SELECT value FROM `+r.sql+` AS v)`, r.param)
 		})
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find the end of topic %q: %w", topic, err)
+		return nil, fmt.Errorf("find the ends of topics: %w", err)
 	}
-	return end.Int64, nil
+	ends := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		ends[r.Topic] = r.Position
+	}
+	return ends, nil
 }
 
 // Topics implements [outbox.Log].

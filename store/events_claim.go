@@ -10,7 +10,10 @@ import (
 // Claim implements [outbox.Source].
 func (l EventLog) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	err := l.db.placeEvents(ctx, c.Topics)
+	var err error
+	if c.Among == nil {
+		err = l.db.placeEvents(ctx, c.Topics)
+	}
 	if err == nil {
 		claimed, err = l.db.claimTopics(ctx, c, l.unreadTopics, l.acquireTopics)
 	}
@@ -44,7 +47,7 @@ func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, top
 	err = tx.list(ctx, &leases, `UPDATE event_offset SET holder = $3, token = token + 1, expires = $4
 		WHERE group_ = $2 AND topic IN (
 			SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM `+r.sql+` AS v)
-				AND (expires IS NULL OR expires <= $5 OR holder = $3)`+tx.db.dialect.lockRows()+`)
+				AND (expires IS NULL OR expires <= $5 OR holder IS NULL OR holder = $3)`+tx.db.dialect.lockRows()+`)
 		RETURNING topic, token`,
 		r.param, l.group, c.Holder, Timestamp(tx.now.Add(c.Lease)), Timestamp(tx.now))
 	if err != nil {
@@ -93,7 +96,7 @@ func (l EventLog) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, te
 		}
 		read = max(read, offset.Last) // what was there has been removed
 	}
-	_, err := tx.exec(ctx, `UPDATE event_offset SET expires = $5, position = $6
+	_, err := tx.exec(ctx, `UPDATE event_offset SET holder = NULL, expires = $5, position = $6
 		WHERE group_ = $1 AND topic = $2 AND holder = $3 AND token = $4`,
 		l.group, lease.Topic, lease.Holder, lease.Token, Timestamp(tx.now), read)
 	return nil, err
@@ -103,11 +106,7 @@ func (l EventLog) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, te
 // was consumed.
 func (l EventLog) Settle(ctx context.Context, s outbox.Settlement) (next *outbox.Batch, err error) {
 	err = l.db.Update(ctx, func(tx *Tx) error {
-		until := tx.now
-		if s.More {
-			until = until.Add(s.Terms.Lease)
-		}
-		held, err := l.commit(ctx, tx, s, Timestamp(until))
+		held, err := l.commit(ctx, tx, s)
 		if err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func (l EventLog) Settle(ctx context.Context, s outbox.Settlement) (next *outbox
 }
 
 // commit writes the offset if the lease is still the group's.
-func (l EventLog) commit(ctx context.Context, tx *Tx, s outbox.Settlement, until Timestamp) (int64, error) {
+func (l EventLog) commit(ctx context.Context, tx *Tx, s outbox.Settlement) (int64, error) {
 	var position any // nil: as it is
 	if n := len(s.Accepted); n > 0 {
 		position = s.Accepted[n-1].Position
@@ -135,9 +134,10 @@ func (l EventLog) commit(ctx context.Context, tx *Tx, s outbox.Settlement, until
 	if f := s.Failed; f != nil {
 		attempts, problem, retry = f.Item.Attempts+1, f.Problem, Timestamp(tx.now.Add(f.Delay))
 	}
+	holder, until := tx.renewed(s)
 	return tx.exec(ctx, `UPDATE event_offset SET expires = $5, updated = $6, position = coalesce($7, position),
-			attempts = $8, problem = $9, retry = $10
-		WHERE group_ = $1 AND topic = $2 AND holder = $3 AND token = $4`,
+			attempts = $8, problem = $9, retry = $10, holder = $11
+		WHERE group_ = $1 AND topic = $2 AND coalesce(holder, $3) = $3 AND token = $4`,
 		l.group, s.Lease.Topic, s.Lease.Holder, s.Lease.Token, until, Timestamp(tx.now), position,
-		attempts, nullable(problem), retry)
+		attempts, nullable(problem), retry, holder)
 }

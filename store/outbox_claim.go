@@ -37,13 +37,17 @@ type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) 
 func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	var topics []string
-	if err := db.View(ctx, func(tx *Tx) error {
-		rows, err := list(ctx, tx)
-		topics, claimed.Next = choose(rows, c, tx.now)
-		return err
-	}); err != nil || len(topics) == 0 {
-		return claimed, err
+	topics := c.Among
+	if topics == nil {
+		if err := db.View(ctx, func(tx *Tx) error {
+			rows, err := list(ctx, tx)
+			topics, claimed.Next = choose(rows, c, tx.now)
+			return err
+		}); err != nil || len(topics) == 0 {
+			return claimed, err
+		}
+		n := min(c.Count, len(topics))
+		topics, claimed.Ready = topics[:n], topics[n:]
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
 		var err error
@@ -60,8 +64,8 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 // looked at again.
 const lockedPause = 100 * time.Millisecond
 
-// choose returns the topics to acquire, least recently served first, and the
-// time until another one may be ready; negative if there is none.
+// choose returns the topics that could be acquired, least recently served first,
+// and the time until another one may be ready; negative if there is none.
 func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, next time.Duration) {
 	next = -1
 	slices.SortStableFunc(rows, func(a, b topicRow) int {
@@ -73,15 +77,15 @@ func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, ne
 		}
 		ready := r.Retry.Time()
 		// A lease of the own that is not in hand was taken by a claim that
-		// seemed to fail.
-		if own := r.Holder != nil && *r.Holder == c.Holder; !own && r.Expires.Time().After(ready) {
+		// seemed to fail. One of nobody was given back; that a clock which was
+		// set back since is behind its end means nothing.
+		free := r.Holder == nil || *r.Holder == c.Holder
+		if !free && r.Expires.Time().After(ready) {
 			ready = r.Expires.Time()
 		}
 		switch wait := ready.Sub(now); {
 		case !ready.After(now):
-			if len(topics) < c.Count {
-				topics = append(topics, r.Topic)
-			}
+			topics = append(topics, r.Topic)
 		case next < 0 || wait < next:
 			next = wait
 		}
@@ -124,7 +128,7 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []strin
 	var leases []leaseRow
 	err = tx.list(ctx, &leases, `UPDATE outbox_topic SET holder = $2, token = token + 1, expires = $3 WHERE topic IN (
 			SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM `+r.sql+` AS v)
-				AND (t.expires IS NULL OR t.expires <= $4 OR t.holder = $2) AND NOT `+isStopped+
+				AND (t.expires IS NULL OR t.expires <= $4 OR t.holder IS NULL OR t.holder = $2) AND NOT `+isStopped+
 		tx.db.dialect.lockRows()+`) RETURNING topic, token`,
 		r.param, c.Holder, Timestamp(tx.now.Add(c.Lease)), Timestamp(tx.now))
 	if err != nil {
@@ -178,7 +182,7 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox
 	if len(b.Items) > 0 {
 		return b, nil
 	}
-	_, err = tx.exec(ctx, `UPDATE outbox_topic SET expires = $4 WHERE topic = $1 AND holder = $2 AND token = $3`,
-		lease.Topic, lease.Holder, lease.Token, Timestamp(tx.now))
+	_, err = tx.exec(ctx, `UPDATE outbox_topic SET holder = NULL, expires = $4
+		WHERE topic = $1 AND holder = $2 AND token = $3`, lease.Topic, lease.Holder, lease.Token, Timestamp(tx.now))
 	return nil, err
 }

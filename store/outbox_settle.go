@@ -10,13 +10,10 @@ import (
 // Settle implements [outbox.Source].
 func (s OutboxStore) Settle(ctx context.Context, settled outbox.Settlement) (next *outbox.Batch, err error) {
 	err = s.db.Update(ctx, func(tx *Tx) error {
-		until := tx.now
-		if settled.More {
-			until = until.Add(settled.Terms.Lease)
-		}
 		l := settled.Lease
-		held, err := tx.exec(ctx, `UPDATE outbox_topic SET expires = $4 WHERE topic = $1 AND holder = $2 AND token = $3`,
-			l.Topic, l.Holder, l.Token, Timestamp(until))
+		holder, until := tx.renewed(settled)
+		held, err := tx.exec(ctx, `UPDATE outbox_topic SET holder = $4, expires = $5
+			WHERE topic = $1 AND coalesce(holder, $2) = $2 AND token = $3`, l.Topic, l.Holder, l.Token, holder, until)
 		if err != nil {
 			return err
 		}
@@ -38,6 +35,16 @@ func (s OutboxStore) Settle(ctx context.Context, settled outbox.Settlement) (nex
 		return nil, fmt.Errorf("settle messages of topic %q: %w", settled.Lease.Topic, err)
 	}
 	return next, nil
+}
+
+// renewed is who holds a lease from now on, nobody if it is given back, and
+// until when. A lease that was given back can be settled once more, as long as
+// the token is the same: the first time may only have seemed to fail.
+func (tx *Tx) renewed(s outbox.Settlement) (holder any, until Timestamp) {
+	if s.More {
+		return s.Lease.Holder, Timestamp(tx.now.Add(s.Terms.Lease))
+	}
+	return nil, Timestamp(tx.now)
 }
 
 // markPublished finds the messages by event_id alone: who holds the topic knows

@@ -81,6 +81,9 @@ type Log interface {
 	Read(ctx context.Context, topic string, after int64, limit int) ([]Event, error)
 	// End is the last position of a topic.
 	End(ctx context.Context, topic string) (int64, error)
+	// Ends is the last position of each topic that has events, or of those of
+	// the named ones; nil: of all.
+	Ends(ctx context.Context, topics []string) (map[string]int64, error)
 	// Topics lists the topics that have events.
 	Topics(ctx context.Context) ([]string, error)
 	// Seek sets the group's offset in a topic: the event after position is read

@@ -28,33 +28,39 @@ const followLimit = 100
 // Drain calls fn with the events that there are now, in order within each
 // topic, and returns how many. It ends with fn's first error.
 func (f *Follower) Drain(ctx context.Context, fn func(Event) error) (int, error) {
-	topics := f.Topics
-	if topics == nil {
-		var err error
-		if topics, err = f.Log.Topics(ctx); err != nil {
-			return 0, err
-		}
+	ends, err := f.Log.Ends(ctx, f.Topics)
+	if err != nil {
+		return 0, err
 	}
 	if f.After == nil {
 		f.After = map[string]int64{}
 	}
 	count := 0
-	for _, topic := range slices.Sorted(maps.Keys(set(topics))) {
-		for {
-			events, err := f.Log.Read(ctx, topic, f.After[topic], followLimit)
-			if err != nil {
+	for _, topic := range slices.Sorted(maps.Keys(ends)) {
+		n, err := f.drain(ctx, topic, ends[topic], fn)
+		if count += n; err != nil {
+			return count, err
+		}
+	}
+	return count, nil
+}
+
+// drain calls fn with the events of a topic up to the position end, at least.
+func (f *Follower) drain(ctx context.Context, topic string, end int64, fn func(Event) error) (count int, err error) {
+	for f.After[topic] < end {
+		events, err := f.Log.Read(ctx, topic, f.After[topic], followLimit)
+		if err != nil {
+			return count, err
+		}
+		for _, e := range events {
+			if err := fn(e); err != nil {
 				return count, err
 			}
-			for _, e := range events {
-				if err := fn(e); err != nil {
-					return count, err
-				}
-				f.After[topic] = e.Position
-				count++
-			}
-			if len(events) < followLimit {
-				break
-			}
+			f.After[topic] = e.Position
+			count++
+		}
+		if len(events) == 0 {
+			f.After[topic] = end // what was there has been removed
 		}
 	}
 	return count, nil
@@ -108,12 +114,4 @@ func (f *Follower) report(err error) {
 	if f.Report != nil {
 		f.Report(err)
 	}
-}
-
-func set(names []string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
 }

@@ -53,11 +53,17 @@ type Claim struct {
 	Topics []string // only of these topics; nil: of all
 	Except []string // not of these
 	Count  int      // at most so many topics
+	// Among are the only topics to look at, from an earlier Claimed.Ready, so
+	// that not all need be listed for each that is claimed. nil: list them.
+	Among []string
 }
 
 // Claimed is the answer to a [Claim].
 type Claimed struct {
 	Batches []Batch
+	// Ready are more topics with something to do, least recently served first.
+	// Empty if there were Claim.Among.
+	Ready []string
 	// Next is the time until a retry is due or a lease of others ends; negative
 	// if there is neither.
 	Next time.Duration

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -51,25 +50,18 @@ func (p *program) tail(ctx context.Context, log outbox.Log, o tailOptions) error
 	follower := outbox.Follower{Log: log, Topics: o.topics, After: map[string]int64{}, Report: func(err error) {
 		p.complain("%v; trying again", err)
 	}}
-	topics := slices.Clone(o.topics)
-	if topics == nil {
-		var err error
-		if topics, err = log.Topics(ctx); err != nil {
-			return err
-		}
+	ends, err := log.Ends(ctx, o.topics)
+	if err != nil {
+		return err
 	}
-	for _, topic := range topics {
-		end, err := log.End(ctx, topic)
-		if err != nil {
-			return err
-		}
+	for topic, end := range ends {
 		follower.After[topic] = max(end-o.number, 0)
 	}
 	show := func(e outbox.Event) error { return p.showEvent(e, o.asJSON) }
 	if o.follow {
 		return follower.Follow(ctx, show)
 	}
-	_, err := follower.Drain(ctx, show)
+	_, err = follower.Drain(ctx, show)
 	return err
 }
 
