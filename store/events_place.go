@@ -57,20 +57,22 @@ func (db *DB) placeEvents(ctx context.Context, topics []string) error {
 
 // place gives events of a topic their positions. The topic's row is locked by
 // an update in a statement of its own: the next one sees what was committed
-// while it waited for the lock.
+// while it waited for the lock. An event that is removed meanwhile leaves its
+// position unused: the topic goes on behind the last one that was given.
 func (tx *Tx) place(ctx context.Context, topic string) (int64, error) {
 	if _, err := tx.exec(ctx, `INSERT INTO event_topic (topic) VALUES ($1)
 		ON CONFLICT (topic) DO UPDATE SET topic = excluded.topic`, topic); err != nil {
 		return 0, err
 	}
-	placed, err := tx.exec(ctx, `UPDATE event_store SET position = placed.position FROM (
+	var placed []int64
+	err := tx.list(ctx, &placed, `UPDATE event_store SET position = of_position FROM (
 			SELECT seq AS of_seq, (SELECT position FROM event_topic WHERE topic = $1) +
-				row_number() OVER (ORDER BY seq) AS position
+				row_number() OVER (ORDER BY seq) AS of_position
 			FROM (SELECT seq FROM event_store WHERE topic = $1 AND position IS NULL ORDER BY seq LIMIT $2) AS u) AS placed
-		WHERE seq = of_seq`, topic, placeLimit)
-	if err != nil || placed == 0 {
-		return placed, err
+		WHERE seq = of_seq RETURNING position`, topic, placeLimit)
+	if err != nil || len(placed) == 0 {
+		return 0, err
 	}
-	_, err = tx.exec(ctx, `UPDATE event_topic SET position = position + $2 WHERE topic = $1`, topic, placed)
-	return placed, err
+	_, err = tx.exec(ctx, `UPDATE event_topic SET position = $2 WHERE topic = $1`, topic, slices.Max(placed))
+	return int64(len(placed)), err
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // SpecVersion is the version of the CloudEvents specification that is followed:
@@ -61,7 +62,7 @@ func NewCloudEvent(e Event, source string) CloudEvent {
 		{"partitionkey", e.AggregateID},
 		{"aggregateversion", strconv.FormatInt(e.AggregateVersion, 10)},
 	}}
-	if json.Valid([]byte(e.Payload)) {
+	if utf8.ValidString(e.Payload) && json.Valid([]byte(e.Payload)) {
 		c.ContentType = jsonType
 	}
 	if !e.Due.IsZero() {

@@ -74,6 +74,8 @@ func TestCloudEventHasWhatTheEventHas(t *testing.T) {
 			`"subject":"o/7",` + rest + `"datacontenttype":"application/json","data":{"a":1}}`},
 		{`no "JSON`, "", `{"specversion":"1.0","id":"e1","source":"/nextrun","type":"order.placed",` +
 			`"subject":"o/7",` + rest + `"datacontenttype":"text/plain; charset=utf-8","data":"no \"JSON"}`},
+		{"\"\xff\"", "", `{"specversion":"1.0","id":"e1","source":"/nextrun","type":"order.placed",` + // args of SQLite can be so
+			`"subject":"o/7",` + rest + `"datacontenttype":"text/plain; charset=utf-8","data":"\"\ufffd\""}`},
 	} {
 		e.Payload = test.payload
 		got, err := outbox.NewCloudEvent(e, test.source).Structured()

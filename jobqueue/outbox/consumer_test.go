@@ -128,6 +128,32 @@ func TestSeekAndRemovedEvents(t *testing.T) {
 	})
 }
 
+// An event that is removed while it gets its position does not stop its topic.
+func TestEventRemovedWhileItIsPlaced(t *testing.T) {
+	t.Parallel()
+	f := newPostgres(t) // SQLite has one writer at a time
+	all := f.append(events("t", 5)...)
+	f.exec(`DELETE FROM outbox_message`)
+	removal, err := f.sql.BeginTx(f.Context(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer removal.Rollback()
+	if _, err := removal.Exec(`DELETE FROM event_store WHERE id = $1`, all[0].ID); err != nil {
+		f.Fatal(err)
+	}
+	r := newReceiver()
+	f.consumer("g", r.receive, f.quick("one"))
+	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
+	if err := removal.Commit(); err != nil {
+		f.Fatal(err)
+	}
+	r.await(f, 4)
+	want := slices.Concat(all[1:], f.append(events("t", 2)...))
+	r.await(f, len(want))
+	r.check(f, want)
+}
+
 func TestHandlerThatFailsIsToldInTheOffset(t *testing.T) {
 	both(t, func(f *fixture) {
 		want := f.append(events("t", 3)...)
