@@ -17,7 +17,9 @@ type Tx interface {
 
 // AppendTx appends events in the caller's transaction and returns them with ID,
 // AggregateVersion and Created set. They are published if, and after, the
-// caller commits. Until then other writers of the same aggregates wait.
+// caller commits. Until then other writers of the same aggregates wait; events
+// of several aggregates belong in one call, which takes them in an order in
+// which two writers cannot wait for each other.
 //
 // It returns an error that wraps [ErrInvalid] before it has touched the
 // database, or the store's: an id, or a due of that aggregate, that exists
