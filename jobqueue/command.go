@@ -103,15 +103,14 @@ func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
 		return c.notStarted(err)
 	}
 	ended := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		c.supervise(ctx, cmd, ended)
-	}()
+	told := make(chan bool)
+	go func() { told <- c.supervise(ctx, cmd, ended) }()
 	err := cmd.Wait()
 	close(ended)
-	<-watched
-	return c.verdict(ctx, cmd, err)
+	if <-told { // an exit code of 0 then says that it stopped in order, not that it is done
+		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))
+	}
+	return c.verdict(cmd, err)
 }
 
 // notStarted is the error of a program that could not be started: a permanent
@@ -127,16 +126,16 @@ func (c CommandConfig) notStarted(err error) error {
 }
 
 // supervise ends the process group when ctx ends, and what is left of it when
-// the program has ended.
-func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-chan struct{}) {
+// the program has ended. It reports whether it told the program to end.
+func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-chan struct{}) (told bool) {
 	defer killGroup(cmd)
 	select {
 	case <-ended:
-		return
+		return false
 	case <-ctx.Done():
 	}
 	if c.KillGrace < 0 {
-		return
+		return true
 	}
 	terminateGroup(cmd)
 	timer := time.NewTimer(c.KillGrace)
@@ -145,15 +144,14 @@ func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-cha
 	case <-ended:
 	case <-timer.C:
 	}
+	return true
 }
 
-func (c CommandConfig) verdict(ctx context.Context, cmd *exec.Cmd, err error) error {
+func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))
 	case errors.As(err, &exit):
 		err = fmt.Errorf("%s: %w", c.Argv[0], err)
 		if slices.Contains(c.PermanentCodes, cmd.ProcessState.ExitCode()) {

@@ -195,6 +195,55 @@ func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
 	})
 }
 
+// A program that ends in order when it is told to has not done its job.
+func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
+	for name, end := range map[string]struct {
+		by    func(q *fixture, e *executor, jid string)
+		state jobqueue.State
+	}{
+		"cancelled": {func(q *fixture, _ *executor, jid string) {
+			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
+				q.Fatal(err)
+			}
+		}, jobqueue.Cancelled},
+		"shutdown": {func(q *fixture, e *executor, _ string) {
+			if err := e.Stop(q.ctx); err != nil {
+				q.Fatal(err)
+			}
+		}, jobqueue.Waiting},
+		"too long": {func(*fixture, *executor, string) {}, jobqueue.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(q *fixture) {
+				ready := filepath.Join(q.TempDir(), "ready")
+				if err := syscall.Mkfifo(ready, 0o600); err != nil {
+					q.Fatal(err)
+				}
+				cfg := jobqueue.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)}
+				if name == "too long" {
+					cfg.Timeout = 3 * time.Second
+				}
+				h, err := jobqueue.CommandHandler(cfg)
+				if err != nil {
+					q.Fatal(err)
+				}
+				e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
+				jid := q.submit(jobqueue.Job{Task: "t"})[0]
+				if _, err := os.ReadFile(ready); err != nil { // waits for the script
+					q.Fatal(err)
+				}
+				end.by(q, e, jid)
+				if name != "shutdown" {
+					e.await(1, "ended", kind(jobqueue.EventEnded))
+				}
+				if job := q.get(jid); job.State != end.state {
+					t.Errorf("the job is %s, want %s", job.State, end.state)
+				}
+			})
+		})
+	}
+}
+
 func TestCommandLeavesNoChildrenBehind(t *testing.T) {
 	onBoth(t, func(q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
