@@ -33,7 +33,7 @@ func (l EventLog) Watch(ctx context.Context, wake func(), report func(error)) {
 // Read implements [outbox.Log].
 func (l EventLog) Read(ctx context.Context, topic string, after int64, limit int) ([]outbox.Event, error) {
 	var events []outbox.Event
-	err := l.db.placeEvents(ctx, []string{topic})
+	_, err := l.db.placeEvents(ctx, []string{topic})
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
 			events, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: outbox.DefaultBatchBytes})
@@ -75,7 +75,7 @@ func (l EventLog) Ends(ctx context.Context, topics []string) (map[string]int64, 
 		Topic    string
 		Position int64
 	}
-	err := l.db.placeEvents(ctx, topics)
+	_, err := l.db.placeEvents(ctx, topics)
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
 			if topics == nil {

@@ -10,15 +10,18 @@ import (
 // Claim implements [outbox.Source].
 func (l EventLog) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	var err error
+	placed, err := true, error(nil)
 	if c.Among == nil {
-		err = l.db.placeEvents(ctx, c.Topics)
+		placed, err = l.db.placeEvents(ctx, c.Topics)
 	}
 	if err == nil {
 		claimed, err = l.db.claimTopics(ctx, c, l.unreadTopics, l.acquireTopics)
 	}
 	if err != nil {
 		return claimed, fmt.Errorf("claim topics for group %q: %w", l.group, err)
+	}
+	if !placed {
+		claimed.Next = soon(claimed.Next)
 	}
 	return claimed, nil
 }

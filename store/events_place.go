@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -19,38 +20,37 @@ const unplacedTopics = `WITH RECURSIVE p (topic) AS (
 	SELECT topic FROM p WHERE topic IS NOT NULL`
 
 // placeEvents gives the events of topics their positions, of all topics if
-// topics is nil. Nothing is written where all have theirs.
+// topics is nil. It passes over topics in which somebody has rows locked, and
+// reports whether there were none. Nothing is written where all have theirs.
 //
 // Positions are given to what has been committed, in the order of appending,
 // while the topic's row is locked. So they are committed in their own order,
 // and a position that can be seen has no gap before it: what commits later
 // comes behind it. Events of an aggregate come in the order of their versions,
 // because the later one was appended only after the earlier was committed.
-func (db *DB) placeEvents(ctx context.Context, topics []string) error {
+func (db *DB) placeEvents(ctx context.Context, topics []string) (all bool, err error) {
 	for {
 		var open []string
 		if err := db.View(ctx, func(tx *Tx) error { return tx.list(ctx, &open, unplacedTopics) }); err != nil {
-			return err
+			return false, err
 		}
 		if topics != nil {
 			open = slices.DeleteFunc(open, func(t string) bool { return !slices.Contains(topics, t) })
 		}
-		if len(open) == 0 {
-			return nil
-		}
-		full := false
+		full, all := false, true
 		for _, topic := range open {
 			var placed int64
-			if err := db.Update(ctx, func(tx *Tx) (err error) {
+			err := db.updateBriefly(ctx, func(tx *Tx) (err error) {
 				placed, err = tx.place(ctx, topic)
 				return err
-			}); err != nil {
-				return err
+			})
+			if err != nil && !errors.Is(err, ErrContended) {
+				return false, err
 			}
-			full = full || placed == placeLimit
+			full, all = full || placed == placeLimit, all && err == nil
 		}
 		if !full {
-			return nil
+			return all, nil
 		}
 	}
 }

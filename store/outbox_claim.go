@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,20 +50,52 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 		n := min(c.Count, len(topics))
 		topics, claimed.Ready = topics[:n], topics[n:]
 	}
-	err := db.Update(ctx, func(tx *Tx) error {
-		var err error
-		claimed.Batches, err = take(ctx, tx, c, topics)
+	err := passOver(topics, func(topics []string) error {
+		var batches []outbox.Batch
+		err := db.updateBriefly(ctx, func(tx *Tx) (err error) {
+			batches, err = take(ctx, tx, c, topics)
+			return err
+		})
+		if err == nil {
+			claimed.Batches = append(claimed.Batches, batches...)
+		}
 		return err
 	})
-	if len(claimed.Batches) < len(topics) && (claimed.Next < 0 || claimed.Next > lockedPause) {
-		claimed.Next = lockedPause
+	if len(claimed.Batches) < len(topics) {
+		claimed.Next = soon(claimed.Next)
 	}
 	return claimed, err
+}
+
+// passOver tries all topics at once, or, if somebody has a row locked that try
+// had to wait for, each by itself, and passes over those with such a row.
+func passOver(topics []string, try func(topics []string) error) error {
+	err := try(topics)
+	switch {
+	case !errors.Is(err, ErrContended):
+		return err
+	case len(topics) == 1:
+		return nil
+	}
+	for i := range topics {
+		if err := passOver(topics[i:i+1], try); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lockedPause is how soon topics that somebody else was just acquiring are
 // looked at again.
 const lockedPause = 100 * time.Millisecond
+
+// soon is lockedPause, or the time until the next look if that is shorter.
+func soon(next time.Duration) time.Duration {
+	if next < 0 {
+		return lockedPause
+	}
+	return min(next, lockedPause)
+}
 
 // choose returns the topics that could be acquired, least recently served first,
 // and the time until another one may be ready; negative if there is none.
