@@ -23,9 +23,6 @@ type dialect interface {
 	// lockRows is appended to a SELECT whose rows will be updated, so that
 	// rows locked by others are passed over.
 	lockRows() string
-	// waitBriefly is a statement after which the transaction waits for locked
-	// rows a fraction of a second only; empty where there are no such locks.
-	waitBriefly() string
 	// records is a table expression with the given columns over the one parameter
 	// $n, which encode makes of rows.
 	records(n int, columns []field) string
@@ -35,8 +32,9 @@ type dialect interface {
 	// greatest and least name the functions of several arguments.
 	greatest() string
 	least() string
-	// begin prepares a transaction and returns its now.
-	begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error)
+	// begin prepares a transaction, which waits for a locked row as long as wait
+	// says where there are such locks, and returns its now.
+	begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error)
 	// now returns the time inside a transaction that somebody else began.
 	now(ctx context.Context, tx jobqueue.DBTX) (time.Time, error)
 	// firstJobs joins to each row before it, as c, the first jobs of a

@@ -12,28 +12,23 @@ import (
 // rows locked, so it first goes without looking for locks, which takes half the
 // time, and only if it then has to wait for one it passes over locked rows.
 func (s JobStore) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
-	brief := s.db.dialect.waitBriefly()
-	if o.Locked {
-		brief = ""
-	}
-	report, err := s.exchange(ctx, o, brief)
-	if errors.Is(err, ErrBusy) && brief != "" {
-		return s.exchange(ctx, o, "")
+	waits := s.db.dialect.lockRows() != "" && !o.Locked
+	report, err := s.exchange(ctx, o, waits)
+	if errors.Is(err, ErrBusy) && waits {
+		return s.exchange(ctx, o, false)
 	}
 	return report, err
 }
 
-// exchange passes over locked rows, or if brief is not empty waits for them, as
-// long as that statement sets.
-func (s JobStore) exchange(ctx context.Context, o jobqueue.Orders, brief string) (jobqueue.Report, error) {
+// exchange passes over locked rows, or waits for them, but briefly.
+func (s JobStore) exchange(ctx context.Context, o jobqueue.Orders, waits bool) (jobqueue.Report, error) {
 	report := jobqueue.Report{Group: o.Claim.Group, Phase: o.Claim.Phase}
-	err := s.db.Update(ctx, func(outer *Tx) (err error) {
-		tx := jobTx{Tx: outer, waits: brief != ""}
-		if tx.waits {
-			if _, err := tx.exec(ctx, brief); err != nil {
-				return err
-			}
-		}
+	update := s.db.Update
+	if waits {
+		update = s.db.updateBriefly
+	}
+	err := update(ctx, func(outer *Tx) (err error) {
+		tx := jobTx{Tx: outer, waits: waits}
 		if report.Held, err = tx.writeLines(ctx, o.Lines); err != nil {
 			return err
 		}

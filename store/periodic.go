@@ -16,15 +16,8 @@ func (db *DB) Periodic() periodic.Store { return schedulerStore{db} }
 type schedulerStore struct{ db *DB }
 
 func (s schedulerStore) Update(ctx context.Context, fn func(periodic.Tx) error) error {
-	return s.db.Update(ctx, func(tx *Tx) error {
-		// A row that somebody has locked is to hold up its own task only.
-		if brief := s.db.dialect.waitBriefly(); brief != "" {
-			if _, err := tx.exec(ctx, brief); err != nil {
-				return err
-			}
-		}
-		return fn(schedulerTx{tx})
-	})
+	// A row that somebody has locked is to hold up its own task only.
+	return s.db.updateBriefly(ctx, func(tx *Tx) error { return fn(schedulerTx{tx}) })
 }
 
 func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(error)) {

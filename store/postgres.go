@@ -68,19 +68,18 @@ func (*postgres) name() migrations.Dialect   { return migrations.Postgres }
 func (*postgres) version() string            { return "SHOW server_version" }
 func (*postgres) rebind(query string) string { return query }
 func (*postgres) lockRows() string           { return " FOR UPDATE SKIP LOCKED" }
-func (*postgres) waitBriefly() string        { return "SET LOCAL lock_timeout = 200" }
 func (*postgres) bytewise(col string) string { return col + ` COLLATE "C"` }
 func (*postgres) greatest() string           { return "greatest" }
 func (*postgres) least() string              { return "least" }
 
-func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx) (time.Time, error) {
+func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error) {
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	var now time.Time
 	var ignored string
 	err := tx.QueryRowContext(ctx, `SELECT clock_timestamp() AT TIME ZONE 'UTC',
 			set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
 			set_config('idle_in_transaction_session_timeout', $3, true)`,
-		millis(p.options.StatementTimeout), millis(p.options.LockTimeout), millis(p.options.IdleTimeout),
+		millis(p.options.StatementTimeout), millis(wait), millis(p.options.IdleTimeout),
 	).Scan(&now, &ignored)
 	return now, err
 }

@@ -76,13 +76,13 @@ func (*sqlite) rebind(query string) string { return strings.ReplaceAll(query, "$
 // lockRows is nothing: a write transaction holds the whole file.
 func (*sqlite) lockRows() string { return "" }
 
-func (*sqlite) waitBriefly() string { return "" }
-
 func (*sqlite) bytewise(column string) string { return column }
 func (*sqlite) greatest() string              { return "max" }
 func (*sqlite) least() string                 { return "min" }
 
-func (s *sqlite) begin(context.Context, *sqlx.Tx) (time.Time, error) { return s.host(), nil }
+func (s *sqlite) begin(context.Context, *sqlx.Tx, time.Duration) (time.Time, error) {
+	return s.host(), nil
+}
 
 func (s *sqlite) now(context.Context, jobqueue.DBTX) (time.Time, error) { return s.host(), nil }
 

@@ -27,7 +27,17 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.write, nil, fn)
+	return db.inTx(ctx, db.write, nil, db.options.LockTimeout, fn)
+}
+
+// briefly is how long a transaction waits for a locked row that is to hold up
+// as little else as can be.
+const briefly = 200 * time.Millisecond
+
+// updateBriefly is Update for a transaction that waits but briefly for rows which
+// somebody else has locked.
+func (db *DB) updateBriefly(ctx context.Context, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.write, nil, briefly, fn)
 }
 
 // updateBriefly is Update, but waits for locked rows a fraction of a second only.
@@ -44,10 +54,11 @@ func (db *DB) updateBriefly(ctx context.Context, fn func(*Tx) error) error {
 
 // View runs fn in a transaction that only reads.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.read, &sql.TxOptions{ReadOnly: db.read == db.write}, fn)
+	return db.inTx(ctx, db.read, &sql.TxOptions{ReadOnly: db.read == db.write}, db.options.LockTimeout, fn)
 }
 
-func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, fn func(*Tx) error) (err error) {
+// inTx runs fn in a transaction that waits for a locked row as long as wait says.
+func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, wait time.Duration, fn func(*Tx) error) (err error) {
 	sqlTx, err := pool.BeginTxx(ctx, options)
 	if err != nil {
 		return db.classify(ctx, fmt.Errorf("begin: %w", err))
@@ -65,7 +76,7 @@ func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, f
 		}
 	}()
 	asked := time.Now()
-	now, err := db.dialect.begin(ctx, sqlTx)
+	now, err := db.dialect.begin(ctx, sqlTx, wait)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
