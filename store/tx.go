@@ -40,18 +40,6 @@ func (db *DB) updateBriefly(ctx context.Context, fn func(*Tx) error) error {
 	return db.inTx(ctx, db.write, nil, briefly, fn)
 }
 
-// updateBriefly is Update, but waits for locked rows a fraction of a second only.
-func (db *DB) updateBriefly(ctx context.Context, fn func(*Tx) error) error {
-	return db.Update(ctx, func(tx *Tx) error {
-		if brief := db.dialect.waitBriefly(); brief != "" {
-			if _, err := tx.exec(ctx, brief); err != nil {
-				return err
-			}
-		}
-		return fn(tx)
-	})
-}
-
 // View runs fn in a transaction that only reads.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.inTx(ctx, db.read, &sql.TxOptions{ReadOnly: db.read == db.write}, db.options.LockTimeout, fn)
