@@ -63,7 +63,8 @@ type Tx interface {
 	// Advance writes Due, NextRun and Problem of the plans' tasks that still
 	// have the mark, removes it, and returns the ids of those tasks.
 	Advance(ctx context.Context, mark string, plans []Plan) ([]string, error)
-	// AddTicks adds the ticks that do not exist yet and returns their keys.
+	// AddTicks adds the ticks that do not exist yet and returns their keys. Here
+	// and in SettleTicks all have the same Worker and Decided.
 	AddTicks(ctx context.Context, ticks []Tick) ([]TickKey, error)
 	// SettleTicks changes ticks that are queued, and those added in this
 	// transaction, to another decision and returns their keys.

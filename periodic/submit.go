@@ -3,6 +3,7 @@ package periodic
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -74,38 +75,36 @@ func (o *outcome) keep(plans []Plan, ids []string) {
 // recordTicks adds the new ticks of the plans and settles the queued ones. It
 // returns those that were recorded.
 func (s *Scheduler) recordTicks(ctx context.Context, tx Tx, plans []*Plan) ([]Tick, error) {
-	var added, settled []Tick
+	added, settled := make([]Tick, 0, len(plans)), []Tick(nil)
 	for _, p := range plans {
 		added = append(added, p.Ticks...)
 		settled = append(settled, p.Settled...)
 	}
-	var recorded []Tick
-	keep := func(ticks []Tick, keys []TickKey) {
-		have := make(map[TickKey]bool, len(keys))
-		for _, k := range keys {
-			have[TickKey{k.TaskID, k.Due.UTC()}] = true
-		}
-		for _, t := range ticks {
-			if have[TickKey{t.TaskID, t.Due.UTC()}] {
-				recorded = append(recorded, t)
-			}
-		}
+	recorded, err := recordedBy(ctx, tx.SettleTicks, settled)
+	if err != nil {
+		return nil, err
 	}
-	if len(settled) > 0 {
-		keys, err := tx.SettleTicks(ctx, settled)
-		if err != nil {
-			return nil, err
-		}
-		keep(settled, keys)
+	more, err := recordedBy(ctx, tx.AddTicks, added)
+	if len(recorded) == 0 {
+		return more, err
 	}
-	if len(added) > 0 {
-		keys, err := tx.AddTicks(ctx, added)
-		if err != nil {
-			return nil, err
-		}
-		keep(added, keys)
+	return append(recorded, more...), err
+}
+
+// recordedBy returns the ticks that a method of the store has recorded.
+func recordedBy(ctx context.Context, record func(context.Context, []Tick) ([]TickKey, error), ticks []Tick) ([]Tick, error) {
+	if len(ticks) == 0 {
+		return nil, nil
 	}
-	return recorded, nil
+	keys, err := record(ctx, ticks)
+	if err != nil || len(keys) == len(ticks) {
+		return ticks, err
+	}
+	have := make(map[TickKey]bool, len(keys))
+	for _, k := range keys {
+		have[TickKey{k.TaskID, k.Due.UTC()}] = true
+	}
+	return slices.DeleteFunc(ticks, func(t Tick) bool { return !have[TickKey{t.TaskID, t.Due.UTC()}] }), nil
 }
 
 // cancelJobs cancels the jobs that ticks of this batch replace.
@@ -137,6 +136,9 @@ func (s *Scheduler) submitJobs(ctx context.Context, tx Tx, done outcome) (map[st
 	for _, tick := range done.ticks {
 		if tick.Decision == Submitted {
 			t := done.plans[tick.TaskID].Task
+			if bySink[t.Sink] == nil {
+				bySink[t.Sink] = make([]jobqueue.Job, 0, len(done.ticks))
+			}
 			bySink[t.Sink] = append(bySink[t.Sink], t.job(tick, tx.Now()))
 		}
 	}

@@ -26,7 +26,7 @@ type dialect interface {
 	// records is a table expression with the given columns over the one parameter
 	// $n, which encode makes of rows.
 	records(n int, columns []field) string
-	encode(columns []field, n int, values func(i int) []any) ([]byte, error)
+	encode(columns []field, n int, values func(i int) []any) (string, error)
 	// bytewise is a column of text that is compared byte by byte.
 	bytewise(column string) string
 	// greatest and least name the functions of several arguments.

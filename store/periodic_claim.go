@@ -9,11 +9,13 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// taskColumns are the columns of periodic_task that a claim reads: all but
-// args, which may be large.
-const taskColumns = `id, enabled, task, group_, subject, submitter, priority, worker, marked,
-	timer, nextrun, created, summary, due, starts, ends, overlap, catchup, grace, deadline,
-	jitter, sink, problem`
+// claimColumns are the columns of periodic_task that a claim reads: all but args,
+// which may be large, and those that it knows. taskColumns are all but args.
+const (
+	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
+	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, problem`
+	taskColumns = `enabled, worker, marked, ` + claimColumns
+)
 
 // taskRow is a row of periodic_task.
 type taskRow struct {
@@ -86,13 +88,14 @@ func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]peri
 			ORDER BY r.seq LIMIT $3 - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)`+lock+`)
 		UPDATE periodic_task SET worker = $1, marked = $2
 		WHERE id IN (SELECT id FROM elapsed UNION ALL SELECT id FROM unplanned UNION ALL SELECT id FROM ready)
-		RETURNING `+taskColumns,
+		RETURNING `+claimColumns,
 		mark, Timestamp(tx.now), limit, Timestamp(periodic.Unplanned))
 	if err != nil {
 		return nil, err
 	}
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {
+		r.Enabled, r.Worker, r.Marked.Timestamp = true, &mark, Timestamp(tx.now)
 		tasks[i] = r.task()
 	}
 	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.now) }) {

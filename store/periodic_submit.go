@@ -34,17 +34,16 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic
 	return kept, err
 }
 
-// tickColumns are the columns of periodic_tick as records.
-var tickColumns = []field{
-	{"task_id", fieldText}, {"due", fieldTime}, {"decision", fieldText}, {"reason", fieldText},
-	{"missed", fieldInt}, {"until", fieldTime}, {"jid", fieldText}, {"worker", fieldText}, {"decided", fieldTime},
-}
-
+// tickRecords are ticks as records for a placeholder, without the worker and the
+// time of the decision, which all ticks of a batch have in common.
 func (tx schedulerTx) tickRecords(placeholder int, ticks []periodic.Tick) (records, error) {
-	return tx.db.newRecords(placeholder, tickColumns, len(ticks), func(i int) []any {
+	columns := []field{
+		{"task_id", fieldText}, {"due", fieldTime}, {"decision", fieldText}, {"reason", fieldText},
+		{"missed", fieldInt}, {"until", fieldTime}, {"jid", fieldText},
+	}
+	return tx.db.newRecords(placeholder, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
-		return []any{t.TaskID, t.Due, string(t.Decision), nullable(t.Reason), t.Missed, t.Until,
-			nullable(t.JID), nullable(t.Worker), t.Decided}
+		return []any{t.TaskID, t.Due, string(t.Decision), nullable(t.Reason), t.Missed, t.Until, nullable(t.JID)}
 	})
 }
 
@@ -69,8 +68,8 @@ func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 	}
 	added, err := tx.exec(ctx, `INSERT INTO periodic_tick
 			(task_id, due, decision, reason, missed, until, jid, worker, decided)
-		SELECT task_id, due, decision, reason, missed, until, jid, worker, decided FROM `+r.sql+` AS v WHERE true
-		ON CONFLICT DO NOTHING`, r.param)
+		SELECT task_id, due, decision, reason, missed, until, jid, $2, $3 FROM `+r.sql+` AS v WHERE true
+		ON CONFLICT DO NOTHING`, r.param, ticks[0].Worker, Timestamp(ticks[0].Decided))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +82,8 @@ func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 	}
 	var rows []tickKeyRow
 	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.sql+` AS v JOIN periodic_tick AS k
-		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = v.worker AND k.decided = v.decided`, r.param)
+		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,
+		r.param, ticks[0].Worker, Timestamp(ticks[0].Decided))
 	return tickKeys(rows), err
 }
 
@@ -94,10 +94,10 @@ func (tx schedulerTx) SettleTicks(ctx context.Context, ticks []periodic.Tick) ([
 	}
 	var rows []tickKeyRow
 	err = tx.list(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
-			worker = v.worker, decided = v.decided
-		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid, worker, decided FROM `+r.sql+` AS r) AS v
+			worker = $2, decided = $3
+		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.sql+` AS r) AS v
 		WHERE k.task_id = of_task AND k.due = of_due
-			AND (k.decision = 'queued' OR k.worker = v.worker AND k.decided = v.decided)
-		RETURNING task_id, due`, r.param)
+			AND (k.decision = 'queued' OR k.worker = $2 AND k.decided = $3)
+		RETURNING task_id, due`, r.param, ticks[0].Worker, Timestamp(ticks[0].Decided))
 	return tickKeys(rows), err
 }

@@ -27,7 +27,7 @@ func (db *DB) newRecords(placeholder int, columns []field, n int, values func(i 
 	if err != nil {
 		return records{}, fmt.Errorf("encode rows: %w", err)
 	}
-	return records{sql: db.dialect.records(placeholder, columns), param: string(param)}, nil
+	return records{sql: db.dialect.records(placeholder, columns), param: param}, nil
 }
 
 // nullable returns nil for an empty text, which records write as NULL.
@@ -60,13 +60,13 @@ func (*postgres) records(n int, columns []field) string {
 }
 
 // encode writes an array of texts, one column after the other.
-func (*postgres) encode(columns []field, n int, values func(i int) []any) ([]byte, error) {
+func (*postgres) encode(columns []field, n int, values func(i int) []any) (string, error) {
 	parts := make([][]byte, len(columns))
 	for i := range n {
 		for j, v := range values(i) {
 			var err error
 			if parts[j], err = appendElement(parts[j], v); err != nil {
-				return nil, fmt.Errorf("%s: %w", columns[j].name, err)
+				return "", fmt.Errorf("%s: %w", columns[j].name, err)
 			}
 			parts[j] = append(parts[j], ',')
 			if i == 0 { // the others will be about as long
@@ -74,8 +74,17 @@ func (*postgres) encode(columns []field, n int, values func(i int) []any) ([]byt
 			}
 		}
 	}
-	array := append([]byte{'{'}, bytes.Join(parts, nil)...)
-	return append(bytes.TrimSuffix(array, []byte{','}), '}'), nil
+	var array strings.Builder
+	array.WriteByte('{')
+	for i, part := range parts {
+		if i == len(parts)-1 {
+			part = bytes.TrimSuffix(part, []byte{','})
+		}
+		array.Grow((len(parts) - i) * (len(part) + 1))
+		array.Write(part)
+	}
+	array.WriteByte('}')
+	return array.String(), nil
 }
 
 // appendElement writes a value as an element of an array; see "Array Input and
@@ -122,7 +131,7 @@ func (*sqlite) records(n int, columns []field) string {
 
 // encode writes a JSON array of arrays. Texts are in hexadecimal, so that bytes
 // stay as they are which are not UTF-8 and which JSON could not carry.
-func (*sqlite) encode(columns []field, n int, values func(i int) []any) ([]byte, error) {
+func (*sqlite) encode(columns []field, n int, values func(i int) []any) (string, error) {
 	b := []byte{'['}
 	for i := range n {
 		if i > 0 {
@@ -141,13 +150,13 @@ func (*sqlite) encode(columns []field, n int, values func(i int) []any) ([]byte,
 				b = append(hex.AppendEncode(append(b, '"'), []byte(text)), '"')
 			default:
 				if b, err = appendValue(b, v); err != nil {
-					return nil, fmt.Errorf("%s: %w", columns[j].name, err)
+					return "", fmt.Errorf("%s: %w", columns[j].name, err)
 				}
 			}
 		}
 		b = append(b, ']')
 	}
-	return append(b, ']'), nil
+	return string(append(b, ']')), nil
 }
 
 // isNull reports whether a value of a record stands for NULL.

@@ -24,7 +24,7 @@ func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) err
 	}
 	for n := slice.Len(); into.Next(); n++ {
 		if n == slice.Cap() {
-			slice.Grow(max(16, n))
+			slice.Grow(max(16, 3*n))
 		}
 		slice.SetLen(n + 1)
 		if err := scan(slice.Index(n).Addr().Interface()); err != nil {

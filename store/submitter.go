@@ -54,22 +54,23 @@ func (s jobSubmitter) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []
 	return pending, rows.Err()
 }
 
-// Submit implements [periodic.Submitter].
+// Submit implements [periodic.Submitter]. The jobs have been submitted at the
+// same time, in the same transaction.
 func (s jobSubmitter) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
-	columns := []field{{"jid", fieldText}, {"tracker", fieldText}, {"due", fieldTime}, {"submitted", fieldTime}, {"single", fieldBool}}
+	columns := []field{{"jid", fieldText}, {"tracker", fieldText}, {"due", fieldTime}, {"single", fieldBool}}
 	r, err := s.db.newRecords(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
-		return []any{j.JID, j.Tracker, j.Due, j.Submitted, j.Single}
+		return []any{j.JID, j.Tracker, j.Due, j.Single}
 	})
 	if err != nil {
 		return nil, err
 	}
 	result, err := tx.ExecContext(ctx, s.db.dialect.rebind(`INSERT INTO job
 			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
-		SELECT v.jid, t.task, t.group_, t.args, t.subject, v.submitted, t.submitter, t.priority, 'waiting', 0, 0,
+		SELECT v.jid, t.task, t.group_, t.args, t.subject, $2, t.submitter, t.priority, 'waiting', 0, 0,
 			v.tracker, v.due, v.single
 		FROM `+r.sql+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
-		ON CONFLICT DO NOTHING`), r.param)
+		ON CONFLICT DO NOTHING`), r.param, Timestamp(jobs[0].Submitted))
 	if err != nil {
 		return nil, err
 	}
