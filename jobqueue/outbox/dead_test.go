@@ -64,6 +64,12 @@ func TestLagAndPrune(t *testing.T) {
 			f.Errorf("lag %+v, %v", lag, err)
 		}
 
+		f.append(events("early", 1)...) // by a clock that has been set back since
+		f.exec(`UPDATE outbox_message SET created = '2999-01-01 00:00:00.000000' WHERE topic = 'early'`)
+		f.want(1, `SELECT count(*) FROM outbox_lag WHERE topic = 'early' AND age = 0`)
+		f.exec(`DELETE FROM outbox_message WHERE topic = 'early'`)
+		f.exec(`DELETE FROM event_store WHERE topic = 'early'`)
+
 		if err := f.db.EventLog("slow").Seek(f.Context(), "b", 1); err != nil {
 			f.Fatal(err)
 		}

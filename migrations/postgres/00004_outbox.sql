@@ -90,7 +90,7 @@ CREATE VIEW outbox_lag AS
   SELECT topic,
          count(*) FILTER (WHERE dead IS NULL) AS pending,
          min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         coalesce(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
+         greatest(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
            min(created) FILTER (WHERE dead IS NULL)), 0)::double precision AS age,
          count(*) FILTER (WHERE dead IS NOT NULL) AS dead
     FROM outbox_message WHERE published IS NULL GROUP BY topic;

@@ -73,7 +73,7 @@ CREATE VIEW outbox_lag AS
   SELECT topic,
          count(*) FILTER (WHERE dead IS NULL) AS pending,
          min(created) FILTER (WHERE dead IS NULL) AS oldest,
-         coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0) AS age,
+         max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
          count(*) FILTER (WHERE dead IS NOT NULL) AS dead
     FROM outbox_message WHERE published IS NULL GROUP BY topic;
 

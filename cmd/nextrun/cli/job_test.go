@@ -165,6 +165,8 @@ executor: {retry_limit: 0}
 		b.waitFor("started", "name=test")
 		s.must(t, "task", "add", "hi", "--task", "greet", "--timer", "2099-01-01")
 		wantLines(t, s.must(t, "task", "run", "hi"), "to run now: hi", "hi: job ")
+		s.must(t, "task", "add", "tell", "--task", "told", "--timer", "yearly", "--sink", "event")
+		wantLines(t, s.must(t, "task", "run", "tell"), "tell: event ")
 		b.waitFor("job submitted", "id=hi")
 		b.waitFor("INFO", "job ended", "task=greet", "state=success")
 		jid := s.submit(t, "fail")

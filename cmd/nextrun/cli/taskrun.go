@@ -58,7 +58,11 @@ func (p *program) runTasks(ctx context.Context, tasks *periodic.Tasks, ids []str
 		}
 		text := string(tick.Decision)
 		if tick.JID != "" {
-			text = "job " + tick.JID
+			task, err := tasks.Get(ctx, id)
+			if err != nil {
+				return err
+			}
+			text = string(task.Sink) + " " + tick.JID
 		}
 		if err := p.printf("%s: %s\n", id, text); err != nil {
 			return err
