@@ -13,9 +13,11 @@
 //
 // # Attempts
 //
-// A job is scheduled when it is claimed, and running once that is committed;
-// only then its handler is called. So the job log has a line "attempt N begins"
-// for every call that a handler ever got. Every transition is an UPDATE with
+// A claim takes jobs from waiting through scheduled to running in one step, since
+// there is room for them, and when it is committed their handlers are called. (A
+// job that somebody has asked to cancel stays scheduled and does not begin.) So
+// the job log has a line "attempt N begins" for every call that a handler ever
+// got. What a claim got whose answer is lost goes back to waiting. Every transition is an UPDATE with
 // the state and the worker in its WHERE: who has lost a job cannot change it.
 // All that happens while one transaction commits goes into the next one.
 //

@@ -2,6 +2,7 @@ package jobqueue
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -60,6 +61,9 @@ func (l *loop) ordersDue() (at time.Time, pending bool) {
 	if l.look > 0 && !l.stopping && l.free() > 0 {
 		sooner(l.lookAt)
 	}
+	if l.unheard {
+		sooner(time.Time{})
+	}
 	return at, pending
 }
 
@@ -77,6 +81,9 @@ func (l *loop) orders(now time.Time) Orders {
 	}
 	slices.SortFunc(o.End, func(a, b Ending) int { return cmp.Compare(a.JID, b.JID) })
 	slices.SortFunc(o.Begin, func(a, b Beginning) int { return cmp.Compare(a.JID, b.JID) })
+	if o.Unheard = l.unheard; o.Unheard {
+		o.InHand = slices.Collect(maps.Keys(l.byJID))
+	}
 	if free := l.free(); l.look > 0 && !l.stopping && free > 0 && !l.lookAt.After(now) {
 		o.Claim = l.claim(free, now)
 	}
@@ -96,7 +103,7 @@ func (l *loop) tell(o *Orders, a *attempt, now time.Time) (bytes int) {
 	case a.ending != nil:
 		o.End = append(o.End, *a.ending)
 	case a.began.IsZero():
-		o.Begin = append(o.Begin, l.beginning(a))
+		o.Begin = append(o.Begin, Beginning{JID: a.job.JID, Line: l.beginning(a.job)})
 	case a.percent >= 0:
 		o.Progress = append(o.Progress, Progress{JID: a.job.JID, Percent: a.percent})
 	}
@@ -106,7 +113,7 @@ func (l *loop) tell(o *Orders, a *attempt, now time.Time) (bytes int) {
 func (l *loop) claim(limit int, now time.Time) Claim {
 	c := Claim{
 		Limit: limit, Tasks: l.tasks, Groups: l.cfg.Groups,
-		Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low,
+		Group: l.group, Phase: l.phase, High: l.cfg.High, Low: l.cfg.Low, Line: l.beginning,
 	}
 	if now.Before(l.kindsTo) {
 		c.Kinds = l.kinds
@@ -117,10 +124,10 @@ func (l *loop) claim(limit int, now time.Time) Claim {
 	return c
 }
 
-func (l *loop) beginning(a *attempt) Beginning {
-	c := JobContext{Job: a.job}
-	line := newLine(a.job.JID, Info, "attempt "+strconv.Itoa(c.Attempt())+" begins on "+l.e.worker)
-	return Beginning{JID: a.job.JID, Line: line}
+// beginning is the line of the job log that tells of an attempt.
+func (l *loop) beginning(job Job) Line {
+	c := JobContext{Job: job}
+	return newLine(job.JID, Info, "attempt "+strconv.Itoa(c.Attempt())+" begins on "+l.e.worker)
 }
 
 // exchange does what is due, once it is worth it.
@@ -142,18 +149,27 @@ func (l *loop) carryOut(o Orders, now time.Time) error {
 	asked := time.Now()
 	report, err := l.e.store.Exchange(l.hard, o)
 	if err != nil {
+		l.unheard = l.unheard || o.Claim.Limit > 0
 		return err
 	}
+	l.unheard = l.unheard && !o.Unheard
 	l.written(o, report)
 	for _, jid := range report.Ended {
 		l.settle(l.byJID[jid])
 	}
-	l.begun(report.Begun, time.Since(asked))
+	took := time.Since(asked)
 	later := time.Now().Add(lockedPause)
 	for _, s := range report.Missed {
 		l.missed(l.byJID[s.JID], s, later)
 	}
 	l.claimed(o.Claim, report, now)
+	begun := report.Begun
+	for _, job := range report.Claimed {
+		if job.State == Running {
+			begun = append(begun, job.JID)
+		}
+	}
+	l.begun(begun, took)
 	return nil
 }
 

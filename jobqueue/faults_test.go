@@ -49,6 +49,29 @@ func (f *faulty) Beat(ctx context.Context, worker string, jids []string) ([]jobq
 
 var errDown = errors.New("the connection broke")
 
+// A claim is committed, but the answer is lost: the job does not wait for the end
+// of a lease, and has not been interrupted.
+func TestClaimThatWasNotHeardOf(t *testing.T) {
+	onBoth(t, func(q *fixture) {
+		lost := &faulty{JobStore: q.store}
+		var claims atomic.Int64
+		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+			report, err := q.store.Exchange(ctx, o)
+			if len(report.Claimed) > 0 && claims.Add(1) == 1 {
+				return jobqueue.Report{}, errDown
+			}
+			return report, err
+		}
+		e := q.executorOn(lost, jobqueue.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		e.start()
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.awaitEnd(jid, jobqueue.Success)
+		if job := q.get(jid); claims.Load() != 2 || job.Interrupts != 0 || job.Retries != 0 {
+			t.Errorf("after %d claims the job is %+v", claims.Load(), job)
+		}
+	})
+}
+
 // The beginning is committed, but the answer is lost, and then the executor is
 // told to stop: the handler was never called, so the job goes back.
 func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
@@ -58,8 +81,8 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 		stopping := make(chan struct{})
 		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
 			report, err := q.store.Exchange(ctx, o)
-			if len(report.Begun) > 0 {
-				begun <- report.Begun[0]
+			if len(report.Claimed) > 0 {
+				begun <- report.Claimed[0].JID
 				<-stopping
 				return jobqueue.Report{}, errDown
 			}

@@ -60,6 +60,7 @@ type loop struct {
 	checkAt     time.Time // when to recover and to poll
 	failures    int       // in a row
 	unrecovered int       // checks that failed in a row
+	unheard     bool      // a claim may have got jobs, but the answer was lost
 	retryAt     time.Time // after a failure
 
 	stopping bool

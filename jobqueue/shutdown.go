@@ -33,7 +33,7 @@ func (l *loop) finished(now time.Time) bool {
 			a.stop(ErrShutdown)
 		}
 	}
-	return len(l.hand) == 0 || !l.giveUp.IsZero() && now.After(l.giveUp)
+	return len(l.hand) == 0 && !l.unheard || !l.giveUp.IsZero() && now.After(l.giveUp)
 }
 
 // leave cancels what still runs and names it.

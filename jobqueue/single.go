@@ -2,6 +2,8 @@ package jobqueue
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -34,6 +36,9 @@ func (l *loop) exchangeSingly(now time.Time) error {
 				left = err
 			}
 		}
+	}
+	if l.unheard && left == nil {
+		left = l.carryOut(Orders{Worker: l.e.worker, Unheard: true, InHand: slices.Collect(maps.Keys(l.byJID))}, now)
 	}
 	return left
 }

@@ -11,7 +11,7 @@ type State string
 // The states, as the table has them.
 const (
 	Waiting   State = "waiting"   // to be taken by an executor
-	Scheduled State = "scheduled" // taken, not begun
+	Scheduled State = "scheduled" // taken, not begun: of other executors, or about to be cancelled
 	Running   State = "running"   // the handler runs
 	Stuck     State = "stuck"     // failed, will be tried again
 	Success   State = "success"   // final: the handler returned without an error

@@ -38,12 +38,14 @@ type Orders struct {
 	Progress []Progress // of running jobs
 	End      []Ending   // transitions out of scheduled and running
 	Begin    []Beginning
+	Unheard  bool     // what an earlier claim got is not known: what the worker has but for InHand goes back to waiting
+	InHand   []string // with Unheard: the worker's jobs
 	Claim    Claim
 }
 
 // Empty reports whether there is nothing to do.
 func (o *Orders) Empty() bool {
-	return len(o.Lines)+len(o.Progress)+len(o.End)+len(o.Begin) == 0 && o.Claim.Limit == 0
+	return len(o.Lines)+len(o.Progress)+len(o.End)+len(o.Begin) == 0 && !o.Unheard && o.Claim.Limit == 0
 }
 
 // Line is a line of the job log.
@@ -90,6 +92,11 @@ type Claim struct {
 	Phase     int      // the turn in the counting scheme: turns 0 to High-1 of each High+Low prefer high priority
 	High, Low int      // the counting scheme; both at least 1
 	Kinds     []Kind   // only these, which a claim just before has found; none: find out
+
+	// Line makes the line that is written when a job begins. Jobs that nobody
+	// has asked to cancel then begin with the claim: they go through scheduled to
+	// running in one step. nil: all are scheduled.
+	Line func(Job) Line
 }
 
 // Kind is what jobs have in common that are claimed in the order of their age.
@@ -105,7 +112,7 @@ type Report struct {
 	Ended   []string   // as ordered
 	Held    []Line     // lines not written yet: somebody has the job locked
 	Missed  []Standing // the other jobs of Begin and End, as they stand
-	Claimed []Job      // scheduled for the worker now, in the order of their turns
+	Claimed []Job      // scheduled for the worker now, or running, in the order of their turns
 	Group   string     // the group served last: the next [Claim.Group]
 	Phase   int        // the next [Claim.Phase]
 	Kinds   []Kind     // all kinds that wait, for the next claim, if it comes soon; none: not known

@@ -58,7 +58,7 @@ const kindsSQL = `WITH RECURSIVE
 
 // takeSQL takes waiting jobs of some kinds in one statement. $1 kinds, $2 limit,
 // $3 the last group, $4 phase, $5 high, $6 low, $7 worker, $8 now, $9 the quota
-// of each kind.
+// of each kind, $10 whether jobs begin at once, and $11 now in milliseconds.
 //
 // Of each kind, candidate has the oldest jobs; slotted gives them their place in
 // the group's counting scheme, and chosen lets groups take turns.
@@ -78,7 +78,12 @@ const takeSQL = `WITH
 		FROM numbered),
 	ranked AS (SELECT jid, group_, lap, row_number() OVER (PARTITION BY group_ ORDER BY slot) AS turn FROM slotted),
 	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $2)
-	UPDATE job SET state = 'scheduled', worker = $7, heartbeat = $8, retry = NULL
+	UPDATE job SET worker = $7, heartbeat = $8, retry = NULL,
+		state = CASE WHEN {begins} THEN 'running' ELSE 'scheduled' END,
+		started = CASE WHEN {begins} THEN $8 ELSE started END,
+		startedmillis = CASE WHEN {begins} THEN $11 ELSE startedmillis END,
+		progress = CASE WHEN {begins} THEN 0 ELSE progress END,
+		result = CASE WHEN {begins} THEN NULL ELSE result END
 	WHERE jid IN (SELECT jid FROM chosen) AND {state} = 'waiting' RETURNING ` + jobColumns
 
 // fill fills in what differs between the dialects.
@@ -88,6 +93,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 	first := d.firstJobs(`state = 'waiting' AND `+d.bytewise("group_")+` = w.group_ AND `+d.bytewise("task")+
 		` = w.task AND priority = w.priority`, order, "$9")
 	return strings.NewReplacer(append(more, "{order}", order, "{first}", first, "{state}", plainState, "{one}", "'\x01'",
+		"{begins}", "$10 AND cancel IS NULL",
 		"{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{w.group_}", d.bytewise("w.group_"),
 		"{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
 		"{H}", "CAST($5 AS integer)", "{L}", "CAST($6 AS integer)",
@@ -150,7 +156,8 @@ func (tx jobTx) take(ctx context.Context, worker string, c jobqueue.Claim, kinds
 	groups := groupsOf(kinds)
 	quota := (c.Limit + groups - 1) / groups
 	jobs, err := tx.jobs(ctx, tx.fill(takeSQL, "{kinds}", r.sql),
-		r.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), quota)
+		r.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), quota,
+		c.Line != nil, tx.now.UnixMilli())
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ func (s JobStore) exchange(ctx context.Context, o jobqueue.Orders, waits bool) (
 		if report.Missed, err = tx.missed(ctx, o, report); err != nil {
 			return err
 		}
+		if err := tx.giveBack(ctx, o); err != nil {
+			return err
+		}
 		return tx.claimInto(ctx, o, &report)
 	})
 	return report, err
@@ -60,6 +63,15 @@ func (tx jobTx) claimInto(ctx context.Context, o jobqueue.Orders, report *jobque
 		}
 	}
 	if report.Claimed, err = tx.take(ctx, o.Worker, o.Claim, kinds); err != nil {
+		return err
+	}
+	var lines []jobqueue.Line
+	for _, job := range report.Claimed {
+		if job.State == jobqueue.Running {
+			lines = append(lines, o.Claim.Line(job))
+		}
+	}
+	if err := tx.insertLines(ctx, lines); err != nil {
 		return err
 	}
 	if complete && len(report.Claimed) == o.Claim.Limit {
@@ -158,6 +170,21 @@ func (tx jobTx) end(ctx context.Context, worker string, list []jobqueue.Ending) 
 		}
 	}
 	return ended, tx.insertLines(ctx, lines)
+}
+
+// giveBack returns the jobs that the worker has got without knowing.
+func (tx jobTx) giveBack(ctx context.Context, o jobqueue.Orders) error {
+	if !o.Unheard {
+		return nil
+	}
+	r, err := tx.texts(1, o.InHand)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid IN (
+			SELECT jid FROM job WHERE `+active+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
+				AND jid NOT IN (SELECT v.value FROM `+r.sql+` AS v)`+tx.db.dialect.lockRows()+`)`, r.param, o.Worker)
+	return err
 }
 
 func (tx jobTx) progress(ctx context.Context, worker string, list []jobqueue.Progress) error {

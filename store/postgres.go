@@ -38,6 +38,9 @@ func (db *DB) openPostgres() error {
 	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
 		query.Set("sslmode", "prefer") // as psql does
 	}
+	if !query.Has("binary_parameters") {
+		query.Set("binary_parameters", "yes") // a statement and its parameters in one round trip
+	}
 	if !query.Has("application_name") && !query.Has("fallback_application_name") {
 		query.Set("fallback_application_name", "nextrun")
 	}
