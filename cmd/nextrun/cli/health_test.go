@@ -4,11 +4,13 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 )
+
+// started is the line of a service all of whose parts have started.
+var started = regexp.MustCompile(`INFO +started `)
 
 // healthOf starts a service that tells its health, and returns it with the
 // address at which it does.
@@ -19,7 +21,7 @@ func (s shell) healthOf(t *testing.T, args ...string) (b *background, address st
 		if match := regexp.MustCompile(`health is told .*address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(line); match != nil {
 			address = match[1]
 		}
-		if strings.Contains(line, "started  ") && address != "" {
+		if started.MatchString(line) && address != "" {
 			return b, address
 		}
 	}

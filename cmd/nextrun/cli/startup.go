@@ -98,8 +98,8 @@ func (s *services) run(ctx context.Context, list ...service) error {
 			return unlessEnded(ctx, err)
 		}
 	}
-	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
 	s.started.Store(true)
+	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
 	select {
 	case <-ctx.Done():
 		s.log.Info("stopping; a second signal ends at once")
