@@ -19,8 +19,9 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic
 		return nil, err
 	}
 	// The time of the mark, which all tasks of a batch share, finds them among
-	// those that others have marked. The rows are locked first, so that one which somebody else has locked is
-	// left behind, with its mark, instead of waited for.
+	// those that others have marked. The rows are locked first, so that one which
+	// somebody else has locked is left behind, with its mark, instead of waited
+	// for.
 	var kept []string
 	err = tx.list(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.sql+` AS v),
 		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4`+tx.db.dialect.lockRows()+`)
