@@ -110,6 +110,9 @@ func checkImport(file sourceFile, imported string) string {
 		return "calendar is pure and knows no database"
 	}
 	target, ours := strings.CutPrefix(imported, module+"/")
+	if within(target, "internal") && !within(dir, "internal") && !within(dir, "calendar") {
+		return ""
+	}
 	allowed, known := mayImport(dir)
 	if !ours || !known || slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, target) }) {
 		return ""

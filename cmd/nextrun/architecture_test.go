@@ -19,6 +19,7 @@ var arrows = []struct {
 	from string
 	to   []string
 }{
+	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", nil},
 	{"periodic", []string{"calendar", "jobqueue", "periodic/leader"}},
 	{"periodic/leader", nil},
@@ -73,6 +74,9 @@ func TestArchitectureRules(t *testing.T) {
 		{"calendar/x.go", "database/sql", "calendar is pure"},
 		{"calendar/x.go", "time", ""},
 		{"calendar/cron.go", "github.com/adhocore/gronx", ""},
+		{"calendar/x.go", module + "/internal/isolate", none},
+		{"internal/isolate/x.go", module + "/store", "internal/isolate may import nothing of the module"},
+		{"periodic/x.go", module + "/internal/isolate", ""},
 		{"calendar/cronparse.go", "github.com/adhocore/gronx", "only calendar/cron.go may"},
 		{"periodic/x.go", module + "/calendar", ""},
 		{"periodic/x.go", module + "/jobqueue", ""},
