@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -32,6 +33,8 @@ type dialect interface {
 	// greatest and least name the functions of several arguments.
 	greatest() string
 	least() string
+	// txOptions are the options of a transaction that only reads, or may write.
+	txOptions(readOnly bool) *sql.TxOptions
 	// begin prepares a transaction, which waits for a locked row as long as wait
 	// says where there are such locks, and returns its now.
 	begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error)
@@ -46,7 +49,8 @@ type dialect interface {
 	// unimportant lets the commit of a transaction return before it is durable,
 	// where the database can do that.
 	unimportant(ctx context.Context, tx jobqueue.DBTX) error
-	// class returns the sentinel error that a driver's error stands for, or nil.
+	// class returns the sentinel error that a driver's error stands for, nil if
+	// it is unknown. It is the only place that knows the driver's codes.
 	class(err error) error
 	// watch sends on wake whenever something that the topics stand for may have
 	// changed, until ctx ends. A failure is reported and retried.

@@ -53,6 +53,89 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
+// Only what a row is to blame for is ErrRefused: what a trigger raises, a value
+// that is too large or of the wrong type. Nothing else is, known or not.
+func TestRefusedIsWhatARowIsToBlameFor(t *testing.T) {
+	t.Parallel()
+	refused, others := map[string]error{}, map[string]error{}
+	sqlite := openTest(t, storetest.SQLiteURL(t), Options{})
+	refused["sqlite: trigger"] = fails(t, sqlite, "CREATE TABLE guarded (id integer)",
+		"CREATE TRIGGER g BEFORE INSERT ON guarded BEGIN SELECT RAISE(ABORT, 'no'); END", "INSERT INTO guarded VALUES (1)")
+	refused["sqlite: too large"] = fails(t, sqlite, "SELECT zeroblob(2000000000)")
+	refused["sqlite: no integer"] = fails(t, sqlite, "CREATE TABLE n (id integer PRIMARY KEY)", "INSERT INTO n VALUES ('x')")
+	refused["sqlite: no JSON"] = fails(t, sqlite, "SELECT json_extract('{', '$.a')")
+	others["sqlite: syntax"] = fails(t, sqlite, "SELEC 1")
+	others["sqlite: reader"] = sqlite.View(t.Context(), func(tx *Tx) error {
+		_, err := tx.exec(t.Context(), "CREATE TABLE t (id integer)")
+		return err
+	})
+	postgres := openTest(t, storetest.PostgresURL(t), Options{})
+	refused["postgres: trigger"] = fails(t, postgres, "DO $$ BEGIN RAISE EXCEPTION 'no'; END $$")
+	refused["postgres: no integer"] = fails(t, postgres, "SELECT 'x'::integer")
+	refused["postgres: overflow"] = fails(t, postgres, "SELECT 2147483647 + 1")
+	refused["postgres: too large"] = fails(t, postgres, "CREATE TABLE big (t text UNIQUE)",
+		"INSERT INTO big SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) AS i")
+	others["postgres: permission"] = fails(t, postgres, "CREATE TABLE mine (id integer)",
+		"SET LOCAL ROLE pg_monitor", "INSERT INTO mine VALUES (1)")
+	others["postgres: syntax"] = fails(t, postgres, "SELEC 1")
+	others["postgres: damaged"] = fails(t, postgres, "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END $$")
+	for name, db := range map[string]*DB{"sqlite": sqlite, "postgres": postgres} {
+		refused[name+": NULL"] = db.View(t.Context(), func(tx *Tx) error {
+			var texts []string
+			return tx.list(t.Context(), &texts, "SELECT NULL")
+		})
+	}
+	for name, err := range refused {
+		if !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v, want ErrRefused", name, err)
+		}
+	}
+	for name, err := range others {
+		if err == nil || errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v, want another error than ErrRefused", name, err)
+		}
+	}
+}
+
+// fails runs statements in a transaction and returns the error of the last.
+func fails(t *testing.T, db *DB, statements ...string) error {
+	t.Helper()
+	return db.Update(t.Context(), func(tx *Tx) error {
+		for i, s := range statements {
+			if _, err := tx.tx.ExecContext(t.Context(), s); err != nil {
+				if i < len(statements)-1 {
+					t.Errorf("%s: %v", s, err)
+				}
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Transactions are READ COMMITTED whatever the server's default is.
+func TestPostgresReadCommitted(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresURL(t)
+	admin := openTest(t, url, Options{})
+	name := oneValue(t, admin.write, "SELECT quote_ident(current_database())")
+	if _, err := admin.write.ExecContext(t.Context(), "ALTER DATABASE "+name+" SET default_transaction_isolation = 'serializable'"); err != nil {
+		t.Fatal(err)
+	}
+	db := openTest(t, url, Options{})
+	for name, run := range map[string]func(context.Context, func(*Tx) error) error{"Update": db.Update, "View": db.View, "updateBriefly": db.updateBriefly} {
+		err := run(t.Context(), func(tx *Tx) error {
+			if level := oneValue(t, tx.tx, "SHOW transaction_isolation"); level != "read committed" {
+				t.Errorf("%s: transaction_isolation is %s", name, level)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A context that ends while the database works is told as such: not as a
 // database that cannot be reached or is busy.
 func TestContextEndsAmidAStatement(t *testing.T) {

@@ -84,7 +84,7 @@ func (tx jobTx) Lines(ctx context.Context, f jobqueue.LogFilter) ([]jobqueue.Log
 	err := tx.list(ctx, &rows, `SELECT coalesce(counter, 0) AS counter, created, level, message FROM joblog
 		WHERE jid = $1 AND (counter > $2 OR $2 = 0) ORDER BY counter, created LIMIT $3`, f.JID, f.After, f.Limit)
 	if err != nil {
-		return nil, tx.db.classify(ctx, err)
+		return nil, err
 	}
 	lines := make([]jobqueue.LogLine, len(rows))
 	for i, r := range rows {

@@ -94,7 +94,7 @@ func (r jobRow) job() jobqueue.Job {
 func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]jobqueue.Job, error) {
 	var rows []jobRow
 	if err := tx.list(ctx, &rows, query, args...); err != nil {
-		return nil, tx.db.classify(ctx, err)
+		return nil, err
 	}
 	jobs := make([]jobqueue.Job, len(rows))
 	for i, r := range rows {

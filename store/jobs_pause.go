@@ -10,13 +10,13 @@ import (
 func (tx jobTx) Pause(ctx context.Context, kind jobqueue.PauseKind, name string) error {
 	_, err := tx.exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, Timestamp(tx.now))
-	return tx.db.classify(ctx, err)
+	return err
 }
 
 // Resume implements [jobqueue.Pauser].
 func (tx jobTx) Resume(ctx context.Context, kind jobqueue.PauseKind, name string) (bool, error) {
 	n, err := tx.exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
-	return n > 0, tx.db.classify(ctx, err)
+	return n > 0, err
 }
 
 // Pauses implements [jobqueue.Pauser].
@@ -27,7 +27,7 @@ func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 		Since Timestamp
 	}
 	if err := tx.list(ctx, &rows, "SELECT kind, name, since FROM job_pause ORDER BY kind, name"); err != nil {
-		return nil, tx.db.classify(ctx, err)
+		return nil, err
 	}
 	pauses := make([]jobqueue.Pause, len(rows))
 	for i, r := range rows {

@@ -55,7 +55,7 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 	var jids []string
 	err := tx.list(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
 	if err != nil || len(jids) == 0 {
-		return "", tx.db.classify(ctx, err)
+		return "", err
 	}
 	return jids[0], nil
 }
@@ -81,7 +81,7 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL
 		DO NOTHING RETURNING jid`, r.param, Timestamp(tx.now))
 	if err != nil {
-		return nil, tx.db.classify(ctx, err)
+		return nil, err
 	}
 	done := set(added)
 	var refused []string
@@ -117,7 +117,7 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 	if err == nil && n > 0 && c.Line.Message != "" {
 		err = tx.insertLines(ctx, []jobqueue.Line{c.Line})
 	}
-	return n > 0, tx.db.classify(ctx, err)
+	return n > 0, err
 }
 
 // Delete implements [jobqueue.JobEditor].
@@ -139,7 +139,7 @@ func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (
 		AND state IN (SELECT v.value FROM `+wanted.sql+` AS v) ORDER BY finished LIMIT $3`+tx.db.dialect.lockRows(),
 		wanted.param, Timestamp(tx.now.Add(-f.OlderThan)), limit)
 	if err != nil || len(jids) == 0 {
-		return 0, tx.db.classify(ctx, err)
+		return 0, err
 	}
 	r, err := tx.texts(1, jids)
 	if err != nil {
@@ -148,7 +148,7 @@ func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (
 	for _, table := range []string{"joblog", "job"} {
 		_, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.sql+" AS v)", r.param)
 		if err != nil {
-			return 0, tx.db.classify(ctx, err)
+			return 0, err
 		}
 	}
 	return len(jids), nil

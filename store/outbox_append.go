@@ -30,7 +30,7 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 		rows[i] = appended{id: e.ID, aggregate: e.AggregateID}
 	}
 	if err := tx.nextVersions(ctx, rows); err != nil {
-		return nil, tx.db.classify(ctx, fmt.Errorf("append events: %w", err))
+		return nil, fmt.Errorf("append events: %w", err)
 	}
 	columns := []field{{"ordinal", fieldInt}, {"id", fieldText}, {"topic", fieldText}, {"type", fieldText},
 		{"aggregate_id", fieldText}, {"aggregate_version", fieldInt}, {"payload", fieldText}, {"due", fieldTime},
@@ -46,10 +46,10 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
 		SELECT id, topic, type, aggregate_id, aggregate_version, payload, due, created
 		FROM `+r.sql+` AS v ORDER BY ordinal`, r.param); err != nil {
-		return nil, tx.db.classify(ctx, fmt.Errorf("append events: %w", err))
+		return nil, fmt.Errorf("append events: %w", err)
 	}
 	if err := tx.addMessages(ctx, rows); err != nil {
-		return nil, tx.db.classify(ctx, fmt.Errorf("append events: %w", err))
+		return nil, fmt.Errorf("append events: %w", err)
 	}
 	for i := range events {
 		events[i].AggregateVersion, events[i].Created = rows[i].version, tx.now

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -75,6 +74,13 @@ func (*postgres) bytewise(col string) string { return col + ` COLLATE "C"` }
 func (*postgres) greatest() string           { return "greatest" }
 func (*postgres) least() string              { return "least" }
 
+// txOptions ask for READ COMMITTED whatever default_transaction_isolation says:
+// at a higher level rows that others have changed meanwhile fail a claim instead
+// of being passed over.
+func (*postgres) txOptions(readOnly bool) *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly}
+}
+
 func (p *postgres) begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error) {
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	var now time.Time
@@ -112,22 +118,7 @@ func (*postgres) unimportant(ctx context.Context, tx jobqueue.DBTX) error {
 func (*postgres) class(err error) error {
 	var pqErr *pq.Error
 	if errors.As(err, &pqErr) {
-		switch code := string(pqErr.Code); {
-		case code == "23505":
-			return ErrDuplicate
-		case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
-			return ErrRefused
-		case code == "42P01", code == "42703", code == "42883":
-			return ErrNoSchema
-		case code == "55P03", code == "57014":
-			return ErrContended
-		case code == "40001", code == "40P01":
-			return ErrBusy
-		case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "53"),
-			code == "25P03", code == "25006":
-			return ErrUnavailable
-		}
-		return nil
+		return sqlStateClass(string(pqErr.Code))
 	}
 	var netErr net.Error
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
@@ -135,6 +126,32 @@ func (*postgres) class(err error) error {
 		return ErrUnavailable
 	}
 	return nil
+}
+
+// sqlStates are the codes with a class of their own, and the classes of codes by
+// the first two characters.
+var sqlStates = map[string]error{
+	"23505": ErrDuplicate,
+	"22":    ErrRefused,                                              // data exceptions
+	"23":    ErrRefused,                                              // constraints
+	"44000": ErrRefused,                                              // WITH CHECK OPTION of a view
+	"54000": ErrRefused,                                              // too large for an index
+	"54001": ErrRefused,                                              // nested too deeply
+	"P0":    ErrRefused,                                              // a trigger raised it
+	"42P01": ErrNoSchema, "42703": ErrNoSchema, "42883": ErrNoSchema, // no such table, column, function
+	"55P03": ErrContended, "57014": ErrContended, // lock and statement timeout
+	"40001": ErrBusy, "40P01": ErrBusy, // serialization, deadlock
+	"08": ErrUnavailable, "53": ErrUnavailable, "58": ErrUnavailable, // connection, resources, system
+	"57P01": ErrUnavailable, "57P02": ErrUnavailable, "57P03": ErrUnavailable, // shutdown, crash, start
+	"57P05": ErrUnavailable, "25P03": ErrUnavailable, "25P04": ErrUnavailable, // the server ended the session
+	"25006": ErrUnavailable, // a standby
+}
+
+func sqlStateClass(code string) error {
+	if class, ok := sqlStates[code]; ok || len(code) < 2 {
+		return class
+	}
+	return sqlStates[code[:2]]
 }
 
 // watch listens on a connection of its own. pq's listener reconnects by itself;

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"reflect"
 
 	"github.com/jmoiron/sqlx"
@@ -13,7 +14,7 @@ import (
 func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) error {
 	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...)
 	if err != nil {
-		return err
+		return tx.db.classify(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
 	into := &sqlx.Rows{Rows: rows, Mapper: tx.db.write.Mapper}
@@ -28,10 +29,10 @@ func (tx *Tx) list(ctx context.Context, dest any, query string, args ...any) err
 		}
 		slice.SetLen(n + 1)
 		if err := scan(slice.Index(n).Addr().Interface()); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 	}
-	return rows.Err()
+	return tx.db.classify(ctx, rows.Err())
 }
 
 // get scans the first row into dest, or returns [ErrNotFound].

@@ -80,6 +80,9 @@ func (*sqlite) bytewise(column string) string { return column }
 func (*sqlite) greatest() string              { return "max" }
 func (*sqlite) least() string                 { return "min" }
 
+// txOptions are none: the connections of the pool for reading refuse to write.
+func (*sqlite) txOptions(bool) *sql.TxOptions { return nil }
+
 func (s *sqlite) begin(context.Context, *sqlx.Tx, time.Duration) (time.Time, error) {
 	return s.host(), nil
 }
@@ -106,20 +109,34 @@ func (*sqlite) class(err error) error {
 		return nil
 	}
 	switch sqliteErr.Code {
-	case sqlite3.ErrError: // for want of a code of its own only the text tells
-		if text := sqliteErr.Error(); strings.HasPrefix(text, "no such table") || strings.HasPrefix(text, "no such column") {
-			return ErrNoSchema
-		}
-	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt:
+	case sqlite3.ErrError:
+		return sqliteTextClass(sqliteErr.Error())
+	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt, sqlite3.ErrProtocol, sqlite3.ErrSchema:
 		return ErrBusy
-	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrReadonly:
+	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrNomem, sqlite3.ErrNotADB:
 		return ErrUnavailable
-	case sqlite3.ErrConstraint:
+	case sqlite3.ErrConstraint: // RAISE in a trigger, too
 		if sqliteErr.ExtendedCode == sqlite3.ErrConstraintPrimaryKey ||
 			sqliteErr.ExtendedCode == sqlite3.ErrConstraintUnique {
 			return ErrDuplicate
 		}
 		return ErrRefused
+	case sqlite3.ErrTooBig, sqlite3.ErrMismatch:
+		return ErrRefused
+	}
+	return nil
+}
+
+// sqliteTextClass is the class of an error that has no code of its own: only its
+// text says what it is.
+func sqliteTextClass(text string) error {
+	for prefix, class := range map[string]error{
+		"no such table": ErrNoSchema, "no such column": ErrNoSchema,
+		"malformed JSON": ErrRefused, "integer overflow": ErrRefused, // a function in a trigger or an index
+	} {
+		if strings.HasPrefix(text, prefix) {
+			return class
+		}
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 	}
 	var row taskRow
 	err := tx.get(ctx, &row, `SELECT args, `+taskColumns+` FROM periodic_task WHERE id = $1`, id)
-	return row.task(), tx.db.classify(ctx, err)
+	return row.task(), err
 }
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
@@ -103,7 +103,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	for i, r := range rows {
 		list[i] = r.task()
 	}
-	return list, tx.db.classify(ctx, err)
+	return list, err
 }
 
 // one runs a statement that must touch a row, or returns [ErrNotFound].
@@ -112,5 +112,5 @@ func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}
-	return tx.db.classify(ctx, err)
+	return err
 }

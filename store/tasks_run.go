@@ -24,7 +24,7 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 	if job.Single {
 		pending, err := submitter.Pending(ctx, tx.tx, []string{t.ID})
 		if err != nil {
-			return "", tx.db.classify(ctx, err)
+			return "", err
 		}
 		if p, ok := pending[t.ID]; ok {
 			return "", periodic.NewPendingError(p, tx.now)
@@ -37,7 +37,7 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("%w: a job of the task was submitted at the same time", ErrBusy)
 	}
-	return job.JID, tx.db.classify(ctx, err)
+	return job.JID, err
 }
 
 // recordSubmitted records a tick as submitted, also if it was left out before.
@@ -46,14 +46,14 @@ func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick
 func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick periodic.Tick) error {
 	if _, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
 		WHERE id = $1 AND worker IS NOT NULL`, id); err != nil {
-		return tx.db.classify(ctx, err)
+		return err
 	}
 	if !tick.Until.IsZero() {
 		_, err := tx.exec(ctx, `UPDATE periodic_tick SET due = $3, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
 			WHERE task_id = $1 AND due = $2 AND decision = 'missed' AND until >= $3`,
 			id, Timestamp(tick.Due), Timestamp(tick.Until))
 		if err != nil {
-			return tx.db.classify(ctx, err)
+			return err
 		}
 	}
 	n, err := tx.exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
@@ -65,5 +65,5 @@ func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick perio
 	if err == nil && n == 0 {
 		return &periodic.TickError{Due: tick.Due}
 	}
-	return tx.db.classify(ctx, err)
+	return err
 }

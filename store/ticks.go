@@ -40,5 +40,5 @@ func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 	for i, r := range rows {
 		list[i] = r.tick()
 	}
-	return list, tx.db.classify(ctx, err)
+	return list, err
 }

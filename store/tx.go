@@ -27,27 +27,41 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.write, nil, db.options.LockTimeout, fn)
+	return db.inTx(ctx, db.write, false, db.options.LockTimeout, fn)
 }
 
-// briefly is how long a transaction waits for a locked row that is to hold up
-// as little else as can be.
-const briefly = 200 * time.Millisecond
+// How long a transaction waits for a row that somebody else has locked
+// (PostgreSQL), where that must not delay the work on other rows.
+const (
+	// briefWait is for the first attempt at a batch of rows.
+	briefWait = 200 * time.Millisecond
+	// probeWait is for the attempts that look for the locked row of a batch.
+	probeWait = 20 * time.Millisecond
+)
 
-// updateBriefly is Update for a transaction that waits but briefly for rows which
-// somebody else has locked.
+// updateBriefly is Update for a transaction that waits only briefly for locked
+// rows.
 func (db *DB) updateBriefly(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.write, nil, briefly, fn)
+	return db.updateWithin(ctx, briefWait, fn)
+}
+
+// updateWithin is Update for a transaction that waits for each locked row at
+// most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
+// ends with [ErrContended].
+func (db *DB) updateWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.write, false, wait, fn)
 }
 
 // View runs fn in a transaction that only reads.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.read, &sql.TxOptions{ReadOnly: db.read == db.write}, db.options.LockTimeout, fn)
+	return db.inTx(ctx, db.read, true, db.options.LockTimeout, fn)
 }
 
-// inTx runs fn in a transaction that waits for a locked row as long as wait says.
-func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, options *sql.TxOptions, wait time.Duration, fn func(*Tx) error) (err error) {
-	sqlTx, err := pool.BeginTxx(ctx, options)
+// inTx runs fn in a transaction that waits for a locked row as long as wait
+// says. Errors of statements that fn runs on the bare transaction, as submitters
+// do, are classified here.
+func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
+	sqlTx, err := pool.BeginTxx(ctx, db.dialect.txOptions(readOnly))
 	if err != nil {
 		return db.classify(ctx, fmt.Errorf("begin: %w", err))
 	}
@@ -92,7 +106,7 @@ func (db *DB) join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
 func (tx *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	result, err := tx.tx.ExecContext(ctx, tx.db.dialect.rebind(query), args...)
 	if err != nil {
-		return 0, err
+		return 0, tx.db.classify(ctx, err)
 	}
 	return result.RowsAffected()
 }
