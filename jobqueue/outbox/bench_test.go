@@ -116,7 +116,7 @@ func (f *fixture) benchRelay(topics int) time.Duration {
 	f.fill(topics)
 	server, all := benchReceiver()
 	defer server.Close()
-	hook, err := webhook.New(webhook.Config{URL: server.URL, Secrets: []string{"a key of more than 16 bytes"}})
+	hook, err := webhook.New(webhook.Config{URL: server.URL, Secrets: []string{"raw:a key of more than 16 bytes"}})
 	if err != nil {
 		f.Fatal(err)
 	}

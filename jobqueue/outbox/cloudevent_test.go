@@ -100,3 +100,19 @@ func TestCloudEventKeepsEveryText(t *testing.T) {
 		}
 	}
 }
+
+// The CloudEvents SDKs refuse an event whose source is no URI reference.
+func TestSourceIsAURIReference(t *testing.T) {
+	t.Parallel()
+	for source, ok := range map[string]bool{
+		"": true, "/nextrun": true, "https://example.org/x?y=z#w": true, "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66": true,
+		"mailto:cncf-wg-serverless@lists.cncf.io": true, "1-555-123-4567": true, "a%20b": true, "http://[::1]:80/x": true, "//host": true,
+		"not a uri <with> spaces": false, "a b": false, "<x>": false, "a%2": false, "a%zz": false, `a"b`: false, `a\b`: false,
+		"a{b}": false, "a|b": false, "a^b": false, "a`b": false, "Grüße": false, "a\n": false, "a\x00": false, "a#b#c": false,
+		"1a:b": false, "/x[1]": false, "http://[::1": false, "http://host:port/": false,
+	} {
+		if err := outbox.CheckSource(source); (err == nil) != ok {
+			t.Errorf("%q: %v, want it accepted: %t", source, err, ok)
+		}
+	}
+}

@@ -39,7 +39,7 @@ relay:
         secret_env: [NEW_KEY, OLD_KEY]
     orders: {kafka: {brokers: ["k1:9092"], tls: true, sasl: {mechanism: scram-sha-256, user: u, password_env: TOKEN}}}
     audit: {table: true}
-`, map[string]string{"TOKEN": "Bearer x", "NEW_KEY": "0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg=="})
+`, map[string]string{"TOKEN": "Bearer x", "NEW_KEY": "raw:0123456789abcdef", "OLD_KEY": "whsec_MDEyMzQ1Njc4OWFiY2RlZg=="})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestRelaySectionSaysWhatIsWrong(t *testing.T) {
 		"unknown":       {`{webhook: {url: "http://x", secret: x}}`, `unknown key "secret"`},
 		"in the file":   {`{webhook: {url: "http://x", secret_file: /does/not/exist}}`, "read a secret"},
 	} {
-		_, err := build(t, "relay:\n  topics:\n    t: "+test.route+"\n", map[string]string{"SHORT": secret})
+		_, err := build(t, "relay:\n  topics:\n    t: "+test.route+"\n", map[string]string{"SHORT": "raw:" + secret})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v\n  want %s", name, err, test.want)
 		}

@@ -4,13 +4,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Defaults of [Config].
@@ -64,8 +65,8 @@ func (c Config) options() ([]kgo.Opt, error) {
 	if c.Timeout < 0 || c.Timeout > time.Hour {
 		return nil, fmt.Errorf("kafka.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
 	}
-	if _, err := url.Parse(c.Source); err != nil {
-		return nil, errors.New("kafka.Config.Source is no URI reference")
+	if err := outbox.CheckSource(c.Source); err != nil {
+		return nil, fmt.Errorf("kafka.Config.Source: %w", err)
 	}
 	options := []kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),

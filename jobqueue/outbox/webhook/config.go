@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // DefaultTimeout is that of [Config].
@@ -32,9 +34,10 @@ type Config struct {
 	// Source is the attribute source of the events, a URI reference.
 	// Empty: outbox.DefaultCloudSource.
 	Source string
-	// Secrets sign the requests, each with a signature of its own, so that one
-	// can be replaced by another. A text that begins with "whsec_" is base64
-	// behind that, any other is taken as it is. Each has at least 16 bytes.
+	// Secrets sign the requests. Each adds a signature, so that a new secret can
+	// replace an old one while receivers still know only one of them. A secret
+	// is "whsec_" and the key in base64, as the Standard Webhooks libraries read
+	// it, or "raw:" and the key itself. A key has at least 16 bytes.
 	// None: requests are not signed.
 	Secrets []string
 	// Headers are sent along, such as Authorization. They must not be of
@@ -69,8 +72,8 @@ func (c Config) validate() error {
 	case c.Timeout < time.Millisecond || c.Timeout > time.Hour:
 		return fmt.Errorf("webhook.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
 	}
-	if _, err := url.Parse(c.Source); err != nil {
-		return errors.New("webhook.Config.Source is no URI reference")
+	if err := outbox.CheckSource(c.Source); err != nil {
+		return fmt.Errorf("webhook.Config.Source: %w", err)
 	}
 	for name, value := range c.Headers {
 		if !headerName(name) || strings.ContainsFunc(value, isControl) || reserved(name) {
@@ -103,17 +106,42 @@ func reserved(name string) bool {
 func (c Config) keys() ([][]byte, error) {
 	var keys [][]byte
 	for i, secret := range c.Secrets {
-		key := []byte(secret)
-		if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
-			var err error
-			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-				return nil, fmt.Errorf("webhook.Config.Secrets[%d] is not base64 behind whsec_", i)
-			}
-		}
-		if len(key) < 16 {
-			return nil, fmt.Errorf("webhook.Config.Secrets[%d] has %d bytes; use 16 or more, from a source of chance", i, len(key))
+		key, err := keyOf(secret)
+		if err != nil {
+			return nil, fmt.Errorf("webhook.Config.Secrets[%d] %w", i, err)
 		}
 		keys = append(keys, key)
 	}
 	return keys, nil
+}
+
+// Prefixes of a secret.
+const (
+	base64Secret = "whsec_"
+	rawSecret    = "raw:"
+)
+
+// minKey is the least length of a key in bytes.
+const minKey = 16
+
+// keyOf is the key of a secret. The error completes a sentence about it. A text
+// without a prefix is refused: we would sign with its bytes, but the receivers'
+// libraries would decode it as base64 and find every signature wrong.
+func keyOf(secret string) ([]byte, error) {
+	key, raw := strings.CutPrefix(secret, rawSecret)
+	if !raw {
+		encoded, ok := strings.CutPrefix(secret, base64Secret)
+		if !ok {
+			return nil, errors.New("must begin with whsec_ and go on in base64, or begin with raw: and go on with the key itself")
+		}
+		decoded, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return nil, errors.New("is not base64 after whsec_")
+		}
+		key = string(decoded)
+	}
+	if len(key) < minKey {
+		return nil, fmt.Errorf("has a key of %d bytes; use %d or more random bytes", len(key), minKey)
+	}
+	return []byte(key), nil
 }

@@ -130,15 +130,28 @@ func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 	return err
 }
 
-// retryAfter reads seconds or a date (RFC 9110 10.2.3); 0 if it is neither.
+// maxRetryAfter is the longest time that retryAfter returns. The relay has a
+// lower bound of its own.
+const maxRetryAfter = 365 * 24 * time.Hour
+
+// retryAfter reads seconds or a date (RFC 9110 10.2.3). It returns 0 if the text
+// is neither.
 func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
-		return time.Duration(max(seconds, 0)) * time.Second
+	if digits(text) {
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
+			return maxRetryAfter
+		}
+		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(at.Sub(now), 0)
 	}
 	return 0
+}
+
+func digits(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // scrub takes the configured secrets out of an error's text.

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	key    = "a key of more than 16 bytes"
+	key    = "raw:a key of more than 16 bytes"
 	newKey = "whsec_MDEyMzQ1Njc4OWFiY2RlZg=="
 )
 
@@ -114,7 +114,7 @@ func TestSignature(t *testing.T) {
 	changed := got.header.Clone()
 	changed.Set(webhook.HeaderID, "e2")
 	for name, err := range map[string]error{
-		"another key":  webhook.Verify(got.header, []byte(got.body), now, minutes, "another key of 16 bytes and more"),
+		"another key":  webhook.Verify(got.header, []byte(got.body), now, minutes, "raw:another key of 16 bytes and more"),
 		"another body": webhook.Verify(got.header, []byte(got.body+" "), now, minutes, key),
 		"another id":   webhook.Verify(changed, []byte(got.body), now, minutes, key),
 		"an hour old":  webhook.Verify(got.header, []byte(got.body), now.Add(time.Hour), minutes, key),
@@ -267,13 +267,41 @@ func TestErrorsShowNoSecret(t *testing.T) {
 		}
 	}
 	for field, cfg := range map[string]webhook.Config{
-		"URL": {URL: "http://user:" + secret + "@\x7f/"}, "Mode": {URL: "http://x", Mode: "odd"}, "Secrets[0]": {URL: "http://x", Secrets: []string{"geheim"}},
+		"URL": {URL: "http://user:" + secret + "@\x7f/"}, "Mode": {URL: "http://x", Mode: "odd"}, "Secrets[0]": {URL: "http://x", Secrets: []string{"raw:geheim"}},
 		"Headers": {URL: "http://x", Headers: map[string]string{"Webhook-Id": secret}}, "Timeout": {URL: "http://x", Timeout: -1},
 		`Headers: "X Own"`: {URL: "http://x", Headers: map[string]string{"X Own": secret}},
 		`Headers: "X-Own"`: {URL: "http://x", Headers: map[string]string{"X-Own": secret + "\x01"}},
 	} {
 		if _, err := webhook.New(cfg); err == nil || !strings.Contains(err.Error(), "Config."+field) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// The libraries of Standard Webhooks decode a secret as base64, with or without
+// whsec_. We would take its bytes and every signature would be wrong.
+func TestSecretWithoutPrefixIsRefused(t *testing.T) {
+	t.Parallel()
+	const secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+	_, err := webhook.New(webhook.Config{URL: "http://x", Secrets: []string{newKey, secret}})
+	if err == nil || !strings.Contains(err.Error(), "Secrets[1] must begin with whsec_") || strings.Contains(err.Error(), secret) {
+		t.Errorf("%v", err)
+	}
+	for _, good := range []string{newKey, "raw:" + secret} {
+		publisher(t, webhook.Config{URL: "http://x", Secrets: []string{good}})
+	}
+}
+
+func TestRetryAfterOutOfRangeIsTheLongestTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const year = 365 * 24 * time.Hour
+	for text, want := range map[string]time.Duration{
+		"": 0, "0": 0, "120": 2 * time.Minute, "-5": 0, "1e9": 0, "soon": 0, "Sun, 01 Mar 2026 12:01:00 GMT": time.Minute,
+		"2147483648": year, "99999999999": year, "99999999999999999999999999": year,
+	} {
+		if got := webhook.RetryAfterOf(text, now); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

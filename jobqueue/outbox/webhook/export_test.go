@@ -1,0 +1,4 @@
+package webhook
+
+// RetryAfterOf is retryAfter.
+var RetryAfterOf = retryAfter
