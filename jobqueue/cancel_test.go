@@ -11,7 +11,7 @@ import (
 )
 
 func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
 		// Neither a heartbeat nor a poll comes to its help.
 		e := q.run(jobqueue.Config{Lease: 10 * time.Hour, PollInterval: 10 * time.Hour}, map[string]jobqueue.Handler{
@@ -39,7 +39,7 @@ func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
 }
 
 func TestCancelledJobThatSucceedsIsASuccess(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began := make(chan string, 1)
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-ctx.Done(); return nil },
@@ -54,7 +54,7 @@ func TestCancelledJobThatSucceedsIsASuccess(t *testing.T) {
 }
 
 func TestCancelWaitingAndStuckJobs(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		waiting := q.submit(jobqueue.Job{Task: "t"})[0]
 		stuck := q.submit(jobqueue.Job{Task: "t"})[0]
 		q.sql("UPDATE job SET state = 'stuck', retry = %s WHERE jid = '%s'", utc(time.Now().Add(time.Hour)), stuck)
@@ -76,7 +76,7 @@ func TestCancelWaitingAndStuckJobs(t *testing.T) {
 }
 
 func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
 }
 
 func TestCancelledJobThatFailsIsNotRetried(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, release := make(chan string, 1), make(chan struct{})
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error {
@@ -104,7 +104,7 @@ func TestCancelledJobThatFailsIsNotRetried(t *testing.T) {
 		q.submit(jobqueue.Job{Task: "t"})
 		jid := receive(q, began, "the handler")
 		// Asked in a transaction that ends after the handler has.
-		tx, err := q.raw.BeginTx(q.ctx, nil)
+		tx, err := q.SQL.BeginTx(q.ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

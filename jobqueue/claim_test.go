@@ -69,7 +69,7 @@ func (q *fixture) backlog(groups string, n, priority int) {
 }
 
 func TestGroupsTakeTurns(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		q.backlog("a", 500, 0)
 		q.backlog("bc", 2, 0)
 		c := q.claimer("t")
@@ -85,7 +85,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 }
 
 func TestGroupsShareABatch(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		q.backlog("a", 500, 0)
 		q.backlog("bc", 3, 0)
 		c := q.claimer("t")
@@ -105,7 +105,7 @@ func TestGroupsShareABatch(t *testing.T) {
 }
 
 func TestPriorityFollowsTheCountingScheme(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for i := range 8 {
 			q.submit(jobqueue.Job{Task: "t", Subject: fmt.Sprintf("L%d", i), Priority: jobqueue.PriorityLow},
 				jobqueue.Job{Task: "t", Subject: fmt.Sprintf("H%d", i), Priority: jobqueue.PriorityHigh})
@@ -124,7 +124,7 @@ func TestPriorityFollowsTheCountingScheme(t *testing.T) {
 }
 
 func TestEveryGroupGoesThroughTheScheme(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, group := range []string{"a", "b", "c", "d"} {
 			for i := range 4 {
 				q.submit(jobqueue.Job{Task: "t", Group: group, Subject: fmt.Sprintf("%sL%d", group, i)},
@@ -139,7 +139,7 @@ func TestEveryGroupGoesThroughTheScheme(t *testing.T) {
 }
 
 func TestClaimTakesOnlyWhatItMay(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		q.submit(
 			jobqueue.Job{Task: "foreign", Group: "a", Subject: "foreign"},
 			jobqueue.Job{Task: "t", Group: "a", Subject: "first"},
@@ -177,7 +177,7 @@ func TestClaimTakesOnlyWhatItMay(t *testing.T) {
 }
 
 func TestManyGroupsAndTasksAreServedAlike(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		var jobs []jobqueue.Job
 		for g := range 30 {
 			for n := range 4 {

@@ -14,9 +14,9 @@ import (
 // A clock that leaps, as after a pause of the machine, makes the jobs of this
 // very executor look dead; it must not take them from itself.
 func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
-	q := newFixture(t, storetest.SQLiteURL(t))
+	q := newFixture(storetest.New(t, storetest.SQLiteURL(t)))
 	var ahead atomic.Int64
-	db, err := store.Open(q.ctx, q.url, store.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	db, err := store.Open(q.ctx, q.URL, store.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	if err != nil {
 		t.Fatal(err)
 	}

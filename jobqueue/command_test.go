@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // command runs a job by a shell script on SQLite, and returns it with its log
@@ -34,7 +35,7 @@ func (q *fixture) command(cfg jobqueue.CommandConfig, job jobqueue.Job) (jobqueu
 func script(text string) []string { return []string{"/bin/sh", "-c", text} }
 
 func TestCommandGetsTheJob(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		dir := t.TempDir()
 		job, log := q.command(jobqueue.CommandConfig{
 			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
@@ -63,7 +64,7 @@ func TestCommandGetsTheJob(t *testing.T) {
 }
 
 func TestCommandExitCodes(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		fail, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}})
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestCommandExitCodes(t *testing.T) {
 }
 
 func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: script(`echo "${NEXTRUN_ARGS-none}"; wc -c | tr -d ' '`)},
 			jobqueue.Job{Args: strings.Repeat("x", 1<<20)})
 		if job.State != jobqueue.Success || !slices.Equal(log, []string{"none", "1048576"}) {
@@ -98,7 +99,7 @@ func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
 }
 
 func TestCommandOutputIsCutBetweenCharacters(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: []string{"cat"}}, jobqueue.Job{Args: "x" + strings.Repeat("ü", 20_000)})
 		if job.State != jobqueue.Success || len(log) != 3 || strings.Join(log, "") != job.Args {
 			t.Errorf("%s, %d lines, replaced characters: %d", job.State, len(log), strings.Count(strings.Join(log, ""), "\uFFFD"))
@@ -107,7 +108,7 @@ func TestCommandOutputIsCutBetweenCharacters(t *testing.T) {
 }
 
 func TestCommandOutputIsCapped(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, jobqueue.Job{})
 		if job.State != jobqueue.Success || len(log) != 11 || log[9] != "123456789" || !strings.Contains(log[10], "dropped") {
 			t.Errorf("%s, log %q", job.State, log)
@@ -117,7 +118,7 @@ func TestCommandOutputIsCapped(t *testing.T) {
 
 // A program that is being replaced can be started a little later.
 func TestCommandThatCannotBeStartedJustNowIsTriedAgain(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		program := filepath.Join(t.TempDir(), "program")
 		file, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o700)
 		if err != nil {
@@ -164,11 +165,7 @@ func endsAsAWhole(q *fixture, cfg jobqueue.CommandConfig, end func(jid string), 
 	end(jid)
 	e.awaitEnd(jid, state)
 	for _, pid := range strings.Fields(string(said)) {
-		for deadline := time.Now().Add(patience); alive(pid); {
-			if time.Now().After(deadline) {
-				q.Fatalf("process %s lives on", pid)
-			}
-		}
+		storetest.Eventually(q, "process "+pid+" is gone", func() bool { return !alive(pid) })
 	}
 }
 
@@ -180,7 +177,7 @@ func alive(pid string) bool {
 }
 
 func TestCancelledCommandEndsAsAWhole(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		endsAsAWhole(q, jobqueue.CommandConfig{}, func(jid string) {
 			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 				t.Fatal(err)
@@ -190,7 +187,7 @@ func TestCancelledCommandEndsAsAWhole(t *testing.T) {
 }
 
 func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		endsAsAWhole(q, jobqueue.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
 	})
 }
@@ -214,7 +211,7 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 		"too long": {func(*fixture, *executor, string) {}, jobqueue.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(q *fixture) {
+			onBoth(t, func(t *testing.T, q *fixture) {
 				ready := filepath.Join(q.TempDir(), "ready")
 				if err := syscall.Mkfifo(ready, 0o600); err != nil {
 					q.Fatal(err)
@@ -245,16 +242,12 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 }
 
 func TestCommandLeavesNoChildrenBehind(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		job, log := q.command(jobqueue.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
 		if job.State != jobqueue.Success || len(log) != 1 {
 			t.Fatalf("%s, log %q", job.State, log)
 		}
-		for deadline := time.Now().Add(patience); alive(log[0]); {
-			if time.Now().After(deadline) {
-				t.Fatal("the child lives on")
-			}
-		}
+		storetest.Eventually(t, "the child is gone", func() bool { return !alive(log[0]) })
 	})
 }
 
@@ -269,7 +262,7 @@ func TestCommandConfigIsChecked(t *testing.T) {
 }
 
 func TestMiddlewareOrderAndTimeout(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		var order []string
 		note := func(name string) jobqueue.Middleware {
 			return func(next jobqueue.Handler) jobqueue.Handler {

@@ -52,7 +52,7 @@ var errDown = errors.New("the connection broke")
 // A claim is committed, but the answer is lost: the job does not wait for the end
 // of a lease, and has not been interrupted.
 func TestClaimThatWasNotHeardOf(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		lost := &faulty{JobStore: q.store}
 		var claims atomic.Int64
 		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
@@ -75,7 +75,7 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 // The beginning is committed, but the answer is lost, and then the executor is
 // told to stop: the handler was never called, so the job goes back.
 func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		begun := make(chan string, 1)
 		lost := &faulty{JobStore: q.store}
 		stopping := make(chan struct{})
@@ -115,7 +115,7 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 // A database that neither answers nor fails keeps the lease from being renewed
 // just as well.
 func TestLeaseThatADatabaseWithoutAnswerHoldsEndsTheHandler(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		hang := make(chan struct{})
 		s := &faulty{JobStore: q.store, beat: func(context.Context) error { <-hang; return nil }}
 		cause := make(chan error, 10)
@@ -141,7 +141,7 @@ type badError struct{ text string }
 func (e *badError) Error() string { return e.text }
 
 func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
 			"t":    func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
 			"good": nothing,
@@ -152,7 +152,7 @@ func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
 }
 
 func TestHandlerThatEndsItsGoroutineFailsTheJobOnly(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
 			"t":    func(context.Context, *jobqueue.JobContext) error { runtime.Goexit(); return nil },
 			"good": nothing,
@@ -164,7 +164,7 @@ func TestHandlerThatEndsItsGoroutineFailsTheJobOnly(t *testing.T) {
 
 // While nothing can be written, a handler that has much to say waits.
 func TestLogWaitsWhileTheDatabaseIsAway(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		s := &faulty{JobStore: q.store}
 		const lines = 50_000
 		var written atomic.Int64

@@ -58,7 +58,7 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		"it has an unknown state": "UPDATE job SET state = 'dreaming' WHERE jid = '%s'",
 		"it has no heartbeat":     "UPDATE job SET heartbeat = NULL WHERE jid = '%s'",
 	}
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for name, tr := range transitions {
 			jid := q.inState(tr.from)
 			if _, err := q.store.Exchange(q.ctx, tr.orders(jid)); err != nil {
@@ -93,7 +93,7 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 }
 
 func TestCancelledJobNeitherBeginsNorWaitsAgain(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, o := range []struct {
 			state  jobqueue.State
 			orders func(jid string) jobqueue.Orders

@@ -12,7 +12,7 @@ import (
 )
 
 func TestHTTPCall(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		requests := make(chan *http.Request, 1)
 		bodies := make(chan string, 1)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func TestHTTPCall(t *testing.T) {
 }
 
 func TestHTTPStatusDecides(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			status, after, _ := strings.Cut(string(body), " ")

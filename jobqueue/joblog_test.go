@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestLogIsCompleteAndInOrder(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		const n = 5000
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error {
@@ -59,7 +59,7 @@ func TestLogIsCompleteAndInOrder(t *testing.T) {
 }
 
 func TestLogAndProgressAreVisibleWhileTheJobRuns(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		release := make(chan struct{})
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error {
@@ -70,11 +70,9 @@ func TestLogAndProgressAreVisibleWhileTheJobRuns(t *testing.T) {
 			},
 		})
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		for deadline := time.Now().Add(patience); q.get(jid).Progress != 40 || !slices.Contains(q.log(jid), "at work"); {
-			if time.Now().After(deadline) {
-				t.Fatal("neither seen")
-			}
-		}
+		storetest.Eventually(t, "progress and log are seen", func() bool {
+			return q.get(jid).Progress == 40 && slices.Contains(q.log(jid), "at work")
+		})
 		close(release)
 		e.awaitEnd(jid, jobqueue.Success)
 	})

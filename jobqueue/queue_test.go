@@ -13,7 +13,7 @@ import (
 )
 
 func TestSubmitFillsInDefaults(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		due := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		full := jobqueue.Job{
@@ -37,7 +37,7 @@ func TestSubmitFillsInDefaults(t *testing.T) {
 }
 
 func TestSubmitRefusesBadFields(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for field, job := range map[string]jobqueue.Job{
 			"Task": {}, "Tracker": {Task: "t", Single: true}, "Group": {Task: "t", Group: strings.Repeat("g", 255)},
 			"Subject": {Task: "t", Subject: "a\x00b"}, "Args": {Task: "t", Args: "\xff"},
@@ -53,9 +53,9 @@ func TestSubmitRefusesBadFields(t *testing.T) {
 }
 
 func TestSubmitTxFollowsTheTransaction(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, commit := range []bool{false, true} {
-			tx, err := q.raw.BeginTx(q.ctx, nil)
+			tx, err := q.SQL.BeginTx(q.ctx, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestSubmitTxFollowsTheTransaction(t *testing.T) {
 }
 
 func TestSingleJobsDoNotOverlap(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		single := jobqueue.Job{Task: "t", Tracker: "nightly", Single: true}
 		first := q.submit(single)[0]
 		var overlap *jobqueue.OverlapError
@@ -115,7 +115,7 @@ func TestSingleJobsDoNotOverlap(t *testing.T) {
 }
 
 func TestRetryBeginsAnew(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		var mended atomic.Bool
 		e := q.run(jobqueue.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{
 			"t": func(context.Context, *jobqueue.JobContext) error {
@@ -139,7 +139,7 @@ func TestRetryBeginsAnew(t *testing.T) {
 }
 
 func TestSetPriorityOfAWaitingJob(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		q.submit(jobqueue.Job{Task: "t", Subject: "first"})
 		jid := q.submit(jobqueue.Job{Task: "t", Subject: "second"})[0]
 		if err := q.queue.SetPriority(q.ctx, jid, jobqueue.PriorityHigh); err != nil {
@@ -155,7 +155,7 @@ func TestSetPriorityOfAWaitingJob(t *testing.T) {
 }
 
 func TestListFilters(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		q.submit(jobqueue.Job{JID: "1", Task: "t", Group: "a"})
 		q.submit(jobqueue.Job{JID: "2", Task: "t", Group: "b", Tracker: "x"})
 		q.submit(jobqueue.Job{JID: "3", Task: "u", Group: "b", Args: "large"})
@@ -194,7 +194,7 @@ func TestListFilters(t *testing.T) {
 }
 
 func TestPruneDeletesOldFinalJobs(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for i, state := range jobqueue.States() {
 			for _, age := range []time.Duration{time.Hour, 3 * time.Hour} {
 				finished := "NULL"

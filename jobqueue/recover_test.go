@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // age makes a heartbeat old.
@@ -18,7 +19,7 @@ func (q *fixture) age(jid string, by time.Duration) {
 }
 
 func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		running, scheduled := q.inState(jobqueue.Running), q.inState(jobqueue.Scheduled)
 		q.age(running, time.Minute)
 		q.age(scheduled, time.Minute)
@@ -46,7 +47,7 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 }
 
 func TestLiveJobsAreNotTakenBack(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, 20*time.Second)
 		before := q.get(jid)
@@ -61,7 +62,7 @@ func TestLiveJobsAreNotTakenBack(t *testing.T) {
 }
 
 func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, columns := range []string{
 			"'running', 'docspell', NULL, NULL", "'scheduled', 'docspell', NULL, NULL",
 			"'stuck', 'docspell', NULL, NULL", "'dreaming', NULL, NULL, NULL",
@@ -92,7 +93,7 @@ func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
 }
 
 func TestJobThatKillsItsWorkersFails(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		for i := range 3 {
 			q.age(jid, time.Minute)
@@ -117,7 +118,7 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 }
 
 func TestLostLeaseEndsTheHandler(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
 		e := q.run(jobqueue.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
@@ -144,7 +145,7 @@ func TestLostLeaseEndsTheHandler(t *testing.T) {
 }
 
 func TestHeartbeatKeepsTheLease(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, release := make(chan string, 1), make(chan struct{})
 		e := q.run(jobqueue.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
@@ -152,18 +153,14 @@ func TestHeartbeatKeepsTheLease(t *testing.T) {
 		q.submit(jobqueue.Job{Task: "t"})
 		jid := receive(q, began, "the handler")
 		first := q.get(jid).Heartbeat
-		for deadline := time.Now().Add(patience); !q.get(jid).Heartbeat.After(first); {
-			if time.Now().After(deadline) {
-				t.Fatal("the heartbeat is never renewed")
-			}
-		}
+		storetest.Eventually(t, "the heartbeat is renewed", func() bool { return q.get(jid).Heartbeat.After(first) })
 		close(release)
 		e.awaitEnd(jid, jobqueue.Success)
 	})
 }
 
 func TestManyExecutorsRunEachJobOnce(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		const jobs, executors = 300, 3
 		ran := make(chan string, 2*jobs)
 		handlers := map[string]jobqueue.Handler{
@@ -190,11 +187,9 @@ func TestManyExecutorsRunEachJobOnce(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Error("not every job ran exactly once")
 		}
-		for deadline := time.Now().Add(patience); q.value("SELECT count(*) FROM job WHERE state <> 'success'") != "0"; {
-			if time.Now().After(deadline) {
-				t.Fatal("not every job ended")
-			}
-		}
+		storetest.Eventually(t, "every job ended", func() bool {
+			return q.value("SELECT count(*) FROM job WHERE state <> 'success'") == "0"
+		})
 		if len(ran) > 0 {
 			t.Errorf("%d jobs ran again", len(ran))
 		}

@@ -20,7 +20,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := newFixture(t, storetest.SQLiteURL(t))
+			q := newFixture(storetest.New(t, storetest.SQLiteURL(t)))
 			bad := q.submit(jobqueue.Job{Task: "t"})[0]
 			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, bad)
 			good := q.submit(jobqueue.Job{Task: "t"})[0]
@@ -39,7 +39,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 }
 
 func TestJobThatLostItsWorkerColumnIsTakenBack(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, time.Minute)
 		q.sql("UPDATE job SET worker = NULL WHERE jid = '%s'", jid)
@@ -49,7 +49,7 @@ func TestJobThatLostItsWorkerColumnIsTakenBack(t *testing.T) {
 }
 
 func TestJobThatCannotBeTakenBackHoldsUpNoOther(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, time.Minute)
 		q.refuse("NEW.state = 'waiting' AND OLD.state = 'running' AND OLD.jid = '" + jid + "'")
@@ -70,7 +70,7 @@ func (q *fixture) refuse(when string) {
 }
 
 func TestGroupThatIsNamedTwice(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		handlers := map[string]jobqueue.Handler{}
 		var jobs []jobqueue.Job
 		for i := range 40 {
@@ -85,7 +85,7 @@ func TestGroupThatIsNamedTwice(t *testing.T) {
 }
 
 func TestLargeArgs(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		args := `{"a": "` + strings.Repeat("ü", 5<<20) + `"}`
 		got := make(chan bool, 20)
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{

@@ -11,7 +11,7 @@ import (
 )
 
 func TestJobRunsThroughAllStates(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		inside := make(chan jobqueue.Job, 1)
 		e := q.run(jobqueue.Config{Name: "w1"}, map[string]jobqueue.Handler{
 			"greet": func(_ context.Context, job *jobqueue.JobContext) error {
@@ -43,7 +43,7 @@ func TestJobRunsThroughAllStates(t *testing.T) {
 }
 
 func TestOnlyRegisteredTasksAreClaimed(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		others := q.submit(jobqueue.Job{Task: "unknown"})[0]
 		mine := q.submit(jobqueue.Job{Task: "known"})[0]
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"known": nothing})
@@ -55,7 +55,7 @@ func TestOnlyRegisteredTasksAreClaimed(t *testing.T) {
 }
 
 func TestRetriesThenFails(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.run(jobqueue.Config{RetryDelay: 1, RetryLimit: 2}, map[string]jobqueue.Handler{
 			"fail": func(context.Context, *jobqueue.JobContext) error { return errors.New("no luck") },
 		})
@@ -76,7 +76,7 @@ func TestRetriesThenFails(t *testing.T) {
 }
 
 func TestPermanentErrorFailsAtOnce(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		type args struct{ N int }
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"typed": jobqueue.JSON(func(_ context.Context, _ *jobqueue.JobContext, a args) error {
@@ -97,7 +97,7 @@ func TestPermanentErrorFailsAtOnce(t *testing.T) {
 }
 
 func TestPanicFailsTheJobOnly(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{
 			"panic": func(context.Context, *jobqueue.JobContext) error { panic("boom\x00") }, "fine": nothing,
 		})

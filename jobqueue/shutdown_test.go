@@ -10,7 +10,7 @@ import (
 )
 
 func TestShutdownLetsRunningJobsFinish(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, release := make(chan string, 1), make(chan struct{})
 		e := q.run(jobqueue.Config{PoolSize: 1, ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
@@ -44,7 +44,7 @@ func TestShutdownLetsRunningJobsFinish(t *testing.T) {
 }
 
 func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, cause := make(chan string, 1), make(chan error, 1)
 		e := q.run(jobqueue.Config{ShutdownGrace: -1}, map[string]jobqueue.Handler{
 			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
@@ -73,7 +73,7 @@ func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
 }
 
 func TestStopGivesUpOnAHandlerThatDoesNotReturn(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		began, release := make(chan struct{}), make(chan struct{})
 		defer close(release)
 		e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
@@ -96,7 +96,7 @@ func TestStopGivesUpOnAHandlerThatDoesNotReturn(t *testing.T) {
 }
 
 func TestEndOfTheStartContextShutsDown(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.executor(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
 		ctx, cancel := context.WithCancel(q.ctx)
 		if err := e.Start(ctx); err != nil {
@@ -111,7 +111,7 @@ func TestEndOfTheStartContextShutsDown(t *testing.T) {
 }
 
 func TestStopWithoutStart(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		e := q.executor(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
 		if err := errors.Join(e.Stop(q.ctx), e.Stop(q.ctx)); err != nil {
 			t.Error(err)

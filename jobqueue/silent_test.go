@@ -94,8 +94,8 @@ func (g gate) Write(p []byte) (int, error) {
 // time. Neither the executor nor the end of it waits for the network.
 func TestExecutorSurvivesASilentNetwork(t *testing.T) {
 	var n network
-	q := newFixture(t, storetest.PostgresURL(t))
-	far, err := store.Open(q.ctx, n.through(t, q.url), store.Options{StatementTimeout: time.Second})
+	q := newFixture(storetest.New(t, storetest.PostgresURL(t)))
+	far, err := store.Open(q.ctx, n.through(t, q.URL), store.Options{StatementTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ type victim struct {
 func (q *fixture) victim(effects string) *victim {
 	q.Helper()
 	v := &victim{Cmd: exec.Command(os.Args[0], "-test.run", "^TestSoakExecutor$"), exited: make(chan struct{})}
-	v.Env = append(os.Environ(), "SOAK_DB="+q.url, "SOAK_EFFECTS="+effects)
+	v.Env = append(os.Environ(), "SOAK_DB="+q.URL, "SOAK_EFFECTS="+effects)
 	v.Stderr, v.Stdout = os.Stderr, os.Stderr
 	stdin, err := v.StdinPipe()
 	if err != nil {
@@ -113,7 +113,7 @@ func TestSoak(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		effects := filepath.Join(t.TempDir(), "effects")
 		submitted := q.torment(length, effects)
 		q.account(submitted, effects)
@@ -185,7 +185,7 @@ func (q *fixture) account(submitted int, effects string) {
 		jid, _, _ := strings.Cut(line, " ")
 		ran[jid]++
 	}
-	rows, err := q.raw.QueryContext(q.ctx, `SELECT j.jid, j.state, j.retries, j.interrupts,
+	rows, err := q.SQL.QueryContext(q.ctx, `SELECT j.jid, j.state, j.retries, j.interrupts,
 			(SELECT count(*) FROM joblog AS l WHERE l.jid = j.jid AND l.message LIKE 'attempt % begins on %'),
 			(SELECT count(*) FROM joblog AS l WHERE l.jid = j.jid AND l.message LIKE 'failed, to be tried again%'),
 			(SELECT count(*) FROM joblog AS l WHERE l.jid = j.jid AND l.message LIKE 'interrupted: %'),

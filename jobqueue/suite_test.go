@@ -2,9 +2,7 @@ package jobqueue_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,39 +18,29 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long tests wait for what must happen; they never wait for a
 // time to pass.
-const patience = 20 * time.Second
+const patience = storetest.Patience
 
 // onBoth runs a test on a fresh database of each kind.
-func onBoth(t *testing.T, test func(q *fixture)) {
-	for name, url := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(newFixture(t, url(t)))
-		})
-	}
+func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) { test(t, newFixture(d)) })
 }
 
 // fixture is a queue on a database of its own.
 type fixture struct {
-	*testing.T
+	*storetest.Database
 	ctx   context.Context
-	url   string
-	raw   *sql.DB
 	db    *store.DB
 	store store.JobStore
 	queue *jobqueue.Queue
 }
 
-func newFixture(t *testing.T, url string) *fixture {
-	t.Helper()
-	q := &fixture{T: t, ctx: t.Context(), url: url}
+func newFixture(d *storetest.Database) *fixture {
+	d.Helper()
+	q := &fixture{Database: d, ctx: d.Context()}
 	q.db = q.open()
 	if _, err := q.db.Migrator().Up(q.ctx); err != nil {
-		t.Fatal(err)
+		q.Fatal(err)
 	}
-	q.raw = q.connect()
 	q.store = q.db.Jobs()
 	q.queue = jobqueue.NewQueue(q.store)
 	return q
@@ -61,7 +49,7 @@ func newFixture(t *testing.T, url string) *fixture {
 // open opens the database once more, as another process would.
 func (q *fixture) open() *store.DB {
 	q.Helper()
-	db, err := store.Open(q.ctx, q.url, store.Options{Create: true})
+	db, err := store.Open(q.ctx, q.URL, store.Options{Create: true})
 	if err != nil {
 		q.Fatal(err)
 	}
@@ -69,39 +57,16 @@ func (q *fixture) open() *store.DB {
 	return db
 }
 
-// sql runs a statement as a user would, on the test's own connection.
+// sql runs a statement as a user would.
 func (q *fixture) sql(statement string, args ...any) {
 	q.Helper()
-	statement = fmt.Sprintf(statement, args...)
-	if _, err := q.raw.ExecContext(q.ctx, statement); err != nil {
-		q.Fatalf("%s: %v", statement, err)
-	}
+	q.Exec(fmt.Sprintf(statement, args...))
 }
 
 // value returns the one value that a query yields, as text.
 func (q *fixture) value(query string, args ...any) string {
 	q.Helper()
-	query = fmt.Sprintf(query, args...)
-	var value sql.NullString
-	if err := q.raw.QueryRowContext(q.ctx, query).Scan(&value); err != nil {
-		q.Fatalf("%s: %v", query, err)
-	}
-	return value.String
-}
-
-// connect opens a connection that is not nextrun's.
-func (q *fixture) connect() *sql.DB {
-	q.Helper()
-	driver, source := "postgres", q.url
-	if path, ok := strings.CutPrefix(q.url, "sqlite:"); ok {
-		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=10000&_txlock=immediate&_foreign_keys=on"
-	}
-	raw, err := sql.Open(driver, source)
-	if err != nil {
-		q.Fatal(err)
-	}
-	q.Cleanup(func() { _ = raw.Close() })
-	return raw
+	return q.One(fmt.Sprintf(query, args...))
 }
 
 // utc is a time as a literal of both databases.

@@ -41,7 +41,7 @@ func (s *spy) count(empty bool) {
 }
 
 func TestNewJobWakesAnIdleExecutor(t *testing.T) {
-	onBoth(t, func(q *fixture) {
+	onBoth(t, func(t *testing.T, q *fixture) {
 		s := &spy{Store: q.store, settle: make(chan struct{}, 1000)}
 		cfg := jobqueue.Config{PollInterval: 10 * time.Hour, Lease: 10 * time.Hour}
 		e := q.executorOn(s, cfg, map[string]jobqueue.Handler{"t": nothing}).start()

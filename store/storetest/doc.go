@@ -1,11 +1,13 @@
-// Package storetest gives each test a database of its own: [SQLiteURL],
-// [PostgresURL] and, for tests that stop the server, [PostgresServer].
+// Package storetest gives each test a database of its own. [Both] runs a test on
+// both kinds, [New] adds a user's connection to the URL that [SQLiteURL],
+// [PostgresURL] or, for tests that stop the server, [PostgresServer] returns.
 //
 // PostgreSQL comes from the server that NEXTRUN_TEST_POSTGRES names or else
 // from scripts/with-postgres. A test that can have none fails and says what to
 // install or set; it is never skipped.
 //
-// The package needs a Unix system with bash. It starts no goroutines and keeps
-// no connection open, so that tests can look for leaks of their own. All
-// functions may be called from parallel tests.
+// The package needs a Unix system with bash. Whatever it opens or starts ends
+// with the test, so that tests can look for leaks of their own. All functions
+// may be called from parallel tests. It does not import package store, whose own
+// tests use it.
 package storetest
