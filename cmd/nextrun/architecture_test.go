@@ -27,7 +27,13 @@ var arrows = []struct {
 	{"migrations", nil},
 	{"store", belowCommand},
 	{"store/...", append([]string{"store", "store/..."}, belowCommand...)},
-	// Programs: they know everything, and nothing else knows them.
+	// Programs: they know everything, and nothing else knows them. Commands know
+	// what they share and the few that show what they show.
+	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store"}, belowCommand...)},
+	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest"}},
+	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
+	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
+	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},
 	{"scripts/...", append([]string{"scripts/...", "store", "store/..."}, belowCommand...)},
 }
@@ -35,6 +41,11 @@ var arrows = []struct {
 var belowCommand = []string{
 	"calendar", "calendar/...", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
 }
+
+// belowCommands is what a command of nextrun may know.
+var belowCommands = append([]string{
+	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/kafka", "store",
+}, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages
 // with a slash at the end.
@@ -104,6 +115,9 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/storetest/x.go", module + "/store", ""},
 		{"store/storetest/x.go", "github.com/lib/pq", ""},
 		{"cmd/nextrun/x.go", module + "/store", ""},
+		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/ui", ""},
+		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/task", "cmd/nextrun/cli/job may import only cmd/nextrun/cli/ui"},
+		{"cmd/nextrun/cli/ui/x.go", module + "/cmd/nextrun/cli/job", "cmd/nextrun/cli/ui may import only"},
 		{"scripts/vectors/x.go", module + "/calendar", ""},
 		{"scripts/vectors/x.go", module + "/cmd/nextrun/cli", "scripts/vectors may import only"},
 		{"util/x.go", "time", "util/x.go: a directory of such a name"},

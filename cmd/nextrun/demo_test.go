@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -100,7 +101,7 @@ func TestDemoFileOnBothDatabases(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			t.Parallel()
 			url := newURL(t)
-			nextrun(t, url, cli.Done, "migrate", "up")
+			nextrun(t, url, ui.Done, "migrate", "up")
 			db, err := sql.Open(driver, strings.TrimPrefix(url, "sqlite:"))
 			if err != nil {
 				t.Fatal(err)
@@ -109,7 +110,7 @@ func TestDemoFileOnBothDatabases(t *testing.T) {
 			if _, err := db.ExecContext(t.Context(), readFile(t, "../../testdata/demo.sql")); err != nil {
 				t.Fatal(err)
 			}
-			report := nextrun(t, url, cli.Failed, "check", "--config", "../../testdata/nextrun.yaml")
+			report := nextrun(t, url, ui.Failed, "check", "--config", "../../testdata/nextrun.yaml")
 			if !strings.Contains(report, "mistake") || strings.Count(report, "\nerror") != 1 || strings.Contains(report, "no handler") {
 				t.Errorf("check:\n%s", report)
 			}

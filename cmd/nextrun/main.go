@@ -7,10 +7,11 @@ import (
 	"os"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 func main() {
-	ctx, stop := cli.WithSignals(context.Background())
+	ctx, stop := ui.WithSignals(context.Background())
 	exit := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	stop()
 	os.Exit(exit)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -24,10 +24,10 @@ handlers:
     command: [sh, -c, 'echo $$ > "$MARK.new"; mv "$MARK.new" "$MARK"; exec sleep 600']
     env: {MARK: "`+mark+`"}
 `)
-	nextrun(t, url, cli.Done, "migrate", "up")
+	nextrun(t, url, ui.Done, "migrate", "up")
 	p := startProcess(t, url, build(t), "executor", "--config", config)
 	p.waitFor("executor started")
-	nextrun(t, url, cli.Done, "job", "submit", "long")
+	nextrun(t, url, ui.Done, "job", "submit", "long")
 	var pid string
 	eventually(t, func() bool {
 		text, err := os.ReadFile(mark)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 // Go in the README and in docs/ is a part of examples, which the compiler and
@@ -50,7 +51,7 @@ func TestCommandsOfPages(t *testing.T) {
 	helps := func(words ...string) (string, bool) {
 		var out bytes.Buffer
 		exit := cli.Run(t.Context(), append([]string{"help"}, words...), strings.NewReader(""), &out, io.Discard, os.Getenv)
-		return out.String(), exit == cli.Done
+		return out.String(), exit == ui.Done
 	}
 	n := 0
 	for _, page := range append(pages(t), "../../CHANGELOG.md") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -55,7 +55,7 @@ func TestReferenceTables(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			url := newURL(t)
-			nextrun(t, url, cli.Done, "migrate", "up")
+			nextrun(t, url, ui.Done, "migrate", "up")
 			have, want := describedColumns(t, kind), databaseColumns(t, kind, url)
 			for _, column := range slices.Sorted(maps.Keys(want)) {
 				if have[column] != want[column] {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 // names are the first cells of a section's tables.
@@ -36,7 +36,7 @@ func TestReferenceNames(t *testing.T) {
 	for section, want := range map[string][]string{
 		"States":     constants(t, "../../jobqueue/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
-		"Exit codes": {strconv.Itoa(cli.Done), strconv.Itoa(cli.Failed), strconv.Itoa(cli.WrongUsage)},
+		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {
 			t.Errorf("docs/reference.md has under %s %q, the code %q", section, have, want)
@@ -84,7 +84,7 @@ func constants(t *testing.T, path, typeName string) (values []string) {
 func TestReferenceVariables(t *testing.T) {
 	t.Parallel()
 	inCode := map[string]bool{}
-	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../jobqueue/*.go", "../../store/*.go"} {
+	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../cmd/nextrun/cli/*/*.go", "../../jobqueue/*.go", "../../store/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -80,23 +80,23 @@ handlers:
     command: [sh, -c, 'trap "rm $MARK; exit" TERM; touch "$MARK"; sleep 600 & wait']
     env: {MARK: "`+mark+`"}
 `)
-			nextrun(t, url, cli.Done, "migrate", "up")
+			nextrun(t, url, ui.Done, "migrate", "up")
 			run := func(task, until string) *process {
 				p := startProcess(t, url, binary, "serve", "--config", config)
 				p.waitFor("started  ")
-				nextrun(t, url, cli.Done, "job", "submit", task)
+				nextrun(t, url, ui.Done, "job", "submit", task)
 				eventually(t, func() bool {
 					_, err := os.Stat(mark)
-					return strings.Contains(nextrun(t, url, cli.Done, "job", "list", "-n", "1"), until) && (task == "short" || err == nil)
+					return strings.Contains(nextrun(t, url, ui.Done, "job", "list", "-n", "1"), until) && (task == "short" || err == nil)
 				})
 				return p
 			}
 			p := run("short", " running")
 			p.signal(signal)
-			if exit := p.end(); exit != cli.Done {
-				t.Errorf("after one signal: exit code %d, want %d", exit, cli.Done)
+			if exit := p.end(); exit != ui.Done {
+				t.Errorf("after one signal: exit code %d, want %d", exit, ui.Done)
 			}
-			if list := nextrun(t, url, cli.Done, "job", "list", "-n", "1"); !strings.Contains(list, " success") {
+			if list := nextrun(t, url, ui.Done, "job", "list", "-n", "1"); !strings.Contains(list, " success") {
 				t.Errorf("the job was not finished:\n%s", list)
 			}
 
@@ -105,8 +105,8 @@ handlers:
 			p.waitFor("stopping; a second signal ends at once")
 			begun := time.Now()
 			p.signal(signal)
-			if exit := p.end(); exit != cli.Failed || time.Since(begun) > 10*time.Second {
-				t.Errorf("after two signals: exit code %d in %s, want %d at once", exit, time.Since(begun), cli.Failed)
+			if exit := p.end(); exit != ui.Failed || time.Since(begun) > 10*time.Second {
+				t.Errorf("after two signals: exit code %d in %s, want %d at once", exit, time.Since(begun), ui.Failed)
 			}
 			if _, err := os.Stat(mark); err == nil {
 				t.Error("the command of the job goes on")

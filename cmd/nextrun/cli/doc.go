@@ -1,7 +1,19 @@
-// Package cli is the command line of nextrun: one file for each command, over
-// [Run], which a test can call like main does.
+// Package cli is the command line of nextrun: [Run], which main and tests call.
+//
+// There is a package for each noun, and in it a file for each command:
+//
+//	task/     nextrun task add, apply, list, ...: the rows of periodic_task
+//	tick/     nextrun tick list: what became of ticks
+//	job/      nextrun job list, log, cancel, ...
+//	event/    nextrun event list, tail, resend, ...: the outbox
+//	lock/     nextrun lock show, release: the lock of the modes leader and exclusive
+//	timer/    nextrun next and preview: when something elapses
+//	service/  nextrun serve, scheduler, executor, relay, health: what runs until it is stopped
+//	check/    nextrun check
+//	migrate/  nextrun migrate up, down, status
+//	ui/       what they share: flags, settings, tables, times, log lines
+//	clitest/  runs the command line in tests
 //
 // Commands print results on standard output, and errors and logs on standard
-// error. The exit code is [Done], [Failed] or [WrongUsage]. Whatever a message
-// says about a database, it never shows a password.
+// error. No message shows a database's password.
 package cli

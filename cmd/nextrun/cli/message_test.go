@@ -4,18 +4,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 )
 
 // What the name of the command says is not said again in its message.
 func TestMessagesSayItOnce(t *testing.T) {
 	t.Parallel()
-	onBothMigrated(t, func(t *testing.T, s shell) {
-		s.must(t, "task", "add", "a", "--task", "t", "--timer", "daily")
-		jid := s.submit(t, "t")
-		s.submit(t, "t", "--tracker", "x", "--single")
-		ended := s.submit(t, "t")
-		s.must(t, "job", "cancel", ended)
-		tasks := writeFile(t, "tasks.yaml", "tasks: {r: {task: t, timer: every -5m}}\n")
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily")
+		jid := s.Submit(t, "t")
+		s.Submit(t, "t", "--tracker", "x", "--single")
+		ended := s.Submit(t, "t")
+		s.Must(t, "job", "cancel", ended)
+		tasks := clitest.WriteFile(t, "tasks.yaml", "tasks: {r: {task: t, timer: every -5m}}\n")
 		none := filepath.Join(t.TempDir(), "none")
 		for _, test := range []struct{ args, want string }{
 			{"job cancel x", "job x: not found; see: nextrun job list"},
@@ -37,9 +39,9 @@ func TestMessagesSayItOnce(t *testing.T) {
 			command, _, _ := strings.Cut(test.args, " --")
 			words := strings.Fields(command)
 			name := "nextrun " + strings.Join(words[:min(len(words), 2)], " ")
-			r := s.run(t.Context(), strings.Fields(test.args)...)
-			if r.exit == 0 || !strings.HasPrefix(r.stderr, name+": "+test.want) {
-				t.Errorf("%s: exit code %d, %s", test.args, r.exit, r.stderr)
+			r := s.Run(t.Context(), strings.Fields(test.args)...)
+			if r.Exit == 0 || !strings.HasPrefix(r.Stderr, name+": "+test.want) {
+				t.Errorf("%s: exit code %d, %s", test.args, r.Exit, r.Stderr)
 			}
 		}
 	})

@@ -2,17 +2,20 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/lock"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/migrate"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/service"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-// globalFlags are the flags that all commands know.
-type globalFlags struct {
-	db        string
-	config    string
-	logFormat choice
-	logLevel  choice
-}
-
-func (p *program) rootCommand() *cobra.Command {
+func rootCommand(env *ui.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nextrun",
 		Short: "Turns rows of a table into jobs, on time",
@@ -22,22 +25,21 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	p.flags.logFormat = choice{"text", []string{"text", "json"}}
-	p.flags.logLevel = choice{"info", []string{"debug", "info", "warning", "error"}}
+	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "json"}}
+	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.flags.db, "db", "",
+	flags.StringVar(&env.Flags.DB, "db", "",
 		"`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
-	flags.StringVar(&p.flags.config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
-	flags.Var(&p.flags.logFormat, "log-format", "how log lines are written to standard error")
-	flags.Var(&p.flags.logLevel, "log-level", "least severe log lines that are written")
-	group(root,
-		p.serveCommand(), p.schedulerCommand(), p.executorCommand(), p.relayCommand(),
-		p.migrateCommand(), p.checkCommand(), p.healthCommand(),
-		p.taskCommand(), p.tickCommand(), p.jobCommand(), p.eventCommand(), p.lockCommand(),
-		p.nextCommand(), p.previewCommand(), p.versionCommand(),
+	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
+	flags.Var(&env.Flags.LogFormat, "log-format", "how log lines are written to standard error")
+	flags.Var(&env.Flags.LogLevel, "log-level", "least severe log lines that are written")
+	ui.Group(root,
+		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env),
+		migrate.Command(env), check.Command(env), service.HealthCommand(env),
+		task.Command(env), tick.Command(env), job.Command(env), event.Command(env), lock.Command(env),
+		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())
-	p.markBegin(root)
 	return root
 }
 
@@ -49,7 +51,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			about, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", args)
+				return ui.Usagef("there is no command %q", args)
 			}
 			return about.Help()
 		},

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 // Wrong usage gives exit code 2, names what is wrong, and says how to go on.
@@ -47,9 +48,9 @@ func TestWrongUsage(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
-			r := shell{}.fails(t, cli.WrongUsage, strings.Fields(test.args), test.want...)
-			if r.stdout != "" {
-				t.Errorf("standard output is not empty: %s", r.stdout)
+			r := clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(test.args), test.want...)
+			if r.Stdout != "" {
+				t.Errorf("standard output is not empty: %s", r.Stdout)
 			}
 		})
 	}
@@ -58,10 +59,10 @@ func TestWrongUsage(t *testing.T) {
 func TestBadTimerShowsThePlace(t *testing.T) {
 	t.Parallel()
 	want := "  Mon *-*-* 25:00\n            ^"
-	shell{}.fails(t, cli.WrongUsage, []string{"next", "Mon *-*-* 25:00"}, "25", want)
-	onBothMigrated(t, func(t *testing.T, s shell) {
-		s.fails(t, cli.WrongUsage, []string{"task", "add", "a", "--task", "e", "--timer", "Mon *-*-* 25:00"}, "25", want)
-		if list := s.must(t, "task", "list"); list != "none\n" {
+	clitest.Shell{}.Fails(t, ui.WrongUsage, []string{"next", "Mon *-*-* 25:00"}, "25", want)
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Fails(t, ui.WrongUsage, []string{"task", "add", "a", "--task", "e", "--timer", "Mon *-*-* 25:00"}, "25", want)
+		if list := s.Must(t, "task", "list"); list != "none\n" {
 			t.Errorf("the task was written all the same:\n%s", list)
 		}
 	})
@@ -69,12 +70,12 @@ func TestBadTimerShowsThePlace(t *testing.T) {
 
 func TestVariablesStandInForFlags(t *testing.T) {
 	t.Parallel()
-	s := shell{env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "NEXTRUN_MODE": "monarchy"}}
-	s.fails(t, cli.WrongUsage, []string{"scheduler"}, "NEXTRUN_MODE", "use one of shared, leader, exclusive")
-	s.env["NEXTRUN_CONFIG"] = filepath.Join(t.TempDir(), "none.yaml")
-	s.fails(t, cli.Failed, []string{"scheduler", "--mode", "shared"}, "none.yaml")
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "NEXTRUN_MODE": "monarchy"}}
+	s.Fails(t, ui.WrongUsage, []string{"scheduler"}, "NEXTRUN_MODE", "use one of shared, leader, exclusive")
+	s.Env["NEXTRUN_CONFIG"] = filepath.Join(t.TempDir(), "none.yaml")
+	s.Fails(t, ui.Failed, []string{"scheduler", "--mode", "shared"}, "none.yaml")
 	given := filepath.Join(t.TempDir(), "b.db")
-	s.must(t, "migrate", "up", "--db", "sqlite:"+given)
+	s.Must(t, "migrate", "up", "--db", "sqlite:"+given)
 	if _, err := os.Stat(given); err != nil {
 		t.Errorf("--db does not go before NEXTRUN_DB: %v", err)
 	}
@@ -90,25 +91,25 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		args []string
 		exit int
 	}{
-		{unreachable, []string{"task", "list"}, cli.Failed},
-		{unreachable, []string{"migrate", "up"}, cli.Failed},
-		{unreachable, []string{"check"}, cli.Failed},
-		{unreachable, []string{"scheduler"}, cli.Failed},
-		{"postgres://user:" + secret + "@127.0.0.1:port/db", []string{"task", "list"}, cli.Failed},
-		{"postgres://user:" + secret + "%zz@h/db", []string{"task", "list"}, cli.Failed},
-		{"mysql://user:" + secret + "@h/db", []string{"check"}, cli.Failed},
-		{"", []string{unreachable}, cli.WrongUsage},
-		{"", []string{"task", "list", unreachable}, cli.WrongUsage},
-		{unreachable, []string{"--help"}, cli.Done},
+		{unreachable, []string{"task", "list"}, ui.Failed},
+		{unreachable, []string{"migrate", "up"}, ui.Failed},
+		{unreachable, []string{"check"}, ui.Failed},
+		{unreachable, []string{"scheduler"}, ui.Failed},
+		{"postgres://user:" + secret + "@127.0.0.1:port/db", []string{"task", "list"}, ui.Failed},
+		{"postgres://user:" + secret + "%zz@h/db", []string{"task", "list"}, ui.Failed},
+		{"mysql://user:" + secret + "@h/db", []string{"check"}, ui.Failed},
+		{"", []string{unreachable}, ui.WrongUsage},
+		{"", []string{"task", "list", unreachable}, ui.WrongUsage},
+		{unreachable, []string{"--help"}, ui.Done},
 	}
 	for _, test := range tests {
-		s := shell{env: map[string]string{"NEXTRUN_DB": test.env}}
-		r := s.run(t.Context(), test.args...)
-		if r.exit != test.exit {
-			t.Errorf("%v on %s: exit code %d, want %d\n%s", test.args, test.env, r.exit, test.exit, r.stderr)
+		s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": test.env}}
+		r := s.Run(t.Context(), test.args...)
+		if r.Exit != test.exit {
+			t.Errorf("%v on %s: exit code %d, want %d\n%s", test.args, test.env, r.Exit, test.exit, r.Stderr)
 		}
-		if strings.Contains(r.stdout+r.stderr, secret) {
-			t.Errorf("%v on %s shows the password:\n%s%s", test.args, test.env, r.stdout, r.stderr)
+		if strings.Contains(r.Stdout+r.Stderr, secret) {
+			t.Errorf("%v on %s shows the password:\n%s%s", test.args, test.env, r.Stdout, r.Stderr)
 		}
 	}
 }
@@ -116,14 +117,14 @@ func TestPasswordsAreNotShown(t *testing.T) {
 // Advice is shown as it is written: it holds no password.
 func TestAdviceIsNotRedacted(t *testing.T) {
 	t.Parallel()
-	s := shell{env: map[string]string{}}
-	s.fails(t, cli.Failed, []string{"task", "list", "--db", "mysql://user:hush@h/db"}, "postgres://USER:PASSWORD@HOST")
-	s.fails(t, cli.Failed, []string{"task", "list", "--db", "foo.db"}, "did you mean sqlite:foo.db?")
+	s := clitest.Shell{Env: map[string]string{}}
+	s.Fails(t, ui.Failed, []string{"task", "list", "--db", "mysql://user:hush@h/db"}, "postgres://USER:PASSWORD@HOST")
+	s.Fails(t, ui.Failed, []string{"task", "list", "--db", "foo.db"}, "did you mean sqlite:foo.db?")
 }
 
 func TestVersionIsAlsoACommand(t *testing.T) {
 	t.Parallel()
-	flag, command := shell{}.must(t, "--version"), shell{}.must(t, "version")
+	flag, command := clitest.Shell{}.Must(t, "--version"), clitest.Shell{}.Must(t, "version")
 	if flag != command || !strings.HasPrefix(command, "nextrun version ") {
 		t.Errorf("--version says %q, version says %q", flag, command)
 	}

@@ -3,15 +3,16 @@ package cli
 import (
 	"runtime/debug"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
 )
 
-func (p *program) versionCommand() *cobra.Command {
+func versionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version of this program",
-		Args:  arguments(),
-		RunE:  func(*cobra.Command, []string) error { return p.printf("nextrun version %s\n", version()) },
+		Args:  ui.Arguments(),
+		RunE:  func(*cobra.Command, []string) error { return env.Printf("nextrun version %s\n", version()) },
 	}
 }
 

@@ -1,0 +1,156 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/service"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Look for errors in configuration, database and tasks",
+		Long: `Look for errors in the configuration, the database and the tasks. What must be
+put right is an error and gives exit code 1; what may surprise is a warning.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			r := &report{env: env}
+			r.check(c.Context())
+			return r.print(asJSON)
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+// The levels of findings.
+const (
+	levelOK      = "ok"
+	levelWarning = "warning"
+	levelError   = "error"
+)
+
+// finding is one line of the report.
+type finding struct {
+	Level string `json:"level"`
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+// report is what `nextrun check` finds.
+type report struct {
+	env      *ui.Env
+	findings []finding
+}
+
+func (r *report) add(level, about, format string, args ...any) {
+	r.findings = append(r.findings, finding{level, about, fmt.Sprintf(format, args...)})
+}
+
+func (r *report) check(ctx context.Context) {
+	c := r.checkConfiguration()
+	var options store.Options
+	if c != nil {
+		options = c.Database
+	}
+	err := r.env.WithAnyDatabase(ctx, options, func(db *store.DB) error {
+		r.add(levelOK, "database", "%s", db.URL())
+		if err := r.checkVersion(ctx, db); err != nil {
+			return err
+		}
+		if c != nil {
+			r.checkServices(c, db)
+		}
+		if err := db.Migrator().Check(ctx); err != nil {
+			r.add(levelError, "schema", "%v", err)
+			return nil
+		}
+		r.add(levelOK, "schema", "up to date")
+		if err := r.checkDocspell(ctx, db); err != nil {
+			return err
+		}
+		return r.checkTasks(ctx, db, c)
+	})
+	if err != nil {
+		r.add(levelError, "database", "%v", err)
+	}
+}
+
+func (r *report) checkConfiguration() *config.Config {
+	c, err := r.env.Configuration()
+	var configErr *config.Error
+	switch {
+	case errors.As(err, &configErr):
+		for _, problem := range configErr.Problems {
+			one := &config.Error{Path: configErr.Path, Problems: []config.Problem{problem}}
+			r.add(levelError, "configuration", "%v", one)
+		}
+		return nil
+	case err != nil:
+		r.add(levelError, "configuration", "%v", err)
+		return nil
+	case c.Path == "":
+		r.add(levelOK, "configuration", "there is none, so all is default and no handlers are known")
+		return c
+	}
+	r.add(levelOK, "configuration", "%s: handlers: %d", c.Path, len(c.Handlers))
+	for _, task := range slices.Sorted(maps.Keys(c.Handlers)) {
+		if command := c.Handlers[task].Command; command != nil && !canRun(command) {
+			r.add(levelWarning, "handler "+task, "there is no program %s here", command.Argv[0])
+		}
+	}
+	return c
+}
+
+// canRun reports whether the program of a command is there.
+func canRun(command *jobqueue.CommandConfig) bool {
+	program := command.Argv[0]
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		path, err := filepath.Abs(filepath.Join(command.Dir, program))
+		if err != nil {
+			return false
+		}
+		program = path
+	}
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// checkServices makes the scheduler and the executor as the configuration
+// says, without starting them.
+func (r *report) checkServices(c *config.Config, db *store.DB) {
+	if err := service.Verify(r.env, c, db); err != nil {
+		place := c.Path + ": "
+		r.add(levelError, "configuration", "%s%s", place, strings.TrimPrefix(err.Error(), place))
+	}
+}
+
+func (r *report) print(asJSON bool) error {
+	t := ui.NewTable("LEVEL", "ABOUT", "FINDING")
+	count := map[string]int{}
+	for _, f := range r.findings {
+		count[f.Level]++
+		t.Add(f.Level, f.About, f.Text)
+	}
+	if err := r.env.PrintTable(t, r.findings, asJSON); err != nil {
+		return err
+	}
+	if count[levelError] > 0 {
+		return fmt.Errorf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package check_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+func TestCheckOfWhatIsGood(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--task", "echo", "--timer", "daily")
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\n")
+		report := s.Must(t, "check", "--config", config)
+		clitest.WantLines(t, report, "ok configuration "+config+": handlers: 1", "ok database ", "ok schema up to date",
+			"ok tasks 1, nothing to remark")
+		if sqlite := strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:"); strings.Contains(report, "before 3.51.3") != sqlite {
+			t.Errorf("the report of %s:\n%s", s.Env["NEXTRUN_DB"], report)
+		} else if !sqlite {
+			clitest.WantLines(t, report, "ok postgres server 1") // 13 to 19
+		}
+	})
+}
+
+func TestCheckTellsErrorsFromWarnings(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "past", "--task", "echo", "--timer", "2020-01-01")
+		s.Must(t, "task", "add", "strange", "--task", "other", "--timer", "daily")
+		s.Must(t, "task", "add", "off", "--task", "other", "--timer", "2020-01-01", "--disabled")
+		good := clitest.WriteFile(t, "good.yaml", "handlers: {echo: {command: [echo]}}\n")
+		report := s.Must(t, "check", "--config", good) // warnings alone are no failure
+		clitest.WantLines(t, report, "warning task past timer \"2020-01-01\" never elapses", "warning task strange ")
+		if strings.Contains(report, "task off") {
+			t.Errorf("a disabled task is reported:\n%s", report)
+		}
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('broken', 'echo', 'every 0s')`)
+		bad := clitest.WriteFile(t, "bad.yaml", "executors: {}\nscheduler: {lease: 0s}\n")
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", bad}, "errors: 3, warnings: 1")
+		clitest.WantLines(t, r.Stdout, "error configuration "+bad+":1: unknown key", "error configuration "+bad+":2: scheduler.lease",
+			"error task broken timer \"every 0s\"")
+		s.Fails(t, ui.Failed, []string{"check", "--config", filepath.Join(t.TempDir(), "none.yaml")}, "errors: 2")
+	})
+}
+
+func TestCheckHasThePackagesLookAtTheirSections(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "scheduler: {retry_min: 5s, retry_max: 1s}\n")
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		clitest.WantLines(t, r.Stdout, "error configuration "+config+": periodic.Config.RetryMax is 1s")
+	})
+}
+
+func TestCheckJSON(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		var findings []struct{ Level, About, Text string }
+		s.JSON(t, &findings, "check")
+		if len(findings) < 4 || findings[0].Level != "ok" || findings[0].About != "configuration" {
+			t.Errorf("got %+v", findings)
+		}
+	})
+}
+
+func TestCheckMissesPrograms(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers:\n  a: {command: [no-such-program]}\n  b: {command: [./run], dir: /usr/bin}\n  c: {command: [./env], dir: /usr/bin}\n")
+		report := s.Must(t, "check", "--config", config)
+		clitest.WantLines(t, report, "warning handler a there is no program no-such-program here", "warning handler b")
+		if strings.Contains(report, "handler c") {
+			t.Errorf("a program that is there:\n%s", report)
+		}
+	})
+}
+
+// What a section cannot be built of is told with the file, once.
+func TestCheckNamesTheFileOnce(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {a: {http: {url: 'http://x', header_env: {token: NOT_SET}}}}\n")
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		if strings.Count(r.Stdout, config+": handlers.a: ") != 1 || strings.Contains(r.Stdout, config+": "+config) {
+			t.Errorf("the report:\n%s", r.Stdout)
+		}
+	})
+}
+
+// Docspell writes the begin of a job in two columns, of which one knows no zone.
+func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		begin := func(jid, worker, started, millis string) {
+			s.Exec(t, `INSERT INTO job (jid, task, state, worker, started, startedmillis)
+				VALUES ('`+jid+`', 'convert', 'success', '`+worker+`', '`+started+`', `+millis+`)`)
+		}
+		begin("a", "joex1", "2026-02-22 01:00:02.123000", "1771718402123")
+		clitest.WantLines(t, s.Must(t, "check"), "warning docspell its executors write times that are 1h0m0s off from UTC")
+		begin("b", "joex1", "2026-02-22 01:00:02.123000", "1771722002123") // since then in UTC
+		begin("c", "host/boot", "2026-02-22 07:00:00.000000", "1771722002124")
+		if report := s.Must(t, "check"); strings.Contains(report, "docspell") {
+			t.Errorf("the report:\n%s", report)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// checkPage is how many tasks are looked at together.
+const checkPage = 1000
+
+// checkTasks looks at the timers of all tasks, page by page.
+func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
+	tasks := periodic.NewTasks(db.Tasks())
+	filter := periodic.TaskFilter{Limit: checkPage}
+	found, seen := len(r.findings), 0
+	for {
+		list, err := tasks.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			r.checkTask(&list[i], c)
+		}
+		if seen += len(list); len(list) < checkPage {
+			break
+		}
+		filter.After = list[len(list)-1].ID
+	}
+	if len(r.findings) == found {
+		r.add(levelOK, "tasks", "%d, nothing to remark", seen)
+	}
+	return nil
+}
+
+func (r *report) checkTask(t *periodic.Task, c *config.Config) {
+	about := "task " + t.ID
+	upcoming, err := t.Upcoming(r.env.Now(), 1)
+	if err != nil {
+		r.add(levelError, about, "%s", timerText(err))
+		return
+	}
+	if level, text := problemLevel(t.Problem); text != "" {
+		r.add(level, about, "%s", text)
+	}
+	if !t.Enabled {
+		return
+	}
+	if len(upcoming) == 0 {
+		r.add(levelWarning, about, "timer %q never elapses from now on", t.Timer)
+	} else {
+		r.lint(about, t)
+	}
+	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
+		if _, ok := c.Handlers[t.Task]; !ok {
+			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
+		}
+	}
+}
+
+// lint adds what may surprise about a timer, one line for each kind.
+func (r *report) lint(about string, t *periodic.Task) {
+	schedule, err := calendar.ParseAt(t.Timer, r.env.Now())
+	if err != nil {
+		return // reported already
+	}
+	findings := calendar.Lint(schedule, r.env.Now(), 0)
+	for i := 0; i < len(findings); {
+		alike := i + 1
+		for alike < len(findings) && findings[alike].Code == findings[i].Code {
+			alike++
+		}
+		more := ""
+		if alike > i+1 {
+			more = fmt.Sprintf(", and %d more such days; see: nextrun next --lint", alike-i-1)
+		}
+		r.add(levelWarning, about, "timer %q: %s (%s%s)", t.Timer, findings[i].Message, findings[i].Code, more)
+		i = alike
+	}
+}
+
+// problemLevel tells the warnings of the column problem from the errors.
+func problemLevel(problem string) (level, text string) {
+	if text, warning := strings.CutPrefix(problem, "warning: "); warning {
+		return levelWarning, text
+	}
+	return levelError, problem
+}
+
+// timerText is the error of a timer on one line.
+func timerText(err error) string {
+	var parseErr *calendar.ParseError
+	if errors.As(err, &parseErr) {
+		return parseErr.Error()
+	}
+	return err.Error()
+}

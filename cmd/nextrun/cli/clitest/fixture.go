@@ -1,0 +1,63 @@
+package clitest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// OnBoth runs a test with an empty database of each kind.
+func OnBoth(t *testing.T, test func(t *testing.T, s Shell)) {
+	t.Helper()
+	for name, newURL := range map[string]func(testing.TB) string{
+		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Shell{Env: map[string]string{"NEXTRUN_DB": newURL(t), "NEXTRUN_NAME": "test"}})
+		})
+	}
+}
+
+// OnBothMigrated is OnBoth with the tables made, and without the housekeeping
+// task that comes with them.
+func OnBothMigrated(t *testing.T, test func(t *testing.T, s Shell)) {
+	t.Helper()
+	OnBoth(t, func(t *testing.T, s Shell) {
+		s.Must(t, "migrate", "up")
+		s.Exec(t, "DELETE FROM periodic_task")
+		test(t, s)
+	})
+}
+
+// WantLines checks that a text has lines that begin with each of the prefixes,
+// blanks reduced to one.
+func WantLines(t *testing.T, text string, prefixes ...string) {
+	t.Helper()
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	for _, prefix := range prefixes {
+		found := false
+		for _, line := range lines {
+			found = found || strings.HasPrefix(line, prefix)
+		}
+		if !found {
+			t.Errorf("no line begins with %q in\n%s", prefix, text)
+		}
+	}
+}
+
+// WriteFile writes a file of the test's and returns its path.
+func WriteFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

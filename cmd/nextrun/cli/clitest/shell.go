@@ -1,0 +1,101 @@
+package clitest
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+// Shell is a user with a database.
+type Shell struct {
+	Env   map[string]string
+	Stdin string
+}
+
+// Result is what a run of the program gave.
+type Result struct {
+	Exit           int
+	Stdout, Stderr string
+}
+
+// Run runs the program as main does.
+func (s Shell) Run(ctx context.Context, args ...string) Result {
+	var stdout, stderr bytes.Buffer
+	lookup := func(name string) string { return s.Env[name] }
+	exit := cli.Run(ctx, args, strings.NewReader(s.Stdin), &stdout, &stderr, lookup)
+	return Result{exit, stdout.String(), stderr.String()}
+}
+
+// Must runs the program, which must succeed, and returns its output.
+func (s Shell) Must(t *testing.T, args ...string) string {
+	t.Helper()
+	r := s.Run(t.Context(), args...)
+	if r.Exit != ui.Done {
+		t.Fatalf("nextrun %s: exit code %d\n%s", strings.Join(args, " "), r.Exit, r.Stderr)
+	}
+	return r.Stdout
+}
+
+// Fails runs the program, which must end with an exit code and texts on
+// standard error.
+func (s Shell) Fails(t *testing.T, exit int, args []string, texts ...string) Result {
+	t.Helper()
+	r := s.Run(t.Context(), args...)
+	if r.Exit != exit {
+		t.Errorf("nextrun %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), r.Exit, exit, r.Stdout, r.Stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.Stderr, text) {
+			t.Errorf("nextrun %s: standard error lacks %q:\n%s", strings.Join(args, " "), text, r.Stderr)
+		}
+	}
+	return r
+}
+
+// JSON runs the program with --json and decodes what it writes.
+func (s Shell) JSON(t *testing.T, value any, args ...string) {
+	t.Helper()
+	Decode(t, s.Must(t, append(args, "--json")...), value)
+}
+
+// Decode decodes JSON.
+func Decode(t *testing.T, text string, value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), value); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+}
+
+// Exec runs a statement as somebody who knows nothing of nextrun.
+func (s Shell) Exec(t *testing.T, statement string) {
+	t.Helper()
+	driver, source := "postgres", s.Env["NEXTRUN_DB"]
+	if path, ok := strings.CutPrefix(source, "sqlite:"); ok {
+		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=5000"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// Submit submits a job by hand and returns its id.
+func (s Shell) Submit(t *testing.T, args ...string) string {
+	t.Helper()
+	out := s.Must(t, append([]string{"job", "submit"}, args...)...)
+	jid, ok := strings.CutPrefix(strings.TrimSpace(out), "submitted ")
+	if !ok {
+		t.Fatalf("job submit says %q", out)
+	}
+	return jid
+}

@@ -1,0 +1,64 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "event",
+		Short: "Look at events and have them sent again",
+	},
+		listCommand(env), showCommand(env), tailCommand(env),
+		resendCommand(env), lagCommand(env), strictCommand(env),
+	)
+}
+
+// withOutbox runs fn with the outbox of the database.
+func withOutbox(ctx context.Context, env *ui.Env, fn func(*store.DB, outbox.Admin) error) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		err := fn(db, db.Outbox())
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("%w; see: nextrun event list", err)
+		}
+		return err
+	})
+}
+
+// eventJSON is the JSON form of an event: the columns of it and of its message.
+type eventJSON struct {
+	ID               string     `json:"id"`
+	Topic            string     `json:"topic"`
+	Type             string     `json:"type"`
+	AggregateID      string     `json:"aggregateId"`
+	AggregateVersion int64      `json:"aggregateVersion"`
+	Payload          *string    `json:"payload,omitempty"` // in lists absent
+	Due              *time.Time `json:"due"`
+	Created          time.Time  `json:"created"`
+	Position         int64      `json:"position,omitempty"`
+	Status           string     `json:"status,omitempty"`
+	Published        *time.Time `json:"published,omitempty"`
+	Attempts         int        `json:"attempts,omitempty"`
+	Refusals         int        `json:"refusals,omitempty"`
+	Problem          string     `json:"problem,omitempty"`
+	Retry            *time.Time `json:"retry,omitempty"`
+	Dead             *time.Time `json:"dead,omitempty"`
+}
+
+func newEventJSON(r *outbox.Record) eventJSON {
+	return eventJSON{
+		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: r.AggregateVersion,
+		Due: ui.TimeOrNull(r.Due), Created: r.Created, Position: r.Position, Status: string(r.Status),
+		Published: ui.TimeOrNull(r.Published), Attempts: r.Attempts, Refusals: r.Refusals, Problem: r.Problem,
+		Retry: ui.TimeOrNull(r.Retry), Dead: ui.TimeOrNull(r.Dead),
+	}
+}

@@ -1,0 +1,152 @@
+package event_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+)
+
+const signingKey = "a key of more than 16 bytes"
+
+// From an INSERT to a webhook: the task's tick becomes an event, which the relay
+// posts, signed.
+func TestRelayPostsTheEventsOfTasks(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		type delivery struct {
+			header http.Header
+			body   []byte
+		}
+		deliveries := make(chan delivery, 10)
+		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			deliveries <- delivery{r.Header, body}
+		}))
+		defer receiver.Close()
+		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, args, timer, sink, catchup, nextrun)
+			VALUES ('invoice-run', 'invoice.due', 'billing', '{"kind": "monthly"}', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, group_, timer, sink, catchup, nextrun)
+			VALUES ('note', 'noted', 'audit', '*-*-01 06:00', 'event', 'none', '2026-01-01 06:00:00')`)
+		s.Must(t, "scheduler", "--once")
+		clitest.WantLines(t, s.Must(t, "event", "lag"), "audit 1 now 0 no", "billing 1 now 0 no")
+
+		file := filepath.Join(t.TempDir(), "relay.yaml")
+		text := "relay:\n  source: /shop\n  topics:\n    billing:\n      webhook: {url: '" + receiver.URL + "', secret_env: KEY}\n    audit: {table: true}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Env["NEXTRUN_CONFIG"] = file
+		s.Fails(t, ui.Failed, []string{"relay"}, "relay.topics.billing", "KEY")
+		s.Env["KEY"] = signingKey
+		relay := s.Start(t, "relay")
+		got := <-deliveries
+		if err := webhook.Verify(got.header, got.body, time.Now(), time.Minute, signingKey); err != nil {
+			t.Errorf("the signature: %v", err)
+		}
+		var event struct{ Source, Type, Subject, Due, Data any }
+		if err := json.Unmarshal(got.body, &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.Source != "/shop" || event.Type != "invoice.due" || event.Subject != "invoice-run" ||
+			event.Due != "2026-01-01T06:00:00.000000Z" || event.Data.(map[string]any)["kind"] != "monthly" {
+			t.Errorf("the event is %s", got.body)
+		}
+		relay.Stop()
+		if exit := <-relay.Exit; exit != ui.Done {
+			t.Errorf("exit code %d", exit)
+		}
+		clitest.WantLines(t, s.Must(t, "event", "list"), "EVENT TOPIC TYPE AGGREGATE VERSION CREATED STATUS")
+		id := got.header.Get(webhook.HeaderID)
+		clitest.WantLines(t, s.Must(t, "event", "show", id), "event "+id, "status published", "topic billing", `payload {"kind": "monthly"}`)
+	})
+}
+
+func TestEventCommands(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		if got := s.Must(t, "event", "list") + s.Must(t, "event", "lag") + s.Must(t, "event", "tail"); got != "none\nnone\n" {
+			t.Errorf("without events: %q", got)
+		}
+		for _, id := range []string{"e1", "e2", "e3"} {
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload)
+				VALUES ('`+id+`', 'billing', 'paid', 'a`+id+`', 1, '{"n":1}')`)
+			s.Exec(t, `INSERT INTO outbox_message (event_id, topic) VALUES ('`+id+`', 'billing')`)
+		}
+		s.Exec(t, `UPDATE outbox_message SET dead = created, problem = 'no such account' WHERE event_id = 'e1'`)
+		s.Exec(t, `UPDATE outbox_message SET published = created WHERE event_id = 'e2'`)
+		clitest.WantLines(t, s.Must(t, "event", "list", "--status", "dead"), "e1 billing paid ae1 1 now dead 0 no such account")
+		var listed []struct{ ID, Status string }
+		s.JSON(t, &listed, "event", "list", "--topic", "billing", "-n", "2")
+		if len(listed) != 2 || listed[0].ID != "e3" || listed[1].Status != "published" {
+			t.Errorf("listed %+v, want the newest two", listed)
+		}
+		var lag []struct{ Pending, Dead int }
+		s.JSON(t, &lag, "event", "lag")
+		if len(lag) != 1 || lag[0].Pending != 1 || lag[0].Dead != 1 {
+			t.Errorf("lag %+v", lag)
+		}
+		lines := strings.Split(strings.TrimSpace(s.Must(t, "event", "tail", "-n", "2", "--json")), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[0], `"id":"e2"`) || !strings.Contains(lines[1], `"position":3`) {
+			t.Errorf("tail gave %q", lines)
+		}
+		if got := s.Must(t, "event", "resend", "--dead", "billing"); got != "to be published again: 1\n" {
+			t.Errorf("resend --dead: %q", got)
+		}
+		s.Fails(t, ui.Failed, []string{"event", "resend", "e2", "unknown"}, "unknown", "not found")
+		var pending []struct{ ID string }
+		s.JSON(t, &pending, "event", "list", "--status", "pending")
+		if len(pending) != 3 {
+			t.Errorf("pending after resend: %+v", pending)
+		}
+		clitest.WantLines(t, s.Must(t, "event", "strict", "billing"), "a dead event stops billing")
+		shown := s.Must(t, "event", "lag")
+		if clitest.WantLines(t, shown, "billing 3 "); !strings.Contains(strings.Join(strings.Fields(shown), " "), " 0 yes ") {
+			t.Errorf("no dead event, and a strict topic, expected in\n%s", shown)
+		}
+		s.Fails(t, ui.Failed, []string{"event", "show", "unknown"}, "not found", "nextrun event list")
+		s.Fails(t, ui.WrongUsage, []string{"event", "resend"}, "--dead")
+		s.Fails(t, ui.WrongUsage, []string{"relay"}, "relay.topics")
+	})
+}
+
+func TestTailFollows(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		ctx, stop := context.WithCancel(t.Context())
+		read, write := io.Pipe()
+		exit := make(chan int, 1)
+		go func() {
+			exit <- cli.Run(ctx, []string{"event", "tail", "--follow", "--json"}, nil, write, io.Discard,
+				func(name string) string { return s.Env[name] })
+			_ = write.Close()
+		}()
+		decoder := json.NewDecoder(read)
+		for _, id := range []string{"e1", "e2"} {
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version)
+				VALUES ('`+id+`', 'topic of `+id+`', 'x', '`+id+`', 1)`)
+			var event struct{ ID string }
+			if err := decoder.Decode(&event); err != nil || event.ID != id {
+				t.Errorf("got %+v, %v; want %s", event, err, id)
+			}
+		}
+		stop()
+		if code := <-exit; code != ui.Done {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}

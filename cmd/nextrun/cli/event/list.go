@@ -1,0 +1,56 @@
+package event
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+func listCommand(env *ui.Env) *cobra.Command {
+	var filter outbox.Filter
+	status := ui.Choice{}
+	for _, s := range outbox.Statuses() {
+		status.Allowed = append(status.Allowed, string(s))
+	}
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List events, the newest first",
+		Args:  ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if filter.Limit < 1 {
+				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			filter.Status = outbox.Status(status.Value)
+			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
+				records, err := admin.List(c.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return printEvents(env, records, asJSON)
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&filter.Topic, "topic", "", "only those of that topic")
+	flags.StringVar(&filter.Type, "type", "", "only those of that type")
+	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate, such as a periodic task, of that `id`")
+	flags.Var(&status, "status", "only those in that status")
+	flags.IntVarP(&filter.Limit, "number", "n", 100, "at most so many")
+	flags.BoolVar(&filter.Oldest, "oldest", false, "the oldest first")
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func printEvents(env *ui.Env, records []outbox.Record, asJSON bool) error {
+	lines := []eventJSON{}
+	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM")
+	for i := range records {
+		r := &records[i]
+		lines = append(lines, newEventJSON(r))
+		t.Add(r.ID, r.Topic, r.Type, r.AggregateID, r.AggregateVersion, env.Ago(r.Created), r.Status, r.Attempts, ui.FirstLine(r.Problem))
+	}
+	return env.PrintTable(t, lines, asJSON)
+}

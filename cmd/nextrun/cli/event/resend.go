@@ -1,0 +1,54 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+func resendCommand(env *ui.Env) *cobra.Command {
+	var dead string
+	command := &cobra.Command{
+		Use:   "resend EVENT... | --dead TOPIC",
+		Short: "Have events published again",
+		Long: `Have events published again, be they published or dead, under the same ids. They
+come behind events that were published after them: receivers see them out of
+order.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (dead == "") == (len(args) == 0) {
+				return ui.Usagef("name either events or --dead TOPIC")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
+				var found []string
+				var err error
+				if dead != "" {
+					found, err = admin.ResendDead(c.Context(), dead)
+				} else {
+					found, err = admin.Resend(c.Context(), args)
+				}
+				if err != nil {
+					return err
+				}
+				if err := env.Printf("to be published again: %d\n", len(found)); err != nil {
+					return err
+				}
+				missing := slices.DeleteFunc(args, func(id string) bool { return slices.Contains(found, id) })
+				if len(missing) > 0 {
+					return fmt.Errorf("event %s: %w", strings.Join(missing, ", "), store.ErrNotFound)
+				}
+				return nil
+			})
+		},
+	}
+	command.Flags().StringVar(&dead, "dead", "", "all dead events of that `topic`")
+	return command
+}

@@ -1,0 +1,52 @@
+package job
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func cancelCommand(env *ui.Env) *cobra.Command {
+	return eachJob(env, "cancel", "Cancel jobs; one that runs is asked to end",
+		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
+			state, err := queue.Cancel(ctx, jid)
+			if state == jobqueue.Cancelled {
+				return "cancelled", err
+			}
+			return "asked to end, as it is " + string(state) + ":", err
+		})
+}
+
+func retryCommand(env *ui.Env) *cobra.Command {
+	return eachJob(env, "retry", "Put jobs that have ended back to waiting",
+		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
+			return "waiting again:", queue.Retry(ctx, jid)
+		})
+}
+
+// eachJob makes a command that does something with one job after another, and
+// says what it did.
+func eachJob(env *ui.Env, use, short string, do func(context.Context, *jobqueue.Queue, string) (string, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " JOB...",
+		Short: short,
+		Args:  ui.SeveralArguments("JOB"),
+		RunE: func(c *cobra.Command, jids []string) error {
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				for _, jid := range jids {
+					done, err := do(c.Context(), queue, jid)
+					if err != nil {
+						return err
+					}
+					if err := env.Printf("%s %s\n", done, jid); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,80 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "job",
+		Short: "Look at jobs and change them",
+	},
+		listCommand(env), showCommand(env), logCommand(env), submitCommand(env),
+		cancelCommand(env), retryCommand(env), pruneCommand(env),
+		pauseCommand(env), resumeCommand(env), pausesCommand(env),
+	)
+}
+
+// withQueue runs fn with the queue of the database.
+func withQueue(ctx context.Context, env *ui.Env, fn func(*jobqueue.Queue) error) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		err := fn(jobqueue.NewQueue(db.Jobs()))
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("%w; see: nextrun job list", err)
+		}
+		return err
+	})
+}
+
+// getJob reads a job; its error names it.
+func getJob(ctx context.Context, queue *jobqueue.Queue, jid string) (jobqueue.Job, error) {
+	job, err := queue.Get(ctx, jid)
+	if err != nil {
+		err = fmt.Errorf("job %s: %w", jid, err)
+	}
+	return job, err
+}
+
+// jobJSON is the JSON form of a job: its columns.
+type jobJSON struct {
+	JID       string     `json:"jid"`
+	Task      string     `json:"task"`
+	Group     string     `json:"group"`
+	Args      *string    `json:"args,omitempty"` // in lists absent
+	Subject   string     `json:"subject"`
+	Submitted time.Time  `json:"submitted"`
+	Submitter string     `json:"submitter"`
+	Priority  int        `json:"priority"`
+	State     string     `json:"state"`
+	Retries   int        `json:"retries"`
+	Progress  int        `json:"progress"`
+	Tracker   string     `json:"tracker,omitempty"`
+	Worker    string     `json:"worker,omitempty"`
+	Started   *time.Time `json:"started"`
+	Finished  *time.Time `json:"finished"`
+	Due       *time.Time `json:"due"`
+	Heartbeat *time.Time `json:"heartbeat,omitempty"`
+	Single    bool       `json:"single"`
+	Cancel    *time.Time `json:"cancel,omitempty"`
+	Retry     *time.Time `json:"retry,omitempty"`
+	Result    string     `json:"result,omitempty"`
+}
+
+func newJobJSON(j *jobqueue.Job) jobJSON {
+	return jobJSON{
+		JID: j.JID, Task: j.Task, Group: j.Group, Subject: j.Subject, Submitted: j.Submitted, Submitter: j.Submitter,
+		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: j.Tracker,
+		Worker: j.Worker, Started: ui.TimeOrNull(j.Started), Finished: ui.TimeOrNull(j.Finished), Due: ui.TimeOrNull(j.Due),
+		Heartbeat: ui.TimeOrNull(j.Heartbeat), Single: j.Single, Cancel: ui.TimeOrNull(j.Cancel), Retry: ui.TimeOrNull(j.Retry),
+		Result: j.Result,
+	}
+}

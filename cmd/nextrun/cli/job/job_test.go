@@ -1,0 +1,181 @@
+package job_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// Jobs that another program wrote show as they are.
+func TestJobListOfForeignJobs(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, worker, started)
+			VALUES ('x', 'convert', 'g', 'not JSON', '', '2026-01-01 00:00:00.000000', 'docspell', 0, 'running', 0, 40, 'joex1', '2026-01-01 00:00:01.000000')`)
+		clitest.WantLines(t, s.Must(t, "job", "list"), "x convert - running [####......] 40 %")
+		s.Fails(t, ui.Failed, []string{"job", "cancel", "x"}, "another kind of executor")
+	})
+}
+
+func TestJobLifecycle(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		if got := s.Must(t, "job", "list"); got != "none\n" {
+			t.Errorf("an empty list: %q", got)
+		}
+		jid := s.Submit(t, "dump", "--args", `{"n": 1}`, "--priority", "10", "--subject", "by hand")
+		list := s.Must(t, "job", "list")
+		clitest.WantLines(t, list, "JOB TASK TRACKER STATE", jid+" dump - waiting now")
+		clitest.WantLines(t, s.Must(t, "job", "show", jid), "job "+jid, "state waiting", "waits for a free executor that has a handler dump", `args {"n": 1}`, "priority 10", "subject by hand")
+		if log := s.Must(t, "job", "log", jid); log != "" {
+			t.Errorf("a job that has not run has a log: %q", log)
+		}
+		s.Fails(t, ui.Failed, []string{"job", "retry", jid}, jid, "not ended")
+		clitest.WantLines(t, s.Must(t, "job", "cancel", jid), "cancelled "+jid)
+		s.Fails(t, ui.Failed, []string{"job", "cancel", jid}, jid, "ended already")
+		clitest.WantLines(t, s.Must(t, "job", "list", "--state", "cancelled"), jid+" dump - cancelled")
+		clitest.WantLines(t, s.Must(t, "job", "retry", jid), "waiting again: "+jid)
+		if log := s.Must(t, "job", "log", jid); strings.Count(log, "waits again, as asked for; attempts count from 1") != 1 {
+			t.Errorf("the log does not tell of the retry: %q", log)
+		}
+		s.Must(t, "job", "cancel", jid)
+		if got := s.Must(t, "job", "prune", "--older-than", "1h"); got != "deleted jobs: 0\n" {
+			t.Errorf("prune of what is an hour old: %q", got)
+		}
+		if got := s.Must(t, "job", "prune", "--older-than", "0", "--state", "cancelled"); got != "deleted jobs: 1\n" {
+			t.Errorf("prune of all that is cancelled: %q", got)
+		}
+		for _, command := range []string{"show", "cancel", "retry", "log"} {
+			s.Fails(t, ui.Failed, []string{"job", command, jid}, "not found", "nextrun job list")
+		}
+	})
+}
+
+func TestJobListFilters(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		a := s.Submit(t, "a", "--group", "g1", "--tracker", "t1")
+		b := s.Submit(t, "b", "--group", "g2")
+		s.Must(t, "job", "cancel", b)
+		tests := map[string]string{
+			"":                          b + " " + a, // those submitted last first
+			"--task a":                  a,
+			"--group g2":                b,
+			"--tracker t1":              a,
+			"--state waiting":           a,
+			"--state waiting,cancelled": b + " " + a,
+			"-n 1":                      b,
+			"--task none":               "",
+		}
+		for args, want := range tests {
+			var jobs []struct {
+				JID string
+			}
+			out := s.Must(t, append([]string{"job", "list", "--json"}, strings.Fields(args)...)...)
+			clitest.Decode(t, out, &jobs)
+			var got []string
+			for _, j := range jobs {
+				got = append(got, j.JID)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("job list %s: %v, want %s", args, got, want)
+			}
+		}
+	})
+}
+
+func TestJobsThatMustNotOverlap(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		jid := s.Submit(t, "a", "--tracker", "t", "--single")
+		s.Fails(t, ui.Failed, []string{"job", "submit", "a", "--tracker", "t", "--single"}, jid, "must not overlap")
+	})
+}
+
+func TestJobPause(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "job", "pause", "--task", "dump")
+		s.Must(t, "job", "pause", "--group", "night")
+		clitest.WantLines(t, s.Must(t, "job", "pauses"), "task dump 20", "group night 20")
+		s.Must(t, "job", "resume", "--task", "dump")
+		s.Fails(t, ui.Failed, []string{"job", "resume", "--task", "dump"}, "was not paused")
+		if text := s.Must(t, "job", "pauses"); strings.Contains(text, "dump") {
+			t.Errorf("after resume:\n%s", text)
+		}
+	})
+}
+
+func TestJobWrongUsage(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"job":                        "missing command",
+		"job show":                   "missing argument JOB",
+		"job submit":                 "missing argument TASK",
+		"job submit a --args {":      "--args is not JSON",
+		"job list --state sleeping":  "use one of waiting, scheduled, running",
+		"job list -n 0":              "use 1 or more",
+		"job prune":                  "--older-than 30d",
+		"job prune --older-than old": "use an age such as 90m, 24h or 30d",
+		"job prune --older-than 1d --state stuck": "have not ended",
+		"job pause":                    "either a --task or a --group",
+		"job pause --task a --group b": "either a --task or a --group",
+		"executor --mode shared":       "--mode",
+	} {
+		clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(args), want)
+	}
+}
+
+func TestJobListWatch(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Submit(t, "first")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		read, write := io.Pipe()
+		exit := make(chan int, 1)
+		go func() {
+			lookup := func(name string) string { return s.Env[name] }
+			exit <- cli.Run(ctx, []string{"job", "list", "--watch"}, strings.NewReader(""), write, io.Discard, lookup)
+			_ = write.Close() // ends the reader
+		}()
+		lines, submitted, seen := bufio.NewScanner(read), false, false
+		for !seen && lines.Scan() {
+			if strings.Contains(lines.Text(), " first ") && !submitted {
+				s.Submit(t, "second")
+				submitted = true
+			}
+			seen = strings.Contains(lines.Text(), " second ")
+		}
+		cancel()
+		for lines.Scan() { // until the program has ended
+			continue
+		}
+		if got := <-exit; got != ui.Done || !seen {
+			t.Errorf("exit code %d, new job seen: %v", got, seen)
+		}
+	})
+}
+
+// On SQLite other programs may write lines without a counter; showing them comes
+// to an end.
+func TestJobLogWithoutCounters(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.SQLiteURL(t)}}
+	s.Must(t, "migrate", "up")
+	jid := s.Submit(t, "dump")
+	s.Exec(t, "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', '"+jid+"', 'info', '2026-01-01 00:00:00.000000', 'by hand')")
+	s.Must(t, "job", "cancel", jid)
+	for _, command := range [][]string{{"job", "log", jid}, {"job", "log", "--follow", jid}} {
+		if log := s.Must(t, command...); strings.Count(log, "by hand") != 1 {
+			t.Errorf("%q: %q", command, log)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func listCommand(env *ui.Env) *cobra.Command {
+	filter := jobqueue.Filter{}
+	var states stateFlag
+	var asJSON, watch bool
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List jobs, those submitted last first",
+		Args:  ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if filter.Limit < 1 {
+				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			filter.States = states
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				list := func() error {
+					jobs, err := queue.List(c.Context(), filter)
+					if err != nil {
+						return err
+					}
+					return printJobs(env, jobs, asJSON)
+				}
+				if watch {
+					return env.Watch(c.Context(), list)
+				}
+				return list()
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.Var(&states, "state", "only those in that state; may be given more than once")
+	flags.StringVar(&filter.Group, "group", "", "only those of that group")
+	flags.StringVar(&filter.Task, "task", "", "only those of that task `name`")
+	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task of that `id`")
+	flags.StringVar(&filter.Worker, "worker", "", "only those that this worker has or had")
+	flags.IntVarP(&filter.Limit, "number", "n", jobqueue.DefaultListLimit, "at most so many")
+	flags.BoolVarP(&watch, "watch", "w", false, "go on, a list every second")
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
+	lines := []jobJSON{}
+	t := ui.NewTable("JOB", "TASK", "TRACKER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT")
+	for i := range jobs {
+		j := &jobs[i]
+		lines = append(lines, newJobJSON(j))
+		t.Add(j.JID, j.Task, j.Tracker, jobState(j), env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
+	}
+	return env.PrintTable(t, lines, asJSON)
+}
+
+// jobState is the state of a job, of a running one with its progress.
+func jobState(j *jobqueue.Job) string {
+	switch {
+	case !j.Cancel.IsZero() && !j.State.Final():
+		return string(j.State) + ", to be cancelled"
+	case j.State == jobqueue.Running && j.Progress > 0:
+		return fmt.Sprintf("%s %s %d %%", j.State, progressBar(j.Progress), j.Progress)
+	}
+	return string(j.State)
+}
+
+// progressBar draws a percentage.
+func progressBar(percent int) string {
+	const width = 10
+	done := min(max(percent, 0), 100) * width / 100
+	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
+}
+
+// took is how long a job's last attempt took, or takes so far.
+func took(env *ui.Env, j *jobqueue.Job) string {
+	switch {
+	case j.Started.IsZero():
+		return ""
+	case !j.Finished.IsZero():
+		return ui.ExactSpan(j.Finished.Sub(j.Started))
+	case j.State == jobqueue.Running:
+		return ui.ExactSpan(env.Now().Sub(j.Started))
+	}
+	return ""
+}
+
+// stateFlag is a flag that holds states of jobs.
+type stateFlag []jobqueue.State
+
+func (f *stateFlag) String() string { return "" }
+func (f *stateFlag) Type() string   { return "state" }
+
+// Set adds states, which commas separate.
+func (f *stateFlag) Set(text string) error {
+	for name := range strings.SplitSeq(text, ",") {
+		state := jobqueue.State(name)
+		if !state.Valid() {
+			var all []string
+			for _, s := range jobqueue.States() {
+				all = append(all, string(s))
+			}
+			return fmt.Errorf("use one of %s", strings.Join(all, ", "))
+		}
+		*f = append(*f, state)
+	}
+	return nil
+}

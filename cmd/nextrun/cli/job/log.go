@@ -1,0 +1,100 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func logCommand(env *ui.Env) *cobra.Command {
+	var asJSON, follow bool
+	command := &cobra.Command{
+		Use:   "log JOB",
+		Short: "Show the log of a job",
+		Args:  ui.Arguments("JOB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				log := jobLog{env: env, queue: queue, jid: args[0], asJSON: asJSON}
+				if follow {
+					return log.follow(c.Context())
+				}
+				_, err := log.write(c.Context())
+				return err
+			})
+		},
+	}
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job has ended")
+	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
+	return command
+}
+
+// followInterval is how often a log is looked at that is followed.
+const followInterval = 500 * time.Millisecond
+
+// jobLog writes the log of a job as far as it has not been written yet.
+type jobLog struct {
+	env    *ui.Env
+	queue  *jobqueue.Queue
+	jid    string
+	asJSON bool
+	last   int64 // counter of the last line written
+}
+
+// write writes the new lines and reports whether the job had ended before.
+func (l *jobLog) write(ctx context.Context) (ended bool, err error) {
+	job, err := getJob(ctx, l.queue, l.jid)
+	if err != nil {
+		return false, err
+	}
+	for {
+		lines, err := l.queue.Logs(ctx, jobqueue.LogFilter{JID: l.jid, After: l.last})
+		if err != nil {
+			return false, err
+		}
+		if len(lines) == 0 {
+			return job.State.Final(), nil
+		}
+		before := l.last
+		for _, line := range lines {
+			if err := l.line(line); err != nil {
+				return false, err
+			}
+			l.last = max(l.last, line.Counter)
+		}
+		if l.last == before { // lines that others wrote, without a counter
+			return job.State.Final(), nil
+		}
+	}
+}
+
+// follow writes lines until the job has ended or ctx ends.
+func (l *jobLog) follow(ctx context.Context) error {
+	tick := time.NewTicker(followInterval)
+	defer tick.Stop()
+	for {
+		ended, err := l.write(ctx)
+		if err != nil || ended {
+			return ui.UnlessEnded(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (l *jobLog) line(line jobqueue.LogLine) error {
+	if l.asJSON {
+		return l.env.PrintJSONLine(struct {
+			Created time.Time      `json:"created"`
+			Level   jobqueue.Level `json:"level"`
+			Message string         `json:"message"`
+		}{line.Created, line.Level, line.Message})
+	}
+	return l.env.Printf("%s  %-5s  %s\n", l.env.Moment(line.Created), line.Level, ui.Printable(line.Message))
+}

@@ -1,0 +1,50 @@
+package job
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func showCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "show JOB",
+		Short: "Show a job",
+		Args:  ui.Arguments("JOB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				job, err := getJob(c.Context(), queue, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					j := newJobJSON(&job)
+					j.Args = &job.Args
+					return env.PrintJSON(j)
+				}
+				return env.PrintFields(jobFields(env, &job))
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
+	waitsFor := ""
+	if j.State == jobqueue.Waiting {
+		waitsFor = "a free executor that has a handler " + j.Task
+	}
+	return [][2]string{
+		{"job", j.JID}, {"state", jobState(j)}, {"waits for", waitsFor}, {"result", j.Result}, {"task", j.Task}, {"tracker", j.Tracker},
+		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
+		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
+		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
+		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
+		{"heartbeat", env.Ago(j.Heartbeat)}, {"to be cancelled since", env.Moment(j.Cancel)},
+	}
+}

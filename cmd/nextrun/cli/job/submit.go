@@ -1,0 +1,50 @@
+package job
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func submitCommand(env *ui.Env) *cobra.Command {
+	var job jobqueue.Job
+	command := &cobra.Command{
+		Use:     "submit TASK",
+		Short:   "Submit a single job by hand",
+		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10`,
+		Args:    ui.Arguments("TASK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if job.Task = args[0]; job.Task == "" {
+				return ui.Usagef("the name of the task is empty")
+			}
+			if job.Single && job.Tracker == "" {
+				return ui.Usagef("--single needs a --tracker")
+			}
+			if err := env.FromStdin(&job.Args); err != nil {
+				return err
+			}
+			if !json.Valid([]byte(job.Args)) {
+				return ui.Usagef("--args is not JSON")
+			}
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				jids, err := queue.Submit(c.Context(), job)
+				if err != nil {
+					return err
+				}
+				return env.Printf("submitted %s\n", jids[0])
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&job.Group, "group", "default", "group of the job; groups take turns")
+	flags.StringVar(&job.Args, "args", "{}", "input of the handler, `JSON`; - reads it from standard input")
+	flags.StringVar(&job.Subject, "subject", "", "what the job is about")
+	flags.StringVar(&job.Submitter, "submitter", "nextrun", "who submits it")
+	flags.IntVar(&job.Priority, "priority", jobqueue.PriorityLow, "0 low, 10 high")
+	flags.StringVar(&job.Tracker, "tracker", "", "`name` to find the job by")
+	flags.BoolVar(&job.Single, "single", false, "refuse it while such a job of the tracker is not final")
+	return command
+}

@@ -1,0 +1,54 @@
+package lock
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store"
+)
+
+func showCommand(env *ui.Env) *cobra.Command {
+	var asJSON, watch bool
+	command := &cobra.Command{
+		Use:   "show",
+		Short: "Show who holds the locks, or held them last",
+		Long: `Show who holds the locks, or held them last: a lock is held, released by its
+holder, or expired, if the holder died or lost the database. The times are the
+database's.`,
+		Example: `  nextrun lock show --watch`,
+		Args:    ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				show := func() error {
+					locks, err := db.ListLocks(c.Context())
+					if err != nil {
+						return err
+					}
+					return printLocks(env, locks, asJSON)
+				}
+				if watch {
+					return env.Watch(c.Context(), show)
+				}
+				return show()
+			})
+		},
+	}
+	command.Flags().BoolVarP(&watch, "watch", "w", false, "go on, a list every second")
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func printLocks(env *ui.Env, locks []leader.Lock, asJSON bool) error {
+	lines := []lockJSON{}
+	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "TOKEN", "SINCE", "HEARTBEAT", "EXPIRES")
+	for _, l := range locks {
+		lines = append(lines, newLockJSON(l))
+		expires := ""
+		if l.State() != leader.Free {
+			expires = distance(l.Expires, l.Now)
+		}
+		t.Add(l.Name, l.State(), l.Holder, l.Hostname, l.PID, l.Token, env.Moment(l.Acquired), distance(l.Heartbeat, l.Now), expires)
+	}
+	return env.PrintTable(t, lines, asJSON)
+}

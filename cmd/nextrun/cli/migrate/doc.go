@@ -1,0 +1,2 @@
+// Package migrate holds the commands that make, upgrade and remove nextrun's tables.
+package migrate

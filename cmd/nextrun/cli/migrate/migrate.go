@@ -1,0 +1,105 @@
+package migrate
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "migrate",
+		Short: "Create, upgrade or remove nextrun's tables",
+	}, upCommand(env), downCommand(env), statusCommand(env))
+}
+
+func upCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Create the tables, or bring them up to date",
+		Long: `Create the tables, or bring them up to date. Tables that are there already are
+only added to; if one of them is something else, nothing is changed. A SQLite
+file that does not exist is created. Several processes may do so at once.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
+				done, err := db.Migrator().Up(c.Context())
+				return errors.Join(printMigrations(env, "applied", done), err)
+			})
+		},
+	}
+}
+
+func downCommand(env *ui.Env) *cobra.Command {
+	var yes bool
+	command := &cobra.Command{
+		Use:   "down",
+		Short: "Remove all that nextrun has created, with its rows",
+		Long: `Remove all that nextrun has created, with its rows. Tables that were there before
+it stay, without the columns that it added.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				if !yes {
+					return ui.Usagef("this removes nextrun's tables in %s with all tasks and jobs in them; "+
+						"if that is what you want, add --yes", db.URL())
+				}
+				done, err := db.Migrator().Down(c.Context())
+				return errors.Join(printMigrations(env, "removed", done), err)
+			})
+		},
+	}
+	command.Flags().BoolVar(&yes, "yes", false, "confirm")
+	return command
+}
+
+func statusCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Show which migrations the database has",
+		Args:  ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				list, err := db.Migrator().Status(c.Context())
+				if err != nil {
+					return err
+				}
+				return printStatus(env, list, asJSON)
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func printMigrations(env *ui.Env, verb string, done []migrations.Applied) error {
+	if len(done) == 0 {
+		return env.Printf("nothing to do\n")
+	}
+	for _, m := range done {
+		if err := env.Printf("%s %s\n", verb, m.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {
+	type line struct {
+		Version int64  `json:"version"`
+		Name    string `json:"name"`
+		Applied bool   `json:"applied"`
+	}
+	var lines []line
+	t := ui.NewTable("VERSION", "MIGRATION", "APPLIED")
+	for _, s := range list {
+		lines = append(lines, line{s.Version, s.Name, s.Done})
+		t.Add(s.Version, s.Name, ui.YesNo(s.Done))
+	}
+	return env.PrintTable(t, lines, asJSON)
+}

@@ -1,0 +1,75 @@
+package migrate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		up := s.Must(t, "migrate", "up")
+		clitest.WantLines(t, up, "applied 00001_job.sql", "applied 00002_periodic_task.sql")
+		if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
+			t.Errorf("migrate up again says %q", again)
+		}
+		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "1 00001_job.sql yes")
+
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
+		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks and jobs", "--yes")
+		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
+			t.Error("migrate down without --yes has removed the task")
+		}
+		clitest.WantLines(t, s.Must(t, "migrate", "down", "--yes"), "removed 00001_job.sql")
+		var status []struct {
+			Version int
+			Name    string
+			Applied bool
+		}
+		s.JSON(t, &status, "migrate", "status")
+		if len(status) == 0 || status[0].Applied {
+			t.Errorf("after migrate down: %+v", status)
+		}
+	})
+}
+
+// All commands that need the tables refuse a database that lacks them, or has
+// newer ones, and name the way out.
+func TestSchemaIsRequired(t *testing.T) {
+	t.Parallel()
+	commands := []string{"task list", "scheduler", "scheduler --once", "task run a"}
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		for _, command := range commands {
+			s.Fails(t, ui.Failed, strings.Fields(command), "nextrun migrate up")
+		}
+		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		s.Must(t, "scheduler", "--once", "--migrate")
+		s.Exec(t, `INSERT INTO nextrun_migration (version_id, is_applied) VALUES (999999, true)`)
+		for _, command := range append(commands, "migrate up", "scheduler --once --migrate") {
+			s.Fails(t, ui.Failed, strings.Fields(command), "newer than this program", "use a newer nextrun")
+		}
+	})
+}
+
+// A scheduler and an executor whose tables are taken away say what is wrong, and
+// go on when they are back.
+func TestServeOutlivesMigrateDown(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {echo: {command: [echo]}}\nexecutor: {poll_interval: 1s}\nscheduler: {poll_interval: 1s}\n")
+		b := s.Start(t, "serve", "--config", config)
+		b.WaitFor("started  ")
+		s.Must(t, "migrate", "down", "--yes")
+		b.WaitFor("scheduler failed; trying again", "missing", "nextrun migrate up")
+		b.WaitFor("the executor is kept from its work", "missing", "nextrun migrate up")
+		s.Must(t, "migrate", "up")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
+		b.WaitFor("job submitted", "id=a")
+		b.WaitFor("job ended", "state=success")
+		b.Stop()
+		b.WaitFor("stopped")
+	})
+}

@@ -1,0 +1,34 @@
+package service
+
+import (
+	"errors"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/spf13/cobra"
+)
+
+func ExecutorCommand(env *ui.Env) *cobra.Command {
+	var f serviceFlags
+	command := &cobra.Command{
+		Use:   "executor",
+		Short: "Run jobs with the handlers of the configuration",
+		Long: `Run jobs with the handlers of the configuration file, until SIGTERM or SIGINT:
+then running jobs get some time to end, and what was not begun goes back to the
+queue. A second signal ends at once.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withServices(c.Context(), env, &f, func(s *services) error {
+				if len(s.config.Handlers) == 0 {
+					return errors.New("no handlers are configured, so no job could run; name them in --config FILE")
+				}
+				executor, err := s.executor()
+				if err != nil {
+					return err
+				}
+				return s.run(c.Context(), executor, s.unhandled(executor))
+			})
+		},
+	}
+	f.register(command, false)
+	return command
+}

@@ -1,0 +1,50 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/spf13/cobra"
+)
+
+func HealthCommand(env *ui.Env) *cobra.Command {
+	var health string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a running process on this host how it stands",
+		Long: `Ask a process that was started with --health ADDRESS how its stages stand. Exit
+code 0: all is well; 1: something is not, or the process does not answer.`,
+		Example: `  nextrun serve --health 127.0.0.1:8321
+  nextrun health --health 127.0.0.1:8321`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			address, err := healthAddress(env, health)
+			if err != nil {
+				return err
+			}
+			if address == "" {
+				return ui.Usagef("missing --health ADDRESS, as the process has it that is asked")
+			}
+			report, err := askHealth(c.Context(), address)
+			if err != nil {
+				return fmt.Errorf("ask %s: %w", address, err)
+			}
+			t := ui.NewTable("STAGE", "STATE", "ERROR")
+			for _, one := range report.Stages {
+				t.Add(one.Stage, one.State, one.Error)
+			}
+			if err := env.PrintTable(t, report, asJSON); err != nil {
+				return err
+			}
+			if !report.Healthy {
+				return errors.New("not all is well")
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&health, "health", "", "loopback `address` of the process (NEXTRUN_HEALTH)")
+	ui.JSONFlag(command, &asJSON)
+	return command
+}

@@ -1,0 +1,53 @@
+package service
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+func RelayCommand(env *ui.Env) *cobra.Command {
+	var f serviceFlags
+	command := &cobra.Command{
+		Use:   "relay",
+		Short: "Publish events to webhooks and to Kafka",
+		Long: `Publish the events of the topics that the section relay of the configuration
+names, until SIGTERM or SIGINT: then the batches in hand are finished. A second
+signal ends at once, and these may be published twice. Several relays share the
+topics.`,
+		Example: `  nextrun relay --config nextrun.yaml`,
+		Args:    ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withServices(c.Context(), env, &f, func(s *services) error {
+				return s.withRelay(func(relays ...service) error {
+					if len(relays) == 0 {
+						return ui.Usagef("no topics are configured; name them in relay.topics of --config FILE")
+					}
+					return s.run(c.Context(), relays...)
+				})
+			})
+		},
+	}
+	f.register(command, false)
+	return command
+}
+
+// withRelay runs fn with the relay, if there are topics to publish.
+func (s *services) withRelay(fn func(...service) error) error {
+	if len(s.config.Relay.Topics) == 0 {
+		return fn()
+	}
+	publishers, err := s.config.BuildRelay(s.env.Getenv)
+	if err != nil {
+		return err
+	}
+	defer publishers.Close()
+	c := s.config.Relay.Config
+	c.Name, c.Logger, c.Topics = s.name, s.log, publishers.Names()
+	relay, err := outbox.New(s.db.Outbox(), publishers.Topics, c)
+	if err != nil {
+		return err
+	}
+	return fn(relay)
+}

@@ -1,0 +1,33 @@
+package service
+
+import (
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/spf13/cobra"
+)
+
+func SchedulerCommand(env *ui.Env) *cobra.Command {
+	var f serviceFlags
+	var once bool
+	command := &cobra.Command{
+		Use:   "scheduler",
+		Short: "Submit the jobs of tasks as their timers elapse",
+		Long: `Submit the jobs of tasks as their timers elapse, until SIGTERM or SIGINT: then the
+batch in hand is finished. A second signal ends at once.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withServices(c.Context(), env, &f, func(s *services) error {
+				scheduler, err := s.scheduler()
+				if err != nil {
+					return err
+				}
+				if once {
+					return scheduler.RunOnce(c.Context())
+				}
+				return s.run(c.Context(), scheduler)
+			})
+		},
+	}
+	f.register(command, true)
+	command.Flags().BoolVar(&once, "once", false, "end as soon as nothing is due; for use from cron")
+	return command
+}

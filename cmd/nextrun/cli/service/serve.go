@@ -1,0 +1,39 @@
+package service
+
+import (
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/spf13/cobra"
+)
+
+func ServeCommand(env *ui.Env) *cobra.Command {
+	var f serviceFlags
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Schedule, execute and publish, in one process",
+		Long: `Run the scheduler, an executor and, if the configuration has a section relay, a
+relay in one process, until SIGTERM or SIGINT: then the batch in hand is
+finished, running jobs get some time to end, and what was not begun goes back to
+the queue. A second signal ends at once.`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withServices(c.Context(), env, &f, func(s *services) error {
+				scheduler, err := s.scheduler()
+				if err != nil {
+					return err
+				}
+				return s.withRelay(func(relays ...service) error {
+					if len(s.config.Handlers) == 0 {
+						s.log.Warn("no handlers are configured, so no job but housekeeping will run; name them in --config FILE")
+					}
+					executor, err := s.executor()
+					if err != nil {
+						return err
+					}
+					return s.run(c.Context(), append(relays, scheduler, executor, s.unhandled(executor))...)
+				})
+			})
+		},
+	}
+	f.register(command, true)
+	return command
+}

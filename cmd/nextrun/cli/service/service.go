@@ -1,0 +1,158 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// stopTimeout is how long the end of a service may take, beside the grace time
+// of running jobs.
+const stopTimeout = 30 * time.Second
+
+// service is what runs until it is stopped: a scheduler, an executor.
+type service interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	Done() <-chan struct{} // closed when it has ended, be it by itself
+}
+
+// modes are the values of --mode.
+var modes = []string{string(periodic.ModeShared), string(periodic.ModeLeader), string(periodic.ModeExclusive)}
+
+// serviceFlags are the flags of the commands that run services.
+type serviceFlags struct {
+	name    string
+	mode    ui.Choice
+	workers string
+	health  string
+	migrate bool
+
+	schedules      bool // the command is about a scheduler, too
+	besideDocspell bool
+}
+
+func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
+	flags := command.Flags()
+	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
+	flags.StringVar(&f.health, "health", "",
+		"loopback `address`, such as 127.0.0.1:8321, at which GET /healthz tells how this process stands (NEXTRUN_HEALTH)")
+	flags.BoolVar(&f.migrate, "migrate", false, "create the tables, or bring them up to date, first")
+	if f.schedules = schedules; schedules {
+		f.mode.Allowed = modes
+		flags.Var(&f.mode, "mode", "which instances schedule: all, a leader, or this one alone (NEXTRUN_MODE; default shared)")
+		flags.StringVar(&f.workers, "workers", "",
+			"`number` of instances that are started of this one; more than 1 is refused in mode exclusive (NEXTRUN_WORKERS)")
+		flags.BoolVar(&f.besideDocspell, "beside-docspell", false,
+			"schedule although a job executor of Docspell does, too; see docs/docspell.md")
+	}
+}
+
+// services is what the services of one process share.
+type services struct {
+	env    *ui.Env
+	config *config.Config
+	name   string
+	db     *store.DB
+	log    *logrus.Logger
+	stages stages
+
+	started atomic.Bool // all services are up, and not told to stop
+	running running     // handlers
+}
+
+// modeOf is the mode of the scheduler.
+func modeOf(env *ui.Env, f *serviceFlags) (periodic.Mode, error) {
+	name := env.Setting(f.mode.Value, "NEXTRUN_MODE", string(periodic.ModeShared))
+	if mode := periodic.Mode(name); mode.Valid() {
+		return mode, nil
+	}
+	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
+}
+
+// checkWorkers refuses a deployment of several instances in mode exclusive, of
+// which all but one would fail.
+func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
+	text := env.Setting(f.workers, "NEXTRUN_WORKERS", "1")
+	workers, err := strconv.Atoi(text)
+	if err != nil || workers < 1 {
+		return ui.Usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number from 1 on", text)
+	}
+	if workers > 1 && mode == periodic.ModeExclusive {
+		return ui.Usagef("--workers or NEXTRUN_WORKERS is %d, but in mode exclusive one instance runs alone; "+
+			"use 1, or --mode leader, in which the others stand by", workers)
+	}
+	return nil
+}
+
+// schema has the database's schema be the one that this program knows.
+func (s *services) schema(ctx context.Context, migrate bool) error {
+	if migrate {
+		done, err := s.db.Migrator().Up(ctx)
+		for _, m := range done {
+			s.log.WithField("migration", m.Name).Info("migration applied")
+		}
+		return err
+	}
+	if err := s.db.Migrator().Check(ctx); err != nil {
+		return fmt.Errorf("%s: %w (or add --migrate)", s.db.URL(), err)
+	}
+	return nil
+}
+
+// docspell refuses to schedule what Docspell schedules already.
+func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
+	if !f.schedules || f.besideDocspell {
+		return nil
+	}
+	return s.db.RefuseLiveDocspell(ctx)
+}
+
+func (s *services) scheduler() (*periodic.Scheduler, error) {
+	c := s.config.Scheduler
+	c.Name, c.Logger = s.name, s.log
+	return periodic.New(s.db.Periodic(), c)
+}
+
+func (s *services) executor() (*jobqueue.Executor, error) {
+	c := s.config.Executor
+	c.Name, c.Logger = s.name, s.log
+	executor, err := jobqueue.NewExecutor(s.db.Jobs(), c)
+	if err != nil {
+		return nil, err
+	}
+	handlers, err := s.config.Build(s.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if handlers[store.HousekeepingTask] == nil {
+		executor.Register(store.HousekeepingTask, s.db.Housekeeping())
+	}
+	for task, handler := range handlers {
+		executor.Register(task, handler, s.running.count)
+	}
+	return executor, nil
+}
+
+// Verify makes the scheduler, the executor and the relay that a configuration
+// describes, without starting them.
+func Verify(env *ui.Env, c *config.Config, db *store.DB) error {
+	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
+	_, schedulerErr := s.scheduler()
+	_, executorErr := s.executor()
+	relayErr := s.withRelay(func(...service) error { return nil })
+	return errors.Join(schedulerErr, executorErr, relayErr)
+}

@@ -1,0 +1,95 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func addCommand(env *ui.Env) *cobra.Command {
+	var f taskFlags
+	var disabled bool
+	command := &cobra.Command{
+		Use:     "add ID --task NAME --timer 'TIMER'",
+		Short:   "Add a task",
+		Example: `  nextrun task add nightly-backup --task backup --timer '*-*-* 02:00 Europe/Berlin'`,
+		Args:    ui.Arguments("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.task == "" || f.timer == "" {
+				return ui.Usagef("a task needs --task NAME and --timer 'TIMER'")
+			}
+			if err := env.FromStdin(&f.args); err != nil {
+				return err
+			}
+			task := periodic.NewTask(args[0], f.task, f.timer)
+			task.Enabled = !disabled
+			f.apply(c, &task)
+			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+				if err := tasks.Add(c.Context(), task); err != nil {
+					return err
+				}
+				return printPlanned(c.Context(), env, tasks, "added", task.ID)
+			})
+		},
+	}
+	f.register(command)
+	command.Flags().BoolVar(&disabled, "disabled", false, "add it without enabling it")
+	return command
+}
+
+// shownElapses is how many elapses are shown beside other things.
+const shownElapses = 3
+
+// printPlanned says what was done with a task, and when it elapses next.
+func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done, id string) error {
+	task, err := tasks.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := env.Printf("%s %s\n", done, id); err != nil {
+		return err
+	}
+	upcoming, err := task.Upcoming(env.Now(), 1)
+	if err != nil {
+		return err
+	}
+	if len(upcoming) == 0 {
+		env.Complain("warning: it never elapses; look at timer, starts and ends")
+	}
+	if !task.Enabled {
+		return env.Printf("it is disabled; enable it with: nextrun task enable %s\n", id)
+	}
+	if len(upcoming) == 0 {
+		return nil
+	}
+	return printUpcoming(env, &task)
+}
+
+// printUpcoming writes the next elapses of a task.
+func printUpcoming(env *ui.Env, task *periodic.Task) error {
+	upcoming, err := task.Upcoming(env.Now(), shownElapses)
+	if err != nil {
+		return err
+	}
+	schedule, err := calendar.ParseAt(task.Timer, env.Now()) // for its zone
+	if err != nil {
+		return err
+	}
+	times := make([]time.Time, len(upcoming))
+	for i, tick := range upcoming {
+		times[i] = tick.Due
+	}
+	if err := timer.PrintElapses(env, times, timer.ZoneOf(env, schedule)); err != nil {
+		return err
+	}
+	if len(times) == 0 || task.Jitter == 0 {
+		return nil
+	}
+	return env.Printf("+ up to %s jitter\n", ui.Seconds(task.Jitter))
+}

@@ -1,0 +1,84 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func applyCommand(env *ui.Env) *cobra.Command {
+	var path string
+	var apply periodic.Apply
+	prune := ui.Choice{Allowed: []string{string(periodic.PruneDisable), string(periodic.PruneDelete)}}
+	command := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Make the table match a file of tasks",
+		Long: `Make the table match a file of tasks, such as task export writes: all of it or
+nothing. A row whose timer and bounds stay keeps its plan. With --prune, tasks that
+the file does not name are disabled or deleted, but for nextrun's own.`,
+		Example: `  nextrun task apply -f tasks.yaml --dry-run
+  nextrun task apply -f tasks.yaml --prune disable --group reports`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if path == "" {
+				return ui.Usagef("missing -f FILE; - is standard input")
+			}
+			text, err := env.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if apply.Tasks, err = config.ParseTasks(path, text); err != nil {
+				return err
+			}
+			apply.Prune = periodic.Prune(prune.Value)
+			return applyTasks(c.Context(), env, apply)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
+	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
+	flags.StringVar(&apply.Group, "group", "", "prune only tasks of that group")
+	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing")
+	return command
+}
+
+// applyTasks makes the table match, and says what it changed.
+func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
+	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
+		if err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+		for _, c := range changes {
+			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), columnChanges(c)); err != nil {
+				return err
+			}
+		}
+		verb := "changed"
+		if apply.DryRun {
+			verb = "to change"
+		}
+		return env.Printf("%s: %d of %d tasks in the file\n", verb, len(changes), len(apply.Tasks))
+	})
+}
+
+// columnChanges writes the columns that change.
+func columnChanges(c periodic.TaskChange) string {
+	var b strings.Builder
+	for i, column := range c.Columns {
+		separator := ", "
+		if i == 0 {
+			separator = "  "
+		}
+		fmt.Fprintf(&b, "%s%s: %q -> %q", separator, column.Column, ui.Shorten(column.From), ui.Shorten(column.To))
+	}
+	return b.String()
+}

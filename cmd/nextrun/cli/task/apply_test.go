@@ -1,0 +1,121 @@
+package task_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+const tasksFile = `
+tasks:
+  a: {task: echo, timer: daily}
+  b: {task: echo, timer: hourly, args: {n: 1}, enabled: false}
+`
+
+func TestTaskApply(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		file := clitest.WriteFile(t, "tasks.yaml", tasksFile)
+		dry := s.Must(t, "task", "apply", "-f", file, "--dry-run")
+		clitest.WantLines(t, dry, "add a", "add b", "to change: 2 of 2")
+		if list := s.Must(t, "task", "list"); list != "none\n" {
+			t.Errorf("a dry run has written\n%s", list)
+		}
+		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", file), "add a", "add b", "changed: 2 of 2")
+		s.Must(t, "scheduler", "--once")
+		if again := s.Must(t, "task", "apply", "-f", file); again != "changed: 0 of 2 tasks in the file\n" {
+			t.Errorf("applied again:\n%s", again)
+		}
+
+		s.Must(t, "task", "add", "c", "--task", "other", "--timer", "daily", "--group", "g")
+		edited := clitest.WriteFile(t, "edited.yaml", "tasks: {a: {task: echo, timer: daily, priority: 10, args: {  }}}\n")
+		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited), `change a priority: "0" -> "10"`, "changed: 1 of 1")
+		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited, "--prune", "disable", "--group", "g"), "disable c", "changed: 1 ")
+		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", edited, "--prune", "delete"), "delete b", "delete c", "changed: 2 ")
+		if list := s.Must(t, "task", "list"); strings.Count(list, "\n") != 2 {
+			t.Errorf("after the pruning:\n%s", list)
+		}
+	})
+}
+
+// What stays as it is keeps its plan: a file that is applied every minute must
+// not keep a daily task from ever running.
+func TestTaskApplyKeepsThePlan(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "1.yaml", tasksFile))
+		s.Must(t, "scheduler", "--once")
+		plan := func() string {
+			var task struct{ NextRun string }
+			s.JSON(t, &task, "task", "show", "a")
+			return task.NextRun
+		}
+		before := plan()
+		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "2.yaml", strings.Replace(tasksFile, "timer: daily", "timer: daily, subject: x", 1)))
+		if after := plan(); after != before {
+			t.Errorf("a new subject moves the plan from %s to %s", before, after)
+		}
+		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "3.yaml", strings.Replace(tasksFile, "daily", "'*-*-* 05:00'", 1)))
+		if after := plan(); after != "1970-01-01T00:00:00Z" {
+			t.Errorf("a new timer leaves the plan at %s", after)
+		}
+	})
+}
+
+func TestTaskApplyLeavesHousekeepingAlone(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "migrate", "up")
+		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", tasksFile), "--prune", "delete")
+		if list := s.Must(t, "task", "list"); !strings.Contains(list, "nextrun-housekeeping") {
+			t.Errorf("housekeeping was pruned:\n%s", list)
+		}
+	})
+}
+
+// One bad task, and nothing is changed; all that is wrong is said at once.
+func TestTaskApplyAllOrNothing(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		bad := clitest.WriteFile(t, "bad.yaml", "tasks:\n  a: {task: t, timer: daily}\n  b: {task: t, timer: 'Mon 25:00'}\n  c: {task: t, timer: daily, overlap: maybe}\n")
+		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", bad}, "nothing was changed", `task "b": timer "`, `task "c": overlap: is "maybe"`)
+		unknown := clitest.WriteFile(t, "unknown.yaml", "tasks:\n  a: {task: t, timr: daily}\n")
+		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", unknown}, unknown+`:2: unknown key "timr"`)
+		if list := s.Must(t, "task", "list"); list != "none\n" {
+			t.Errorf("after refusals:\n%s", list)
+		}
+		s.Fails(t, ui.WrongUsage, []string{"task", "apply"}, "missing -f FILE")
+		s.Fails(t, ui.WrongUsage, []string{"task", "apply", "-f", bad, "--prune", "burn"}, "use one of disable, delete")
+		s.Fails(t, ui.Failed, []string{"task", "apply", "-f", "/does/not/exist"}, "/does/not/exist")
+	})
+}
+
+func TestTaskExportAndApply(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "apply", "-f", clitest.WriteFile(t, "tasks.yaml", tasksFile))
+		s.Must(t, "task", "add", "c", "--task", "t", "--timer", "every 36h", "--args", `{"b":  [1,2], "a": 1}`, "--deadline", "1h",
+			"--jitter", "5", "--starts", "2026-01-01 00:00:00.5", "--overlap", "replace", "--catchup", "all", "--summary", "x: y")
+		exported := s.Must(t, "task", "export")
+		s.Stdin = exported
+		if out := s.Must(t, "task", "apply", "-f", "-", "--prune", "delete"); out != "changed: 0 of 3 tasks in the file\n" {
+			t.Errorf("what was exported is not what is there:\n%s\n%s", out, exported)
+		}
+		s.Must(t, "task", "rm", "a", "b", "c")
+		s.Must(t, "task", "apply", "-f", "-")
+		s.Stdin = s.Must(t, "task", "export")
+		for _, column := range []string{"timer: every 36h", "deadline: 3600", "overlap: replace", "starts: 2026-01-01T00:00:00.5Z"} {
+			if !strings.Contains(s.Stdin, column) {
+				t.Errorf("%s is lost in\n%s", column, s.Stdin)
+			}
+		}
+		if out := s.Must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 3 tasks in the file\n" {
+			t.Errorf("exported again it is something else:\n%s", out)
+		}
+		if some := s.Must(t, "task", "export", "--task", "t"); strings.Contains(some, "hourly") || !strings.Contains(some, "36h") {
+			t.Errorf("--task t exports\n%s", some)
+		}
+	})
+}

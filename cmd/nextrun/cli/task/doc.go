@@ -1,0 +1,9 @@
+// Package task holds the commands that manage periodic tasks.
+//
+//	task.go                 the group, and what its commands share
+//	add.go, set.go, flags.go  one task by flags, one flag per column
+//	apply.go, export.go     many tasks by a file
+//	import.go               many tasks by a crontab
+//	list.go, show.go        what is there
+//	enable.go, pause.go, rm.go, run.go, backfill.go  what can be done with a task
+package task

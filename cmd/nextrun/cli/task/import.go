@@ -1,0 +1,94 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/crontab"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func importCommand(env *ui.Env) *cobra.Command {
+	var options crontab.Options
+	var dryRun bool
+	command := &cobra.Command{
+		Use:   "import CRONTAB",
+		Short: "Make tasks of a crontab, and say what cannot be expressed",
+		Long: `Make tasks of a crontab; - is standard input. Standard output gets the handlers
+that the configuration file needs for them, standard error what was done and what
+cannot be expressed. Done again it changes what has changed.`,
+		Example: `  crontab -l | nextrun task import - --dry-run
+  nextrun task import /etc/crontab --system > handlers.yaml`,
+		Args: ui.Arguments("CRONTAB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("zone") {
+				options.Zone = localZone(env)
+			}
+			if _, err := time.LoadLocation(options.Zone); err != nil || options.Zone == "Local" {
+				return ui.Usagef("the time zone %q of the crontab is not known; name it with --zone, such as Europe/Berlin", options.Zone)
+			}
+			return importCrontab(c.Context(), env, args[0], options, dryRun)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.Zone, "zone", "", "time `zone` of the crontab (default the machine's)")
+	flags.BoolVar(&options.System, "system", false, "there is a user before each command, as in /etc/crontab")
+	flags.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
+	return command
+}
+
+// localZone is the name of the machine's time zone: TZ, or where /etc/localtime
+// points to.
+func localZone(env *ui.Env) string {
+	if zone := strings.TrimPrefix(env.Getenv("TZ"), ":"); zone != "" {
+		return zone
+	}
+	target, err := filepath.EvalSymlinks("/etc/localtime")
+	if _, zone, found := strings.Cut(target, "/zoneinfo/"); err == nil && found {
+		return strings.TrimPrefix(zone, "Etc/")
+	}
+	return "Local"
+}
+
+func importCrontab(ctx context.Context, env *ui.Env, path string, options crontab.Options, dryRun bool) error {
+	text, err := env.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	entries, problems := crontab.Parse(string(text), options)
+	apply := periodic.Apply{DryRun: dryRun}
+	handlers := map[string]config.Handler{}
+	for _, e := range entries {
+		task := periodic.NewTask(e.ID, e.ID, e.Timer)
+		task.Submitter, task.Summary = "crontab", ui.FirstLine(e.Command)
+		apply.Tasks = append(apply.Tasks, task)
+		handlers[e.ID] = config.Handler{Command: &jobqueue.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
+	}
+	quiet := *env
+	quiet.Stdout = env.Stderr // there is something else on standard output
+	if err := applyTasks(ctx, &quiet, apply); err != nil {
+		return err
+	}
+	if err := config.WriteHandlers(env.Stdout, handlers); err != nil {
+		return err
+	}
+	leftOut := 0
+	for _, problem := range problems {
+		env.Complain("%s:%d: %s", path, problem.Line, problem.Text)
+		if problem.LeftOut {
+			leftOut++
+		}
+	}
+	if leftOut > 0 {
+		return fmt.Errorf("lines that cannot be expressed and were left out: %d", leftOut)
+	}
+	return nil
+}

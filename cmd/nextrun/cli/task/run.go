@@ -1,0 +1,103 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// How long `task run` waits for a scheduler to take the task, and how often it
+// looks.
+const (
+	runPatience = 2 * time.Second
+	runLook     = 50 * time.Millisecond
+)
+
+func runCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run ID...",
+		Short: "Run tasks now, beside their timers",
+		Long: `Run tasks now: a scheduler, which has to be running, submits each at once, and
+its timer goes on as before. The job of a task that is disabled is submitted
+right here.`,
+		Args: ui.SeveralArguments("ID"),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error { return runTasks(c.Context(), env, tasks, ids) })
+		},
+	}
+}
+
+// runTasks has all tasks run, and then says what became of each.
+func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, ids []string) error {
+	before := map[string]periodic.Tick{}
+	for _, id := range ids {
+		var err error
+		if before[id], err = lastTick(ctx, tasks, id); err != nil {
+			return err
+		}
+		if err := tasks.RunNow(ctx, id); err != nil {
+			return err
+		}
+		if err := env.Printf("to run now: %s\n", id); err != nil {
+			return err
+		}
+	}
+	patience, cancel := context.WithTimeout(ctx, runPatience)
+	defer cancel()
+	for _, id := range ids {
+		tick, taken, err := nextTick(ctx, tasks, before[id], id, patience.Done())
+		if err != nil {
+			return err
+		}
+		if !taken {
+			env.Complain("%s: no scheduler has taken it yet; is one running?", id)
+			continue
+		}
+		text := string(tick.Decision)
+		if tick.JID != "" {
+			task, err := tasks.Get(ctx, id)
+			if err != nil {
+				return err
+			}
+			text = string(task.Sink) + " " + tick.JID
+		}
+		if err := env.Printf("%s: %s\n", id, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextTick waits for a tick of a task that is not the one before, unless
+// patience ends.
+func nextTick(ctx context.Context, tasks *periodic.Tasks, before periodic.Tick, id string, patience <-chan struct{}) (
+	tick periodic.Tick, taken bool, err error,
+) {
+	ticker := time.NewTicker(runLook)
+	defer ticker.Stop()
+	for {
+		tick, err = lastTick(ctx, tasks, id)
+		taken = !tick.Due.Equal(before.Due) || !tick.Decided.Equal(before.Decided)
+		if err != nil || taken {
+			return tick, taken, err
+		}
+		select {
+		case <-patience:
+			return tick, false, nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// lastTick is the tick of a task with the latest due; zero: there is none.
+func lastTick(ctx context.Context, tasks *periodic.Tasks, id string) (periodic.Tick, error) {
+	ticks, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: 1})
+	if err != nil || len(ticks) == 0 {
+		return periodic.Tick{}, err
+	}
+	return ticks[0], nil
+}

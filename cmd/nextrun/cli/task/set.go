@@ -1,0 +1,39 @@
+package task
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func setCommand(env *ui.Env) *cobra.Command {
+	var f taskFlags
+	command := &cobra.Command{
+		Use:     "set ID FLAG...",
+		Short:   "Change a task",
+		Long:    "Change the columns of a task that are given as flags. The plan is kept unless timer, starts or ends change.",
+		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
+		Args:    ui.Arguments("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.apply(c, &periodic.Task{}) {
+				return ui.Usagef("nothing to change: give the columns as flags, such as --timer")
+			}
+			if err := env.FromStdin(&f.args); err != nil {
+				return err
+			}
+			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
+					f.apply(c, t)
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+				return printPlanned(c.Context(), env, tasks, "changed", args[0])
+			})
+		},
+	}
+	f.register(command)
+	return command
+}

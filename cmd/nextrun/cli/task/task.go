@@ -1,0 +1,74 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "task",
+		Short: "Manage periodic tasks, as SQL on the table periodic_task does",
+	},
+		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
+		enableCommand(env), disableCommand(env), pauseCommand(env), runCommand(env),
+		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
+		importCommand(env),
+	)
+}
+
+// withTasks runs fn with the tasks of the database.
+func withTasks(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks) error) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		return taskProblem(fn(periodic.NewTasks(db.Tasks())))
+	})
+}
+
+// taskProblem makes wrong usage of a task that is not good, and says how to go
+// on where a task does not exist or exists already.
+func taskProblem(err error) error {
+	var parseErr *calendar.ParseError
+	var taskErr *periodic.TaskError
+	switch {
+	case errors.As(err, &parseErr):
+		return timer.BadTimer(err)
+	case errors.As(err, &taskErr):
+		return ui.Usagef("%v", err)
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("%w; see: nextrun task list", err)
+	case errors.Is(err, store.ErrDuplicate):
+		return fmt.Errorf("%w; change it with: nextrun task set", err)
+	}
+	return err
+}
+
+// eachTask makes a command that does something with one task after another.
+func eachTask(env *ui.Env, use, short, done string, do func(context.Context, *periodic.Tasks, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " ID...",
+		Short: short,
+		Args:  ui.SeveralArguments("ID"),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+				for _, id := range ids {
+					if err := do(c.Context(), tasks, id); err != nil {
+						return err
+					}
+					if err := env.Printf("%s %s\n", done, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,76 @@
+package tick
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func Command(env *ui.Env) *cobra.Command {
+	return ui.Group(&cobra.Command{
+		Use:   "tick",
+		Short: "Look at what became of ticks",
+	}, listCommand(env))
+}
+
+func listCommand(env *ui.Env) *cobra.Command {
+	var filter periodic.TickFilter
+	var since ui.AgeFlag
+	var decision decisionFlag
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "list",
+		Short:   "List ticks, those that fell due last first, and what was decided about them",
+		Example: `  nextrun tick list --task nightly-backup --since 7d`,
+		Args:    ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if filter.Limit < 1 {
+				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			if since > 0 {
+				filter.Since = env.Now().Add(-time.Duration(since))
+			}
+			filter.Decision = periodic.Decision(decision)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				ticks, err := periodic.NewTasks(db.Tasks()).Ticks(c.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return Print(env, ticks, asJSON)
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&filter.TaskID, "task", "", "only those of the task of that `id`")
+	flags.Var(&since, "since", "only those that were decided no longer ago than that")
+	flags.Var(&decision, "decision", "only those with that decision")
+	flags.IntVarP(&filter.Limit, "number", "n", periodic.DefaultTickLimit, "at most so many")
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+// decisionFlag is a flag that holds a decision.
+type decisionFlag periodic.Decision
+
+func (f *decisionFlag) String() string { return string(*f) }
+func (f *decisionFlag) Type() string   { return "decision" }
+
+// Set takes one of the decisions.
+func (f *decisionFlag) Set(text string) error {
+	all := []string{
+		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued),
+		string(periodic.Late), string(periodic.Missed),
+	}
+	if !slices.Contains(all, text) {
+		return fmt.Errorf("use one of %s", strings.Join(all, ", "))
+	}
+	*f = decisionFlag(text)
+	return nil
+}

@@ -1,0 +1,193 @@
+package timer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// previewOptions are the flags of `nextrun preview`.
+type previewOptions struct {
+	hours  float64
+	number int
+	with   timersFlag
+	asJSON bool
+}
+
+func PreviewCommand(env *ui.Env) *cobra.Command {
+	var o previewOptions
+	command := &cobra.Command{
+		Use:   "preview",
+		Short: "Show every tick to come, of all tasks",
+		Long: `Show every tick to come, of all tasks, with jitter, bounds and changes of the clock
+applied, and the minutes in which most of them meet. With --with it shows what a
+change of timers, not yet made, would add (+) and remove (-).`,
+		Example: `  nextrun preview --hours 48
+  nextrun preview --with nightly-backup='*-*-* 03:30'`,
+		Args: ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.hours <= 0 || o.hours > 24*366 {
+				return ui.Usagef("--hours is %g; use more than 0, up to %d", o.hours, 24*366)
+			}
+			if o.number < 0 {
+				return ui.Usagef("-n is %d; use 0 (all) or more", o.number)
+			}
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), o)
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.Float64Var(&o.hours, "hours", 24, "how far to look ahead")
+	flags.IntVarP(&o.number, "number", "n", 1000, "show at most so many; 0: all")
+	flags.Var(&o.with, "with", "as if the task had that timer; may be given more than once")
+	ui.JSONFlag(command, &o.asJSON)
+	return command
+}
+
+// previewLine is a tick of the preview, in its JSON form.
+type previewLine struct {
+	Change  string    `json:"change,omitempty"` // + or -
+	ID      string    `json:"id"`
+	NextRun time.Time `json:"nextrun"`
+	Due     time.Time `json:"due"`
+}
+
+// busyMinute is a minute with several ticks, in its JSON form.
+type busyMinute struct {
+	Minute time.Time `json:"minute"`
+	Ticks  int       `json:"ticks"`
+}
+
+// previewResult is the JSON form of the preview.
+type previewResult struct {
+	Ticks   []previewLine `json:"ticks"`
+	Total   int           `json:"total"`
+	Busiest []busyMinute  `json:"busiest"`
+}
+
+func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewOptions) error {
+	list, err := tasks.List(ctx, periodic.TaskFilter{})
+	if err != nil {
+		return err
+	}
+	changed, err := withTimers(list, o.with)
+	if err != nil {
+		return err
+	}
+	now := env.Now()
+	until := now.Add(time.Duration(o.hours * float64(time.Hour)))
+	r := newPreview(o.number)
+	if len(o.with) == 0 {
+		for tick := range periodic.Preview(list, now, until) {
+			r.count(tick)
+			r.line("", tick)
+		}
+		return printPreview(env, r.result(), o)
+	}
+	for tick := range periodic.Preview(changed, now, until) {
+		r.count(tick)
+	}
+	r.compare(only(list, o.with), only(changed, o.with), now, until)
+	return printPreview(env, r.result(), o)
+}
+
+// withTimers returns the tasks with other timers, as an edit would leave them.
+func withTimers(list []periodic.Task, with map[string]string) ([]periodic.Task, error) {
+	changed := slices.Clone(list)
+	for id, timer := range with {
+		i := slices.IndexFunc(changed, func(t periodic.Task) bool { return t.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("task %q: not found; see: nextrun task list", id)
+		}
+		t := &changed[i]
+		if t.Timer == timer {
+			continue
+		}
+		t.Timer, t.Due, t.NextRun = timer, time.Time{}, periodic.Unplanned
+		if _, err := t.Upcoming(periodic.Unplanned, 1); err != nil {
+			var parseErr *calendar.ParseError
+			if errors.As(err, &parseErr) {
+				return nil, BadTimer(err)
+			}
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+// only returns the tasks that have other timers.
+func only(list []periodic.Task, with map[string]string) []periodic.Task {
+	return slices.DeleteFunc(slices.Clone(list), func(t periodic.Task) bool {
+		_, ok := with[t.ID]
+		return !ok
+	})
+}
+
+func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
+	if o.asJSON {
+		return env.PrintJSON(r)
+	}
+	t := ui.NewTable("NEXT RUN", "UTC", "LEFT", "TASK")
+	for _, line := range r.Ticks {
+		when := env.Moment(line.NextRun)
+		if line.Change != "" {
+			when = line.Change + " " + when
+		}
+		t.Add(when, line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID)
+	}
+	if err := env.PrintTable(t, nil, false); err != nil {
+		return err
+	}
+	if more := r.Total - len(r.Ticks); more > 0 {
+		if err := env.Printf("and %d more; -n 0 shows all\n", more); err != nil {
+			return err
+		}
+	}
+	if len(r.Busiest) == 0 {
+		return nil
+	}
+	busiest := ui.NewTable("BUSIEST MINUTES", "TICKS")
+	for _, b := range r.Busiest {
+		busiest.Add(env.Moment(b.Minute), b.Ticks)
+	}
+	if err := env.Printf("\n"); err != nil {
+		return err
+	}
+	return busiest.Write(env.Stdout)
+}
+
+// timersFlag is a flag that holds timers by id.
+type timersFlag map[string]string
+
+func (f *timersFlag) String() string { return "" }
+func (f *timersFlag) Type() string   { return "id='TIMER'" }
+
+// Set adds a timer.
+func (f *timersFlag) Set(text string) error {
+	id, timer, found := strings.Cut(text, "=")
+	if !found || id == "" {
+		return errors.New("use id='TIMER'")
+	}
+	if *f == nil {
+		*f = timersFlag{}
+	}
+	(*f)[id] = timer
+	return nil
+}
+
+// byTime orders the lines of a comparison.
+func byTime(a, b previewLine) int {
+	return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Change, b.Change))
+}

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Arguments checks that a command gets exactly the named arguments.
+func Arguments(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return Usagef("missing argument %s", strings.Join(names[len(args):], " "))
+		}
+		if len(args) > len(names) {
+			return Usagef("unexpected argument %q", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// SeveralArguments checks that a command gets one or more arguments.
+func SeveralArguments(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return Usagef("missing argument %s", name)
+		}
+		return nil
+	}
+}
+
+// Group makes a command that only has commands below it.
+func Group(command *cobra.Command, members ...*cobra.Command) *cobra.Command {
+	command.AddCommand(members...)
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return Usagef("missing command: one of %s", strings.Join(names(c), ", "))
+		}
+		text := fmt.Sprintf("unknown command %q", args[0])
+		c.SuggestionsMinimumDistance = 2
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return Usagef("%s; did you mean %s?", text, strings.Join(near, " or "))
+		}
+		return Usagef("%s: use one of %s", text, strings.Join(names(c), ", "))
+	}
+	command.Args = cobra.ArbitraryArgs
+	return command
+}
+
+func names(command *cobra.Command) []string {
+	var list []string
+	for _, c := range command.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "completion" {
+			list = append(list, c.Name())
+		}
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"time"
+)
+
+// Env is what a command works with. A test makes one of its own.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string // as os.Getenv
+	Now            func() time.Time
+	Zone           *time.Location // of times that people read
+	Flags          GlobalFlags
+}
+
+// GlobalFlags are the flags that all commands know.
+type GlobalFlags struct {
+	DB        string
+	Config    string
+	LogFormat Choice
+	LogLevel  Choice
+}
+
+// userinfo finds the password in a URL, wherever it was typed.
+var userinfo = regexp.MustCompile(`(://[^:/@\s]*:)[^@\s]*@`)
+
+// sampleUserinfo stands in messages that say how to write a URL.
+const sampleUserinfo = "://USER:PASSWORD@"
+
+// Complain writes a line to standard error, without the passwords of URLs.
+func (env *Env) Complain(format string, args ...any) {
+	line := userinfo.ReplaceAllStringFunc(fmt.Sprintf(format, args...), func(found string) string {
+		if found == sampleUserinfo {
+			return found
+		}
+		return userinfo.ReplaceAllString(found, "${1}xxxxx@")
+	})
+	_, _ = fmt.Fprintln(env.Stderr, line) // there is nobody left to tell
+}
+
+// Printf writes a result to standard output.
+func (env *Env) Printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(env.Stdout, format, args...)
+	return err
+}
+
+// FromStdin replaces the text of a flag by standard input if it is "-".
+func (env *Env) FromStdin(flag *string) error {
+	if *flag != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(env.Stdin)
+	if err != nil {
+		return fmt.Errorf("read standard input: %w", err)
+	}
+	*flag = string(text)
+	return nil
+}
+
+// ReadFile reads a file; - is standard input.
+func (env *Env) ReadFile(path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(env.Stdin)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+)
+
+// Choice is a flag that has one of a few values.
+type Choice struct {
+	Value   string
+	Allowed []string
+}
+
+func (c *Choice) String() string { return c.Value }
+func (c *Choice) Type() string   { return strings.Join(c.Allowed, "|") }
+
+// Set takes a value if it is allowed.
+func (c *Choice) Set(value string) error {
+	if !slices.Contains(c.Allowed, value) {
+		return fmt.Errorf("use one of %s", strings.Join(c.Allowed, ", "))
+	}
+	c.Value = value
+	return nil
+}
+
+// TimeFlag is a flag that holds a time. "none" is the zero time if that is
+// allowed.
+type TimeFlag struct {
+	Value     time.Time
+	AllowNone bool
+}
+
+func (f *TimeFlag) String() string {
+	if f.Value.IsZero() {
+		return ""
+	}
+	return f.Value.Format(time.RFC3339Nano)
+}
+
+func (f *TimeFlag) Type() string { return "time" }
+
+// Set reads a time.
+func (f *TimeFlag) Set(text string) error {
+	if text == "none" && f.AllowNone {
+		f.Value = time.Time{}
+		return nil
+	}
+	t, err := config.ParseTime(text)
+	if err != nil {
+		return fmt.Errorf("use %w%s", err, orNone(f.AllowNone))
+	}
+	f.Value = t
+	return nil
+}
+
+func orNone(allowed bool) string {
+	if allowed {
+		return ", or none"
+	}
+	return ""
+}
+
+// SecondsFlag is a flag that holds whole seconds: 90, 90s or 1h30m. It is nil
+// for "none" if that is allowed.
+type SecondsFlag struct {
+	Value     *time.Duration
+	AllowNone bool
+}
+
+func (f *SecondsFlag) String() string {
+	if f.Value == nil {
+		return ""
+	}
+	return f.Value.String()
+}
+
+func (f *SecondsFlag) Type() string { return "seconds" }
+
+// Set reads a duration.
+func (f *SecondsFlag) Set(text string) error {
+	if text == "none" && f.AllowNone {
+		f.Value = nil
+		return nil
+	}
+	d, err := config.ParseSeconds(text)
+	if err != nil {
+		return fmt.Errorf("use %w%s", err, orNone(f.AllowNone))
+	}
+	f.Value = &d
+	return nil
+}
+
+// AgeFlag is a flag that holds how long ago something was: 90m, 24h, 30d.
+type AgeFlag time.Duration
+
+func (f *AgeFlag) String() string { return "" }
+func (f *AgeFlag) Type() string   { return "age" }
+
+// Set reads an age.
+func (f *AgeFlag) Set(text string) error {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			*f = AgeFlag(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("use an age such as 90m, 24h or 30d")
+	}
+	*f = AgeFlag(d)
+	return nil
+}

@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sirupsen/logrus"
+)
+
+// Logger writes to standard error as the flags say.
+func (env *Env) Logger() *logrus.Logger {
+	logger := logrus.New()
+	logger.SetOutput(env.Stderr)
+	level, err := logrus.ParseLevel(env.Flags.LogLevel.Value)
+	if err == nil { // the flag allows no other
+		logger.SetLevel(level)
+	}
+	logger.SetFormatter(lineFormatter{})
+	if env.Flags.LogFormat.Value == "json" {
+		logger.SetFormatter(&logrus.JSONFormatter{})
+	}
+	return logger
+}
+
+// lineFormatter writes a line for people: local time with its offset, level, message, and the
+// fields by name.
+type lineFormatter struct{}
+
+// Format implements [logrus.Formatter].
+func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	var b bytes.Buffer
+	level := strings.ToUpper(entry.Level.String())[:4]
+	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
+	for _, name := range slices.Sorted(maps.Keys(entry.Data)) {
+		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// logValue quotes what could be taken for more than one value.
+func logValue(value any) string {
+	if d, ok := value.(time.Duration); ok {
+		value = d.Round(time.Millisecond)
+	}
+	text := fmt.Sprint(value)
+	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '=' }
+	if text == "" || strings.ContainsFunc(text, odd) {
+		return strconv.Quote(text)
+	}
+	return text
+}

@@ -1,0 +1,70 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/store"
+)
+
+// defaultDatabase is the database if neither --db nor NEXTRUN_DB names one.
+const defaultDatabase = "sqlite:nextrun.db"
+
+// DatabaseURL is the database's URL, which may hold a password.
+func (env *Env) DatabaseURL() string { return env.Setting(env.Flags.DB, "NEXTRUN_DB", defaultDatabase) }
+
+// Setting is the value of a flag, or else of a variable, or else a default.
+func (env *Env) Setting(flag, variable, value string) string {
+	if flag != "" {
+		return flag
+	}
+	if set := env.Getenv(variable); set != "" {
+		return set
+	}
+	return value
+}
+
+// Configuration reads the configuration file; without one all is default.
+func (env *Env) Configuration() (*config.Config, error) {
+	path := env.Setting(env.Flags.Config, "NEXTRUN_CONFIG", "")
+	if path == "" {
+		return &config.Config{}, nil
+	}
+	return config.Read(path)
+}
+
+// WorkerName is the name of this instance, by default the host's.
+func (env *Env) WorkerName(flag string) (string, error) {
+	if name := env.Setting(flag, "NEXTRUN_NAME", ""); name != "" {
+		return name, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find the host's name: %w; use --name", err)
+	}
+	return name, nil
+}
+
+// WithDatabase runs fn with the database, whose schema must be the one that
+// this program knows.
+func (env *Env) WithDatabase(ctx context.Context, fn func(*store.DB) error) error {
+	return env.WithAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
+		if err := db.Migrator().Check(ctx); err != nil {
+			return fmt.Errorf("%s: %w", db.URL(), err)
+		}
+		return fn(db)
+	})
+}
+
+// WithAnyDatabase runs fn with the database, whatever its schema.
+func (env *Env) WithAnyDatabase(ctx context.Context, options store.Options, fn func(*store.DB) error) (err error) {
+	db, err := store.Open(ctx, env.DatabaseURL(), options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return fn(db)
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// LastWords is how long a process may take to end after a second signal.
+const LastWords = 2 * time.Second
+
+// WithSignals returns a context that ends with the first SIGINT or SIGTERM. With
+// a second one [Run] no longer waits for running jobs: their commands are ended,
+// and the process with them, within two seconds and with exit code 1. stop puts
+// everything back.
+func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, first := context.WithCancel(parent)
+	atOnce, second := context.WithCancel(context.WithoutCancel(parent))
+	ctx = context.WithValue(ctx, atOnceKey{}, atOnce)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	over := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for _, cancel := range []context.CancelFunc{first, second} {
+			select {
+			case <-signals:
+				cancel()
+			case <-over:
+				return
+			}
+		}
+		signal.Stop(signals) // a third one does what it does by default
+		select {
+		case <-time.After(LastWords):
+			os.Exit(Failed)
+		case <-over:
+		}
+	})
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(over)
+		waiting.Wait()
+		first()
+		second()
+	})
+}
+
+type atOnceKey struct{}
+
+// AtOnce returns a context that ends when the program is to end at once.
+func AtOnce(ctx context.Context) context.Context {
+	if ctx, ok := ctx.Value(atOnceKey{}).(context.Context); ok {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}

@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	Done       = 0 // what was asked for is done
+	Failed     = 1 // it could not be done
+	WrongUsage = 2 // it was not asked for properly: a flag, an argument, a value
+)
+
+// UsageError is wrong usage that is found after a command has begun.
+type UsageError struct{ text string }
+
+func (e *UsageError) Error() string { return e.text }
+
+// Usagef returns a [UsageError].
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// SaidOnce is the text of an error without the words that the command's path has
+// said already: the packages begin with what was attempted, as in "cancel job
+// X: ..." or "list tasks: ...".
+func SaidOnce(command *cobra.Command, text string) string {
+	rest, ok := strings.CutPrefix(text, command.Name()+" ")
+	if !ok || !command.HasParent() {
+		return text
+	}
+	noun := command.Parent().Name()
+	if reason, ok := strings.CutPrefix(rest, noun+"s: "); ok {
+		return reason
+	}
+	if strings.HasPrefix(rest, noun+" ") {
+		return rest
+	}
+	return text
+}
+
+// parsingNumber is what a flag says of a text that is no number.
+var parsingNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing .*$`)
+
+// Plainly is an error without the words of Go.
+func Plainly(err error) string {
+	return parsingNumber.ReplaceAllString(err.Error(), "use a whole number")
+}

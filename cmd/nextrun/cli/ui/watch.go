@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// watchInterval is how often a list is written that is watched.
+const watchInterval = time.Second
+
+// Watch writes something again and again until ctx ends, on a terminal in the
+// same place.
+func (env *Env) Watch(ctx context.Context, write func() error) error {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		if env.OnTerminal() {
+			if err := env.Printf("\x1b[H\x1b[2J"); err != nil { // home, erase all: ECMA-48
+				return err
+			}
+		}
+		if err := write(); err != nil {
+			return UnlessEnded(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// UnlessEnded is nil if the user ended the command, which fails what is going
+// on then.
+func UnlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// OnTerminal reports whether a person sees standard output.
+func (env *Env) OnTerminal() bool {
+	file, ok := env.Stdout.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
