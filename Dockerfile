@@ -4,9 +4,10 @@
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
-RUN go mod download
+# SQLite is C, hence cgo and the same Debian in both stages. Compiling it takes
+# most of the build's time, so it has a layer that only go.mod can invalidate.
+RUN go mod download && CGO_ENABLED=1 go build -trimpath github.com/mattn/go-sqlite3
 COPY . .
-# SQLite is C, hence cgo and the same Debian in both stages.
 RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath -ldflags='-s -w' -o /nextrun ./cmd/nextrun
 
 FROM debian:bookworm-slim
@@ -18,7 +19,7 @@ USER 10001:10001
 # A SQLite database, if that is what NEXTRUN_DB names (the default), is kept here.
 WORKDIR /var/lib/nextrun
 VOLUME /var/lib/nextrun
-# A service tells here, to its container only, how it stands.
+# Where a service reports its health, reachable from inside its container only.
 ENV NEXTRUN_HEALTH=127.0.0.1:8321
 HEALTHCHECK --interval=15s --timeout=10s --start-period=30s CMD ["nextrun", "health"]
 STOPSIGNAL SIGTERM

@@ -35,5 +35,13 @@ compose_create() {
 }
 
 compose_start() { compose up --detach --wait test-postgres; }
-compose_stop() { compose kill test-postgres; }
+compose_stop() {
+    # kill succeeds on a server that does not run; an order to stop must not.
+    if [ -z "$(docker compose --project-name "nextrun-test-$$" --file "$here/../docker-compose.yml" \
+        --profile test ps --quiet --status running test-postgres 2>/dev/null)" ]; then
+        problem="the server is not running"
+        return 1
+    fi
+    compose kill test-postgres
+}
 compose_remove() { compose down --volumes --timeout 0; }
