@@ -13,22 +13,10 @@ import (
 
 // BenchmarkExecutor runs jobs with an empty handler in a pool of 50.
 func BenchmarkExecutor(b *testing.B) {
-	for name, url := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
-	} {
-		b.Run(name, func(b *testing.B) { benchmarkExecutor(b, url(b)) })
-	}
+	storetest.Both(b, func(b *testing.B, d *storetest.Database) { benchmarkExecutor(b, newFixture(d).db) })
 }
 
-func benchmarkExecutor(b *testing.B, url string) {
-	db, err := store.Open(b.Context(), url, store.Options{Create: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Migrator().Up(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+func benchmarkExecutor(b *testing.B, db *store.DB) {
 	jobs := make([]jobqueue.Job, b.N)
 	for i := range jobs {
 		jobs[i] = jobqueue.Job{Task: "empty", Args: strconv.Itoa(i)}

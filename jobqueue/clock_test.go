@@ -14,7 +14,7 @@ import (
 // A clock that leaps, as after a pause of the machine, makes the jobs of this
 // very executor look dead; it must not take them from itself.
 func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
-	q := newFixture(storetest.New(t, storetest.SQLiteURL(t)))
+	q := newFixture(storetest.New(t, storetest.SQLite))
 	var ahead atomic.Int64
 	db, err := store.Open(q.ctx, q.URL, store.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	if err != nil {

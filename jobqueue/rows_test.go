@@ -20,7 +20,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := newFixture(storetest.New(t, storetest.SQLiteURL(t)))
+			q := newFixture(storetest.New(t, storetest.SQLite))
 			bad := q.submit(jobqueue.Job{Task: "t"})[0]
 			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, bad)
 			good := q.submit(jobqueue.Job{Task: "t"})[0]

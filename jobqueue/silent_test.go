@@ -94,7 +94,7 @@ func (g gate) Write(p []byte) (int, error) {
 // time. Neither the executor nor the end of it waits for the network.
 func TestExecutorSurvivesASilentNetwork(t *testing.T) {
 	var n network
-	q := newFixture(storetest.New(t, storetest.PostgresURL(t)))
+	q := newFixture(storetest.New(t, storetest.Postgres))
 	far, err := store.Open(q.ctx, n.through(t, q.URL), store.Options{StatementTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)

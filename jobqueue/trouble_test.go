@@ -12,7 +12,7 @@ import (
 // A transaction left open on a job holds up that job only. SQLite has no locks
 // of rows.
 func TestLockedRowHoldsUpNoOther(t *testing.T) {
-	q := newFixture(storetest.New(t, storetest.PostgresURL(t)))
+	q := newFixture(storetest.New(t, storetest.Postgres))
 	began, release := make(chan string, 1), make(chan struct{})
 	e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 		"held":  func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
@@ -46,7 +46,7 @@ func TestLockedRowHoldsUpNoOther(t *testing.T) {
 
 func TestDatabaseMayGoAndComeBack(t *testing.T) {
 	server := storetest.PostgresServer(t)
-	q := newFixture(storetest.New(t, server.URL()))
+	q := newFixture(storetest.At(t, server.URL()))
 	began, release := make(chan string, 1), make(chan struct{})
 	runs := make(chan string, 10)
 	e := q.run(jobqueue.Config{Lease: time.Minute}, map[string]jobqueue.Handler{

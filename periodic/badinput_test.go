@@ -76,7 +76,7 @@ func TestBadInputText(t *testing.T) {
 			f.refused("", "INSERT INTO periodic_task (id, task, timer, group_, subject, submitter, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
 				value["id"], value["task"], value["timer"], value["group_"], value["subject"], value["submitter"], value["summary"])
 		}
-		if f.kind == "postgres" {
+		if f.Kind == "postgres" {
 			f.refused("invalid byte sequence", insertTask, "bad\xff", "daily")
 			return
 		}
@@ -103,7 +103,7 @@ func TestBadInputText(t *testing.T) {
 func TestBadInputArgs(t *testing.T) {
 	both(t, func(f *fixture) {
 		args := map[string]string{"empty": "", "broken": "{", "deep": strings.Repeat("[", 100_000), "word": "yes"}
-		if f.kind == "sqlite" {
+		if f.Kind == "sqlite" {
 			args["nul"] = "{\"a\": \"\x00\"}"
 		}
 		for id, text := range args {

@@ -59,7 +59,7 @@ func TestLockSurvivesChaos(t *testing.T) {
 
 func (c *chaos) start() *process {
 	c.begun++
-	return startContender(c, c.url, fmt.Sprintf("c%d", c.begun), c.clock, chaosTTL, c.begun%4 > 0)
+	return startContender(c, c.URL, fmt.Sprintf("c%d", c.begun), c.clock, chaosTTL, c.begun%4 > 0)
 }
 
 // round lets something happen to somebody: to the holder of the lock, mostly.
@@ -95,7 +95,7 @@ func elapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // other proce
 // patient runs a statement although a stopped process may hold up writers; it
 // may come to nothing.
 func (c *chaos) patient(statement string) {
-	if _, err := c.sql.Exec(statement); err != nil {
+	if _, err := c.SQL.Exec(statement); err != nil {
 		c.Logf("not done: %v", err)
 	}
 }

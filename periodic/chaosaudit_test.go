@@ -7,7 +7,7 @@ import "time"
 // at when the transaction commits, after all that it does.
 func (f *fixture) auditLock() {
 	f.Helper()
-	if f.kind == "sqlite" {
+	if f.Kind == "sqlite" {
 		f.exec(`CREATE TABLE audit_lock (seq integer PRIMARY KEY AUTOINCREMENT, token bigint, holder text)`)
 		f.exec(`CREATE TABLE audit_tick (worker text, token bigint, holder text)`)
 		for _, event := range []string{"INSERT", "UPDATE"} {
@@ -36,7 +36,7 @@ func (f *fixture) auditLock() {
 // nextrun, unchanged, sees the step.
 func (f *fixture) stepDatabaseClock(file string) func(step time.Duration) {
 	f.Helper()
-	if f.kind == "sqlite" {
+	if f.Kind == "sqlite" {
 		return func(step time.Duration) { stepClock(f, file, step) }
 	}
 	f.exec(`CREATE SCHEMA stepped`)
@@ -66,7 +66,7 @@ func (f *fixture) auditTerms() {
 func (f *fixture) auditTicks() {
 	f.Helper()
 	seconds := `(CAST(strftime('%s', max(due)) AS integer) - CAST(strftime('%s', min(due)) AS integer))`
-	if f.kind == "postgres" {
+	if f.Kind == "postgres" {
 		seconds = `extract(epoch FROM max(due) - min(due))`
 	}
 	f.want(0, `SELECT count(*) FROM (SELECT task_id FROM periodic_tick GROUP BY task_id HAVING count(*) <> `+seconds+` + 1) AS gaps`)

@@ -73,21 +73,21 @@ func TestDecidedTicksAreLimited(t *testing.T) {
 		err := f.db.Periodic().Update(f.Context(), func(tx periodic.Tx) error {
 			decided, err := tx.DecidedTicks(f.Context(), []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
 			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
-				t.Errorf("%d ranges of the task, %d tasks", n, len(decided))
+				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
 			} else if newest := decided["report"][n-1].First; !newest.Equal(since.Add(5000 * time.Second)) {
-				t.Errorf("the newest is %s", newest)
+				f.Errorf("the newest is %s", newest)
 			}
 			return err
 		})
 		if err != nil {
-			t.Error(err)
+			f.Error(err)
 		}
 	})
 }
 
 // timeOf is the SQL of the time some seconds after the begin of 2026.
 func (f *fixture) timeOf(seconds string) string {
-	if f.kind == "postgres" {
+	if f.Kind == "postgres" {
 		return "timestamp '2026-01-01 00:00:00' + " + seconds + " * interval '1 second'"
 	}
 	return "strftime('%Y-%m-%d %H:%M:%S.000000', '2026-01-01', '+' || " + seconds + " || ' seconds')"

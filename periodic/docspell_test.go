@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -23,28 +21,13 @@ const (
 // to which nextrun came later.
 func newDocspellFixture(t *testing.T) *fixture {
 	t.Helper()
-	url := storetest.PostgresURL(t)
+	d := storetest.New(t, storetest.Postgres)
 	schema, err := os.ReadFile("../testdata/docspell/postgres.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := sqlx.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := conn.Exec(string(schema)); err != nil {
-		t.Fatal(err)
-	}
-	db, err := store.Open(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return &fixture{TB: t, kind: "postgres", url: url, db: db, sql: conn}
+	d.Exec(string(schema))
+	return openFixture(d)
 }
 
 // docspellUpdate is the statement with which Docspell stores a task that exists.

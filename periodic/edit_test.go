@@ -50,7 +50,7 @@ func TestEditBetweenMarkAndSubmit(t *testing.T) {
 
 // zeros completes a time for the comparison of texts on SQLite.
 func (f *fixture) zeros() string {
-	if f.kind == "sqlite" {
+	if f.Kind == "sqlite" {
 		return ".000000"
 	}
 	return ""

@@ -25,7 +25,7 @@ func TestG10DatabaseClockDecides(t *testing.T) {
 	var lines bytes.Buffer
 	var skews []time.Duration
 	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), f.url, store.Options{PollOnly: true})
+		db, err := store.Open(t.Context(), f.URL, store.Options{PollOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func TestG3SecondPendingJobIsRefused(t *testing.T) {
 			f.once()
 			f.want(1, "SELECT count(*) FROM job")
 			f.want("skipped", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-			if _, err := f.sql.Exec(`INSERT INTO job (jid, task, tracker, single) VALUES ('second', 'backup', 'report', true)`); err == nil {
+			if _, err := f.SQL.Exec(`INSERT INTO job (jid, task, tracker, single) VALUES ('second', 'backup', 'report', true)`); err == nil {
 				f.Errorf("a second single job was accepted beside a %s one", state)
 			}
 		}
@@ -260,7 +260,7 @@ func TestG9NoDrift(t *testing.T) {
 func (f *fixture) all(query string) []time.Time {
 	f.Helper()
 	var list []time.Time
-	if err := f.sql.Select(&list, query); err != nil {
+	if err := f.SQL.Select(&list, query); err != nil {
 		f.Fatal(err)
 	}
 	return list

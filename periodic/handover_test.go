@@ -14,35 +14,31 @@ import (
 // call of Stop until a scheduler that stands by has the lock, with the default
 // TTL and heartbeat.
 func BenchmarkHandover(b *testing.B) {
-	for kind, url := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		b.Run(kind, func(b *testing.B) {
-			f := newFixture(b, kind, url(b))
-			standby := func() (*periodic.Scheduler, *events) {
-				s, told := f.inMode(f.db.Periodic(), "bench", periodic.ModeLeader)
-				f.begin(s)
-				return s, told
+	storetest.Both(b, func(b *testing.B, d *storetest.Database) {
+		f := newFixture(d)
+		standby := func() (*periodic.Scheduler, *events) {
+			s, told := f.inMode(f.db.Periodic(), "bench", periodic.ModeLeader)
+			f.begin(s)
+			return s, told
+		}
+		leads, told := standby()
+		told.until(f, "leadership", kindOf(periodic.EventLeading))
+		var times []time.Duration
+		for b.Loop() {
+			next, told := standby()
+			told.until(f, "standby", kindOf(periodic.EventStandby))
+			elapse(100 * time.Millisecond) // it listens by then, or polls
+			begun := time.Now()
+			if err := leads.Stop(context.Background()); err != nil {
+				b.Fatal(err)
 			}
-			leads, told := standby()
 			told.until(f, "leadership", kindOf(periodic.EventLeading))
-			var times []time.Duration
-			for b.Loop() {
-				next, told := standby()
-				told.until(f, "standby", kindOf(periodic.EventStandby))
-				elapse(100 * time.Millisecond) // it listens by then, or polls
-				begun := time.Now()
-				if err := leads.Stop(context.Background()); err != nil {
-					b.Fatal(err)
-				}
-				told.until(f, "leadership", kindOf(periodic.EventLeading))
-				times = append(times, time.Since(begun))
-				leads = next
-			}
-			slices.Sort(times)
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "ms-median")
-			b.ReportMetric(float64(times[len(times)-1].Microseconds())/1000, "ms-max")
-		})
-	}
+			times = append(times, time.Since(begun))
+			leads = next
+		}
+		slices.Sort(times)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "ms-median")
+		b.ReportMetric(float64(times[len(times)-1].Microseconds())/1000, "ms-max")
+	})
 }

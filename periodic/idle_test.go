@@ -8,11 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // bubble runs a test with fake time over a real SQLite database, whose clock is
@@ -21,22 +20,7 @@ func bubble(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{TB: t, kind: "sqlite", url: "sqlite:" + filepath.Join(dir, "fake.db")}
-		db, err := store.Open(t.Context(), f.url, store.Options{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
-		if _, err := db.Migrator().Up(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f.db = db
-		if f.sql, err = sqlx.Open("sqlite3", "file:"+filepath.Join(dir, "fake.db")+"?_busy_timeout=10000"); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = f.sql.Close() }()
-		f.exec("DELETE FROM periodic_task") // housekeeping would be counted
-		test(f)
+		test(newFixture(storetest.At(t, "sqlite:"+filepath.Join(dir, "fake.db"))))
 	})
 }
 

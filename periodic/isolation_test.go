@@ -79,7 +79,7 @@ func TestG5RefusedJob(t *testing.T) {
 			"postgres": "ALTER TABLE job ADD CHECK (tracker <> 'bad')",
 			"sqlite": `CREATE TRIGGER refuse_bad BEFORE INSERT ON job WHEN NEW.tracker = 'bad'
 				BEGIN SELECT RAISE(ABORT, 'no bad jobs'); END`,
-		}[f.kind])
+		}[f.Kind])
 		f.once()
 		f.want(4, "SELECT count(*) FROM job")
 		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'bad'")
@@ -99,7 +99,7 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	f.exec(insertTask, "free", "hourly")
 	due := f.due("locked", time.Second)
 	f.due("free", time.Second)
-	open, err := f.connect().Begin()
+	open, err := f.Connect().Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
 	f.exec(insertTask, "free", "hourly")
 	f.due("locked", time.Second)
 	f.due("free", time.Second)
-	user := f.connect()
+	user := f.Connect()
 	f.between(func() {
 		if _, err := user.Exec("BEGIN; UPDATE periodic_task SET subject = 'editing' WHERE id = 'locked'"); err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 	f.exec(insertTask, "free", "hourly")
 	f.due("locked", time.Second)
 	f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'locked'", f.at(-time.Minute))
-	open, err := f.connect().Begin()
+	open, err := f.Connect().Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestG5RowLockedWhileSubmitting(t *testing.T) {
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "locked", "hourly")
 	f.due("locked", time.Second)
-	user := f.connect()
+	user := f.Connect()
 	user.SetMaxOpenConns(1)
 	h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
 		var err error

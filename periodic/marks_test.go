@@ -127,7 +127,7 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 // nothing else from being scheduled.
 func TestMarkWithAnUnreadableTime(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "sqlite", storetest.SQLiteURL(t))
+	f := newFixture(storetest.New(t, storetest.SQLite))
 	for _, id := range []string{"odd", "other"} {
 		f.exec(insertTask, id, "yearly")
 	}

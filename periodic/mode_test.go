@@ -15,7 +15,7 @@ import (
 // quick opens the database again with timeouts that allow for a short TTL.
 func (f *fixture) quick() *store.DB {
 	f.Helper()
-	db, err := store.Open(f.Context(), f.url, store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
+	db, err := store.Open(f.Context(), f.URL, store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
 	if err != nil {
 		f.Fatal(err)
 	}

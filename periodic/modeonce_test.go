@@ -91,7 +91,7 @@ func TestModeConfigurationIsValidated(t *testing.T) {
 			cfg.Mode = periodic.ModeLeader
 			change(&cfg)
 			_, err := periodic.New(f.db.Periodic(), cfg)
-			if f.kind == "sqlite" && cfg.Lock.TTL != 0 {
+			if f.Kind == "sqlite" && cfg.Lock.TTL != 0 {
 				continue // no timeout ends a transaction there
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {

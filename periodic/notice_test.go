@@ -22,7 +22,7 @@ type notices struct {
 
 func (f *fixture) listen() notices {
 	f.Helper()
-	l := pq.NewListener(f.url, time.Second, time.Second, nil)
+	l := pq.NewListener(f.URL, time.Second, time.Second, nil)
 	f.Cleanup(func() { _ = l.Close() })
 	if err := l.Listen("nextrun_task"); err != nil {
 		f.Fatal(err)
@@ -103,7 +103,7 @@ func TestNoticeNoneOfTheScheduler(t *testing.T) {
 // denied keeps new connections from the database while do runs.
 func (f *fixture) denied(do func()) {
 	f.Helper()
-	u, err := url.Parse(f.url)
+	u, err := url.Parse(f.URL)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 func TestNoticePollOnly(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	db, err := store.Open(t.Context(), f.url, store.Options{PollOnly: true})
+	db, err := store.Open(t.Context(), f.URL, store.Options{PollOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

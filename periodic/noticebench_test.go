@@ -15,11 +15,10 @@ import (
 func BenchmarkNotice(b *testing.B) {
 	for _, kind := range []struct {
 		name    string
-		url     func(testing.TB) string
 		changes int
-	}{{"postgres", storetest.PostgresURL, 500}, {"sqlite", storetest.SQLiteURL, 100}} {
+	}{{storetest.Postgres, 500}, {storetest.SQLite, 100}} {
 		b.Run(kind.name, func(b *testing.B) {
-			f := newFixture(b, kind.name, kind.url(b))
+			f := newFixture(storetest.New(b, kind.name))
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'allow')")
 			ticks := make(chan time.Time, 1)
 			stop := f.run(f.db.Periodic(), func(c *periodic.Config) {
@@ -61,7 +60,7 @@ func BenchmarkBulkEdit(b *testing.B) {
 	const rows, runs = 200_000, 5
 	for edit, statement := range bulkEdits {
 		b.Run(edit, func(b *testing.B) {
-			f := newFixture(b, "postgres", storetest.PostgresURL(b))
+			f := newFixture(storetest.New(b, storetest.Postgres))
 			f.exec(`INSERT INTO periodic_task (id, task, timer, args) SELECT 'task-' || n, 'backup', 'daily', '{"path": "/srv/data", "keep": 7}' FROM ` + f.series(rows))
 			f.exec("UPDATE periodic_task SET due = '2090-01-01', nextrun = '2090-01-01'")
 			took := map[string][]time.Duration{}

@@ -23,7 +23,7 @@ const accounted = `SELECT coalesce(sum(abs(span - ticks)), 0) FROM (SELECT
 func TestPostgresStopsForTenSeconds(t *testing.T) {
 	t.Parallel()
 	server := storetest.PostgresServer(t)
-	f := newFixture(t, "postgres", server.URL())
+	f := newFixture(storetest.At(t, server.URL()))
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
 	var failures atomic.Int64
 	var shared periodic.Config

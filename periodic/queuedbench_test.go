@@ -21,7 +21,7 @@ func (f *fixture) waiting(tasks, ticks int) {
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, ?, 'queued', nextrun FROM periodic_task",
 			f.at(time.Duration(i-ticks)*time.Minute))
 	}
-	if f.kind == "postgres" {
+	if f.Kind == "postgres" {
 		f.exec("VACUUM ANALYZE")
 	}
 }
@@ -38,10 +38,10 @@ func (f *fixture) peek() periodic.Peek {
 // BenchmarkPeekQueued measures a look for due tasks while ticks wait for jobs
 // that run: it is made at each wake-up.
 func BenchmarkPeekQueued(b *testing.B) {
-	for kind, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL} {
+	for _, kind := range []string{storetest.Postgres, storetest.SQLite} {
 		for _, size := range []struct{ tasks, ticks int }{{100_000, 1}, {1, 1_000}} {
 			b.Run(fmt.Sprintf("%s/%dx%d", kind, size.tasks, size.ticks), func(b *testing.B) {
-				f := newFixture(b, kind, url(b))
+				f := newFixture(storetest.New(b, kind))
 				f.waiting(size.tasks, size.ticks)
 				begun := time.Now()
 				f.peek()

@@ -58,7 +58,7 @@ func TestQueuedTickFollowsALateCommit(t *testing.T) {
 	f.due("report", 2*time.Second)
 	f.once()
 	f.exec("UPDATE job SET state = 'running'")
-	executor, err := f.connect().Begin()
+	executor, err := f.Connect().Begin()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 			f.due("report", 2*time.Second)
 			f.once()
 			f.exec("UPDATE job SET state = ?, jid = 'first'", state)
-			open, err := f.connect().Begin()
+			open, err := f.Connect().Begin()
 			if err != nil {
 				t.Fatal(err)
 			}

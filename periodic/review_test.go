@@ -50,7 +50,7 @@ func TestG5LockedTickAndJob(t *testing.T) {
 				f.due(fmt.Sprintf("free-%d", i), time.Second)
 			}
 			f.due("locked", time.Second)
-			open, err := f.connect().Begin()
+			open, err := f.Connect().Begin()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestRangeOfAPlannedRow(t *testing.T) {
 	f.exec(insertTask, "report", "hourly")
 	f.once()
 	for _, edit := range []string{"nextrun = 'infinity'", "nextrun = '0001-01-01'", "ends = 'infinity'", "starts = '-infinity'"} {
-		if _, err := f.sql.Exec("UPDATE periodic_task SET " + edit); err == nil || !strings.Contains(err.Error(), "out of range") {
+		if _, err := f.SQL.Exec("UPDATE periodic_task SET " + edit); err == nil || !strings.Contains(err.Error(), "out of range") {
 			t.Errorf("%s: %v", edit, err)
 		}
 	}

@@ -32,7 +32,7 @@ func eachSessionEdit(t *testing.T, test func(f *fixture, edit func() error, jobs
 				f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
 				f.due("edited", time.Second)
 				f.due("other", time.Second)
-				user := f.connect()
+				user := f.Connect()
 				test(f, func() error { _, err := user.Exec(e.edit); return err }, string(rune('0'+e.first)), e.args)
 				f.once()
 				f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other'")
@@ -84,7 +84,7 @@ func TestSessionsEditDuringSubmit(t *testing.T) {
 		edited := make(chan error, 1)
 		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
 			go func() { edited <- edit() }()
-			for f.kind == "postgres" && f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") == "0" {
+			for f.Kind == "postgres" && f.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid'") == "0" {
 				continue // until it waits
 			}
 			return nil
@@ -126,7 +126,7 @@ func TestSessionsEditOpen(t *testing.T) {
 				f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
 				f.due("edited", time.Second)
 				f.due("other", time.Second)
-				user := f.connect()
+				user := f.Connect()
 				user.SetMaxOpenConns(1)
 				begin := func() error { _, err := user.Exec("BEGIN; " + e.edit); return err }
 				h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {

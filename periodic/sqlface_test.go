@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // The smallest INSERT works: the table knows everything else.
@@ -97,14 +99,14 @@ func TestSQLTimesBesideDue(t *testing.T) {
 
 func newSQLiteFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(t, "sqlite", "sqlite:"+t.TempDir()+"/nextrun.db")
+	return newFixture(storetest.New(t, storetest.SQLite))
 }
 
 // refused fails unless a user's statement is refused with a message that names
 // what is wrong, and leaves nothing behind.
 func (f *fixture) refused(message, query string, args ...any) {
 	f.Helper()
-	_, err := f.sql.Exec(f.sql.Rebind(query), args...)
+	_, err := f.SQL.Exec(f.SQL.Rebind(query), args...)
 	switch {
 	case err == nil:
 		f.Errorf("%s %q was accepted", query, args)
@@ -123,7 +125,7 @@ func TestSQLite3Program(t *testing.T) {
 	}
 	f := newSQLiteFixture(t)
 	run := func(statement string) (string, error) {
-		command := exec.CommandContext(t.Context(), program, strings.TrimPrefix(f.url, "sqlite:"))
+		command := exec.CommandContext(t.Context(), program, strings.TrimPrefix(f.URL, "sqlite:"))
 		command.Stdin = strings.NewReader(".timeout 10000\n" + statement)
 		var out bytes.Buffer
 		command.Stdout, command.Stderr = &out, &out

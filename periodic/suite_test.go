@@ -2,14 +2,11 @@ package periodic_test
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -19,91 +16,54 @@ import (
 
 // fixture is a database of a test's own, with the schema in it.
 type fixture struct {
-	testing.TB
-	kind string // "sqlite" or "postgres"
-	url  string
-	db   *store.DB
-	sql  *sqlx.DB // a user's connection
+	*storetest.Database
+	db *store.DB
 }
 
 // both runs a test on SQLite and on PostgreSQL.
 func both(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	for kind, url := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(newFixture(t, kind, url(t)))
-		})
-	}
+	storetest.Both(t, func(_ *testing.T, d *storetest.Database) { test(newFixture(d)) })
 }
 
 // newPostgresFixture is for what SQLite has no equal of.
 func newPostgresFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(t, "postgres", storetest.PostgresURL(t))
+	return newFixture(storetest.New(t, storetest.Postgres))
 }
 
-func newFixture(t testing.TB, kind, url string) *fixture {
-	t.Helper()
-	db, err := store.Open(t.Context(), url, store.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{TB: t, kind: kind, url: url, db: db}
-	f.sql = f.connect()
+func newFixture(d *storetest.Database) *fixture {
+	d.Helper()
+	f := openFixture(d)
 	f.exec("DELETE FROM periodic_task") // housekeeping would be counted
 	return f
 }
 
-// connect opens another connection of a user.
-func (f *fixture) connect() *sqlx.DB {
-	f.Helper()
-	driver, source := "postgres", f.url
-	if f.kind == "sqlite" {
-		driver, source = "sqlite3", "file:"+strings.TrimPrefix(f.url, "sqlite:")+"?_busy_timeout=10000&_foreign_keys=on"
-	}
-	conn, err := sqlx.Open(driver, source)
+// openFixture adds the schema to a database and keeps the rows that it has.
+func openFixture(d *storetest.Database) *fixture {
+	d.Helper()
+	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
 	if err != nil {
-		f.Fatal(err)
+		d.Fatal(err)
 	}
-	f.Cleanup(func() { _ = conn.Close() })
-	return conn
+	d.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(d.Context()); err != nil {
+		d.Fatal(err)
+	}
+	return &fixture{Database: d, db: db}
 }
 
 // exec runs a user's SQL with ? as placeholder.
-func (f *fixture) exec(query string, args ...any) {
-	f.Helper()
-	if _, err := f.sql.Exec(f.sql.Rebind(query), args...); err != nil {
-		f.Fatalf("%s: %v", query, err)
-	}
-}
+func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }
 
 // one returns the single value of a user's query as text; "" for NULL.
-func (f *fixture) one(query string, args ...any) string {
-	f.Helper()
-	var value *string
-	if err := f.sql.Get(&value, f.sql.Rebind(query), args...); err != nil {
-		f.Fatalf("%s: %v", query, err)
-	}
-	if value == nil {
-		return ""
-	}
-	return *value
-}
+func (f *fixture) one(query string, args ...any) string { f.Helper(); return f.One(query, args...) }
 
 // want fails unless a query returns a value.
 func (f *fixture) want(value any, query string, args ...any) {
 	f.Helper()
-	if got := f.one(query, args...); got != fmt.Sprint(value) {
-		f.Errorf("%s %v\n  got  %s\n  want %v", query, args, got, value)
-	}
+	f.Want(value, query, args...)
 }
 
 // at is a time as a user writes it, some time from the database's now.

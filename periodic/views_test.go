@@ -65,7 +65,7 @@ func TestHealthReadsADay(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "report", "daily")
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('report', ?, 'submitted', ?)", f.at(0), f.at(0))
-		user := f.connect()
+		user := f.Connect()
 		user.SetMaxOpenConns(1)
 		var steps []struct {
 			ID, Parent, NotUsed int // SQLite's
@@ -73,7 +73,7 @@ func TestHealthReadsADay(t *testing.T) {
 			Plan                string `db:"QUERY PLAN"`
 		}
 		explain, want := "EXPLAIN QUERY PLAN SELECT * FROM periodic_health", "(task_id=? AND due>?)"
-		if f.kind == "postgres" {
+		if f.Kind == "postgres" {
 			explain, want = "EXPLAIN SELECT * FROM periodic_health", "Index Cond: (((task_id)::text = (t.id)::text) AND (due > "
 			if _, err := user.Exec("SET enable_seqscan = off; SET enable_bitmapscan = off"); err != nil {
 				f.Fatal(err)

@@ -53,7 +53,7 @@ func TestAppendIsPartOfTheCallersTransaction(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(`CREATE TABLE orders (id integer)`)
 		order := func(commit bool) {
-			tx, err := f.sql.BeginTx(f.Context(), nil)
+			tx, err := f.SQL.BeginTx(f.Context(), nil)
 			if err != nil {
 				f.Fatal(err)
 			}

@@ -32,12 +32,10 @@ const (
 // attempts, signatures and CloudEvents. ratio is the relay's throughput by that
 // program's, the median of the rounds, in each of which both run in turn.
 func BenchmarkRelay(b *testing.B) {
-	for kind, newURL := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
+	for _, kind := range []string{storetest.Postgres, storetest.SQLite} {
 		for _, topics := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%s/topics=%d", kind, topics), func(b *testing.B) {
-				f := newFixture(b, kind, newURL(b))
+				f := newFixture(storetest.New(b, kind))
 				f.connectAsStore()
 				var relay, plain, ratio []float64
 				for b.Loop() {
@@ -55,34 +53,30 @@ func BenchmarkRelay(b *testing.B) {
 
 // BenchmarkAppend measures the writing of events in batches.
 func BenchmarkAppend(b *testing.B) {
-	for kind, newURL := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		b.Run(kind, func(b *testing.B) {
-			f := newFixture(b, kind, newURL(b))
-			batch := events("t", benchBatch)
-			for b.Loop() {
-				f.append(batch...)
-			}
-			b.ReportMetric(float64(b.N*benchBatch)/b.Elapsed().Seconds(), "events/s")
-		})
-	}
+	storetest.Both(b, func(b *testing.B, d *storetest.Database) {
+		f := newFixture(d)
+		batch := events("t", benchBatch)
+		for b.Loop() {
+			f.append(batch...)
+		}
+		b.ReportMetric(float64(b.N*benchBatch)/b.Elapsed().Seconds(), "events/s")
+	})
 }
 
 // connectAsStore gives the plain program connections with the settings that the
 // store's have: commits that are on disk when they return.
 func (f *fixture) connectAsStore() {
 	f.Helper()
-	if f.kind != "sqlite" {
+	if f.Kind != "sqlite" {
 		return
 	}
-	conn, err := sqlx.Open("sqlite3", "file:"+strings.TrimPrefix(f.url, "sqlite:")+
+	conn, err := sqlx.Open("sqlite3", "file:"+strings.TrimPrefix(f.URL, "sqlite:")+
 		"?_busy_timeout=10000&_foreign_keys=on&_journal_mode=WAL&_synchronous=FULL&_stmt_cache_size=64")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = conn.Close() })
-	f.sql = conn
+	f.SQL = conn
 }
 
 func median(values []float64) float64 {
@@ -166,7 +160,7 @@ func (f *fixture) plainBatch(server *httptest.Server, topic string) int {
 		Type    string
 		Payload string
 	}
-	if err := f.sql.Select(&rows, f.sql.Rebind(`SELECT m.id AS message, e.id, e.type, e.payload FROM outbox_message AS m
+	if err := f.SQL.Select(&rows, f.SQL.Rebind(`SELECT m.id AS message, e.id, e.type, e.payload FROM outbox_message AS m
 		JOIN event_store AS e ON e.id = m.event_id
 		WHERE m.topic = ? AND m.published IS NULL AND m.dead IS NULL ORDER BY m.id LIMIT ?`), topic, benchBatch); err != nil {
 		f.Error(err)
@@ -192,7 +186,7 @@ func (f *fixture) plainBatch(server *httptest.Server, topic string) int {
 	}
 	query, args, err := sqlx.In(`UPDATE outbox_message SET published = '2026-01-01 00:00:00.000000' WHERE id IN (?)`, ids)
 	if err == nil {
-		_, err = f.sql.Exec(f.sql.Rebind(query), args...)
+		_, err = f.SQL.Exec(f.SQL.Rebind(query), args...)
 	}
 	if err != nil {
 		f.Error(err)

@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/storetest"
 )
-
-func postgresURL(t *testing.T) string { t.Helper(); return storetest.PostgresURL(t) }
 
 // readCloudEvent is a receiver's view of a request: the specification, not the
 // code that is tested.

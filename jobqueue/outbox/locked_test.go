@@ -21,7 +21,7 @@ func TestOpenTransactionHoldsUpItsTopicOnly(t *testing.T) {
 			if name == "event" {
 				f.exec(`DELETE FROM outbox_message`)
 			}
-			open, err := f.sql.BeginTx(f.Context(), nil)
+			open, err := f.SQL.BeginTx(f.Context(), nil)
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestOpenTransactionHoldsUpItsTopicOnly(t *testing.T) {
 			f.relay(relayed.publisher(), f.quick("one"))
 			f.consumer("g", consumed.receive, f.quick("one"))
 			f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE topic = 'b' AND published IS NULL`)
-			f.awaitOne("3", `SELECT position FROM event_offset WHERE group_ = 'g' AND topic = 'b'`)
+			f.awaitOne("3", `SELECT max(position) FROM event_offset WHERE group_ = 'g' AND topic = 'b'`)
 			if err := open.Rollback(); err != nil {
 				f.Fatal(err)
 			}

@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // The receiver of this test fails at random, sometimes after it has taken the
@@ -59,7 +59,7 @@ func (f *fixture) killBetweenPublishingAndRecording(receiverURL string) {
 		f.Fatal(err)
 	}
 	process := exec.Command(self)
-	process.Env = append(os.Environ(), victimVariable+"="+f.url, receiverVariable+"="+receiverURL)
+	process.Env = append(os.Environ(), victimVariable+"="+f.URL, receiverVariable+"="+receiverURL)
 	process.Stderr = os.Stderr
 	out, err := process.StdoutPipe()
 	if err != nil {
@@ -79,16 +79,7 @@ func (f *fixture) killBetweenPublishingAndRecording(receiverURL string) {
 // awaitOne waits until a query returns a value.
 func (f *fixture) awaitOne(want, query string) {
 	f.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	timeout := time.After(time.Minute)
-	for f.one(query) != want {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			f.Fatalf("%s is %s, waited for %s", query, f.one(query), want)
-		}
-	}
+	storetest.Eventually(f, query+" is "+want, func() bool { return f.one(query) == want })
 }
 
 // handler is the receiver as an HTTP server.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestRelayPublishesInOrder(t *testing.T) {
@@ -174,7 +175,7 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 
 func newPostgres(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(t, "postgres", postgresURL(t))
+	return newFixture(storetest.New(t, storetest.Postgres))
 }
 
 func TestConfigNamesTheField(t *testing.T) {

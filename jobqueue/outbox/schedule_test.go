@@ -86,7 +86,7 @@ func TestRemovedTickCannotBecomeASecondEvent(t *testing.T) {
 // and their events come at the times of theirs.
 func TestMappingOfScheduleTable(t *testing.T) {
 	both(t, func(f *fixture) {
-		stamp := map[string]string{"postgres": "timestamptz", "sqlite": "timestamp"}[f.kind]
+		stamp := map[string]string{"postgres": "timestamptz", "sqlite": "timestamp"}[f.Kind]
 		f.exec(`CREATE TABLE schedule_t (
 			schedule_id varchar(36) NOT NULL PRIMARY KEY, host_id varchar(36) NOT NULL, schedule_name varchar(126) NOT NULL,
 			frequency_unit varchar(16) NOT NULL, frequency_time integer NOT NULL,
@@ -100,7 +100,7 @@ func TestMappingOfScheduleTable(t *testing.T) {
 		add("q", "MINUTES", 15, "2026-01-01 00:05:00+00", "2026-01-01 03:20:00+00", 14, true)
 		add("d", "DAYS", 2, "2026-01-01 06:00:00+00", "2999-01-05 06:00:00+00", 3, true)
 		add("off", "HOURS", 1, "2026-01-01 00:00:00+00", "2026-01-01 01:00:00+00", 1, false)
-		for _, statement := range documented(f, f.kind) {
+		for _, statement := range documented(f, f.Kind) {
 			f.exec(statement)
 		}
 		f.want(3, `SELECT count(*) FROM periodic_task WHERE sink = 'event' AND group_ = 'portal' AND task = 'Ran' AND args = '{"a":1}'`)

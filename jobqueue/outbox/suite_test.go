@@ -2,16 +2,13 @@ package outbox_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
 
@@ -31,76 +28,40 @@ func TestMain(m *testing.M) {
 
 // fixture is a database of a test's own, with the schema in it.
 type fixture struct {
-	testing.TB
-	kind string // "sqlite" or "postgres"
-	url  string
-	db   *store.DB
-	sql  *sqlx.DB // a user's connection
+	*storetest.Database
+	db *store.DB
 }
 
 // both runs a test on SQLite and on PostgreSQL.
 func both(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	for kind, url := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(newFixture(t, kind, url(t)))
-		})
-	}
+	storetest.Both(t, func(_ *testing.T, d *storetest.Database) { test(newFixture(d)) })
 }
 
-func newFixture(t testing.TB, kind, url string) *fixture {
-	t.Helper()
-	db, err := store.Open(t.Context(), url, store.Options{Create: true})
+func newFixture(d *storetest.Database) *fixture {
+	d.Helper()
+	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
 	if err != nil {
-		t.Fatal(err)
+		d.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
+	d.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(d.Context()); err != nil {
+		d.Fatal(err)
 	}
-	driver, source := "postgres", url
-	if kind == "sqlite" {
-		driver, source = "sqlite3", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_busy_timeout=10000&_foreign_keys=on"
-	}
-	conn, err := sqlx.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return &fixture{TB: t, kind: kind, url: url, db: db, sql: conn}
+	return &fixture{Database: d, db: db}
 }
 
 // exec runs a user's SQL with ? as placeholder.
-func (f *fixture) exec(query string, args ...any) {
-	f.Helper()
-	if _, err := f.sql.Exec(f.sql.Rebind(query), args...); err != nil {
-		f.Fatalf("%s: %v", query, err)
-	}
-}
+func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }
 
-// one returns the single value of a user's query as text; "" for NULL or no row.
-func (f *fixture) one(query string, args ...any) string {
-	f.Helper()
-	var value *string
-	if err := f.sql.Get(&value, f.sql.Rebind(query), args...); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		f.Fatalf("%s: %v", query, err)
-	}
-	if value == nil {
-		return ""
-	}
-	return *value
-}
+// one returns the single value of a user's query as text; "" for NULL.
+func (f *fixture) one(query string, args ...any) string { f.Helper(); return f.One(query, args...) }
 
 // want fails unless a query returns a value.
 func (f *fixture) want(value any, query string, args ...any) {
 	f.Helper()
-	if got := f.one(query, args...); got != fmt.Sprint(value) {
-		f.Errorf("%s %v\n  got  %s\n  want %v", query, args, got, value)
-	}
+	f.Want(value, query, args...)
 }
 
 // append appends events in a transaction of their own.

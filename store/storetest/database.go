@@ -19,7 +19,7 @@ const (
 
 // Patience is how long tests wait for something that has to happen. Only a
 // failing test waits that long.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // Database is a database of a test's own and a user's view of it: SQL is a
 // connection that knows nothing of nextrun. Embed it in the fixture of a suite.
@@ -32,22 +32,36 @@ type Database struct {
 	SQL  *sqlx.DB
 }
 
-// Both runs a test on an empty database of each kind, as parallel subtests named
-// after the kind. The test must use the t that it gets: on the t of its parent a
-// failure would not name the database, and FailNow would not end the subtest.
-func Both(t *testing.T, test func(t *testing.T, d *Database)) {
+// Both runs a test, or a benchmark, on an empty database of each kind: tests as
+// parallel subtests, named after the kind. What runs must use the t that it gets.
+// On the t of its parent a failure would not name the database, and FailNow would
+// not end the subtest.
+func Both[T interface {
+	testing.TB
+	Run(name string, run func(T)) bool
+}](t T, run func(t T, d *Database)) {
 	t.Helper()
-	for kind, newURL := range map[string]func(testing.TB) string{Postgres: PostgresURL, SQLite: SQLiteURL} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(t, New(t, newURL(t)))
+	for _, kind := range []string{Postgres, SQLite} {
+		t.Run(kind, func(t T) {
+			if test, ok := any(t).(*testing.T); ok {
+				test.Parallel()
+			}
+			run(t, New(t, kind))
 		})
 	}
 }
 
-// New returns the user's view of the database at a URL that [PostgresURL],
-// [SQLiteURL] or a [Server] gave. It does not connect yet.
-func New(t testing.TB, url string) *Database {
+// New returns an empty database of a kind.
+func New(t testing.TB, kind string) *Database {
+	t.Helper()
+	if kind == SQLite {
+		return At(t, SQLiteURL(t))
+	}
+	return At(t, PostgresURL(t))
+}
+
+// At returns a user's view of the database at a URL. It does not connect yet.
+func At(t testing.TB, url string) *Database {
 	t.Helper()
 	d := &Database{TB: t, Kind: Postgres, URL: url}
 	if strings.HasPrefix(url, "sqlite:") {
@@ -77,7 +91,7 @@ func (d *Database) Connect() *sqlx.DB {
 // Without args it may be several statements, and a ? stands for itself.
 func (d *Database) Exec(statement string, args ...any) {
 	d.Helper()
-	if _, err := d.SQL.ExecContext(d.Context(), d.rebind(statement, args), args...); err != nil {
+	if _, err := d.SQL.Exec(d.rebind(statement, args), args...); err != nil {
 		d.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -86,7 +100,7 @@ func (d *Database) Exec(statement string, args ...any) {
 func (d *Database) One(query string, args ...any) string {
 	d.Helper()
 	var value *string
-	if err := d.SQL.GetContext(d.Context(), &value, d.rebind(query, args), args...); err != nil {
+	if err := d.SQL.Get(&value, d.rebind(query, args), args...); err != nil {
 		d.Fatalf("%s: %v", query, err)
 	}
 	if value == nil {

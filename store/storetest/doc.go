@@ -1,6 +1,7 @@
 // Package storetest gives each test a database of its own. [Both] runs a test on
-// both kinds, [New] adds a user's connection to the URL that [SQLiteURL],
-// [PostgresURL] or, for tests that stop the server, [PostgresServer] returns.
+// each kind, [New] makes one of a kind, and [PostgresServer] is for tests that
+// stop the server. [SQLiteURL] and [PostgresURL] are for those that need no more
+// than the address.
 //
 // PostgreSQL comes from the server that NEXTRUN_TEST_POSTGRES names or else
 // from scripts/with-postgres. A test that can have none fails and says what to
