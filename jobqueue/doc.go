@@ -29,7 +29,8 @@
 // contexts of its handlers. Jobs in hand without a heartbeat, and jobs of
 // unknown states, belong to other kinds of executors and are left alone.
 //
-// Delivery is therefore at least once. Handlers should be idempotent.
+// Delivery is therefore at least once. Handlers should be idempotent. Package
+// handlers has some that run programs and make HTTP calls.
 //
 // The package has no SQL; package store implements the interfaces it declares.
 package jobqueue

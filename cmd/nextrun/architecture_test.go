@@ -99,6 +99,8 @@ func TestArchitectureRules(t *testing.T) {
 		{"periodic/dashboard/x.go", module + "/jobqueue", "periodic/dashboard may import only periodic"},
 		{"jobqueue/x.go", module + "/periodic", none},
 		{"jobqueue/outbox/x.go", module + "/jobqueue", ""},
+		{"jobqueue/handlers/x.go", module + "/jobqueue", ""},
+		{"jobqueue/handlers/x.go", module + "/jobqueue/outbox", "jobqueue/handlers may import only jobqueue"},
 		{"jobqueue/outbox/x.go", module + "/store", "jobqueue/outbox may import only jobqueue"},
 		{"migrations/x.go", module + "/store", none},
 		{"migrations/x.go", "github.com/pressly/goose/v3/lock", ""},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -22,8 +23,8 @@ type Config struct {
 
 // Handler is what runs the jobs of a task: a command or an HTTP call.
 type Handler struct {
-	Command *jobqueue.CommandConfig
-	HTTP    *jobqueue.HTTPConfig
+	Command *handlers.CommandConfig
+	HTTP    *handlers.HTTPConfig
 
 	headerEnv map[string]string // http: variables that hold the values of headers
 }
@@ -44,7 +45,7 @@ func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, er
 
 func (h Handler) build(env func(string) string) (jobqueue.Handler, error) {
 	if h.Command != nil {
-		return jobqueue.CommandHandler(*h.Command)
+		return handlers.Command(*h.Command)
 	}
 	call := *h.HTTP
 	call.Header = call.Header.Clone()
@@ -58,5 +59,5 @@ func (h Handler) build(env func(string) string) (jobqueue.Handler, error) {
 		}
 		call.Header.Set(name, value)
 	}
-	return jobqueue.HTTPHandler(call)
+	return handlers.HTTP(call)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -67,14 +68,14 @@ handlers:
 			RetryLimit: jobqueue.Never, MaxInterrupts: 18, ShutdownGrace: -1,
 		},
 		Handlers: map[string]Handler{
-			"mail": {Command: &jobqueue.CommandConfig{
+			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
 				Dir: "/tmp", Env: []string{"A=1", "B=x=y"}, MaxOutput: 2048,
 			}},
-			"ping": {HTTP: &jobqueue.HTTPConfig{
+			"ping": {HTTP: &handlers.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
 			}, headerEnv: map[string]string{"authorization": "TOKEN"}},
-			"post": {HTTP: &jobqueue.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
+			"post": {HTTP: &handlers.HTTPConfig{Method: "POST", URL: "http://example.org/"}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {

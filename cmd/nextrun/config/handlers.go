@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // handler reads what runs the jobs of a task. Some keys are for commands only.
@@ -23,14 +22,14 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 		r.neither(place, n)
 		return Handler{}
 	case isHTTP:
-		h := Handler{HTTP: &jobqueue.HTTPConfig{Method: http.MethodPost}}
+		h := Handler{HTTP: &handlers.HTTPConfig{Method: http.MethodPost}}
 		r.mapping(n, place, keys{
 			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
 			"timeout": r.durationInto(&h.HTTP.Timeout, time.Millisecond, longest),
 		})
 		return h
 	}
-	c := &jobqueue.CommandConfig{}
+	c := &handlers.CommandConfig{}
 	r.mapping(n, place, keys{
 		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
 		"timeout":    r.durationInto(&c.Timeout, time.Millisecond, longest),

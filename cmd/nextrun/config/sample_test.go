@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
@@ -70,7 +71,7 @@ func TestSampleConfiguration(t *testing.T) {
 		RetryMax: outbox.DefaultRetryMax, RefusalLimit: outbox.DefaultRefusalLimit, Retention: outbox.DefaultRetention,
 	})
 	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
-	if cat.KillGrace != jobqueue.DefaultKillGrace || cat.MaxOutput != jobqueue.DefaultMaxOutput || webhook.Timeout != jobqueue.DefaultHTTPTimeout {
+	if cat.KillGrace != handlers.DefaultKillGrace || cat.MaxOutput != handlers.DefaultMaxOutput || webhook.Timeout != handlers.DefaultHTTPTimeout {
 		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/service"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -117,7 +117,7 @@ func (r *report) checkConfiguration() *config.Config {
 }
 
 // canRun reports whether the program of a command is there.
-func canRun(command *jobqueue.CommandConfig) bool {
+func canRun(command *handlers.CommandConfig) bool {
 	program := command.Argv[0]
 	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
 		path, err := filepath.Abs(filepath.Join(command.Dir, program))

@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/crontab"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -65,19 +65,19 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 	}
 	entries, problems := crontab.Parse(string(text), options)
 	apply := periodic.Apply{DryRun: dryRun}
-	handlers := map[string]config.Handler{}
+	sections := map[string]config.Handler{}
 	for _, e := range entries {
 		task := periodic.NewTask(e.ID, e.ID, e.Timer)
 		task.Submitter, task.Summary = "crontab", ui.FirstLine(e.Command)
 		apply.Tasks = append(apply.Tasks, task)
-		handlers[e.ID] = config.Handler{Command: &jobqueue.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
+		sections[e.ID] = config.Handler{Command: &handlers.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
 	}
 	quiet := *env
 	quiet.Stdout = env.Stderr // there is something else on standard output
 	if err := applyTasks(ctx, &quiet, apply); err != nil {
 		return err
 	}
-	if err := config.WriteHandlers(env.Stdout, handlers); err != nil {
+	if err := config.WriteHandlers(env.Stdout, sections); err != nil {
 		return err
 	}
 	leftOut := 0

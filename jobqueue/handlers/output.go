@@ -1,4 +1,4 @@
-package jobqueue
+package handlers
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // maxLine is where a line of output is cut in two.
@@ -14,17 +16,19 @@ const maxLine = 16 << 10
 // output writes what a program says to the job log, line by line, up to a
 // number of bytes; the rest is counted.
 type output struct {
-	job     *JobContext
+	job     *jobqueue.JobContext
 	mu      sync.Mutex
 	left    int
 	dropped int
 	streams []*stream
 }
 
-func newOutput(job *JobContext, limit int) *output { return &output{job: job, left: max(limit, 0)} }
+func newOutput(job *jobqueue.JobContext, limit int) *output {
+	return &output{job: job, left: max(limit, 0)}
+}
 
 // stream returns a writer for one of the program's outputs.
-func (o *output) stream(level Level) io.Writer {
+func (o *output) stream(level jobqueue.Level) io.Writer {
 	s := &stream{output: o, level: level}
 	o.streams = append(o.streams, s)
 	return s
@@ -36,11 +40,11 @@ func (o *output) close() {
 		s.flush()
 	}
 	if o.dropped > 0 {
-		o.job.Logf(Warn, "%d bytes of output were dropped", o.dropped)
+		o.job.Logf(jobqueue.Warn, "%d bytes of output were dropped", o.dropped)
 	}
 }
 
-func (o *output) line(level Level, line string) {
+func (o *output) line(level jobqueue.Level, line string) {
 	line = strings.TrimSuffix(line, "\r")
 	o.mu.Lock()
 	fits := len(line) <= o.left
@@ -59,7 +63,7 @@ func (o *output) line(level Level, line string) {
 // stream splits an output into lines.
 type stream struct {
 	output *output
-	level  Level
+	level  jobqueue.Level
 	rest   []byte
 }
 

@@ -1,6 +1,7 @@
-package jobqueue
+package handlers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Defaults of [CommandConfig].
@@ -54,47 +57,47 @@ type CommandConfig struct {
 func (c CommandConfig) validate() error {
 	switch {
 	case len(c.Argv) == 0 || c.Argv[0] == "":
-		return errors.New("jobqueue.CommandConfig.Argv is empty; name the program and its arguments")
+		return errors.New("handlers.CommandConfig.Argv is empty; name the program and its arguments")
 	case c.Timeout < 0:
-		return fmt.Errorf("jobqueue.CommandConfig.Timeout is %s; use 0 (no limit) or a positive duration", c.Timeout)
+		return fmt.Errorf("handlers.CommandConfig.Timeout is %s; use 0 (no limit) or a positive duration", c.Timeout)
 	}
 	for _, pair := range c.Env {
 		if name, _, found := strings.Cut(pair, "="); !found || name == "" {
-			return fmt.Errorf("jobqueue.CommandConfig.Env has %q; use NAME=value", name)
+			return fmt.Errorf("handlers.CommandConfig.Env has %q; use NAME=value", name)
 		}
 	}
 	return nil
 }
 
-// CommandHandler returns a handler that runs a program in a process group of
+// Command returns a handler that runs a program in a process group of
 // its own, which is ended as a whole: by SIGTERM on timeout, cancellation and
 // shutdown, by SIGKILL after KillGrace, and in any case once the program itself
 // has ended. On Linux the program, though not what it has started, is killed with
 // this process; elsewhere it goes on if this process is killed. An exit code other
 // than 0 is an error; a program that cannot be started fails the job at once, unless
 // the system was short of processes, files or memory.
-func CommandHandler(cfg CommandConfig) (Handler, error) {
+func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	setDefault(&cfg.KillGrace, DefaultKillGrace)
-	setDefault(&cfg.MaxOutput, DefaultMaxOutput)
+	cfg.KillGrace = cmp.Or(cfg.KillGrace, DefaultKillGrace)
+	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, DefaultMaxOutput)
 	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
-	handler := Handler(cfg.run)
+	handler := jobqueue.Handler(cfg.run)
 	if cfg.Timeout > 0 {
-		handler = Chain(handler, Timeout(cfg.Timeout))
+		handler = jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout))
 	}
 	return handler, nil
 }
 
-func (c CommandConfig) run(ctx context.Context, job *JobContext) error {
+func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error {
 	output := newOutput(job, c.MaxOutput)
 	defer output.close()
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(append(os.Environ(), c.Env...), variables(job)...)
 	cmd.Stdin = strings.NewReader(job.Args)
-	cmd.Stdout, cmd.Stderr = output.stream(Info), output.stream(Warn)
+	cmd.Stdout, cmd.Stderr = output.stream(jobqueue.Info), output.stream(jobqueue.Warn)
 	// A grandchild that left the process group may hold the pipes open.
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
@@ -122,7 +125,7 @@ func (c CommandConfig) notStarted(err error) error {
 			return failed
 		}
 	}
-	return Permanent(failed)
+	return jobqueue.Permanent(failed)
 }
 
 // supervise ends the process group when ctx ends, and what is left of it when
@@ -155,7 +158,7 @@ func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 	case errors.As(err, &exit):
 		err = fmt.Errorf("%s: %w", c.Argv[0], err)
 		if slices.Contains(c.PermanentCodes, cmd.ProcessState.ExitCode()) {
-			return Permanent(err)
+			return jobqueue.Permanent(err)
 		}
 		return err
 	}
@@ -163,7 +166,7 @@ func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 }
 
 // variables tell the program about the job. Values with NUL cannot be told.
-func variables(job *JobContext) []string {
+func variables(job *jobqueue.JobContext) []string {
 	pairs := []string{
 		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_TASK=" + job.Task, "NEXTRUN_GROUP=" + job.Group,
 		"NEXTRUN_SUBJECT=" + job.Subject, "NEXTRUN_TRACKER=" + job.Tracker,

@@ -1,8 +1,6 @@
-package jobqueue_test
+package handlers_test
 
 import (
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,21 +11,22 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // command runs a job by a shell script on SQLite, and returns it with its log
 // but the lines of the executor.
-func (q *fixture) command(cfg jobqueue.CommandConfig, job jobqueue.Job) (jobqueue.Job, []string) {
+func (q *fixture) command(cfg handlers.CommandConfig, job jobqueue.Job) (jobqueue.Job, []string) {
 	q.Helper()
-	h, err := jobqueue.CommandHandler(cfg)
+	h, err := handlers.Command(cfg)
 	if err != nil {
 		q.Fatal(err)
 	}
-	e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
 	job.Task = "t"
-	jid := q.submit(job)[0]
-	e.await(1, "ended", kind(jobqueue.EventEnded))
+	jid := q.submit(job)
+	<-q.ends
 	log := q.log(jid)
 	return q.get(jid), slices.DeleteFunc(log, func(line string) bool { return strings.HasPrefix(line, "attempt ") })
 }
@@ -37,7 +36,7 @@ func script(text string) []string { return []string{"/bin/sh", "-c", text} }
 func TestCommandGetsTheJob(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		dir := t.TempDir()
-		job, log := q.command(jobqueue.CommandConfig{
+		job, log := q.command(handlers.CommandConfig{
 			Argv: script(`echo "$NEXTRUN_ARGS"; cat; echo; echo "$OWN $NEXTRUN_TASK $NEXTRUN_GROUP $NEXTRUN_ATTEMPT $NEXTRUN_DUE"
 				pwd; echo oops >&2; printf 'no end'`),
 			Dir: dir, Env: []string{"OWN=mine"},
@@ -65,22 +64,22 @@ func TestCommandGetsTheJob(t *testing.T) {
 
 func TestCommandExitCodes(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		fail, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}})
+		fail, err := handlers.Command(handlers.CommandConfig{Argv: script("exit 3"), PermanentCodes: []int{4}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		final, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}})
+		final, err := handlers.Command(handlers.CommandConfig{Argv: script("exit 4"), PermanentCodes: []int{4}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		missing, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: []string{"/nowhere/to/be/found"}})
+		missing, err := handlers.Command(handlers.CommandConfig{Argv: []string{"/nowhere/to/be/found"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := q.run(jobqueue.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
+		q.run(jobqueue.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
 		for task, retries := range map[string]int{"fail": 1, "final": 0, "missing": 0} {
-			jid := q.submit(jobqueue.Job{Task: task})[0]
-			e.awaitEnd(jid, jobqueue.Failed)
+			jid := q.submit(jobqueue.Job{Task: task})
+			q.awaitEnd(jid, jobqueue.Failed)
 			if job := q.get(jid); job.Retries != retries {
 				t.Errorf("%s: %+v", task, job)
 			}
@@ -90,7 +89,7 @@ func TestCommandExitCodes(t *testing.T) {
 
 func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		job, log := q.command(jobqueue.CommandConfig{Argv: script(`echo "${NEXTRUN_ARGS-none}"; wc -c | tr -d ' '`)},
+		job, log := q.command(handlers.CommandConfig{Argv: script(`echo "${NEXTRUN_ARGS-none}"; wc -c | tr -d ' '`)},
 			jobqueue.Job{Args: strings.Repeat("x", 1<<20)})
 		if job.State != jobqueue.Success || !slices.Equal(log, []string{"none", "1048576"}) {
 			t.Errorf("%s, log %q", job.State, log)
@@ -100,7 +99,7 @@ func TestCommandArgsTooLongForTheEnvironment(t *testing.T) {
 
 func TestCommandOutputIsCutBetweenCharacters(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		job, log := q.command(jobqueue.CommandConfig{Argv: []string{"cat"}}, jobqueue.Job{Args: "x" + strings.Repeat("ü", 20_000)})
+		job, log := q.command(handlers.CommandConfig{Argv: []string{"cat"}}, jobqueue.Job{Args: "x" + strings.Repeat("ü", 20_000)})
 		if job.State != jobqueue.Success || len(log) != 3 || strings.Join(log, "") != job.Args {
 			t.Errorf("%s, %d lines, replaced characters: %d", job.State, len(log), strings.Count(strings.Join(log, ""), "\uFFFD"))
 		}
@@ -109,7 +108,7 @@ func TestCommandOutputIsCutBetweenCharacters(t *testing.T) {
 
 func TestCommandOutputIsCapped(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		job, log := q.command(jobqueue.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, jobqueue.Job{})
+		job, log := q.command(handlers.CommandConfig{Argv: script(`yes 123456789 | head -100000`), MaxOutput: 95}, jobqueue.Job{})
 		if job.State != jobqueue.Success || len(log) != 11 || log[9] != "123456789" || !strings.Contains(log[10], "dropped") {
 			t.Errorf("%s, log %q", job.State, log)
 		}
@@ -128,23 +127,23 @@ func TestCommandThatCannotBeStartedJustNowIsTriedAgain(t *testing.T) {
 		if _, err := file.WriteString("#!/bin/sh\nexit 0\n"); err != nil {
 			t.Fatal(err)
 		}
-		h, err := jobqueue.CommandHandler(jobqueue.CommandConfig{Argv: []string{program}})
+		h, err := handlers.Command(handlers.CommandConfig{Argv: []string{program}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := q.run(jobqueue.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		e.awaitEnd(jid, jobqueue.Stuck)
+		q.run(jobqueue.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t"})
+		q.awaitEnd(jid, jobqueue.Stuck)
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		e.awaitEnd(jid, jobqueue.Success)
+		q.awaitEnd(jid, jobqueue.Success)
 	})
 }
 
 // endsAsAWhole checks that a job whose processes ignore SIGTERM, and have
 // children, ends together with them.
-func endsAsAWhole(q *fixture, cfg jobqueue.CommandConfig, end func(jid string), state jobqueue.State) {
+func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string), state jobqueue.State) {
 	q.Helper()
 	pids := filepath.Join(q.TempDir(), "pids")
 	if err := syscall.Mkfifo(pids, 0o600); err != nil {
@@ -152,18 +151,18 @@ func endsAsAWhole(q *fixture, cfg jobqueue.CommandConfig, end func(jid string), 
 	}
 	cfg.Argv = script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `; while :; do sleep 1000; done`)
 	cfg.KillGrace = time.Millisecond
-	h, err := jobqueue.CommandHandler(cfg)
+	h, err := handlers.Command(cfg)
 	if err != nil {
 		q.Fatal(err)
 	}
-	e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
-	jid := q.submit(jobqueue.Job{Task: "t"})[0]
+	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	jid := q.submit(jobqueue.Job{Task: "t"})
 	said, err := os.ReadFile(pids) // waits for the script
 	if err != nil {
 		q.Fatal(err)
 	}
 	end(jid)
-	e.awaitEnd(jid, state)
+	q.awaitEnd(jid, state)
 	for _, pid := range strings.Fields(string(said)) {
 		storetest.Eventually(q, "process "+pid+" is gone", func() bool { return !alive(pid) })
 	}
@@ -178,7 +177,7 @@ func alive(pid string) bool {
 
 func TestCancelledCommandEndsAsAWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		endsAsAWhole(q, jobqueue.CommandConfig{}, func(jid string) {
+		endsAsAWhole(q, handlers.CommandConfig{}, func(jid string) {
 			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 				t.Fatal(err)
 			}
@@ -188,27 +187,27 @@ func TestCancelledCommandEndsAsAWhole(t *testing.T) {
 
 func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		endsAsAWhole(q, jobqueue.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
+		endsAsAWhole(q, handlers.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
 	})
 }
 
 // A program that ends in order when it is told to has not done its job.
 func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 	for name, end := range map[string]struct {
-		by    func(q *fixture, e *executor, jid string)
+		by    func(q *fixture, e *jobqueue.Executor, jid string)
 		state jobqueue.State
 	}{
-		"cancelled": {func(q *fixture, _ *executor, jid string) {
+		"cancelled": {func(q *fixture, _ *jobqueue.Executor, jid string) {
 			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 				q.Fatal(err)
 			}
 		}, jobqueue.Cancelled},
-		"shutdown": {func(q *fixture, e *executor, _ string) {
+		"shutdown": {func(q *fixture, e *jobqueue.Executor, _ string) {
 			if err := e.Stop(q.ctx); err != nil {
 				q.Fatal(err)
 			}
 		}, jobqueue.Waiting},
-		"too long": {func(*fixture, *executor, string) {}, jobqueue.Failed},
+		"too long": {func(*fixture, *jobqueue.Executor, string) {}, jobqueue.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, q *fixture) {
@@ -216,22 +215,22 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 				if err := syscall.Mkfifo(ready, 0o600); err != nil {
 					q.Fatal(err)
 				}
-				cfg := jobqueue.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)}
+				cfg := handlers.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)}
 				if name == "too long" {
 					cfg.Timeout = 3 * time.Second
 				}
-				h, err := jobqueue.CommandHandler(cfg)
+				h, err := handlers.Command(cfg)
 				if err != nil {
 					q.Fatal(err)
 				}
 				e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
-				jid := q.submit(jobqueue.Job{Task: "t"})[0]
+				jid := q.submit(jobqueue.Job{Task: "t"})
 				if _, err := os.ReadFile(ready); err != nil { // waits for the script
 					q.Fatal(err)
 				}
 				end.by(q, e, jid)
 				if name != "shutdown" {
-					e.await(1, "ended", kind(jobqueue.EventEnded))
+					<-q.ends
 				}
 				if job := q.get(jid); job.State != end.state {
 					t.Errorf("the job is %s, want %s", job.State, end.state)
@@ -243,7 +242,7 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 
 func TestCommandLeavesNoChildrenBehind(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		job, log := q.command(jobqueue.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
+		job, log := q.command(handlers.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
 		if job.State != jobqueue.Success || len(log) != 1 {
 			t.Fatalf("%s, log %q", job.State, log)
 		}
@@ -252,53 +251,11 @@ func TestCommandLeavesNoChildrenBehind(t *testing.T) {
 }
 
 func TestCommandConfigIsChecked(t *testing.T) {
-	for field, cfg := range map[string]jobqueue.CommandConfig{
+	for field, cfg := range map[string]handlers.CommandConfig{
 		"Argv": {}, "Timeout": {Argv: []string{"x"}, Timeout: -1}, "Env": {Argv: []string{"x"}, Env: []string{"novalue"}},
 	} {
-		if _, err := jobqueue.CommandHandler(cfg); err == nil || !strings.Contains(err.Error(), "CommandConfig."+field) {
+		if _, err := handlers.Command(cfg); err == nil || !strings.Contains(err.Error(), "CommandConfig."+field) {
 			t.Errorf("%s: %v", field, err)
 		}
-	}
-}
-
-func TestMiddlewareOrderAndTimeout(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		var order []string
-		note := func(name string) jobqueue.Middleware {
-			return func(next jobqueue.Handler) jobqueue.Handler {
-				return func(ctx context.Context, job *jobqueue.JobContext) error {
-					order = append(order, name)
-					return next(ctx, job)
-				}
-			}
-		}
-		e := q.executor(jobqueue.Config{RetryLimit: jobqueue.Never}, nil)
-		e.Register("slow", func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() },
-			note("outer"), jobqueue.Logging(), jobqueue.Recover(), jobqueue.Timeout(time.Millisecond), note("inner"))
-		e.start()
-		jid := q.submit(jobqueue.Job{Task: "slow"})[0]
-		e.awaitEnd(jid, jobqueue.Failed)
-		if !slices.Equal(order, []string{"outer", "inner"}) {
-			t.Errorf("order %q", order)
-		}
-		if job := q.get(jid); !strings.Contains(job.Result, jobqueue.ErrTimeout.Error()) {
-			t.Errorf("result %q", job.Result)
-		}
-		if log := q.log(jid); !strings.HasPrefix(log[1], "ended after ") {
-			t.Errorf("log %q", log)
-		}
-	})
-}
-
-func TestPermanentAndRetryAfterKeepTheError(t *testing.T) {
-	cause := errors.New("cause")
-	if err := jobqueue.Permanent(cause); !errors.Is(err, cause) || !jobqueue.IsPermanent(err) || err.Error() != "cause" {
-		t.Error(err)
-	}
-	if err := jobqueue.RetryAfter(cause, time.Second); !errors.Is(err, cause) || jobqueue.IsPermanent(err) {
-		t.Error(err)
-	}
-	if jobqueue.Permanent(nil) != nil || jobqueue.RetryAfter(nil, 1) != nil || jobqueue.IsPermanent(nil) {
-		t.Error("nil became an error")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package jobqueue
+package handlers
 
 import (
 	"os/exec"

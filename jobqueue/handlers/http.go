@@ -1,6 +1,7 @@
-package jobqueue
+package handlers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // DefaultHTTPTimeout is the default of HTTPConfig.Timeout.
@@ -37,39 +40,39 @@ type HTTPConfig struct {
 	Client *http.Client
 }
 
-// HTTPHandler returns a handler that makes an HTTP call. A status of 2xx is
+// HTTP returns a handler that makes an HTTP call. A status of 2xx is
 // success; 5xx, 429, 408, 425 and calls without an answer are tried again, no sooner
 // than Retry-After says; every other status fails the job at once. The
 // beginning of the answer goes to the job log. Neither the URL's query nor its
 // user part, which may hold secrets, do.
-func HTTPHandler(cfg HTTPConfig) (Handler, error) {
+func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if cfg.Method == "" {
 		cfg.Method = http.MethodPost
 	}
 	target, err := url.Parse(cfg.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, errors.New("jobqueue.HTTPConfig.URL is not an absolute http or https URL")
+		return nil, errors.New("handlers.HTTPConfig.URL is not an absolute http or https URL")
 	}
 	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
-		return nil, fmt.Errorf("jobqueue.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
+		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
 	}
-	setDefault(&cfg.Timeout, DefaultHTTPTimeout)
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultHTTPTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	place := cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path
-	handler := func(ctx context.Context, job *JobContext) error { return cfg.call(ctx, job, place) }
+	handler := func(ctx context.Context, job *jobqueue.JobContext) error { return cfg.call(ctx, job, place) }
 	if cfg.Timeout > 0 {
-		return Chain(handler, Timeout(cfg.Timeout)), nil
+		return jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout)), nil
 	}
 	return handler, nil
 }
 
-func (c HTTPConfig) call(ctx context.Context, job *JobContext, place string) error {
+func (c HTTPConfig) call(ctx context.Context, job *jobqueue.JobContext, place string) error {
 	request, err := c.request(ctx, job)
 	if err != nil {
-		return Permanent(fmt.Errorf("%s: the request cannot be made", place))
+		return jobqueue.Permanent(fmt.Errorf("%s: the request cannot be made", place))
 	}
 	response, err := c.Client.Do(request)
 	if err != nil {
@@ -82,7 +85,7 @@ func (c HTTPConfig) call(ctx context.Context, job *JobContext, place string) err
 	defer response.Body.Close() //nolint:errcheck // it has been read as far as we care
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if text := strings.TrimSpace(string(body)); text != "" {
-		job.Log(Info, text)
+		job.Log(jobqueue.Info, text)
 	}
 	switch code := response.StatusCode; {
 	case code >= 200 && code <= 299:
@@ -90,12 +93,12 @@ func (c HTTPConfig) call(ctx context.Context, job *JobContext, place string) err
 		return nil
 	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
 		err := fmt.Errorf("%s: answered %s", place, response.Status)
-		return RetryAfter(err, retryAfter(response.Header.Get("Retry-After"), time.Now()))
+		return jobqueue.RetryAfter(err, retryAfter(response.Header.Get("Retry-After"), time.Now()))
 	}
-	return Permanent(fmt.Errorf("%s: answered %s", place, response.Status))
+	return jobqueue.Permanent(fmt.Errorf("%s: answered %s", place, response.Status))
 }
 
-func (c HTTPConfig) request(ctx context.Context, job *JobContext) (*http.Request, error) {
+func (c HTTPConfig) request(ctx context.Context, job *jobqueue.JobContext) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(job.Args))
 	if err != nil {
 		return nil, err

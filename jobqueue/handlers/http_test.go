@@ -1,4 +1,4 @@
-package jobqueue_test
+package handlers_test
 
 import (
 	"io"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
 func TestHTTPCall(t *testing.T) {
@@ -22,15 +23,15 @@ func TestHTTPCall(t *testing.T) {
 			_, _ = io.WriteString(w, "thank you")
 		}))
 		defer server.Close()
-		h, err := jobqueue.HTTPHandler(jobqueue.HTTPConfig{
+		h, err := handlers.HTTP(handlers.HTTPConfig{
 			URL: server.URL + "/hook?token=secret", Header: http.Header{"Authorization": {"Bearer x"}},
 			Client: server.Client(),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
-		jid := q.submit(jobqueue.Job{Task: "t", Args: `{"n": 1}`})[0]
+		q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t", Args: `{"n": 1}`})
 		r := receive(q, requests, "the call")
 		if r.Method != http.MethodPost || r.URL.Path != "/hook" || r.Header.Get("Authorization") != "Bearer x" ||
 			r.Header.Get("Nextrun-Job-Id") != jid || r.Header.Get("Content-Type") != "application/json" {
@@ -39,7 +40,7 @@ func TestHTTPCall(t *testing.T) {
 		if body := receive(q, bodies, "the body"); body != `{"n": 1}` {
 			t.Errorf("body %q", body)
 		}
-		e.awaitEnd(jid, jobqueue.Success)
+		q.awaitEnd(jid, jobqueue.Success)
 		if job, log := q.get(jid), q.log(jid); job.Result != "200 OK" || log[1] != "thank you" {
 			t.Errorf("result %q, log %q", job.Result, log)
 		}
@@ -56,17 +57,17 @@ func TestHTTPStatusDecides(t *testing.T) {
 			w.WriteHeader(map[string]int{"503": 503, "429": 429, "404": 404, "302": 302, "204": 204}[status])
 		}))
 		defer server.Close()
-		h, err := jobqueue.HTTPHandler(jobqueue.HTTPConfig{URL: server.URL + "/?token=secret"})
+		h, err := handlers.HTTP(handlers.HTTPConfig{URL: server.URL + "/?token=secret"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		e := q.run(jobqueue.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
+		q.run(jobqueue.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
 		for args, want := range map[string]jobqueue.State{
 			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
 		} {
-			jid := q.submit(jobqueue.Job{Task: "t", Args: args})[0]
-			e.awaitEnd(jid, want)
+			jid := q.submit(jobqueue.Job{Task: "t", Args: args})
+			q.awaitEnd(jid, want)
 			job := q.get(jid)
 			if strings.Contains(job.Result+strings.Join(q.log(jid), ""), "secret") {
 				t.Errorf("%s: the query is shown: %q", args, job.Result)
@@ -79,8 +80,8 @@ func TestHTTPStatusDecides(t *testing.T) {
 }
 
 func TestHTTPConfigIsChecked(t *testing.T) {
-	for _, cfg := range []jobqueue.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"}} {
-		if _, err := jobqueue.HTTPHandler(cfg); err == nil {
+	for _, cfg := range []handlers.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"}} {
+		if _, err := handlers.HTTP(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)
 		}
 	}

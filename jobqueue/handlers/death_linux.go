@@ -1,4 +1,4 @@
-package jobqueue
+package handlers
 
 import (
 	"os/exec"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package jobqueue
+package handlers
 
 import "os/exec"
 

@@ -1,0 +1,130 @@
+package handlers_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is a queue on a database of its own, and the executor of a test.
+type fixture struct {
+	*storetest.Database
+	ctx   context.Context
+	queue *jobqueue.Queue
+	store store.JobStore
+	ends  chan jobqueue.Event // of attempts
+}
+
+// onBoth runs a test on a fresh database of each kind.
+func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if _, err := db.Migrator().Up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		test(t, &fixture{
+			Database: d, ctx: t.Context(), queue: jobqueue.NewQueue(db.Jobs()), store: db.Jobs(),
+			ends: make(chan jobqueue.Event, 10_000),
+		})
+	})
+}
+
+// run starts an executor, which is stopped with the test.
+func (q *fixture) run(cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *jobqueue.Executor {
+	q.Helper()
+	cfg.Name = "worker"
+	cfg.OnEvent = func(event jobqueue.Event) {
+		if event.Kind == jobqueue.EventEnded {
+			q.ends <- event
+		}
+	}
+	e, err := jobqueue.NewExecutor(q.store, cfg)
+	if err != nil {
+		q.Fatal(err)
+	}
+	for task, handler := range handlers {
+		e.Register(task, handler)
+	}
+	if err := e.Start(context.WithoutCancel(q.ctx)); err != nil {
+		q.Fatal(err)
+	}
+	q.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), storetest.Patience)
+		defer cancel()
+		if err := e.Stop(ctx); err != nil {
+			q.Error(err)
+		}
+	})
+	return e
+}
+
+// awaitEnd waits until an attempt of a job has ended in a state.
+func (q *fixture) awaitEnd(jid string, state jobqueue.State) {
+	q.Helper()
+	late := time.After(storetest.Patience)
+	for {
+		select {
+		case event := <-q.ends:
+			if event.Job.JID == jid && event.State == state {
+				return
+			}
+		case <-late:
+			q.Fatalf("job %s is not %s but %s; its log is %q", jid, state, q.get(jid).State, q.log(jid))
+		}
+	}
+}
+
+func (q *fixture) submit(job jobqueue.Job) string {
+	q.Helper()
+	jids, err := q.queue.Submit(q.ctx, job)
+	if err != nil {
+		q.Fatal(err)
+	}
+	return jids[0]
+}
+
+func (q *fixture) get(jid string) jobqueue.Job {
+	q.Helper()
+	job, err := q.queue.Get(q.ctx, jid)
+	if err != nil {
+		q.Fatal(err)
+	}
+	return job
+}
+
+// log returns the messages of a job's log.
+func (q *fixture) log(jid string) (messages []string) {
+	q.Helper()
+	lines, err := q.queue.Logs(q.ctx, jobqueue.LogFilter{JID: jid, Limit: 100_000})
+	if err != nil {
+		q.Fatal(err)
+	}
+	for _, line := range lines {
+		messages = append(messages, line.Message)
+	}
+	return messages
+}
+
+// receive waits for a value.
+func receive[T any](q *fixture, ch <-chan T, what string) T {
+	q.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(storetest.Patience):
+		q.Fatalf("%s did not come", what)
+		panic("unreachable")
+	}
+}
