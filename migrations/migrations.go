@@ -17,6 +17,7 @@
 //
 // The SQL files are text/template templates over that record:
 //
+//	firstTime               there is no schema yet
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
 //	foundNames              all such names
@@ -182,7 +183,7 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	fsys, err := render(m.dialect, found)
+	fsys, err := render(m.dialect, state{version, found})
 	if err != nil {
 		return 0, nil, err
 	}

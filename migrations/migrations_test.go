@@ -2,6 +2,7 @@ package migrations_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -96,6 +97,8 @@ func (db *database) dump(tables ...string) string {
 		UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
 		UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 		UNION ALL SELECT conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+		UNION ALL SELECT objoid::regclass || '.' || objsubid || ' ' || description FROM pg_description
+			WHERE classoid = 'pg_class'::regclass AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)
 		UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS lines`
 	if db.kind == "sqlite" {
 		schema = `SELECT group_concat(type || ' ' || name || ' ' || coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY type, name)`
@@ -135,6 +138,26 @@ func TestFileNamesAreTheSame(t *testing.T) {
 	}
 	if p, s := names("postgres"), names("sqlite"); !slices.Equal(p, s) || len(p) == 0 {
 		t.Errorf("postgres/ has %v, sqlite/ has %v", p, s)
+	}
+}
+
+// Databases have these files already, so a change would never reach them.
+func TestLandedMigrationsNeverChange(t *testing.T) {
+	list, err := os.ReadFile("landed.sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		want, path, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Errorf("%v: a migration that has landed must stay", err)
+			continue
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(text)); got != want {
+			t.Errorf("%s has changed. Databases that have applied it never see the change: restore the file, "+
+				"and put what you want to change into a new migration", path)
+		}
 	}
 }
 
@@ -272,6 +295,22 @@ func TestTimesOfFoundTasks(t *testing.T) {
 	if n := db.one("SELECT count(*) FROM periodic_task WHERE worker IS NULL"); n != "1" {
 		t.Error("an edit of a row that was found is not seen")
 	}
+}
+
+// A task that had stopped is looked at again after down and up, since nothing
+// else would say what is wrong with it.
+func TestStoppedTasksAreLookedAtAgain(t *testing.T) {
+	both(t, func(db *database) {
+		db.execFile("../testdata/docspell/adr0012.sql")
+		db.up()
+		db.exec("UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000', problem = 'timer: no'")
+		db.up()
+		db.want("1", "SELECT count(*) FROM periodic_task WHERE nextrun > '9999-01-01'")
+		db.down()
+		db.want("1", "SELECT count(*) FROM periodic_task WHERE nextrun > '9999-01-01'") // or Docspell would submit it
+		db.up()
+		db.want("1", "SELECT count(*) FROM periodic_task WHERE nextrun = '1970-01-01 00:00:00.000000' AND due IS NULL")
+	})
 }
 
 func TestOtherTablesAreLeftAlone(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,9 +59,17 @@ func (m *Migrator) recorded(ctx context.Context) (map[string]bool, error) {
 	return found, rows.Err()
 }
 
+// state is what the SQL files depend on.
+type state struct {
+	version int64           // of the schema, before anything is applied
+	found   map[string]bool // see [Migrator.found]
+}
+
 // render returns the SQL files of a dialect with their templates filled in.
-func render(dialect Dialect, found map[string]bool) (fs.FS, error) {
+func render(dialect Dialect, s state) (fs.FS, error) {
+	found := s.found
 	funcs := template.FuncMap{
+		"firstTime":  func() bool { return s.version == 0 },
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return sorted(found) },
 		"withoutDefault": func(table string) []column {
@@ -87,9 +96,24 @@ func render(dialect Dialect, found map[string]bool) (fs.FS, error) {
 		if err := t.Execute(&text, nil); err != nil {
 			return nil, fmt.Errorf("fill in %s: %w", path, err)
 		}
-		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(text.String())}
+		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(lenientDown(dialect, text.String()))}
 	}
 	return out, nil
+}
+
+var dropping = regexp.MustCompile(`\bDROP (TABLE|TRIGGER|FUNCTION|VIEW|INDEX|COLUMN) `)
+
+// lenientDown lets the second half of a migration pass over what is not there,
+// since it was made by an earlier state of the file or somebody has dropped it.
+func lenientDown(dialect Dialect, text string) string {
+	up, down, _ := strings.Cut(text, "-- +goose Down")
+	down = dropping.ReplaceAllStringFunc(down, func(drop string) string {
+		if dialect == SQLite && strings.Contains(drop, "COLUMN") {
+			return drop // it has no IF EXISTS for columns
+		}
+		return drop + "IF EXISTS "
+	})
+	return up + "-- +goose Down" + down
 }
 
 func sorted(set map[string]bool) []string {

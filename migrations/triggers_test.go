@@ -1,0 +1,247 @@
+package migrations_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A statement that queues many ticks of a task adds one row of periodic_ready,
+// so that a long catch-up does not slow down every look at the table.
+func TestQueuedTicksMakeOneRowForEachTask(t *testing.T) {
+	both(t, func(db *database) {
+		db.up()
+		var ticks []string
+		for n := range 300 {
+			ticks = append(ticks, fmt.Sprintf("('task-%d', '2026-03-04 05:06:07.%06d', 'queued', '2026-03-04 05:06:07.000000')", n%3, n))
+		}
+		db.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES " + strings.Join(ticks, ", "))
+		db.want("3", "SELECT count(*) FROM periodic_ready")
+		db.exec("DELETE FROM periodic_ready")
+		db.exec("UPDATE periodic_tick SET decision = 'skipped' WHERE task_id = 'task-1'")
+		db.want("0", "SELECT count(*) FROM periodic_ready")
+		db.exec("UPDATE periodic_tick SET decision = 'queued' WHERE task_id = 'task-1'")
+		db.want("1", "SELECT count(*) FROM periodic_ready WHERE task_id = 'task-1'")
+	})
+}
+
+// edits are statements that have the same effect on both databases.
+var edits = []struct{ name, edit, check, want string }{
+	{"a deleted task's queued ticks are skipped", "DELETE FROM periodic_task WHERE id = 'a'",
+		"SELECT count(*) FROM periodic_tick WHERE task_id = 'a' AND decision = 'skipped' AND reason LIKE '%deleted%'", "2"},
+	{"those of others are not", "DELETE FROM periodic_task WHERE id = 'a'",
+		"SELECT count(*) FROM periodic_tick WHERE task_id = 'b' AND decision = 'queued'", "1"},
+	{"decided ticks stay as they are", "DELETE FROM periodic_task",
+		"SELECT decision FROM periodic_tick WHERE task_id = 'a' AND due = '2026-01-01 00:00:00.000000'", "late"},
+	{"several tasks deleted at once", "DELETE FROM periodic_task WHERE id IN ('a', 'b')",
+		"SELECT count(*) FROM periodic_tick WHERE decision = 'skipped'", "3"},
+	{"another id", "UPDATE periodic_task SET id = 'c' WHERE id = 'a'",
+		"SELECT count(*) FROM periodic_tick WHERE task_id = 'a' AND decision = 'skipped'", "2"},
+	{"the end of a job makes its task ready", "UPDATE job SET state = 'success' WHERE jid = 'of-a'",
+		"SELECT count(*) FROM periodic_ready WHERE task_id = 'a'", "1"},
+	{"a job that only begins does not", "UPDATE job SET state = 'running' WHERE jid = 'of-a'",
+		"SELECT count(*) FROM periodic_ready", "0"},
+	{"a job without a task does not", "UPDATE job SET state = 'success' WHERE jid = 'of-nobody'",
+		"SELECT count(*) FROM periodic_ready", "0"},
+	{"an edit takes the mark away", "UPDATE periodic_task SET priority = 3 WHERE id = 'a'",
+		"SELECT coalesce(worker, 'nobody') FROM periodic_task WHERE id = 'a'", "nobody"},
+	{"an edit of the timer has the task planned anew", "UPDATE periodic_task SET timer = 'hourly' WHERE id = 'a'",
+		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due IS NULL AND nextrun = '1970-01-01 00:00:00.000000'", "1"},
+	{"an edit of the priority does not", "UPDATE periodic_task SET priority = 3 WHERE id = 'a'",
+		"SELECT count(*) FROM periodic_task WHERE id = 'a' AND due = nextrun", "1"},
+	{"a mark is no edit", "UPDATE periodic_task SET worker = 'other' WHERE id = 'a'",
+		"SELECT worker FROM periodic_task WHERE id = 'a'", "other"},
+	{"args that are not JSON get a warning", "UPDATE periodic_task SET args = '--full' WHERE id = 'a'",
+		"SELECT substr(problem, 1, 25) FROM periodic_task WHERE id = 'a'", "warning: args is not JSON"},
+	{"a lock's row is kept, and the lock released", "DELETE FROM scheduler_lock",
+		"SELECT count(*) FROM scheduler_lock WHERE token = 7 AND expires = '1970-01-01 00:00:00.000000'", "1"},
+}
+
+const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('a', 'x', 'daily', 'queue'), ('b', 'x', 'daily', 'queue');
+	UPDATE periodic_task SET due = '2030-01-01 00:00:00.000000', nextrun = '2030-01-01 00:00:00.000000', worker = 'w', marked = '2026-03-04 05:06:07.000000';
+	INSERT INTO job (jid, task, tracker) VALUES ('of-a', 'x', 'a'), ('of-b', 'x', 'b'), ('of-nobody', 'x', NULL);
+	INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES
+		('a', '2026-01-01 00:00:00.000000', 'late', '2026-01-01 00:00:00.000000'),
+		('a', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000'),
+		('a', '2026-01-03 00:00:00.000000', 'queued', '2026-01-03 00:00:00.000000'),
+		('b', '2026-01-02 00:00:00.000000', 'queued', '2026-01-02 00:00:00.000000');
+	DELETE FROM periodic_ready;
+	INSERT INTO scheduler_lock VALUES ('nextrun', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2099-01-01 00:00:00.000000')`
+
+// The triggers of both databases do the same.
+func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
+	both(t, func(db *database) {
+		db.up()
+		db.exec("DELETE FROM periodic_task")
+		db.exec(editedRows)
+		for _, test := range edits {
+			tx, err := db.sql.Begin()
+			if err != nil {
+				db.Fatal(err)
+			}
+			var got string
+			if _, err = tx.Exec(test.edit); err == nil {
+				err = tx.QueryRow(test.check).Scan(&got)
+			}
+			if err != nil || got != test.want {
+				db.Errorf("%s: %s gives %q, want %q: %v", test.name, test.edit, got, test.want, err)
+			}
+			if err := tx.Rollback(); err != nil {
+				db.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestTruncatedTasksAndLocks(t *testing.T) {
+	t.Parallel()
+	db := open(t, "postgres", storetest.PostgresURL(t))
+	db.up()
+	db.exec(editedRows)
+	db.exec("TRUNCATE periodic_task")
+	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
+	if _, err := db.sql.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
+		t.Errorf("TRUNCATE of the locks: %v", err)
+	}
+}
+
+// The row of a lock in a table that somebody else made is theirs to delete.
+func TestFoundLocksCanBeDeleted(t *testing.T) {
+	both(t, func(db *database) {
+		db.exec(`CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMARY KEY, holder varchar(254) NOT NULL,
+			hostname varchar(254) NOT NULL, pid integer NOT NULL, token bigint NOT NULL, acquired timestamp NOT NULL,
+			heartbeat timestamp NOT NULL, expires timestamp NOT NULL)`)
+		db.up()
+		db.exec(editedRows)
+		db.exec("DELETE FROM scheduler_lock")
+		db.want("0", "SELECT count(*) FROM scheduler_lock")
+	})
+}
+
+// Deleting one task reads its own ticks only, however many others are queued.
+func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
+	t.Parallel()
+	db := open(t, "postgres", storetest.PostgresURL(t))
+	db.up()
+	db.exec(`INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'x', 'daily' FROM generate_series(1, 50) AS n;
+		INSERT INTO periodic_tick (task_id, due, decision, decided)
+		SELECT 'task-' || n % 50 + 1, timestamp '2026-01-01' + n * interval '1 minute', 'queued', '2026-01-01' FROM generate_series(1, 20000) AS n`)
+	for _, edit := range []string{"DELETE FROM periodic_task WHERE id = 'task-7'", "UPDATE periodic_task SET id = 'other' WHERE id = 'task-8'"} {
+		tx, err := db.sql.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(edit); err != nil {
+			t.Fatal(err)
+		}
+		var read int
+		err = tx.QueryRow(`SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+			WHERE relname = 'periodic_tick'`).Scan(&read)
+		if err != nil || read > 2000 {
+			t.Errorf("%s reads %d rows of periodic_tick, the task has 400: %v", edit, read, err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.want("800", "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped'")
+}
+
+// Times that no schedule reaches are refused, whatever else the statement sets.
+func TestTimesOutOfRange(t *testing.T) {
+	t.Parallel()
+	db := open(t, "postgres", storetest.PostgresURL(t))
+	db.up()
+	for _, edit := range []string{
+		"UPDATE periodic_task SET due = '0044-03-15 BC', nextrun = '1970-01-02'",
+		"UPDATE periodic_task SET due = '2026-01-01', nextrun = '0044-03-15 BC'",
+		"UPDATE periodic_task SET due = 'infinity'",
+		"UPDATE periodic_task SET ends = '12026-01-01'",
+	} {
+		if _, err := db.sql.Exec(edit); err == nil {
+			t.Errorf("%s was accepted", edit)
+		}
+	}
+	db.exec("UPDATE periodic_task SET due = '2026-01-01', nextrun = '2026-01-01 00:00:05'")
+}
+
+// withSearchPath is a connection whose sessions have the given search_path.
+func withSearchPath(t *testing.T, address, path string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", path)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Writers need not have nextrun's schema in their search_path: psql's default is
+// another one, pg_dump and postgres_fdw set none.
+func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
+	t.Parallel()
+	address := storetest.PostgresURL(t)
+	plain := open(t, "postgres", address)
+	plain.exec("CREATE SCHEMA one; CREATE SCHEMA two")
+	for _, schema := range []string{"one", "two"} {
+		db := open(t, "postgres", withSearchPath(t, address, schema))
+		db.up()
+		db.exec(editedRows)
+	}
+	for _, path := range []string{"public", "", "pg_catalog", "two"} {
+		writer, err := sql.Open("postgres", withSearchPath(t, address, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{
+			"INSERT INTO one.periodic_task (id, task, timer, args) VALUES ('new', 'x', 'daily', '--full')",
+			"UPDATE one.periodic_task SET args = '{}', timer = 'hourly' WHERE id = 'new'",
+			"UPDATE one.periodic_task SET id = 'newer' WHERE id = 'new'",
+			"DELETE FROM one.periodic_task WHERE id = 'newer'",
+			"INSERT INTO one.job (jid, task, tracker) VALUES ('j', 'x', 'a')",
+			"UPDATE one.job SET state = 'success' WHERE jid = 'j'",
+			"DELETE FROM one.job WHERE jid = 'j'",
+			"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'queued', now())",
+			"INSERT INTO one.event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (gen_random_uuid(), 't', 'x', gen_random_uuid(), 1)",
+			"INSERT INTO one.job_pause VALUES ('task', 'x', now())", "DELETE FROM one.job_pause",
+			"UPDATE one.scheduler_lock SET expires = '2026-01-01'", "DELETE FROM one.scheduler_lock",
+		} {
+			if _, err := writer.Exec(statement); err != nil {
+				t.Errorf("search_path %q: %s: %v", path, statement, err)
+			}
+		}
+		if err := writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		plain.want("2", "SELECT count(*) FROM one.periodic_ready WHERE task_id = 'a'")
+		plain.exec("DELETE FROM one.periodic_ready")
+	}
+	plain.want("0", "SELECT count(*) FROM two.periodic_ready")
+}
+
+// A function that runs with its owner's rights must not serve others, and none
+// may depend on the search_path of the writer. This holds for later migrations
+// as well: see CONTRIBUTING.md.
+func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
+	t.Parallel()
+	db := open(t, "postgres", storetest.PostgresURL(t))
+	db.up()
+	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
+		WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype
+		AND NOT 'search_path=public, pg_temp' = ANY (coalesce(proconfig, '{}'))`)
+	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
+		WHERE pronamespace = 'public'::regnamespace AND prosecdef AND has_function_privilege('public', oid, 'EXECUTE')`)
+}
+
+func (db *database) want(want, query string) {
+	db.Helper()
+	if got := db.one(query); got != want {
+		db.Errorf("%s: got %q, want %q", query, got, want)
+	}
+}
