@@ -40,20 +40,6 @@ var cronNames = map[string]string{
 	"@everysecond": "* * * * * *",
 }
 
-// looksLikeCron tells cron expressions by what calendar events never have: five words or more, a name that starts with
-// @ and is no number, a zone in front.
-func looksLikeCron(timer string) bool {
-	words := splitWords(timer)
-	if len(words) == 0 {
-		return false
-	}
-	first := words[0].text
-	if _, ok := zonePrefix(first); ok || len(words) >= 5 {
-		return true
-	}
-	return first[0] == '@' && strings.Trim(first[1:], "0123456789.") != ""
-}
-
 // zonePrefix takes CRON_TZ=zone or TZ=zone apart.
 func zonePrefix(text string) (zone string, ok bool) {
 	for _, prefix := range zonePrefixes {
@@ -66,33 +52,33 @@ func zonePrefix(text string) (zone string, ok bool) {
 
 // parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a calendar event; that
 // it is one is for gronx to say, which reads expressions anew in every call.
-func parseCron(timer string) (Schedule, error) {
-	p := cronParser{timer: timer}
-	words := splitWords(timer)
+func parseCron(t text) (Schedule, error) {
+	p := cronParser{text: t}
+	words := t.words
 	c := &cron{}
 	z := utc
 	if name, ok := zonePrefix(words[0].text); ok {
 		var err error
 		if z, err = zoneNamed(name); err != nil {
 			at := words[0].at + len(words[0].text) - len(name)
-			return nil, p.fail(at, "%v%s", err, suggestZone(name))
+			return nil, p.failAt(at, "%v%s", err, suggestZone(name))
 		}
 		c.zoned = true
 		words = words[1:]
 	}
 	if len(words) > 0 && words[0].text[0] == '@' {
-		text, ok := cronNames[strings.ToLower(words[0].text)]
+		expression, ok := cronNames[strings.ToLower(words[0].text)]
 		if !ok || len(words) > 1 {
 			return nil, p.unknownName(words)
 		}
-		words = splitWords(text)
+		words = cut(expression).words
 	}
 	if err := p.expression(words); err != nil {
 		return nil, err
 	}
 	c.text = strings.Join(p.normal, " ")
 	if !gronx.IsValid(c.text) {
-		return nil, p.fail(0, "gronx does not accept this cron expression")
+		return nil, p.failAt(0, "gronx does not accept this cron expression")
 	}
 	c.ticker = newTicker(p.rule(), p.clock(), z)
 	return c, nil

@@ -102,7 +102,7 @@ func (p *cronParser) special(f int, text string, at int) (normal string, ok bool
 			return "", true, err
 		}
 		if len(n) != 1 || n[0] < '1' || n[0] > '5' {
-			return "", true, p.fail(at+len(d)+1, "expected 1 to 5 after `#`")
+			return "", true, p.failAt(at+len(d)+1, "expected 1 to 5 after `#`")
 		}
 		p.days.nth[n[0]-'0'] |= cronWeek(1 << weekday)
 		return string(rune('0'+weekday)) + "#" + n, true, nil

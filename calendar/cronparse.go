@@ -1,21 +1,14 @@
 package calendar
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // cronParser collects the sets of the fields.
 type cronParser struct {
-	timer  string
+	text
 	normal []string
 	sets   [cronYear]uint64
 	years  yearSet
 	days   cronDays
-}
-
-func (p *cronParser) fail(at int, format string, args ...any) error {
-	return &ParseError{p.timer, min(at, len(p.timer)), fmt.Sprintf(format, args...)}
 }
 
 // expression reads 5 fields, 6 (seconds in front, or a year of four digits at the end), or 7.
@@ -25,7 +18,7 @@ func (p *cronParser) expression(words []word) error {
 		if len(words) > 7 {
 			at = words[7].at
 		}
-		return p.fail(at, "a cron expression has 5 to 7 fields, this one has %d", len(words))
+		return p.failAt(at, "a cron expression has 5 to 7 fields, this one has %d", len(words))
 	}
 	first := 0
 	if len(words) == 5 || len(words) == 6 && hasYear(words[5].text) {
@@ -103,7 +96,7 @@ func (p *cronParser) numbers(f int, text string, at int) (i cronItem, err error)
 	if stepped {
 		var ok bool
 		if i.step, ok = cronNumber(step); !ok || i.step == 0 || !isDigit(step[0]) {
-			return i, p.fail(at+len(body)+1, "expected a step of at least 1 after `/`")
+			return i, p.failAt(at+len(body)+1, "expected a step of at least 1 after `/`")
 		}
 	}
 	if body == "*" {
@@ -123,7 +116,7 @@ func (p *cronParser) numbers(f int, text string, at int) (i cronItem, err error)
 		return i, err
 	}
 	if i.high < i.low && !(f == cronWeekday && i.low == 7 && !stepped) {
-		return i, p.fail(at, "the range %s ends before it starts", body)
+		return i, p.failAt(at, "the range %s ends before it starts", body)
 	}
 	return i, nil
 }
@@ -134,15 +127,15 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	n, ok := cronNumber(text)
 	if !ok {
 		if field == &cronFields[cronDay] && strings.HasPrefix(text, "L") {
-			return 0, p.fail(at, "L, the last day of the month, stands alone")
+			return 0, p.failAt(at, "L, the last day of the month, stands alone")
 		}
-		return 0, p.fail(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
+		return 0, p.failAt(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
 	}
 	if !isDigit(text[0]) && !field.named(text) {
-		return 0, p.fail(at, "expected a %s, and %s is none", field.name, text)
+		return 0, p.failAt(at, "expected a %s, and %s is none", field.name, text)
 	}
 	if n > field.high || n < field.low && !(repeated && n == 0) {
-		return 0, p.fail(at, "%s %s is not in %d..%d", field.name, text, field.low, field.high)
+		return 0, p.failAt(at, "%s %s is not in %d..%d", field.name, text, field.low, field.high)
 	}
 	return n, nil
 }
@@ -185,12 +178,12 @@ func (p *cronParser) unknownName(words []word) error {
 	lower := strings.ToLower(name.text)
 	switch {
 	case cronNames[lower] != "":
-		return p.fail(words[1].at, "expected the end of the timer after %s", name.text)
+		return p.failAt(words[1].at, "expected the end of the timer after %s", name.text)
 	case lower == "@midnight":
-		return p.fail(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
+		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
 	case lower == "@every" && len(words) == 2:
-		return p.fail(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
+		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
 	}
 	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
-	return p.fail(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
+	return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
 }

@@ -3,15 +3,15 @@ package calendar
 import "strings"
 
 // parseEvent reads a calendar event: [weekdays] [date] [time] [zone], or a shorthand such as daily.
-func parseEvent(timer string) (Schedule, error) {
-	s := &scanner{timer: timer, end: len(timer)}
+func parseEvent(t text) (Schedule, error) {
+	s := newScanner(t)
 	e := &event{}
 	z, err := s.zoneSuffix(&e.spec)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.event(&e.spec)
 	}
-	if err := s.event(&e.spec); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, otherNotation(t, err)
 	}
 	if e.spec.zone == utc.name {
 		z = utc // where @ said so
@@ -22,14 +22,14 @@ func parseEvent(timer string) (Schedule, error) {
 
 // zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and is not the only one.
 func (s *scanner) zoneSuffix(spec *eventSpec) (*zone, error) {
-	space := strings.LastIndexByte(s.timer, ' ')
-	word := s.timer[space+1:]
-	if space <= 0 || word == "" || !isLetter(word[0]) {
+	space := strings.LastIndexByte(s.timer, ' ') // other white space separates nothing in an event
+	name := s.timer[space+1:]
+	if space <= 0 || name == "" || !isLetter(name[0]) {
 		return utc, nil
 	}
-	z, err := zoneNamed(word)
+	z, err := zoneNamed(name)
 	if err != nil {
-		return nil, s.failAt(space+1, "%v%s", err, suggestZone(word))
+		return nil, s.failAt(space+1, "%v%s", err, suggestZone(name))
 	}
 	spec.zone = z.name
 	s.end = space
@@ -45,8 +45,7 @@ func (s *scanner) event(spec *eventSpec) error {
 		return s.fail("a timer does not start with a space")
 	}
 	if short, ok := shorthands[strings.ToLower(s.rest())]; ok {
-		inner := &scanner{timer: short, end: len(short)}
-		return inner.event(spec)
+		return newScanner(text{timer: short}).event(spec)
 	}
 	if err := s.weekdays(spec); err != nil {
 		return err

@@ -37,8 +37,7 @@ func (s *scanner) afterShorthand(name string) error {
 	if rest := strings.TrimSpace(s.timer[len(name):s.end]); rest != "" {
 		meant = short[:strings.LastIndex(short, " ")+1] + rest
 	}
-	inner := &scanner{timer: meant, end: len(meant)}
-	if inner.event(&eventSpec{}) != nil {
+	if newScanner(text{timer: meant}).event(&eventSpec{}) != nil {
 		meant = ""
 	}
 	return s.failAt(len(name), "%s stands alone%s", name, didYouMean(meant))

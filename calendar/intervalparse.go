@@ -1,26 +1,16 @@
 package calendar
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// looksLikeInterval reports whether the first word is `every`.
-func looksLikeInterval(timer string) bool {
-	words := splitWords(timer)
-	return len(words) > 0 && strings.EqualFold(words[0].text, "every")
-}
+// intervalParser reads `every` amount [`from` time] [zone]. Its words are those still to be read.
+type intervalParser struct{ text }
 
-// intervalParser reads `every` amount [`from` time] [zone].
-type intervalParser struct {
-	timer string
-	words []word
-}
-
-func parseInterval(timer string, anchor time.Time) (Schedule, error) {
-	p := &intervalParser{timer, splitWords(timer)[1:]}
+func parseInterval(t text, anchor time.Time) (Schedule, error) {
+	p := &intervalParser{text{t.timer, t.words[1:]}}
 	v := &interval{zone: utc}
 	if !anchor.IsZero() {
 		v.anchor = instantOf(anchor)
@@ -36,17 +26,13 @@ func parseInterval(timer string, anchor time.Time) (Schedule, error) {
 		return nil, err
 	}
 	if len(p.words) > 0 {
-		return nil, p.fail(p.words[0].at, "expected `from` and a time, a zone, or the end of the timer")
+		return nil, p.failAt(p.words[0].at, "expected `from` and a time, a zone, or the end of the timer")
 	}
 	if v.anchor < instant(firstWall) || v.anchor > instant(lastWall) {
-		return nil, p.fail(at, "an interval must start in the years %d to %d", firstYear, lastYear)
+		return nil, p.failAt(at, "an interval must start in the years %d to %d", firstYear, lastYear)
 	}
 	v.start = wall(v.anchor) + v.zone.periods[v.zone.index(v.anchor)].offset
 	return v, nil
-}
-
-func (p *intervalParser) fail(at int, format string, args ...any) error {
-	return &ParseError{p.timer, at, fmt.Sprintf(format, args...)}
 }
 
 // next takes the next word; an empty one at the end of the timer.
@@ -72,7 +58,7 @@ func (p *intervalParser) amount(v *interval) error {
 			return err
 		}
 		if u.micros == 0 || smaller.micros == 0 {
-			return p.fail(rest.at, "only hours, minutes and seconds can be added up")
+			return p.failAt(rest.at, "only hours, minutes and seconds can be added up")
 		}
 		if most := units[0].most(); count <= most && more <= most {
 			count, u = int64(wall(count)*u.micros+wall(more)*smaller.micros)/int64(second), units[0]
@@ -81,7 +67,7 @@ func (p *intervalParser) amount(v *interval) error {
 	}
 	v.count, v.unit = count, u
 	if v.count > v.unit.most() {
-		return p.fail(w.at, "an interval has at most %d %ss", v.unit.most(), v.unit.name)
+		return p.failAt(w.at, "an interval has at most %d %ss", v.unit.most(), v.unit.name)
 	}
 	v.simplify()
 	return nil
@@ -123,18 +109,18 @@ func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error
 }
 
 func (p *intervalParser) notPositive(w word) error {
-	return p.fail(w.at, "an interval must be positive; use a number of at least 1")
+	return p.failAt(w.at, "an interval must be positive; use a number of at least 1")
 }
 
 func (p *intervalParser) notUnit(w word) error {
 	if w.text == "" {
-		return p.fail(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
+		return p.failAt(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
 	}
 	suggestion := nearest(w.text, "second", "minute", "hour", "day", "week", "month", "quarter", "year")
 	if w.text == "M" || w.text == "mo" {
 		suggestion = "months"
 	}
-	return p.fail(w.at, "%q is not a unit: s, m, h, days, weeks, months, quarters or years%s", w.text,
+	return p.failAt(w.at, "%q is not a unit: s, m, h, days, weeks, months, quarters or years%s", w.text,
 		didYouMean(suggestion))
 }
 
@@ -147,7 +133,7 @@ func (p *intervalParser) zoneSuffix(v *interval) error {
 	last := p.words[n-1]
 	z, err := zoneNamed(last.text)
 	if err != nil {
-		return p.fail(last.at, "%v%s", err, suggestZone(last.text))
+		return p.failAt(last.at, "%v%s", err, suggestZone(last.text))
 	}
 	v.zone, v.zoned = z, true
 	p.words = p.words[:n-1]
@@ -177,5 +163,5 @@ func (p *intervalParser) from(v *interval) (at int, err error) {
 			return w.at, nil
 		}
 	}
-	return 0, p.fail(w.at, "expected a time such as 2026-01-31T02:00:00Z after `from`")
+	return 0, p.failAt(w.at, "expected a time such as 2026-01-31T02:00:00Z after `from`")
 }

@@ -7,9 +7,11 @@ import (
 
 // scanner reads a timer from left to right, up to end.
 type scanner struct {
-	timer    string
+	text
 	pos, end int
 }
+
+func newScanner(t text) *scanner { return &scanner{text: t, end: len(t.timer)} }
 
 func (s *scanner) rest() string { return s.timer[s.pos:s.end] }
 func (s *scanner) done() bool   { return s.pos >= s.end }
@@ -65,11 +67,8 @@ func (s *scanner) found() string {
 	return fmt.Sprintf("%q", string([]rune(s.rest())[:1]))
 }
 
+// fail returns the error for what stands at the current place.
 func (s *scanner) fail(format string, args ...any) error { return s.failAt(s.pos, format, args...) }
-
-func (s *scanner) failAt(offset int, format string, args ...any) error {
-	return &ParseError{s.timer, offset, fmt.Sprintf(format, args...)}
-}
 
 // chain reads `*` or a list of components. Numbers are multiplied by unit, and may have a fraction when it is not 1.
 func (s *scanner) chain(unit int64) (chain, error) {

@@ -1,9 +1,6 @@
 package calendar
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // MaxLength is the number of bytes that a timer may have.
 const MaxLength = 254
@@ -30,20 +27,18 @@ func Parse(timer string) (Schedule, error) {
 // ParseAt is Parse with the anchor of intervals that have no `from`; other timers do not depend on it. Fractions of a
 // microsecond of the anchor are dropped. The zero time stands for no anchor.
 func ParseAt(timer string, anchor time.Time) (Schedule, error) {
-	switch {
-	case len(timer) > MaxLength:
-		return nil, &ParseError{timer, MaxLength, fmt.Sprintf("the timer has %d bytes, at most %d are allowed",
-			len(timer), MaxLength)}
-	case looksLikeInterval(timer):
-		return parseInterval(timer, anchor)
-	case looksLikeCron(timer):
-		return parseCron(timer)
+	if len(timer) > MaxLength {
+		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
+			len(timer), MaxLength)
 	}
-	s, err := parseEvent(timer)
-	if err != nil {
-		return nil, elsewhere(timer, err)
+	t := cut(timer)
+	switch t.notation() {
+	case intervalNotation:
+		return parseInterval(t, anchor)
+	case cronNotation:
+		return parseCron(t)
 	}
-	return s, nil
+	return parseEvent(t)
 }
 
 // Location returns the zone in which a schedule is meant: UTC unless the timer names another one.

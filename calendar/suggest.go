@@ -3,7 +3,6 @@ package calendar
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // didYouMean is the end of a message, or nothing when there is no suggestion.
@@ -60,27 +59,27 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// elsewhere improves the error of a calendar event that was meant to be something else.
-func elsewhere(timer string, err error) error {
-	words := splitWords(timer)
-	switch {
-	case len(words) == 4 && cronLike(words):
-		complete := strings.TrimSpace(timer) + " *"
-		if _, err := parseCron(complete); err != nil {
-			complete = ""
-		}
-		return &ParseError{timer, len(timer), "a cron expression has 5 to 7 fields, this one has 4" + didYouMean(complete)}
-	case len(words) > 0 && len(words) < 4 && isDigit(words[0].text[0]):
-		if every := "every " + strings.TrimSpace(timer); isInterval(every) {
-			return &ParseError{timer, words[0].at, "an interval starts with the word every" + didYouMean(every)}
+// otherNotation improves the error of a calendar event that was meant to be something else.
+func otherNotation(t text, err error) error {
+	trimmed := strings.TrimSpace(t.timer)
+	switch n := len(t.words); {
+	case n == 4 && cronLike(t.words):
+		return t.failAt(len(t.timer), "a cron expression has 5 to 7 fields, this one has 4%s",
+			didYouMean(ifTimer(trimmed+" *")))
+	case n > 0 && n < 4 && isDigit(t.words[0].text[0]):
+		if every := ifTimer("every " + trimmed); every != "" {
+			return t.failAt(t.words[0].at, "an interval starts with the word every%s", didYouMean(every))
 		}
 	}
 	return err
 }
 
-func isInterval(timer string) bool {
-	_, err := parseInterval(timer, time.Time{})
-	return err == nil
+// ifTimer returns a suggestion that is a timer, else nothing.
+func ifTimer(suggestion string) string {
+	if _, err := Parse(suggestion); err != nil {
+		return ""
+	}
+	return suggestion
 }
 
 // cronLike reports whether every word could be a field of a cron expression, and of nothing else.

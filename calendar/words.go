@@ -1,12 +1,24 @@
 package calendar
 
-// word is a part of a timer between spaces, with its place.
-type word struct {
-	text string
-	at   int
+import (
+	"fmt"
+	"strings"
+)
+
+// text is a timer with its words. A timer is cut once, by cut; the words tell its notation, and
+// each parser takes them with their places.
+type text struct {
+	timer string
+	words []word
 }
 
-func splitWords(timer string) []word {
+// word is a part of a timer between spaces.
+type word struct {
+	text string
+	at   int // its first byte in the timer
+}
+
+func cut(timer string) text {
 	words := make([]word, 0, 8)
 	start := -1
 	for i := 0; i <= len(timer); i++ {
@@ -19,7 +31,38 @@ func splitWords(timer string) []word {
 			start = i
 		}
 	}
-	return words
+	return text{timer, words}
+}
+
+// notation is one of the three ways to write a timer.
+type notation int
+
+const (
+	eventNotation notation = iota
+	cronNotation
+	intervalNotation
+)
+
+// notation tells intervals by the word `every`, and cron expressions by what calendar events never
+// have: a zone in front, five words or more, or a name that starts with @ and is not a number.
+func (t text) notation() notation {
+	if len(t.words) == 0 {
+		return eventNotation
+	}
+	first := t.words[0].text
+	_, zoned := zonePrefix(first)
+	switch {
+	case strings.EqualFold(first, "every"):
+		return intervalNotation
+	case zoned, len(t.words) >= 5, first[0] == '@' && strings.Trim(first[1:], "0123456789.") != "":
+		return cronNotation
+	}
+	return eventNotation
+}
+
+// failAt returns the error for what stands at an offset of the timer.
+func (t text) failAt(offset int, format string, args ...any) error {
+	return &ParseError{t.timer, min(offset, len(t.timer)), fmt.Sprintf(format, args...)}
 }
 
 func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
