@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/adhocore/gronx"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // cron is a cron expression in normal form, and what it compiles to.
 type cron struct {
-	ticker
+	elapse.Set
 	text  string // upper case, names replaced by numbers
 	zoned bool   // the zone was given
 }
@@ -16,7 +17,7 @@ type cron struct {
 // String implements Schedule.
 func (c *cron) String() string {
 	if c.zoned {
-		return zonePrefixes[0] + c.zone.name + " " + c.text
+		return zonePrefixes[0] + c.Zone.Name + " " + c.text
 	}
 	return c.text
 }
@@ -50,18 +51,17 @@ func zonePrefix(text string) (zone string, ok bool) {
 	return "", false
 }
 
-// parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a calendar event; that
-// it is one is for gronx to say, which reads expressions anew in every call.
+// parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a
+// calendar event; that it is one is for gronx to say, which reads expressions anew in every call.
 func parseCron(t text) (Schedule, error) {
 	p := cronParser{text: t}
 	words := t.words
 	c := &cron{}
-	z := utc
+	z := elapse.UTC
 	if name, ok := zonePrefix(words[0].text); ok {
 		var err error
-		if z, err = zoneNamed(name); err != nil {
-			at := words[0].at + len(words[0].text) - len(name)
-			return nil, p.failAt(at, "%v%s", err, suggestZone(name))
+		if z, err = p.zoneAt(words[0].at+len(words[0].text)-len(name), name); err != nil {
+			return nil, err
 		}
 		c.zoned = true
 		words = words[1:]
@@ -80,6 +80,6 @@ func parseCron(t text) (Schedule, error) {
 	if !gronx.IsValid(c.text) {
 		return nil, p.failAt(0, "gronx does not accept this cron expression")
 	}
-	c.ticker = newTicker(p.rule(), p.clock(), z)
+	c.Set = elapse.NewSet(p.rule(), p.clock(), z)
 	return c, nil
 }

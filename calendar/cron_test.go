@@ -59,7 +59,8 @@ func TestCronExpressions(t *testing.T) {
 	}
 }
 
-// TestCronFollowsTheRulesForClocks: in the repeated hour, only a timer for every hour elapses again.
+// TestCronFollowsTheRulesForClocks: in the repeated hour, only a timer for every hour elapses
+// again.
 func TestCronFollowsTheRulesForClocks(t *testing.T) {
 	for _, v := range readVectors(t, "dst.tsv") {
 		fields := strings.FieldsFunc(v.timer, func(r rune) bool { return r == ' ' || r == ':' })

@@ -10,7 +10,8 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// cronGenerator makes random cron expressions of 5, 6 and 7 fields with everything that gronx knows.
+// cronGenerator makes random cron expressions of 5, 6 and 7 fields with everything that gronx
+// knows.
 type cronGenerator struct{ *rand.Rand }
 
 func (g cronGenerator) pick(choices ...string) string { return choices[g.IntN(len(choices))] }
@@ -74,8 +75,9 @@ func (g cronGenerator) item(f int) string {
 	return fmt.Sprint(a)
 }
 
-// TestCronElapsesLikeGronx compares with gronx, the reference for cron expressions, in UTC. gronx gives up now and then;
-// the elapse that this package finds must then be due by gronx's own account.
+// TestCronElapsesLikeGronx compares with gronx, the reference for cron expressions, in UTC. gronx
+// gives up now and then; the elapse that this package finds must then be due by gronx's own
+// account.
 func TestCronElapsesLikeGronx(t *testing.T) {
 	g := cronGenerator{rand.New(rand.NewPCG(1, 2))}
 	compared := 0

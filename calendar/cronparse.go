@@ -1,14 +1,18 @@
 package calendar
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
+)
 
 // cronParser collects the sets of the fields.
 type cronParser struct {
 	text
 	normal []string
 	sets   [cronYear]uint64
-	years  yearSet
-	days   cronDays
+	years  elapse.YearSet
+	days   elapse.CronDays
 }
 
 // expression reads 5 fields, 6 (seconds in front, or a year of four digits at the end), or 7.
@@ -26,14 +30,14 @@ func (p *cronParser) expression(words []word) error {
 		p.sets[cronSecond] = 1
 	}
 	if first+len(words) <= cronYear {
-		p.years = everyYear()
+		p.years = elapse.EveryYear()
 	}
 	for i, w := range words {
 		if err := p.field(first+i, w); err != nil {
 			return err
 		}
 	}
-	p.days.combine(p.normal[cronDay-first], p.normal[cronWeekday-first])
+	p.combineDays(p.normal[cronDay-first], p.normal[cronWeekday-first])
 	if len(words) == 6 && first == 1 && !hasYear(p.normal[5]) {
 		p.normal = append([]string{"0"}, p.normal...) // the year has lost its zeros, and must not be taken for a weekday
 	}
@@ -145,31 +149,31 @@ func (p *cronParser) add(f int, i cronItem) {
 	if f == cronWeekday && i.low == 7 && i.high != 7 {
 		i.low = 0 // 7 is Sunday too
 	}
-	if f == cronYear && i.low < firstYear {
-		i.low += (firstYear - i.low + i.step - 1) / i.step * i.step
+	if f == cronYear && i.low < elapse.FirstYear {
+		i.low += (elapse.FirstYear - i.low + i.step - 1) / i.step * i.step
 	}
 	for v := i.low; v <= i.high; v += i.step {
 		switch {
 		case f != cronYear:
 			p.sets[f] |= 1 << v
-		case v > lastYear:
+		case v > elapse.LastYear:
 			return
 		default:
-			p.years.add(v)
+			p.years.Add(v)
 		}
 	}
 }
 
 // rule returns the days of an expression that has been read.
-func (p *cronParser) rule() dateRule {
-	p.days.days = uint32(p.sets[cronDay])
-	p.days.weekdays = cronWeek(p.sets[cronWeekday])
-	return dateRule{p.years, uint16(p.sets[cronMonth]), &p.days}
+func (p *cronParser) rule() elapse.DateRule {
+	p.days.Days = uint32(p.sets[cronDay])
+	p.days.Weekdays = cronWeek(p.sets[cronWeekday])
+	return elapse.DateRule{Years: p.years, Months: uint16(p.sets[cronMonth]), Days: &p.days}
 }
 
 // clock returns the times of day of an expression that has been read.
-func (p *cronParser) clock() clock {
-	return clock{hours: uint32(p.sets[cronHour]), minutes: p.sets[cronMinute], seconds: p.sets[cronSecond]}
+func (p *cronParser) clock() elapse.Clock {
+	return elapse.Clock{Hours: uint32(p.sets[cronHour]), Minutes: p.sets[cronMinute], Seconds: p.sets[cronSecond]}
 }
 
 // unknownName is the error for what starts with a name such as @reboot.

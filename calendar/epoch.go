@@ -1,5 +1,7 @@
 package calendar
 
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
+
 // epoch reads `@` and seconds since 1970-01-01T00:00:00Z: an event that elapses once.
 func (s *scanner) epoch(spec *eventSpec) error {
 	at := s.pos
@@ -11,15 +13,15 @@ func (s *scanner) epoch(spec *eventSpec) error {
 	if !s.done() {
 		return s.fail("expected the end of the timer after the seconds since 1970")
 	}
-	if wall(n) > lastWall/second {
-		return s.failAt(at, "seconds since 1970 must not go beyond the year %d", lastYear)
+	if elapse.Wall(n) > elapse.LastWall/elapse.Second {
+		return s.failAt(at, "seconds since 1970 must not go beyond the year %d", elapse.LastYear)
 	}
-	days, clock := (wall(n) * second).split()
-	d := dateOf(days)
-	one := func(v int64) chain { return chain{{v, -1, 0}} }
-	spec.years, spec.months, spec.days = one(int64(d.year)), one(int64(d.month)), one(int64(d.day))
-	spec.hours, spec.minutes = one(int64(clock/hour)), one(int64(clock%hour/minute))
-	spec.seconds = one(int64(clock % minute))
+	days, clock := (elapse.Wall(n) * elapse.Second).Split()
+	d := elapse.DateOf(days)
+	only := func(v int64) elapse.Chain { return elapse.Chain{elapse.One(v)} }
+	spec.years, spec.months, spec.days = only(int64(d.Year)), only(int64(d.Month)), only(int64(d.Day))
+	spec.hours, spec.minutes = only(int64(clock/elapse.Hour)), only(int64(clock%elapse.Hour/elapse.Minute))
+	spec.seconds = only(int64(clock % elapse.Minute))
 	spec.zone = "UTC"
 	return nil
 }

@@ -1,111 +1,76 @@
 package calendar
 
-// event is a calendar event as systemd.time(7) describes it: the components as they were written, in normal form, and
-// what they compile to.
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
+
+// event is a calendar event as systemd.time(7) describes it: the components as they were written,
+// in normal form, and what they compile to.
 type event struct {
-	ticker
+	elapse.Set
 	spec eventSpec
 }
 
 type eventSpec struct {
 	weekdays       uint8 // bit 0 is Monday; 0 when there is no restriction
-	years, months  chain
-	days           chain
+	years, months  elapse.Chain
+	days           elapse.Chain
 	fromEnd        bool // days count from the end of the month
-	hours, minutes chain
-	seconds        chain  // in microseconds; a nil chain is not used, `*` is 0/1s
-	zone           string // as written, "" for none
+	hours, minutes elapse.Chain
+	seconds        elapse.Chain // in microseconds; a nil chain is not used, `*` is 0/1s
+	zone           string       // as written, "" for none
 }
 
-const allWeekdays = 1<<7 - 1
-
 // rule returns the days of a spec that has been checked.
-func (s *eventSpec) rule() dateRule {
-	rule := dateRule{months: uint16(s.months.set(1, 12)), days: s.dayRule()}
-	for y := int64(firstYear); y <= lastYear; y++ {
-		if s.years == nil || s.years.has(y) {
-			rule.years.add(int(y))
+func (s *eventSpec) rule() elapse.DateRule {
+	rule := elapse.DateRule{Months: uint16(s.months.Set(1, 12)), Days: s.dayRule()}
+	for y := int64(elapse.FirstYear); y <= elapse.LastYear; y++ {
+		if s.years == nil || s.years.Has(y) {
+			rule.Years.Add(int(y))
 		}
 	}
 	return rule
 }
 
 // clock returns the times of day of a spec that has been checked.
-func (s *eventSpec) clock() clock {
-	c := clock{hours: uint32(s.hours.set(0, 23)), minutes: s.minutes.set(0, 59)}
-	if s.seconds.whole(int64(second)) {
-		c.seconds = s.seconds.divide(int64(second)).set(0, 59)
+func (s *eventSpec) clock() elapse.Clock {
+	c := elapse.Clock{Hours: uint32(s.hours.Set(0, 23)), Minutes: s.minutes.Set(0, 59)}
+	if s.seconds.Whole(int64(elapse.Second)) {
+		c.Seconds = s.seconds.Divide(int64(elapse.Second)).Set(0, 59)
 	} else {
-		c.parts = s.seconds
+		c.Parts = s.seconds
 	}
 	return c
 }
 
-func (s *eventSpec) dayRule() eventDays {
-	rule := eventDays{weekdays: s.weekdays}
-	if rule.weekdays == 0 {
-		rule.weekdays = allWeekdays
+func (s *eventSpec) dayRule() elapse.EventDays {
+	rule := elapse.EventDays{Weekdays: s.weekdays}
+	if rule.Weekdays == 0 {
+		rule.Weekdays = elapse.AllWeekdays
 	}
 	if s.fromEnd && s.days != nil {
-		rule.fromEnd = s.daysFromEnd()
+		rule.FromEnd = s.daysFromEnd()
 	} else {
-		rule.days = uint32(s.days.set(1, 31))
+		rule.Days = uint32(s.days.Set(1, 31))
 	}
 	return rule
 }
 
-// daysFromEnd returns the days as a set of numbers that count back from the end of the month, the last day being 1. A
-// repetition starts at the earliest day and goes on towards the end of the month.
+// daysFromEnd returns the days as a set of numbers that count back from the end of the month, the
+// last day being 1. A repetition starts at the earliest day and goes on towards the end of the
+// month.
 func (s *eventSpec) daysFromEnd() uint32 {
 	var set uint32
 	for _, p := range s.days {
-		first, last := p.start, p.start
-		if p.stop >= 0 {
-			first = p.stop
-		} else if p.repeat > 0 {
+		first, last := p.Start, p.Start
+		if p.Stop >= 0 {
+			first = p.Stop
+		} else if p.Repeat > 0 {
 			last = 1
 		}
-		for n := first; n >= last; n -= max(p.repeat, 1) {
+		for n := first; n >= last; n -= max(p.Repeat, 1) {
 			set |= 1 << n
 		}
 	}
 	return set
-}
-
-// eventDays is the rule for the days of a calendar event: both the weekday and the day of the month must match.
-type eventDays struct {
-	weekdays uint8
-	days     uint32 // bit n is the n-th day
-	fromEnd  uint32 // bit n is the n-th day from the end
-}
-
-func (r eventDays) daysOf(first, length int) uint32 {
-	set := r.days
-	for n := 1; n <= length && r.fromEnd != 0; n++ {
-		if hasBit(uint64(r.fromEnd), n) {
-			set |= 1 << (length + 1 - n)
-		}
-	}
-	return set & daysOnWeekdays(r.weekdays, first)
-}
-
-func (r eventDays) lastNamed() int { return lastNamed(r.days) }
-
-// lastNamed returns the last of the named days; 0 when every day is.
-func lastNamed(days uint32) int {
-	if days == allMonthdays {
-		return 0
-	}
-	return max(prevBit(uint64(days), 31), 0)
-}
-
-// daysOnWeekdays returns the days of a month that fall on the given weekdays. The first of the month falls on first.
-func daysOnWeekdays(weekdays uint8, first int) uint32 {
-	if weekdays == allWeekdays {
-		return ^uint32(0)
-	}
-	week := uint64(weekdays>>first|weekdays<<(7-first)) & allWeekdays
-	return uint32(week * (1<<1 | 1<<8 | 1<<15 | 1<<22 | 1<<29))
 }
 
 // String implements Schedule.
@@ -116,20 +81,20 @@ func (s *eventSpec) String() string {
 	if s.weekdays != 0 {
 		b = append(appendWeekdays(b, s.weekdays), ' ')
 	}
-	b = append(s.years.append(b, 4, 1), '-')
-	b = s.months.append(b, 2, 1)
+	b = append(s.years.Append(b, 4, 1), '-')
+	b = s.months.Append(b, 2, 1)
 	if s.fromEnd && s.days != nil {
 		b = append(b, '~')
 	} else {
 		b = append(b, '-')
 	}
-	b = append(s.days.append(b, 2, 1), ' ')
-	b = append(s.hours.append(b, 2, 1), ':')
-	b = append(s.minutes.append(b, 2, 1), ':')
-	if every := (component{0, -1, int64(second)}); len(s.seconds) == 1 && s.seconds[0] == every {
+	b = append(s.days.Append(b, 2, 1), ' ')
+	b = append(s.hours.Append(b, 2, 1), ':')
+	b = append(s.minutes.Append(b, 2, 1), ':')
+	if every := elapse.Repeat(0, int64(elapse.Second)); len(s.seconds) == 1 && s.seconds[0] == every {
 		b = append(b, '*')
 	} else {
-		b = s.seconds.append(b, 2, int64(second))
+		b = s.seconds.Append(b, 2, int64(elapse.Second))
 	}
 	if s.zone != "" {
 		b = append(append(b, ' '), s.zone...)
@@ -142,7 +107,7 @@ var weekdayNames = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 // appendWeekdays prints three days or more in a row as a range.
 func appendWeekdays(b []byte, set uint8) []byte {
 	for d := 0; d < 7; d++ {
-		if !hasBit(uint64(set), d) {
+		if !elapse.HasBit(uint64(set), d) {
 			continue
 		}
 		if len(b) > 0 {
@@ -150,7 +115,7 @@ func appendWeekdays(b []byte, set uint8) []byte {
 		}
 		b = append(b, weekdayNames[d][:3]...)
 		last := d
-		for hasBit(uint64(set), last+1) {
+		for elapse.HasBit(uint64(set), last+1) {
 			last++
 		}
 		if last >= d+2 {

@@ -1,6 +1,10 @@
 package calendar
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
+)
 
 // eventField says what a field of a calendar event may hold.
 type eventField struct {
@@ -11,19 +15,19 @@ type eventField struct {
 }
 
 var (
-	yearField    = eventField{"year", firstYear, lastYear, 1, false}
+	yearField    = eventField{"year", elapse.FirstYear, elapse.LastYear, 1, false}
 	monthField   = eventField{"month", 1, 12, 1, false}
 	dayField     = eventField{"day", 1, 31, 1, false}
 	fromEndField = eventField{"day from the end of the month", 1, 28, 1, true}
 	hourField    = eventField{"hour", 0, 23, 1, false}
 	minuteField  = eventField{"minute", 0, 59, 1, false}
-	secondField  = eventField{"second", 0, 60*int64(second) - 1, int64(second), false}
+	secondField  = eventField{"second", 0, 60*int64(elapse.Second) - 1, int64(elapse.Second), false}
 )
 
-// checked returns the chain in normal form if each of its components has a place in the field. The chain starts at the
-// given place of the timer.
-func (s *scanner) checked(c chain, f eventField, at int) (chain, error) {
-	c.reduce()
+// checked returns the chain in normal form if each of its components has a place in the field. The
+// chain starts at the given place of the timer.
+func (s *scanner) checked(c elapse.Chain, f eventField, at int) (elapse.Chain, error) {
+	c.Reduce()
 	for i, p := range c {
 		msg := f.complaint(p)
 		if msg == "" {
@@ -32,39 +36,39 @@ func (s *scanner) checked(c chain, f eventField, at int) (chain, error) {
 		text, place := s.componentAt(at, i)
 		return nil, s.failAt(place, "%s %s%s%s", f.name, text, msg, f.suggest(p))
 	}
-	return c.sorted(), nil
+	return c.Sorted(), nil
 }
 
 // complaint says why a component has no place in the field, or nothing.
-func (f eventField) complaint(p component) string {
+func (f eventField) complaint(p elapse.Component) string {
 	switch {
-	case p.start < f.low || p.start > f.high || p.stop > f.high:
+	case p.Start < f.low || p.Start > f.high || p.Stop > f.high:
 		return " is not in " + f.span()
-	case p.stop >= 0 && p.stop < p.start:
+	case p.Stop >= 0 && p.Stop < p.Start:
 		return " ends before it starts"
-	case p.stop < 0 && f.backward && p.start-p.repeat < f.low:
+	case p.Stop < 0 && f.backward && p.Start-p.Repeat < f.low:
 		return " repeats beyond the last day at once"
-	case p.stop < 0 && !f.backward && p.start+p.repeat > f.high:
-		return " repeats beyond " + string(appendNumber(nil, f.high, 1, f.unit)) + " at once"
+	case p.Stop < 0 && !f.backward && p.Start+p.Repeat > f.high:
+		return " repeats beyond " + string(elapse.AppendNumber(nil, f.high, 1, f.unit)) + " at once"
 	}
 	return ""
 }
 
 func (f eventField) span() string {
-	b := appendNumber(nil, f.low, 1, f.unit)
-	return string(appendNumber(append(b, ".."...), f.high/f.unit, 1, 1))
+	b := elapse.AppendNumber(nil, f.low, 1, f.unit)
+	return string(elapse.AppendNumber(append(b, ".."...), f.high/f.unit, 1, 1))
 }
 
 // suggest offers what was probably meant.
-func (f eventField) suggest(p component) string {
+func (f eventField) suggest(p elapse.Component) string {
 	switch {
-	case f.name == hourField.name && p.start == 24 && p.stop < 0:
+	case f.name == hourField.name && p.Start == 24 && p.Stop < 0:
 		return "; midnight is 00:00, at the start of a day"
-	case f.backward && p.start > 28:
+	case f.backward && p.Start > 28:
 		return "; a month may have 28 days only"
-	case p.stop >= f.low && p.stop < p.start && p.start <= f.high && p.repeat == f.unit && f.name != yearField.name:
-		low, high := component{f.low, p.stop, f.unit}, component{p.start, f.high / f.unit * f.unit, f.unit}
-		return "; did you mean " + string(chain{low, high}.append(nil, 1, f.unit)) + "?"
+	case p.Stop >= f.low && p.Stop < p.Start && p.Start <= f.high && p.Repeat == f.unit && f.name != yearField.name:
+		low, high := elapse.Range(f.low, p.Stop, f.unit), elapse.Range(p.Start, f.high/f.unit*f.unit, f.unit)
+		return "; did you mean " + string(elapse.Chain{low, high}.Append(nil, 1, f.unit)) + "?"
 	}
 	return ""
 }

@@ -1,7 +1,9 @@
 package calendar
 
-// date reads year-month-day or month-day, with ~ in place of the last dash for days from the end of the month. What
-// turns out to be a time is left in place.
+import "github.com/nextrun/nextrun/calendar/internal/elapse"
+
+// date reads year-month-day or month-day, with ~ in place of the last dash for days from the end of
+// the month. What turns out to be a time is left in place.
 func (s *scanner) date(spec *eventSpec) error {
 	var parts [3]datePart
 	n, err := s.dateParts(&parts, spec)
@@ -15,20 +17,20 @@ func (s *scanner) date(spec *eventSpec) error {
 		}
 	}
 	month, days := parts[n-2], parts[n-1]
-	if spec.months, err = s.checked(month.chain, monthField, month.at); err != nil {
+	if spec.months, err = s.checked(month.Chain, monthField, month.at); err != nil {
 		return err
 	}
 	field := dayField
 	if spec.fromEnd {
 		field = fromEndField
 	}
-	spec.days, err = s.checked(days.chain, field, days.at)
+	spec.days, err = s.checked(days.Chain, field, days.at)
 	return err
 }
 
 // datePart is a part of a date. Whether it is a year or a month is known when the date is over.
 type datePart struct {
-	chain
+	elapse.Chain
 	at int
 }
 
@@ -65,7 +67,7 @@ func (s *scanner) dateParts(parts *[3]datePart, spec *eventSpec) (n int, err err
 }
 
 // fullYears completes years of two digits: 70 to 99 belong to the last century.
-func (p datePart) fullYears() chain {
+func (p datePart) fullYears() elapse.Chain {
 	full := func(y int64) int64 {
 		switch {
 		case y < 0 || y >= 100:
@@ -75,15 +77,15 @@ func (p datePart) fullYears() chain {
 		}
 		return 1900 + y
 	}
-	for i := range p.chain {
-		p.chain[i].start, p.chain[i].stop = full(p.chain[i].start), full(p.chain[i].stop)
+	for i := range p.Chain {
+		p.Chain[i].Start, p.Chain[i].Stop = full(p.Chain[i].Start), full(p.Chain[i].Stop)
 	}
-	return p.chain
+	return p.Chain
 }
 
 // time reads hours:minutes[:seconds]; it is midnight when nothing is left.
 func (s *scanner) time(spec *eventSpec) (err error) {
-	zero := chain{{0, -1, 0}}
+	zero := elapse.Chain{elapse.One(0)}
 	spec.hours, spec.minutes, spec.seconds = zero, zero, zero
 	if s.done() {
 		return nil
@@ -106,7 +108,7 @@ func (s *scanner) time(spec *eventSpec) (err error) {
 	return s.fail("expected the end of the timer after the seconds, found %s", s.found())
 }
 
-func (s *scanner) field(f eventField) (chain, error) {
+func (s *scanner) field(f eventField) (elapse.Chain, error) {
 	at := s.pos
 	c, err := s.chain(f.unit)
 	if err != nil {

@@ -1,6 +1,10 @@
 package calendar
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
+)
 
 // parseEvent reads a calendar event: [weekdays] [date] [time] [zone], or a shorthand such as daily.
 func parseEvent(t text) (Schedule, error) {
@@ -13,25 +17,26 @@ func parseEvent(t text) (Schedule, error) {
 	if err != nil {
 		return nil, otherNotation(t, err)
 	}
-	if e.spec.zone == utc.name {
-		z = utc // where @ said so
+	if e.spec.zone == elapse.UTC.Name {
+		z = elapse.UTC // where @ said so
 	}
-	e.ticker = newTicker(e.spec.rule(), e.spec.clock(), z)
+	e.Set = elapse.NewSet(e.spec.rule(), e.spec.clock(), z)
 	return e, nil
 }
 
-// zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and is not the only one.
-func (s *scanner) zoneSuffix(spec *eventSpec) (*zone, error) {
+// zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and
+// is not the only one.
+func (s *scanner) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 	space := strings.LastIndexByte(s.timer, ' ') // other white space separates nothing in an event
 	name := s.timer[space+1:]
 	if space <= 0 || name == "" || !isLetter(name[0]) {
-		return utc, nil
+		return elapse.UTC, nil
 	}
-	z, err := zoneNamed(name)
+	z, err := s.zoneAt(space+1, name)
 	if err != nil {
-		return nil, s.failAt(space+1, "%v%s", err, suggestZone(name))
+		return nil, err
 	}
-	spec.zone = z.name
+	spec.zone = z.Name
 	s.end = space
 	return z, nil
 }
@@ -97,7 +102,7 @@ func (s *scanner) weekdays(spec *eventSpec) error {
 		}
 	}
 	s.skipSpaces()
-	if set != allWeekdays {
+	if set != elapse.AllWeekdays {
 		spec.weekdays = set
 	}
 	return nil
@@ -121,7 +126,7 @@ func (s *scanner) weekdayRange() (uint8, error) {
 		return 0, s.failAt(at, "the range ends before it starts, as a week runs from Mon to Sun; did you mean %s?",
 			wrappedWeekdays(first, last))
 	}
-	return uint8(bitRange(first, last)), nil
+	return uint8(elapse.BitRange(first, last)), nil
 }
 
 // weekday reads a name in any case, in full or its first three letters.

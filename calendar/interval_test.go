@@ -100,7 +100,8 @@ func TestAnchors(t *testing.T) {
 	if prev := mustParse(t, "every 1h from 2026-01-01").Prev(instantText(t, "2026-01-01T00:00:00Z")); !prev.IsZero() {
 		t.Errorf("the elapse before the anchor is %v, want none", prev)
 	}
-	// Apia has skipped a day and then an hour since: the number of days is two more than the hours tell.
+	// Apia has skipped a day and then an hour since: the number of days is two more than the hours
+	// tell.
 	s := mustParse(t, "every 1 day from 2005-07-01 12:00 Pacific/Apia")
 	if prev := s.Prev(instantText(t, "2012-01-09T22:30:00Z")); !prev.Equal(instantText(t, "2012-01-09T22:00:00Z")) {
 		t.Errorf("the elapse before 12:30 in Apia is %v, want the one at 12:00", prev)

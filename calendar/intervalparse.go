@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // intervalParser reads `every` amount [`from` time] [zone]. Its words are those still to be read.
@@ -11,9 +13,9 @@ type intervalParser struct{ text }
 
 func parseInterval(t text, anchor time.Time) (Schedule, error) {
 	p := &intervalParser{text{t.timer, t.words[1:]}}
-	v := &interval{zone: utc}
+	v := &elapse.Interval{Zone: elapse.UTC}
 	if !anchor.IsZero() {
-		v.anchor = instantOf(anchor)
+		v.Anchor = elapse.InstantOf(anchor)
 	}
 	if err := p.amount(v); err != nil {
 		return nil, err
@@ -28,10 +30,10 @@ func parseInterval(t text, anchor time.Time) (Schedule, error) {
 	if len(p.words) > 0 {
 		return nil, p.failAt(p.words[0].at, "expected `from` and a time, a zone, or the end of the timer")
 	}
-	if v.anchor < instant(firstWall) || v.anchor > instant(lastWall) {
-		return nil, p.failAt(at, "an interval must start in the years %d to %d", firstYear, lastYear)
+	if v.Anchor < elapse.Instant(elapse.FirstWall) || v.Anchor > elapse.Instant(elapse.LastWall) {
+		return nil, p.failAt(at, "an interval must start in the years %d to %d", elapse.FirstYear, elapse.LastYear)
 	}
-	v.start = wall(v.anchor) + v.zone.periods[v.zone.index(v.anchor)].offset
+	v.Start = v.Zone.Reading(v.Anchor)
 	return v, nil
 }
 
@@ -45,8 +47,9 @@ func (p *intervalParser) next() word {
 	return w
 }
 
-// amount reads `15m`, `2 weeks` or `month`. Units of a fixed length may follow each other, as in `1h30m`.
-func (p *intervalParser) amount(v *interval) error {
+// amount reads `15m`, `2 weeks` or `month`. Units of a fixed length may follow each other, as in
+// `1h30m`.
+func (p *intervalParser) amount(v *elapse.Interval) error {
 	w := p.next()
 	count, u, rest, err := p.part(w)
 	if err != nil {
@@ -57,23 +60,24 @@ func (p *intervalParser) amount(v *interval) error {
 		if err != nil {
 			return err
 		}
-		if u.micros == 0 || smaller.micros == 0 {
+		if u.Micros == 0 || smaller.Micros == 0 {
 			return p.failAt(rest.at, "only hours, minutes and seconds can be added up")
 		}
-		if most := units[0].most(); count <= most && more <= most {
-			count, u = int64(wall(count)*u.micros+wall(more)*smaller.micros)/int64(second), units[0]
+		if most := elapse.Units[0].Most(); count <= most && more <= most {
+			count, u = int64(elapse.Wall(count)*u.Micros+elapse.Wall(more)*smaller.Micros)/int64(elapse.Second), elapse.Units[0]
 		}
 		rest = p.following(after)
 	}
-	v.count, v.unit = count, u
-	if v.count > v.unit.most() {
-		return p.failAt(w.at, "an interval has at most %d %ss", v.unit.most(), v.unit.name)
+	v.Count, v.Unit = count, u
+	if v.Count > v.Unit.Most() {
+		return p.failAt(w.at, "an interval has at most %d %ss", v.Unit.Most(), v.Unit.Name)
 	}
-	v.simplify()
+	v.Simplify()
 	return nil
 }
 
-// following returns what is left over of a word, or the next word when that is a number with a unit.
+// following returns what is left over of a word, or the next word when that is a number with a
+// unit.
 func (p *intervalParser) following(rest word) word {
 	if rest.text == "" && len(p.words) > 0 && isDigit(p.words[0].text[0]) {
 		return p.next()
@@ -81,8 +85,9 @@ func (p *intervalParser) following(rest word) word {
 	return rest
 }
 
-// part reads a number and a unit, which may be the next word. What follows the unit in its word is left over.
-func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error) {
+// part reads a number and a unit, which may be the next word. What follows the unit in its word is
+// left over.
+func (p *intervalParser) part(w word) (count int64, u elapse.Unit, rest word, err error) {
 	count = 1
 	digits := len(w.text) - len(strings.TrimLeft(w.text, "0123456789"))
 	if digits > 0 {
@@ -101,7 +106,7 @@ func (p *intervalParser) part(w word) (count int64, u unit, rest word, err error
 	for letters < len(w.text) && isLetter(w.text[letters]) {
 		letters++
 	}
-	u, ok := unitNamed(w.text[:letters])
+	u, ok := elapse.UnitNamed(w.text[:letters])
 	if !ok {
 		return 0, u, rest, p.notUnit(w)
 	}
@@ -125,23 +130,23 @@ func (p *intervalParser) notUnit(w word) error {
 }
 
 // zoneSuffix takes the zone off the end.
-func (p *intervalParser) zoneSuffix(v *interval) error {
+func (p *intervalParser) zoneSuffix(v *elapse.Interval) error {
 	n := len(p.words)
 	if n == 0 || !isLetter(p.words[n-1].text[0]) || strings.EqualFold(p.words[n-1].text, "from") {
 		return nil
 	}
 	last := p.words[n-1]
-	z, err := zoneNamed(last.text)
+	z, err := p.zoneAt(last.at, last.text)
 	if err != nil {
-		return p.failAt(last.at, "%v%s", err, suggestZone(last.text))
+		return err
 	}
-	v.zone, v.zoned = z, true
+	v.Zone, v.Zoned = z, true
 	p.words = p.words[:n-1]
 	return nil
 }
 
 // from reads the anchor, if there is one, and returns its place.
-func (p *intervalParser) from(v *interval) (at int, err error) {
+func (p *intervalParser) from(v *elapse.Interval) (at int, err error) {
 	if len(p.words) == 0 || !strings.EqualFold(p.words[0].text, "from") {
 		return 0, nil
 	}
@@ -153,13 +158,13 @@ func (p *intervalParser) from(v *interval) (at int, err error) {
 	}
 	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			v.anchor = instantOf(t)
+			v.Anchor = elapse.InstantOf(t)
 			return w.at, nil
 		}
 	}
 	for _, layout := range [...]string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			v.anchor = v.zone.resolve(wall(instantOf(t)))
+			v.Anchor = v.Zone.Resolve(elapse.Wall(elapse.InstantOf(t)))
 			return w.at, nil
 		}
 	}

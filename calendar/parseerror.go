@@ -18,8 +18,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("timer %q, at offset %d: %s", shorten(e.Timer), e.Offset, e.Msg)
 }
 
-// Caret returns two lines for a terminal with a font of one width: the timer, and a caret under the place. What would
-// disturb the terminal is replaced by question marks.
+// Caret returns two lines for a terminal with a font of one width: the timer, and a caret under the
+// place. What would disturb the terminal is replaced by question marks.
 func (e *ParseError) Caret() string {
 	offset := min(max(e.Offset, 0), len(e.Timer))
 	return printable(e.Timer) + "\n" + strings.Repeat(" ", len([]rune(printable(e.Timer[:offset])))) + "^"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // properties reports what is wrong with the answers of a schedule around a time.
@@ -82,8 +84,8 @@ func randomTimer(r *rand.Rand, events []vector) string {
 		}
 		return text
 	case 1:
-		u := units[r.IntN(len(units))]
-		text := fmt.Sprintf("every %d %ss", 1+r.IntN(100), u.name)
+		u := elapse.Units[r.IntN(len(elapse.Units))]
+		text := fmt.Sprintf("every %d %ss", 1+r.IntN(100), u.Name)
 		if r.IntN(2) == 0 {
 			text += " from " + time.Unix(r.Int64N(4_000_000_000), 0).UTC().Format(time.RFC3339)
 		}

@@ -3,13 +3,14 @@ package calendar
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// The reference finds elapses the slow way: it looks at every minute of a wall clock, asks a predicate, and places the
-// minute with the means of package time alone.
+// The reference finds elapses the slow way: it looks at every minute of a wall clock, asks a
+// predicate, and places the minute with the means of package time alone.
 
 // slowTimer is a timer with a predicate for the minutes at which it elapses.
 type slowTimer struct {
@@ -32,9 +33,9 @@ func slowList(r *rand.Rand, low, high int) (text string, has [60]bool) {
 		step := 1 + r.IntN(high-start)
 		if r.IntN(2) == 0 {
 			step = 100
-			items = append(items, number(start))
+			items = append(items, strconv.Itoa(start))
 		} else {
-			items = append(items, number(start)+"/"+number(step))
+			items = append(items, strconv.Itoa(start)+"/"+strconv.Itoa(step))
 		}
 		for v := start; v <= high; v += step {
 			has[v] = true
@@ -85,7 +86,8 @@ func (s slowTimer) between(zone *time.Location, from, to time.Time) (list []time
 	return slices.CompactFunc(list, time.Time.Equal)
 }
 
-// place returns the instants at which a zone's clock shows what w shows in UTC, according to the rules of the package.
+// place returns the instants at which a zone's clock shows what w shows in UTC, according to the
+// rules of the package.
 func place(zone *time.Location, w time.Time, twice bool) (list []time.Time) {
 	offset := func(t time.Time) time.Duration {
 		_, seconds := t.In(zone).Zone()

@@ -3,6 +3,8 @@ package calendar
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // scanner reads a timer from left to right, up to end.
@@ -70,8 +72,9 @@ func (s *scanner) found() string {
 // fail returns the error for what stands at the current place.
 func (s *scanner) fail(format string, args ...any) error { return s.failAt(s.pos, format, args...) }
 
-// chain reads `*` or a list of components. Numbers are multiplied by unit, and may have a fraction when it is not 1.
-func (s *scanner) chain(unit int64) (chain, error) {
+// chain reads `*` or a list of components. Numbers are multiplied by unit, and may have a fraction
+// when it is not 1.
+func (s *scanner) chain(unit int64) (elapse.Chain, error) {
 	if s.take("*") {
 		switch s.peek() {
 		case '/':
@@ -80,11 +83,11 @@ func (s *scanner) chain(unit int64) (chain, error) {
 			return nil, s.fail("`*` stands alone, without a list or a range")
 		}
 		if unit > 1 {
-			return chain{{0, -1, unit}}, nil
+			return elapse.Chain{elapse.Repeat(0, unit)}, nil
 		}
 		return nil, nil
 	}
-	var c chain
+	var c elapse.Chain
 	for {
 		p, err := s.component(unit)
 		if err != nil {
@@ -98,26 +101,26 @@ func (s *scanner) chain(unit int64) (chain, error) {
 }
 
 // component reads start[..stop][/repeat].
-func (s *scanner) component(unit int64) (p component, err error) {
+func (s *scanner) component(unit int64) (p elapse.Component, err error) {
 	first := s.pos
-	p.stop = -1
-	if p.start, err = s.number(unit); err != nil {
+	p.Stop = -1
+	if p.Start, err = s.number(unit); err != nil {
 		return p, err
 	}
 	if s.take("..") {
-		if p.stop, err = s.number(unit); err != nil {
+		if p.Stop, err = s.number(unit); err != nil {
 			return p, err
 		}
-		p.repeat = unit
+		p.Repeat = unit
 	}
 	if at := s.pos; s.take("/") {
-		if p.repeat, err = s.number(unit); err != nil {
+		if p.Repeat, err = s.number(unit); err != nil {
 			return p, err
 		}
-		if p.repeat == 0 {
+		if p.Repeat == 0 {
 			return p, s.failAt(at+1, "a repetition must be greater than 0")
 		}
-	} else if unit > 1 && p.stop >= 0 && p.start+p.repeat > p.stop {
+	} else if unit > 1 && p.Stop >= 0 && p.Start+p.Repeat > p.Stop {
 		return p, s.failAt(first, "a range shorter than a second needs a repetition, as 0..0.5/0.1")
 	}
 	return p, nil

@@ -1,31 +1,36 @@
 package calendar
 
-import "time"
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
+)
 
 // MaxLength is the number of bytes that a timer may have.
 const MaxLength = 254
 
-// Schedule is a compiled timer: the set of instants at which it elapses. Schedules are immutable and safe for concurrent
-// use. All times they return are in UTC.
+// Schedule is a compiled timer: the set of instants at which it elapses. Schedules are immutable
+// and safe for concurrent use. All times they return are in UTC.
 type Schedule interface {
-	// Next returns the earliest elapse strictly after the argument, or the zero time when there is none: an elapse
-	// beyond the year 2199 counts as none.
+	// Next returns the earliest elapse strictly after the argument, or the zero time when there is
+	// none: an elapse beyond the year 2199 counts as none.
 	Next(after time.Time) time.Time
-	// Prev returns the latest elapse strictly before the argument, or the zero time when there is none: calendar
-	// events and cron expressions have none before the year 1970, intervals none before their anchor.
+	// Prev returns the latest elapse strictly before the argument, or the zero time when there is
+	// none: calendar events and cron expressions have none before the year 1970, intervals none
+	// before their anchor.
 	Prev(before time.Time) time.Time
 	// String returns the normal form. Parsing it gives the same schedule.
 	String() string
 }
 
-// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without `from` is anchored at
-// 1970-01-01T00:00:00Z. The error is a *ParseError.
+// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without
+// `from` is anchored at 1970-01-01T00:00:00Z. The error is a *ParseError.
 func Parse(timer string) (Schedule, error) {
 	return ParseAt(timer, time.Time{})
 }
 
-// ParseAt is Parse with the anchor of intervals that have no `from`; other timers do not depend on it. Fractions of a
-// microsecond of the anchor are dropped. The zero time stands for no anchor.
+// ParseAt is Parse with the anchor of intervals that have no `from`; other timers do not depend on
+// it. Fractions of a microsecond of the anchor are dropped. The zero time stands for no anchor.
 func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 	if len(timer) > MaxLength {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
@@ -44,12 +49,10 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 // Location returns the zone in which a schedule is meant: UTC unless the timer names another one.
 func Location(s Schedule) *time.Location {
 	switch s := s.(type) {
-	case *event:
-		return s.zone.location
-	case *cron:
-		return s.zone.location
-	case *interval:
-		return s.zone.location
+	case interface{ Elapses() *elapse.Set }:
+		return s.Elapses().Zone.Location
+	case *elapse.Interval:
+		return s.Zone.Location
 	}
 	return time.UTC
 }

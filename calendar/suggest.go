@@ -35,8 +35,8 @@ func nearest(word string, candidates ...string) string {
 	return best
 }
 
-// edits counts the letters to insert, remove, replace or swap with their neighbour that turn one word into the other
-// (the optimal string alignment distance).
+// edits counts the letters to insert, remove, replace or swap with their neighbour that turn one
+// word into the other (the optimal string alignment distance).
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -50,9 +50,10 @@ func following(s Schedule, at time.Time, n int) (list []string) {
 	return list
 }
 
-// forgotten are the vectors in which systemd 252 loses elapses: when a repetition has run past the end of the last hour
-// of a day, or the last day of a year, the search goes on from where the repetition would have been (systemd issue 40260,
-// since mended there). The elapses that it does find must be there all the same.
+// forgotten are the vectors in which systemd 252 loses elapses: when a repetition has run past the
+// end of the last hour of a day, or the last day of a year, the search goes on from where the
+// repetition would have been (systemd issue 40260, since mended there). The elapses that it does
+// find must be there all the same.
 var forgotten = map[string]string{
 	"*-*-05/22,27,08":        "2032-01-05T00:00:00Z",
 	"*-01/24 04/13:58":       "2032-01-01T04:58:00Z",

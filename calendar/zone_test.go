@@ -46,47 +46,6 @@ func (foreign) Next(after time.Time) time.Time  { return after.Truncate(time.Sec
 func (foreign) Prev(before time.Time) time.Time { return before.Add(-1).Truncate(time.Second) }
 func (foreign) String() string                  { return "always" }
 
-// TestPeriods compares the tabulated offsets of zones with those of package time.
-func TestPeriods(t *testing.T) {
-	for _, name := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "Asia/Gaza",
-		"America/Santiago", "Africa/Monrovia", "Asia/Tehran", "Europe/Dublin", "Antarctica/Troll", "Asia/Tokyo"} {
-		z, err := zoneNamed(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkPeriods(t, z, 0)
-	}
-	// Changes on the last day of the year and the first one are a trial for package time.
-	location := ruledLocation(t, "AAA0BBB,J1/0,J365/12")
-	checkPeriods(t, &zone{name: "new year", location: location, periods: periodsOf(location)}, instant(2*day))
-}
-
-func checkPeriods(t *testing.T, z *zone, from instant) {
-	t.Helper()
-	for at := from; at < instant(lastWall); at += instant(5*hour + 7*minute) {
-		if got, want := z.periods[z.index(at)].offset, offsetAt(z.location, at); got != want {
-			t.Fatalf("%s at %v: offset %d, want %d", z.name, at.time(), got/second, want/second)
-		}
-	}
-	for _, p := range z.periods[max(z.index(from), 1):] {
-		if offsetAt(z.location, p.start) == offsetAt(z.location, p.start-1) {
-			t.Errorf("%s: nothing changes at %v", z.name, p.start.time())
-		}
-	}
-}
-
-// ruledLocation makes a location that follows a rule of POSIX from the beginning of time (RFC 8536).
-func ruledLocation(t *testing.T, rule string) *time.Location {
-	t.Helper()
-	header := "TZif2" + strings.Repeat("\x00", 15+4*4) + "\x00\x00\x00\x01" + "\x00\x00\x00\x04"
-	block := "\x00\x00\x00\x00\x00\x00AAA\x00" // one type of local time, and its name
-	location, err := time.LoadLocationFromTZData("test", []byte(header+block+header+block+"\n"+rule+"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return location
-}
-
 // TestSchedulesAreSafeForConcurrentUse is for the race detector.
 func TestSchedulesAreSafeForConcurrentUse(t *testing.T) {
 	s := mustParse(t, "*:0/7 Europe/Berlin")

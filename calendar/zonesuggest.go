@@ -4,9 +4,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
-// commonZones are zones for abbreviations that people write, though they name an offset and not a zone.
+// commonZones are zones for abbreviations that people write, though they name an offset and not a
+// zone.
 var commonZones = map[string]string{
 	"BST": "Europe/London", "CEST": "Europe/Berlin", "EEST": "Europe/Athens", "MESZ": "Europe/Berlin",
 	"MEZ": "Europe/Berlin", "WEST": "Europe/Lisbon", "EDT": "America/New_York", "CST": "America/Chicago",
@@ -14,14 +17,23 @@ var commonZones = map[string]string{
 	"JST": "Asia/Tokyo", "IST": "Asia/Kolkata", "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
 }
 
-// suggestZone is the end of a message about an unknown zone: the same name in the usual case, a zone of that
-// abbreviation, or a name that is not a zone at all.
+// zoneAt returns the zone of a name that stands at an offset of the timer.
+func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
+	z, err := elapse.ZoneNamed(name)
+	if err != nil {
+		return nil, t.failAt(offset, "%v%s", err, suggestZone(name))
+	}
+	return z, nil
+}
+
+// suggestZone is the end of a message about an unknown zone: the same name in the usual case, a
+// zone of that abbreviation, or a name that is not a zone at all.
 func suggestZone(name string) string {
 	if zone, ok := commonZones[strings.ToUpper(name)]; ok {
 		return didYouMean(zone)
 	}
 	if usual := usualCase(name); usual != name {
-		if _, err := zoneNamed(usual); err == nil {
+		if _, err := elapse.ZoneNamed(usual); err == nil {
 			return didYouMean(usual)
 		}
 	}

@@ -20,7 +20,9 @@ var arrows = []struct {
 	to   []string
 }{
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
-	{"calendar", nil},
+	{"calendar", []string{"calendar/internal/elapse"}},
+	{"calendar/explain", []string{"calendar", "calendar/internal/elapse"}},
+	{"calendar/internal/elapse", nil},
 	{"periodic", []string{"calendar", "jobqueue", "periodic/leader"}},
 	{"periodic/leader", nil},
 	{"jobqueue", nil},
@@ -81,7 +83,11 @@ func TestArchitecture(t *testing.T) {
 func TestArchitectureRules(t *testing.T) {
 	const none = "may import nothing of the module"
 	for _, test := range []struct{ file, imported, want string }{
-		{"calendar/x.go", module + "/jobqueue", none},
+		{"calendar/x.go", module + "/jobqueue", "calendar may import only calendar/internal/elapse"},
+		{"calendar/x.go", module + "/calendar/explain", "calendar may import only calendar/internal/elapse"},
+		{"calendar/explain/x.go", module + "/jobqueue", "calendar/explain may import only calendar, calendar/internal/elapse"},
+		{"calendar/internal/elapse/x.go", module + "/calendar", none},
+		{"calendar/internal/elapse/x.go", "database/sql", "calendar is pure"},
 		{"calendar/x.go", "database/sql", "calendar is pure"},
 		{"calendar/x.go", "time", ""},
 		{"calendar/cron.go", "github.com/adhocore/gronx", ""},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -70,7 +71,7 @@ func (r *report) lint(about string, t *periodic.Task) {
 	if err != nil {
 		return // reported already
 	}
-	findings := calendar.Lint(schedule, r.env.Now(), 0)
+	findings := explain.Lint(schedule, r.env.Now(), 0)
 	for i := 0; i < len(findings); {
 		alike := i + 1
 		for alike < len(findings) && findings[alike].Code == findings[i].Code {

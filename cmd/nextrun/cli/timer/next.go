@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
@@ -59,11 +60,11 @@ type nextElapse struct {
 
 // nextResult is the JSON form of `nextrun next`.
 type nextResult struct {
-	Timer       string             `json:"timer"`
-	NormalForm  string             `json:"normalForm"`
-	Explanation string             `json:"explanation,omitempty"`
-	Elapses     []nextElapse       `json:"elapses"`
-	Lint        []calendar.Finding `json:"lint,omitempty"`
+	Timer       string            `json:"timer"`
+	NormalForm  string            `json:"normalForm"`
+	Explanation string            `json:"explanation,omitempty"`
+	Elapses     []nextElapse      `json:"elapses"`
+	Lint        []explain.Finding `json:"lint,omitempty"`
 }
 
 func next(env *ui.Env, timer string, o nextOptions) error {
@@ -80,10 +81,10 @@ func next(env *ui.Env, timer string, o nextOptions) error {
 		result.Elapses = append(result.Elapses, nextElapse{t.In(env.Zone), t.UTC(), t.Sub(env.Now()).Seconds()})
 	}
 	if o.explain {
-		result.Explanation = calendar.Explain(schedule)
+		result.Explanation = explain.Schedule(schedule)
 	}
 	if o.lint {
-		result.Lint = calendar.Lint(schedule, after, 0)
+		result.Lint = explain.Lint(schedule, after, 0)
 	}
 	if o.asJSON {
 		return env.PrintJSON(result)

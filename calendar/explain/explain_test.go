@@ -1,8 +1,12 @@
-package calendar
+package explain_test
 
-import "testing"
+import (
+	"testing"
 
-func TestExplain(t *testing.T) {
+	"github.com/nextrun/nextrun/calendar/explain"
+)
+
+func TestSchedule(t *testing.T) {
 	for _, c := range []struct{ timer, want string }{
 		{"*-*~1 02:00 Europe/Berlin", "at 02:00 on the last day of every month, Europe/Berlin time"},
 		{"daily", "at 00:00 every day, UTC"},
@@ -47,26 +51,22 @@ func TestExplain(t *testing.T) {
 			"every month, counted from 2026-01-31 02:00, UTC; on the last day of months that are too short"},
 		{"every 2 weeks from 2026-01-05 Europe/Berlin", "every 2 weeks, counted from 2026-01-05 00:00, Europe/Berlin time"},
 	} {
-		if got := Explain(mustParse(t, c.timer)); got != c.want {
-			t.Errorf("Explain(%q)\n got %s\nwant %s", c.timer, got, c.want)
+		if got := explain.Schedule(mustParse(t, c.timer)); got != c.want {
+			t.Errorf("Schedule(%q)\n got %s\nwant %s", c.timer, got, c.want)
 		}
 	}
-	if got := Explain(foreign{}); got != "always" {
-		t.Errorf("Explain of a schedule of another package: %q", got)
+	if got := explain.Schedule(foreign{}); got != "always" {
+		t.Errorf("Schedule of a schedule of another package: %q", got)
 	}
 }
 
-// TestExplainHasWordsForEverything looks for gaps that leave marks or holes.
-func TestExplainHasWordsForEverything(t *testing.T) {
-	for _, v := range readVectors(t, "systemd.tsv") {
-		s, err := Parse(v.timer)
-		if err != nil {
-			continue
-		}
-		text := Explain(s)
+// TestScheduleHasWordsForEverything looks for gaps that leave marks or holes.
+func TestScheduleHasWordsForEverything(t *testing.T) {
+	for _, timer := range timers(t) {
+		text := explain.Schedule(mustParse(t, timer))
 		for i := range len(text) {
 			if text[i] < ' ' || text[i] == ' ' && (i == 0 || text[i-1] == ' ') {
-				t.Errorf("Explain(%q) = %q", v.timer, text)
+				t.Errorf("Schedule(%q) = %q", timer, text)
 				break
 			}
 		}

@@ -1,19 +1,12 @@
-package calendar
+package explain
 
 import (
 	"fmt"
 	"strings"
 )
 
-// members lists the numbers in a set.
-func members(set uint64) (list []int) {
-	for n := nextBit(set, 0); n >= 0; n = nextBit(set, n+1) {
-		list = append(list, n)
-	}
-	return list
-}
-
-// stepOf returns the distance of the numbers in a list when it is always the same and there are at least two, else 0.
+// stepOf returns the distance of the numbers in a list when it is always the same and there are at
+// least two, else 0.
 func stepOf(list []int) int {
 	if len(list) < 2 {
 		return 0
@@ -27,7 +20,8 @@ func stepOf(list []int) int {
 	return step
 }
 
-// listed writes out numbers; three or more in a row become a range, five or more at the same distance a sequence.
+// listed writes out numbers; three or more in a row become a range, five or more at the same
+// distance a sequence.
 func listed(list []int, name func(int) string) string {
 	if step := stepOf(list); step > 1 && len(list) > 4 {
 		return fmt.Sprintf("%s, %s, ... %s", name(list[0]), name(list[1]), name(list[len(list)-1]))

@@ -1,8 +1,11 @@
-package calendar
+package explain
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
 // The codes of findings. They are stable; the messages are not.
@@ -26,29 +29,29 @@ type Finding struct {
 // lintYears is how far Lint looks ahead for changes of the clock.
 const lintYears = 2
 
-// Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap years or some months
-// only, what the changes of the clock in the two following years do to it, and whether two elapses in these years are
-// closer than atLeast (0: any distance will do). It looks at 10,000 elapses at most. Findings are in the order of their
-// codes above. Schedules that this package has not made are checked for never and frequent only.
-func Lint(s Schedule, at time.Time, atLeast time.Duration) []Finding {
+// Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap
+// years or some months only, what the changes of the clock in the two following years do to it, and
+// whether two elapses in these years are closer than atLeast (0: any distance will do). It looks at
+// 10,000 elapses at most. Findings are in the order of their codes above. Schedules that this
+// package has not made are checked for never and frequent only.
+func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
 	if s.Next(at).IsZero() {
 		return []Finding{never(s, at)}
 	}
 	var list []Finding
 	switch s := s.(type) {
-	case *event:
-		list = append(s.lintDates(), lintClock(s.zone, &s.table, s.table.clock.everyHour(), at)...)
-	case *cron:
-		list = append(s.lintDates(), lintClock(s.zone, &s.table, s.table.clock.everyHour(), at)...)
-	case *interval:
-		if s.unit.micros == 0 {
-			list = lintClock(s.zone, s, false, at)
+	case interface{ Elapses() *elapse.Set }:
+		set := s.Elapses()
+		list = append(lintDates(set), lintClock(set.Zone, set, set.Clock().EveryHour(), at)...)
+	case *elapse.Interval:
+		if s.Unit.Micros == 0 {
+			list = lintClock(s.Zone, s, false, at)
 		}
 	}
 	return append(list, lintDistance(s, at, atLeast)...)
 }
 
-func never(s Schedule, at time.Time) Finding {
+func never(s calendar.Schedule, at time.Time) Finding {
 	last := s.Prev(at)
 	if last.IsZero() {
 		return Finding{Code: LintNever, Message: "never elapses"}
@@ -57,24 +60,21 @@ func never(s Schedule, at time.Time) Finding {
 }
 
 // lintDates looks for days that exist now and then only.
-func (t *ticker) lintDates() []Finding {
-	leap, short := true, uint16(0)
-	for k, months := range t.table.dates.months {
-		leap = leap && (months == 0 || yearKind(k).leap() == 1)
-	}
-	if leap {
+func lintDates(s *elapse.Set) []Finding {
+	if s.LeapYearsOnly() {
 		return []Finding{{Code: LintLeapYears, Message: "elapses in leap years only"}}
 	}
-	last := t.rule.days.lastNamed()
-	for _, m := range members(uint64(t.rule.months)) {
-		if last > monthLengths[0][m] {
+	short := uint16(0)
+	last := s.Rule.Days.LastNamed()
+	for _, m := range elapse.Members(uint64(s.Rule.Months)) {
+		if last > elapse.MonthLength(m) {
 			short |= 1 << m
 		}
 	}
 	if short == 0 {
 		return nil
 	}
-	months := listed(members(uint64(short)), func(m int) string { return time.Month(m).String() })
+	months := listed(elapse.Members(uint64(short)), func(m int) string { return time.Month(m).String() })
 	if last == 29 {
 		months += " of most years"
 	}
@@ -82,7 +82,7 @@ func (t *ticker) lintDates() []Finding {
 }
 
 // lintDistance looks for elapses that are closer to each other than they should.
-func lintDistance(s Schedule, at time.Time, atLeast time.Duration) []Finding {
+func lintDistance(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
 	end := at.AddDate(lintYears, 0, 0)
 	last := s.Next(at)
 	for range 10_000 {

@@ -1,14 +1,16 @@
-package calendar
+package explain_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nextrun/nextrun/calendar/explain"
 )
 
 func TestLint(t *testing.T) {
-	at := instantText(t, "2026-01-01T00:00:00Z")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		timer   string
 		atLeast time.Duration
@@ -49,7 +51,7 @@ func TestLint(t *testing.T) {
 		{"every 24h from 2026-03-01 02:30 Europe/Berlin", 0, ""},
 	} {
 		var got []string
-		for _, f := range Lint(mustParse(t, c.timer), at, c.atLeast) {
+		for _, f := range explain.Lint(mustParse(t, c.timer), at, c.atLeast) {
 			text := f.Code + ": " + f.Message
 			if !f.At.IsZero() {
 				text += " at " + f.At.Format(time.RFC3339)
@@ -60,13 +62,13 @@ func TestLint(t *testing.T) {
 			t.Errorf("Lint(%q, %v)\n got %s\nwant %s", c.timer, c.atLeast, strings.Join(got, "; "), c.want)
 		}
 	}
-	if got := Lint(foreign{}, at, time.Minute); len(got) != 1 || got[0].Code != LintFrequent {
+	if got := explain.Lint(foreign{}, at, time.Minute); len(got) != 1 || got[0].Code != explain.LintFrequent {
 		t.Errorf("Lint of a schedule of another package: %v", got)
 	}
 }
 
 func TestFindingsAsJSON(t *testing.T) {
-	text, err := json.Marshal(Lint(mustParse(t, "*-02-30"), time.Now(), 0))
+	text, err := json.Marshal(explain.Lint(mustParse(t, "*-02-30"), time.Now(), 0))
 	if want := `[{"code":"never","message":"never elapses"}]`; err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}

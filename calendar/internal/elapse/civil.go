@@ -1,48 +1,51 @@
-package calendar
+package elapse
 
-// Elapses lie in the years that systemd accepts, counted in the wall clock of the timer's zone.
+// FirstYear and LastYear are the bounds of elapses, counted in the wall clock of the timer's zone:
+// the years that systemd accepts.
 const (
-	firstYear = 1970
-	lastYear  = 2199
+	FirstYear = 1970
+	LastYear  = 2199
 )
 
-// wall is a reading of a wall clock, in microseconds since 1970-01-01 00:00:00 on that clock. Wall values of one zone
-// may repeat or be missing; subtracting the offset of the zone turns one into an instant.
-type wall int64
+// Wall is a reading of a wall clock, in microseconds since 1970-01-01 00:00:00 on that clock. Wall
+// values of one zone may repeat or be missing; subtracting the offset of the zone turns one into an
+// instant.
+type Wall int64
 
+// The lengths of time on a clock that nobody changes.
 const (
-	second wall = 1_000_000
-	minute      = 60 * second
-	hour        = 60 * minute
-	day         = 24 * hour
+	Second Wall = 1_000_000
+	Minute      = 60 * Second
+	Hour        = 60 * Minute
+	Day         = 24 * Hour
 )
 
-// split returns the day since 1970-01-01 and the time of that day.
-func (w wall) split() (days int, clock wall) {
-	d := w / day
-	c := w % day
+// Split returns the day since 1970-01-01 and the time of that day.
+func (w Wall) Split() (days int, clock Wall) {
+	d := w / Day
+	c := w % Day
 	if c < 0 {
-		d, c = d-1, c+day
+		d, c = d-1, c+Day
 	}
 	return int(d), c
 }
 
-// date is a day of the proleptic Gregorian calendar.
-type date struct {
-	year  int
-	month int // 1 to 12
-	day   int // 1 to 31
+// Date is a day of the proleptic Gregorian calendar.
+type Date struct {
+	Year  int
+	Month int // 1 to 12
+	Day   int // 1 to 31
 }
 
-// The calendar is tabulated, one year before and after the supported ones included: a lookup is cheaper than the
-// divisions of a formula, and there are few years.
+// The calendar is tabulated, one year before and after the supported ones included: a lookup is
+// cheaper than the divisions of a formula, and there are few years.
 const (
-	tableStart = firstYear - 1
-	tableEnd   = lastYear + 1
+	tableStart = FirstYear - 1
+	tableEnd   = LastYear + 1
 )
 
-// yearKind is one of the 14 shapes that a year can have: the weekday of 1 January (0 Monday to 6 Sunday), plus 7 in a
-// leap year.
+// yearKind is one of the 14 shapes that a year can have: the weekday of 1 January (0 Monday to 6
+// Sunday), plus 7 in a leap year.
 type yearKind uint8
 
 const yearKinds = 14
@@ -75,6 +78,9 @@ func init() {
 	}
 	yearStarts[len(kinds)] = start
 }
+
+// MonthLength returns the number of days of a month in a year that is no leap year.
+func MonthLength(month int) int { return monthLengths[0][month] }
 
 func startsOfMonths() (starts [2][14]int) {
 	for leap := range starts {
@@ -110,10 +116,10 @@ func weekday(days int) int {
 // kindOf returns the shape of a year in the tables.
 func kindOf(year int) yearKind { return kinds[year-tableStart] }
 
-// dateOf returns the date of a day since 1970-01-01. The day must lie in the tables.
-func dateOf(days int) date {
+// DateOf returns the date of a day since 1970-01-01. The day must lie in the tables.
+func DateOf(days int) Date {
 	// 400 years have 146,097 days; the estimate is off by one year at most.
-	i := firstYear - tableStart + days*400/146_097
+	i := FirstYear - tableStart + days*400/146_097
 	if int(yearStarts[i]) > days {
 		i--
 	} else if int(yearStarts[i+1]) <= days {
@@ -125,10 +131,10 @@ func dateOf(days int) date {
 	if inYear >= starts[m+1] {
 		m++
 	}
-	return date{tableStart + i, m, inYear - starts[m] + 1}
+	return Date{tableStart + i, m, inYear - starts[m] + 1}
 }
 
 // days returns the day since 1970-01-01; the inverse of dateOf.
-func (d date) days() int {
-	return int(yearStarts[d.year-tableStart]) + monthStarts[kindOf(d.year).leap()][d.month] + d.day - 1
+func (d Date) days() int {
+	return int(yearStarts[d.Year-tableStart]) + monthStarts[kindOf(d.Year).leap()][d.Month] + d.Day - 1
 }
