@@ -1,0 +1,57 @@
+package service_test
+
+import (
+	"math"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+func TestBackoffDoublesBetweenItsBounds(t *testing.T) {
+	b := service.Backoff{Least: time.Second, Most: 10 * time.Second}
+	for range 2 { // and once more after Reset
+		for i, whole := range []time.Duration{1, 2, 4, 8, 10, 10, 10} {
+			whole *= time.Second
+			if got := b.Next(); got < whole/2 || got > whole {
+				t.Errorf("after failure %d: %s, want %s to %s", i+1, got, whole/2, whole)
+			}
+		}
+		b.Reset()
+	}
+}
+
+func TestDelayOfExtremes(t *testing.T) {
+	for _, c := range []struct {
+		failures                 int
+		least, most, from, until time.Duration
+	}{
+		{math.MaxInt, 1, math.MaxInt64, math.MaxInt64 / 2, math.MaxInt64},
+		{math.MaxInt, 0, time.Second, 0, 0},
+		{0, time.Second, time.Minute, time.Second / 2, time.Second},
+		{1, time.Minute, time.Second, time.Second / 2, time.Second},
+		{5, 0, 0, 0, 0},
+	} {
+		if got := service.Delay(c.failures, c.least, c.most); got < c.from || got > c.until {
+			t.Errorf("Delay(%d, %s, %s) = %s, want %s to %s", c.failures, c.least, c.most, got, c.from, c.until)
+		}
+	}
+}
+
+func TestDelaysSpread(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for range 100 {
+		seen[service.Delay(1, time.Hour, time.Hour)] = true
+	}
+	if len(seen) < 50 {
+		t.Errorf("100 delays have %d values", len(seen))
+	}
+}
+
+func TestBootIDs(t *testing.T) {
+	id := service.BootID()
+	if !regexp.MustCompile(`^[0-9a-f]{12}$`).MatchString(id) || id == service.BootID() {
+		t.Errorf("the boot id %q is no new one of 12 digits", id)
+	}
+}
