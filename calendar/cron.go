@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/adhocore/gronx"
@@ -74,7 +75,7 @@ func parseCron(t text) (Schedule, error) {
 		words = cut(expression).words
 	}
 	if err := p.expression(words); err != nil {
-		return nil, err
+		return nil, cmp.Or(p.zoneBehind(words), err)
 	}
 	c.text = strings.Join(p.normal, " ")
 	if !gronx.IsValid(c.text) {

@@ -176,6 +176,19 @@ func (p *cronParser) clock() elapse.Clock {
 	return elapse.Clock{Hours: uint32(p.sets[cronHour]), Minutes: p.sets[cronMinute], Seconds: p.sets[cronSecond]}
 }
 
+// zoneBehind is the error for a zone at the end, where calendar events have theirs.
+func (p *cronParser) zoneBehind(words []word) error {
+	if len(words) < 6 {
+		return nil
+	}
+	last := words[len(words)-1]
+	if _, err := elapse.ZoneNamed(last.text); err != nil {
+		return nil
+	}
+	meant := zonePrefixes[0] + last.text + " " + strings.TrimSpace(p.timer[:last.at])
+	return p.failAt(last.at, "the zone of a cron expression stands in front%s", didYouMean(ifTimer(meant)))
+}
+
 // unknownName is the error for what starts with a name such as @reboot.
 func (p *cronParser) unknownName(words []word) error {
 	name := words[0]

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -10,11 +11,8 @@ import (
 func parseEvent(t text) (Schedule, error) {
 	s := newScanner(t)
 	e := &event{}
-	z, err := s.zoneSuffix(&e.spec)
-	if err == nil {
-		err = s.event(&e.spec)
-	}
-	if err != nil {
+	z, unknown := s.zoneSuffix(&e.spec)
+	if err := cmp.Or(s.event(&e.spec), unknown); err != nil { // what stands first, first
 		return nil, otherNotation(t, err)
 	}
 	if e.spec.zone == elapse.UTC.Name {
@@ -32,12 +30,12 @@ func (s *scanner) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 	if space <= 0 || name == "" || !isLetter(name[0]) {
 		return elapse.UTC, nil
 	}
+	s.end = space
 	z, err := s.zoneAt(space+1, name)
 	if err != nil {
 		return nil, err
 	}
 	spec.zone = z.Name
-	s.end = space
 	return z, nil
 }
 

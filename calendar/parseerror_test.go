@@ -48,7 +48,12 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"12:00 Europe/../../etc/passwd", "      ^", "is not the name of a time zone"},
 		{"TZ=Mars/Olympus 0 0 * * *", "   ^", `unknown time zone "Mars/Olympus"`},
 		{"every 1 day Mars", "            ^", `unknown time zone "Mars"`},
+		{"12:00 Europe/Berln", "      ^", `unknown time zone "Europe/Berln"; did you mean "Europe/Berlin"?`},
+		{"12:00 Mars", "      ^", `unknown time zone "Mars"; use a name of the zone database, such as Europe/Berlin`},
+		{"evry day at noon", "^", `did you mean "every"?`},
 		// cron
+		{"0 2 * * * Europe/Berlin", "          ^", `did you mean "CRON_TZ=Europe/Berlin 0 2 * * *"?`},
+		{"CRON_TZ=Asia/Tokyo 0 2 * * * UTC", "                             ^", "stands in front"},
 		{"0 2 * *", "       ^", `a cron expression has 5 to 7 fields, this one has 4; did you mean "0 2 * * *"?`},
 		{"0 0 * * * * * *", "              ^", "has 5 to 7 fields, this one has 8"},
 		{"0 25 * * *", "  ^", "hour 25 is not in 0..23"},
@@ -101,7 +106,7 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 }
 
 func TestSuggestionsAreTimers(t *testing.T) {
-	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks"} {
+	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks", "0 2 * * * Europe/Berlin"} {
 		_, err := Parse(timer)
 		var wrong *ParseError
 		if !errors.As(err, &wrong) {

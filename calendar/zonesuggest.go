@@ -17,6 +17,23 @@ var commonZones = map[string]string{
 	"JST": "Asia/Tokyo", "IST": "Asia/Kolkata", "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
 }
 
+// likelyZones are candidates for a name with a typing error: those of the largest cities.
+var likelyZones = []string{
+	"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Bogota",
+	"America/Buenos_Aires", "America/Chicago", "America/Denver", "America/Lima",
+	"America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Santiago",
+	"America/Sao_Paulo", "America/Toronto", "America/Vancouver", "Asia/Bangkok", "Asia/Dhaka",
+	"Asia/Dubai", "Asia/Hong_Kong", "Asia/Istanbul", "Asia/Jakarta", "Asia/Jerusalem",
+	"Asia/Karachi", "Asia/Kolkata", "Asia/Manila", "Asia/Riyadh", "Asia/Seoul", "Asia/Shanghai",
+	"Asia/Singapore", "Asia/Taipei", "Asia/Tehran", "Asia/Tokyo", "Australia/Melbourne",
+	"Australia/Perth", "Australia/Sydney", "Europe/Amsterdam", "Europe/Athens", "Europe/Berlin",
+	"Europe/Brussels", "Europe/Bucharest", "Europe/Copenhagen", "Europe/Dublin",
+	"Europe/Helsinki", "Europe/Istanbul", "Europe/Kyiv", "Europe/Lisbon", "Europe/London",
+	"Europe/Madrid", "Europe/Moscow", "Europe/Oslo", "Europe/Paris", "Europe/Prague",
+	"Europe/Rome", "Europe/Stockholm", "Europe/Vienna", "Europe/Warsaw", "Europe/Zurich",
+	"Pacific/Auckland", "Pacific/Honolulu",
+}
+
 // zoneAt returns the zone of a name that stands at an offset of the timer.
 func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
 	z, err := elapse.ZoneNamed(name)
@@ -37,10 +54,13 @@ func suggestZone(name string) string {
 			return didYouMean(usual)
 		}
 	}
+	if zone := nearest(name, likelyZones...); zone != "" {
+		return didYouMean(zone)
+	}
 	if short := nearest(name, slices.Sorted(maps.Keys(shorthands))...); short != "" && len(name) > 3 {
 		return "; a name such as " + short + " stands alone"
 	}
-	return ", which are those of the zone database, such as Europe/Berlin"
+	return "; use a name of the zone database, such as Europe/Berlin"
 }
 
 // usualCase writes each part of a name with a capital, but for small words: America/Port_of_Spain.
