@@ -39,7 +39,8 @@ func (p *cronParser) expression(words []word) error {
 	}
 	p.combineDays(p.normal[cronDay-first], p.normal[cronWeekday-first])
 	if len(words) == 6 && first == 1 && !hasYear(p.normal[5]) {
-		p.normal = append([]string{"0"}, p.normal...) // the year has lost its zeros, and must not be taken for a weekday
+		// The year has lost its zeros, and must not be read as a weekday.
+		p.normal = append([]string{"0"}, p.normal...)
 	}
 	return nil
 }

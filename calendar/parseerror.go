@@ -10,7 +10,7 @@ import (
 type ParseError struct {
 	Timer  string `json:"timer"`   // as it was given
 	Offset int    `json:"offset"`  // byte at which the trouble starts, 0 to len(Timer)
-	Msg    string `json:"message"` // what was found and what was expected, with a suggestion where one comes to mind
+	Msg    string `json:"message"` // what was found, what was expected, and a suggestion
 }
 
 // Error returns the message with the timer and the place.

@@ -13,17 +13,18 @@ const (
 	LintNever       = "never"        // the schedule never elapses again
 	LintLeapYears   = "leap-years"   // it elapses in leap years only
 	LintShortMonths = "short-months" // it names days that some of its months lack
-	LintMoved       = "dst-moved"    // a change of the clock leaves out an elapse, which happens later on the clock
+	LintMoved       = "dst-moved"    // a change of the clock moves an elapse
 	LintAdded       = "dst-added"    // a change of the clock repeats an hour, and elapses in it
 	LintMerged      = "dst-merged"   // a change of the clock makes two elapses one
 	LintFrequent    = "frequent"     // it elapses more often than wanted
 )
 
-// Finding is something about a schedule that its author may not expect. It is no error.
+// Finding is something that the author of a timer may not expect. It is not an error.
 type Finding struct {
-	Code    string    `json:"code"`        // one of the Lint constants
-	Message string    `json:"message"`     // in English
-	At      time.Time `json:"at,omitzero"` // the first elapse concerned, in UTC; zero where the finding is no matter of time
+	Code    string `json:"code"`    // one of the Lint constants
+	Message string `json:"message"` // in English
+	// At is the first elapse concerned, in UTC. It is zero if the finding has no time.
+	At time.Time `json:"at,omitzero"`
 }
 
 // lintYears is how far Lint looks ahead for changes of the clock.

@@ -20,7 +20,7 @@ func NewSet(rule DateRule, c Clock, z *Zone) Set {
 	return Set{z, rule, timetable{rule.compile(), c}}
 }
 
-// Elapses returns the set. By this method, schedules that embed a set are told from others.
+// Elapses returns the set itself: schedules that embed one are recognized by this method.
 func (s *Set) Elapses() *Set { return s }
 
 // Clock returns the times of day.
@@ -76,7 +76,7 @@ func (s *Set) next(from Instant) (Instant, bool) {
 	}
 }
 
-// skip returns the next period worth a look after period i had no elapse from the given instant on.
+// skip returns the next period to search, after period i had no elapse from the given instant on.
 func (s *Set) skip(i int, from Instant) (int, Instant) {
 	next := s.Zone.periods[i+1]
 	w := Wall(from) + s.Zone.periods[i].offset
@@ -121,10 +121,11 @@ func (s *Set) prev(until Instant) (Instant, bool) {
 	}
 }
 
-// skipBack returns the latest period worth a look after period i had no elapse, and its last
-// instant.
+// skipBack returns the latest earlier period to search, and its last instant, after period i had no
+// elapse.
 func (s *Set) skipBack(i int) (int, Instant) {
-	w, ok := s.table.prev(Wall(s.Zone.periods[i].start) + beyondOffsets) // no earlier period shows a later time
+	// No earlier period shows a later time than this.
+	w, ok := s.table.prev(Wall(s.Zone.periods[i].start) + beyondOffsets)
 	if !ok {
 		w = FirstWall
 	}

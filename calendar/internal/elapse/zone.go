@@ -14,7 +14,7 @@ type Instant int64
 
 // InstantOf returns the instant of a time; fractions of a microsecond are dropped.
 func InstantOf(t time.Time) Instant {
-	const limit = 1 << 40 // seconds; far beyond the supported years, far within 64 bits of microseconds
+	const limit = 1 << 40 // seconds; beyond the supported years, and no overflow in microseconds
 	sec := min(max(t.Unix(), -limit), limit)
 	return Instant(sec)*Instant(Second) + Instant(t.Nanosecond()/1000)
 }
