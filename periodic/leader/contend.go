@@ -13,7 +13,7 @@ func (e *Elector) run(ctx context.Context) {
 		timer := time.NewTimer(e.step(ctx, woken))
 		select {
 		case <-ctx.Done():
-		case <-e.wake:
+		case <-e.life.Woken():
 			woken = true
 		case <-timer.C:
 			woken = false
@@ -124,7 +124,7 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 	if err != nil {
 		return e.trouble("acquire the lock", err)
 	}
-	e.retry = 0
+	e.retry.Reset()
 	if t == nil {
 		return e.cfg.Heartbeat / 10 // somebody was faster: look who
 	}
@@ -135,7 +135,7 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 // follow stands by while somebody else holds the lock. An exclusive elector
 // ends.
 func (e *Elector) follow(l Lock) time.Duration {
-	e.retry = 0
+	e.retry.Reset()
 	e.owed = false
 	if e.cfg.Exclusive {
 		e.finish(&HeldError{Lock: l})
@@ -204,8 +204,7 @@ func (e *Elector) inspect(ctx context.Context) (Lock, error) {
 // rarely, once in a Heartbeat at the least.
 func (e *Elector) trouble(doing string, err error) time.Duration {
 	e.fail(doing, err)
-	e.retry = min(max(2*e.retry, e.cfg.Heartbeat/20), e.cfg.Heartbeat)
-	return e.retry
+	return e.retry.Next()
 }
 
 // patience is how long an answer is waited for by somebody who does not hold

@@ -6,29 +6,30 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Elector contends for a lock and keeps it. It is safe for concurrent use.
 type Elector struct {
-	store Store
-	cfg   Config
-	wake  chan struct{}
-	done  chan struct{}
+	store    Store
+	cfg      Config
+	life     *service.Lifecycle
+	starting sync.Mutex // held by Start
+	left     error      // of leave; to be read when the goroutine has ended
 
 	mu      sync.Mutex
-	started bool
-	stop    context.CancelFunc
 	term    *Term         // the last one, until its end was noticed
 	why     ending        // of the last term
 	err     error         // why the elector has ended
 	changed chan struct{} // closed when a term begins, or the elector ends
 	seen    Lock          // as last looked at
 
-	// The own goroutine's; Start and Stop touch them when it does not run.
+	// Owned by the goroutine; before it runs, by Start.
 	owed      bool      // the row may be ours
 	standBack time.Time // no contending before
 	shown     string    // holder of the last EventStandby
-	retry     time.Duration
+	retry     service.Backoff
 }
 
 // ending is why a term ended.
@@ -54,9 +55,9 @@ func New(store Store, cfg Config) (*Elector, error) {
 	return &Elector{
 		store:   store,
 		cfg:     cfg,
-		wake:    make(chan struct{}, 1),
-		done:    make(chan struct{}),
+		life:    service.New("elector"),
 		changed: make(chan struct{}),
+		retry:   service.Backoff{Least: cfg.Heartbeat / 20, Most: cfg.Heartbeat},
 	}, nil
 }
 
@@ -64,37 +65,29 @@ func New(store Store, cfg Config) (*Elector, error) {
 // the lock first: Start returns a [*HeldError] if somebody else holds it, or
 // the error that kept it from finding out, and can then be called again. The
 // end of ctx ends that look only; Stop ends the elector. A second Start returns
-// [ErrStarted].
+// an error that wraps [ErrStarted].
 func (e *Elector) Start(ctx context.Context) error {
-	e.mu.Lock()
-	refused := e.started
-	e.started = true
-	e.mu.Unlock()
-	if refused {
+	if !e.starting.TryLock() {
+		return ErrStarted
+	}
+	defer e.starting.Unlock()
+	if e.life.Started() {
 		return ErrStarted
 	}
 	if e.cfg.Exclusive {
 		if err := e.seize(ctx); err != nil {
-			e.mu.Lock()
-			e.started = false
-			e.mu.Unlock()
 			return err
 		}
 	}
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	e.mu.Lock()
-	e.stop = stop
-	e.mu.Unlock()
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		e.store.Watch(running, e.nudge, func(err error) { e.fail("watch the lock", err) })
+	err := e.life.Start(context.WithoutCancel(ctx), func(soft, hard context.Context) {
+		e.run(soft)
+		e.left = e.leave(hard)
+	}, func(soft context.Context) {
+		e.store.Watch(soft, e.life.Wake, func(err error) { e.fail("watch the lock", err) })
 	})
-	go func() {
-		defer close(e.done)
-		defer watching.Wait()
-		defer stop()
-		e.run(running)
-	}()
+	if err != nil { // Stop was called while Start seized the lock
+		return errors.Join(err, e.leave(ctx))
+	}
 	return nil
 }
 
@@ -103,15 +96,15 @@ func (e *Elector) Start(ctx context.Context) error {
 // expires by itself. End whatever relies on the lock before. An elector that
 // was never started, or has been stopped, stops at once.
 func (e *Elector) Stop(ctx context.Context) error {
-	e.mu.Lock()
-	stop := e.stop
-	e.stop, e.started = nil, true
-	e.mu.Unlock()
-	if stop == nil {
-		return nil
+	err := e.life.Stop(ctx)
+	if e.left == nil {
+		return nil // released, even if ctx has ended since
 	}
-	stop()
-	<-e.done
+	return errors.Join(e.left, err)
+}
+
+// leave ends the term and releases the lock.
+func (e *Elector) leave(ctx context.Context) error {
 	t, led := e.Term()
 	if t != nil && !led { // it ended while the goroutine did
 		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
@@ -178,15 +171,7 @@ func (e *Elector) endTerm(t *Term, why ending) {
 		t.finish()
 	}
 	e.mu.Unlock()
-	e.nudge()
-}
-
-// nudge has the elector look at the lock now. It never blocks.
-func (e *Elector) nudge() {
-	select {
-	case e.wake <- struct{}{}:
-	default: // it will look already
-	}
+	e.life.Wake()
 }
 
 // finish ends the elector for good.

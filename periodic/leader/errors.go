@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 var (
@@ -11,7 +13,7 @@ var (
 	// term's context: the lock is not held any more in this term.
 	ErrLost = errors.New("the scheduler lock is not held any more")
 	// ErrStarted is returned by [Elector.Start] the second time.
-	ErrStarted = errors.New("the elector was started already; make a new one")
+	ErrStarted = service.ErrStarted
 	// ErrStopped is returned by [Elector.Await] once the elector has stopped.
 	ErrStopped = errors.New("the elector has stopped")
 )

@@ -76,6 +76,31 @@ func TestStopIsSafeTwiceAndUnstarted(t *testing.T) {
 	})
 }
 
+// Stop may come while Start still waits for the lock: then nothing runs, and the
+// lock is free again.
+func TestStopDuringStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rows := newTable()
+		a := newContender(t, rows, "a", exclusive)
+		a.link.set(func(l *link) { l.slow = 5 * time.Second })
+		started := make(chan error)
+		go func() { started <- a.Start(t.Context()) }()
+		synctest.Wait()
+		if err := a.Start(t.Context()); !errors.Is(err, leader.ErrStarted) {
+			t.Errorf("a second Start at the same time = %v, want ErrStarted", err)
+		}
+		if err := a.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-started; !errors.Is(err, leader.ErrStarted) {
+			t.Errorf("Start = %v, want ErrStarted", err)
+		}
+		if row := rows.read(leader.DefaultLock); row.State() != leader.Free || a.leads() {
+			t.Errorf("the row is %s, leading %t; want it free", row.State(), a.leads())
+		}
+	})
+}
+
 func TestStopReleasesAndSaysSoIfItCannot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := newTable()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	lifecycle "github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -21,48 +22,38 @@ type unhandled struct {
 	handled []string // tasks
 	groups  []string // that the executor serves; empty: all
 	poll    time.Duration
-
-	cancel context.CancelFunc // nil: not started
-	done   chan struct{}
+	life    *lifecycle.Lifecycle
 }
 
 func (s *services) unhandled(executor *jobqueue.Executor) *unhandled {
 	return &unhandled{
 		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: executor.Tasks(), groups: s.config.Executor.Groups,
-		poll: max(cmp.Or(s.config.Executor.PollInterval, jobqueue.DefaultPollInterval), time.Second), done: make(chan struct{}),
+		poll: max(cmp.Or(s.config.Executor.PollInterval, jobqueue.DefaultPollInterval), time.Second),
+		life: lifecycle.New("search for unhandled jobs"),
 	}
 }
 
 // Start begins to look and returns at once.
 func (u *unhandled) Start(ctx context.Context) error {
-	ctx, u.cancel = context.WithCancel(ctx)
-	go func() {
-		defer close(u.done)
+	return u.life.Start(ctx, func(soft, _ context.Context) {
 		ticker := time.NewTicker(u.poll)
 		defer ticker.Stop()
 		for {
-			u.look(ctx)
+			u.look(soft)
 			select {
-			case <-ctx.Done():
+			case <-soft.Done():
 				return
 			case <-ticker.C:
 			}
 		}
-	}()
-	return nil
+	})
 }
 
 // Stop ends it and waits for that.
-func (u *unhandled) Stop(context.Context) error {
-	if u.cancel != nil {
-		u.cancel()
-		<-u.done
-	}
-	return nil
-}
+func (u *unhandled) Stop(ctx context.Context) error { return u.life.Stop(ctx) }
 
 // Done is closed when it has ended.
-func (u *unhandled) Done() <-chan struct{} { return u.done }
+func (u *unhandled) Done() <-chan struct{} { return u.life.Done() }
 
 // look names the tasks that are new to it. Trouble with the database is left to
 // the executor, which has the same and tells of it.
