@@ -12,14 +12,9 @@ import (
 // OnBoth runs a test with an empty database of each kind.
 func OnBoth(t *testing.T, test func(t *testing.T, s Shell)) {
 	t.Helper()
-	for name, newURL := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, Shell{Env: map[string]string{"NEXTRUN_DB": newURL(t), "NEXTRUN_NAME": "test"}})
-		})
-	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		test(t, Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}})
+	})
 }
 
 // OnBothMigrated is OnBoth with the tables made, and without the housekeeping

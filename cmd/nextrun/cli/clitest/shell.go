@@ -3,13 +3,13 @@ package clitest
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // Shell is a user with a database.
@@ -75,18 +75,7 @@ func Decode(t *testing.T, text string, value any) {
 // Exec runs a statement as somebody who knows nothing of nextrun.
 func (s Shell) Exec(t *testing.T, statement string) {
 	t.Helper()
-	driver, source := "postgres", s.Env["NEXTRUN_DB"]
-	if path, ok := strings.CutPrefix(source, "sqlite:"); ok {
-		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=5000"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
+	storetest.At(t, s.Env["NEXTRUN_DB"]).Exec(statement)
 }
 
 // Submit submits a job by hand and returns its id.

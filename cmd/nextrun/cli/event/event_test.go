@@ -18,7 +18,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
 
-const signingKey = "a key of more than 16 bytes"
+const signingKey = "raw:a key of more than 16 bytes"
 
 // From an INSERT to a webhook: the task's tick becomes an event, which the relay
 // posts, signed.
@@ -54,7 +54,12 @@ func TestRelayPostsTheEventsOfTasks(t *testing.T) {
 		s.Fails(t, ui.Failed, []string{"relay"}, "relay.topics.billing", "KEY")
 		s.Env["KEY"] = signingKey
 		relay := s.Start(t, "relay")
-		got := <-deliveries
+		var got delivery
+		select {
+		case got = <-deliveries:
+		case exit := <-relay.Exit:
+			t.Fatalf("the relay ended with exit code %d", exit)
+		}
 		if err := webhook.Verify(got.header, got.body, time.Now(), time.Minute, signingKey); err != nil {
 			t.Errorf("the signature: %v", err)
 		}
