@@ -41,10 +41,10 @@ func Example() {
 	must(err)
 	executor.Register("greet", jobqueue.JSON(func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {
 		fmt.Println("Good morning,", args.To)
-		stop() // once is enough here
+		stop() // this example ends after one greeting
 		return nil
 	}))
-	executor.Register(store.HousekeepingTask, db.Housekeeping())
+	executor.Register(store.HousekeepingTask, db.Housekeeping()) // runs daily, deletes old rows
 
 	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app"})
 	must(err)
@@ -56,8 +56,8 @@ func Example() {
 	must(periodic.NewTasks(db.Tasks()).Add(ctx, task)) // an INSERT from anywhere does the same
 
 	<-ctx.Done()
-	must(scheduler.Stop(context.Background())) // finishes the batch in hand
-	must(executor.Stop(context.Background()))  // finishes the jobs in hand
+	must(scheduler.Stop(context.Background())) // finishes the current batch
+	must(executor.Stop(context.Background()))  // waits for running jobs
 	must(db.Close())
 
 	// Output: Good morning, Ada

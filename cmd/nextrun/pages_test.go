@@ -70,14 +70,18 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 }
 
-// pages are the README and those in docs/.
+// pages are the README and those in docs/ and below.
 func pages(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	list := []string{"../../README.md"}
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: found %d pages, %v", pattern, len(found), err)
+		}
+		list = append(list, found...)
 	}
-	return append(docs, "../../README.md")
+	return list
 }
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)
