@@ -32,22 +32,26 @@ func (l EventLog) Watch(ctx context.Context, wake func(), report func(error)) {
 
 // Read implements [outbox.Log].
 func (l EventLog) Read(ctx context.Context, topic string, after int64, limit int) ([]outbox.Event, error) {
-	var events []outbox.Event
-	_, err := l.db.placeEvents(ctx, []string{topic})
+	var rows []eventRow
+	err := l.db.placeAll(ctx, []string{topic})
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
-			events, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: outbox.DefaultBatchBytes})
+			rows, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: outbox.DefaultBatchBytes})
 			return err
 		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read events of topic %q: %w", topic, err)
 	}
+	events := make([]outbox.Event, len(rows))
+	for i, r := range rows {
+		events[i] = r.event()
+	}
 	return events, nil
 }
 
 // eventsAfter returns events of a topic behind a position.
-func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outbox.Terms) ([]outbox.Event, error) {
+func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outbox.Terms) ([]eventRow, error) {
 	var rows []eventRow
 	err := tx.list(ctx, &rows, `WITH head AS (
 			SELECT id, position, octet_length(payload) AS size FROM event_store
@@ -56,11 +60,7 @@ func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms 
 			SELECT id, sum(size) OVER (ORDER BY position) AS bytes, row_number() OVER (ORDER BY position) AS n FROM head)
 		SELECT `+eventColumns+` FROM sized JOIN event_store AS e ON e.id = sized.id
 		WHERE n = 1 OR bytes <= $4 ORDER BY e.position`, topic, after, terms.Limit, terms.Bytes)
-	events := make([]outbox.Event, len(rows))
-	for i, r := range rows {
-		events[i] = r.event()
-	}
-	return events, err
+	return rows, err
 }
 
 // End implements [outbox.Log].
@@ -73,9 +73,9 @@ func (l EventLog) End(ctx context.Context, topic string) (int64, error) {
 func (l EventLog) Ends(ctx context.Context, topics []string) (map[string]int64, error) {
 	var rows []struct {
 		Topic    string
-		Position int64
+		Position rowInt
 	}
-	_, err := l.db.placeEvents(ctx, topics)
+	err := l.db.placeAll(ctx, topics)
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
 			if topics == nil {
@@ -94,7 +94,7 @@ func (l EventLog) Ends(ctx context.Context, topics []string) (map[string]int64, 
 	}
 	ends := make(map[string]int64, len(rows))
 	for _, r := range rows {
-		ends[r.Topic] = r.Position
+		ends[r.Topic] = int64(r.Position.n)
 	}
 	return ends, nil
 }
@@ -131,25 +131,25 @@ func (l EventLog) Seek(ctx context.Context, topic string, position int64) error 
 func (l EventLog) Offsets(ctx context.Context) ([]outbox.Offset, error) {
 	var rows []struct {
 		Topic    string
-		Position int64
-		Last     int64
+		Position rowInt
+		Last     rowInt
 		Holder   sql.NullString
-		Attempts int
+		Attempts rowInt
 		Problem  sql.NullString
 	}
 	err := l.db.View(ctx, func(tx *Tx) error {
 		return tx.list(ctx, &rows, `SELECT o.topic, o.position, coalesce(t.position, 0) AS last,
 				CASE WHEN o.expires > $2 THEN o.holder END AS holder, o.attempts, o.problem
 			FROM event_offset AS o LEFT JOIN event_topic AS t ON t.topic = o.topic
-			WHERE o.group_ = $1 ORDER BY o.topic`, l.group, Timestamp(tx.now))
+			WHERE o.group_ = $1 AND (o.topic <> '*' OR t.topic IS NOT NULL) ORDER BY o.topic`, l.group, Timestamp(tx.now))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list offsets of group %q: %w", l.group, err)
 	}
 	list := make([]outbox.Offset, len(rows))
 	for i, r := range rows {
-		list[i] = outbox.Offset{Group: l.group, Topic: r.Topic, Position: r.Position, End: r.Last,
-			Holder: r.Holder.String, Attempts: r.Attempts, Problem: r.Problem.String}
+		list[i] = outbox.Offset{Group: l.group, Topic: r.Topic, Position: int64(r.Position.n), End: int64(r.Last.n),
+			Holder: r.Holder.String, Attempts: r.Attempts.n, Problem: r.Problem.String}
 	}
 	return list, nil
 }

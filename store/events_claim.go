@@ -3,16 +3,25 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Claim implements [outbox.Source].
 func (l EventLog) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	placed, err := true, error(nil)
-	if c.Among == nil {
-		placed, err = l.db.placeEvents(ctx, c.Topics)
+	var placed placing
+	var err error
+	switch {
+	case c.Alone:
+		placed, err = l.db.placeEvents(ctx, c.Among, nil, true)
+	case c.Among == nil:
+		if err = l.join(ctx, c.Topics); err == nil {
+			placed, err = l.db.placeEvents(ctx, c.Topics, c.Held, false)
+		}
 	}
 	if err == nil {
 		claimed, err = l.db.claimTopics(ctx, c, l.unreadTopics, l.acquireTopics)
@@ -20,84 +29,119 @@ func (l EventLog) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, er
 	if err != nil {
 		return claimed, fmt.Errorf("claim topics for group %q: %w", l.group, err)
 	}
-	if !placed {
-		claimed.Next = soon(claimed.Next)
+	claimed.Unreadable = append(claimed.Unreadable, placed.unreadable...)
+	for _, h := range placed.held {
+		if !slices.ContainsFunc(claimed.Held, func(other outbox.HeldUp) bool { return other.Topic == h.Topic }) {
+			claimed.Held = append(claimed.Held, h)
+		}
+	}
+	if placed.more {
+		claimed.Next = 0
 	}
 	return claimed, nil
+}
+
+// allTopics stands for the topics that a group has not begun to read.
+const allTopics = "*"
+
+// join records that there is a group that reads topics, all if topics is nil, so
+// that [OutboxStore.Prune] keeps for it events of topics that are new.
+func (l EventLog) join(ctx context.Context, topics []string) error {
+	if topics == nil {
+		topics = []string{allTopics}
+	}
+	r, err := l.db.texts(1, topics)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	if err := l.db.viewOutbox(ctx, func(tx *Tx) error {
+		return tx.list(ctx, &missing, `SELECT value FROM `+r.sql+` AS v
+			WHERE NOT EXISTS (SELECT 1 FROM event_offset WHERE group_ = $2 AND topic = value)`, r.param, l.group)
+	}); err != nil || len(missing) == 0 {
+		return err
+	}
+	_, err = l.db.eachTopic(ctx, missing, true, func(ctx context.Context, tx *Tx, topics []string) error {
+		return l.addOffsets(ctx, tx, topics)
+	}, func() {})
+	return err
+}
+
+// addOffsets adds the group's offsets in topics that it has not read yet.
+func (l EventLog) addOffsets(ctx context.Context, tx *Tx, topics []string) error {
+	r, err := tx.db.texts(1, topics)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, `INSERT INTO event_offset (group_, topic) SELECT CAST($2 AS varchar(254)), value FROM `+r.sql+` AS v
+		WHERE NOT EXISTS (SELECT 1 FROM event_offset WHERE group_ = $2 AND topic = value) ORDER BY value
+		ON CONFLICT DO NOTHING`, r.param, l.group)
+	return err
 }
 
 // unreadTopics lists the topics of which the group has not read all.
 func (l EventLog) unreadTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 	var rows []topicRow
-	err := tx.list(ctx, &rows, `SELECT t.topic, o.retry, o.holder, o.expires, false AS stopped
-		FROM event_topic AS t LEFT JOIN event_offset AS o ON o.group_ = $1 AND o.topic = t.topic
-		WHERE t.position > coalesce(o.position, 0)`, l.group)
+	err := tx.list(ctx, &rows, `SELECT p.topic, `+isText+` AS readable, o.retry, o.holder, o.expires, false AS stopped
+		FROM event_topic AS p LEFT JOIN event_offset AS o ON o.group_ = $1 AND o.topic = p.topic
+		WHERE p.position > coalesce(o.position, 0)`, l.group)
 	return rows, err
 }
 
 // acquireTopics is the [acquire] of a consumer group.
-func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, error) {
+func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+	if err := l.addOffsets(ctx, tx, topics); err != nil {
+		return nil, nil, err
+	}
 	r, err := tx.texts(1, topics)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if _, err := tx.exec(ctx, `INSERT INTO event_offset (group_, topic) SELECT CAST($2 AS varchar(254)), value FROM `+r.sql+` AS v
-		WHERE NOT EXISTS (SELECT 1 FROM event_offset WHERE group_ = $2 AND topic = value) ORDER BY value
-		ON CONFLICT DO NOTHING`, r.param, l.group); err != nil {
-		return nil, err
-	}
+	free := `SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM ` + r.sql + ` AS v)
+		AND (expires IS NULL OR expires <= $3 OR holder IS NULL OR holder = $4)`
 	var leases []leaseRow
-	err = tx.list(ctx, &leases, `UPDATE event_offset SET holder = $3, token = token + 1, expires = $4
-		WHERE group_ = $2 AND topic IN (
-			SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM `+r.sql+` AS v)
-				AND (expires IS NULL OR expires <= $5 OR holder IS NULL OR holder = $3)`+tx.db.dialect.lockRows()+`)
-		RETURNING topic, token`,
-		r.param, l.group, c.Holder, Timestamp(tx.now.Add(c.Lease)), Timestamp(tx.now))
-	if err != nil {
-		return nil, err
+	if err := tx.list(ctx, &leases, `UPDATE event_offset SET holder = $4, token = token + 1, expires = $5
+		WHERE group_ = $2 AND topic IN (`+free+tx.db.dialect.lockRows()+`) RETURNING topic, token`,
+		r.param, l.group, Timestamp(tx.now), c.Holder, Timestamp(tx.now.Add(c.Lease))); err != nil {
+		return nil, nil, err
 	}
-	var batches []outbox.Batch
-	for _, lease := range leases {
-		b, err := l.nextEvents(ctx, tx, outbox.Lease{Topic: lease.Topic, Holder: c.Holder, Token: lease.Token}, c.Terms)
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			batches = append(batches, *b)
-		}
+	next := func(ctx context.Context, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
+		return l.nextEvents(ctx, tx, lease, terms)
 	}
-	return batches, nil
+	return tx.firstBatches(ctx, c, topics, leases, next, func(names *[]string) error {
+		return tx.list(ctx, names, free, r.param, l.group, Timestamp(tx.now), c.Holder)
+	})
 }
 
 // nextEvents returns the next events of a topic that a member holds. If there
 // are none it gives the lease back.
 func (l EventLog) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
 	var offset struct {
-		Position int64
-		Last     int64
-		Attempts int
-		Retry    Timestamp
+		Position rowInt
+		Last     rowInt
+		Attempts rowInt
+		Retry    rowTime
 	}
 	if err := tx.get(ctx, &offset, `SELECT position, attempts, retry,
 			(SELECT position FROM event_topic WHERE topic = $2) AS last
 		FROM event_offset WHERE group_ = $1 AND topic = $2`, l.group, lease.Topic); err != nil {
 		return nil, err
 	}
-	read := offset.Position
+	read := int64(offset.Position.n)
 	if !offset.Retry.Time().After(tx.now) {
-		events, err := tx.eventsAfter(ctx, lease.Topic, offset.Position, terms)
+		rows, err := tx.eventsAfter(ctx, lease.Topic, read, terms)
 		if err != nil {
 			return nil, err
 		}
 		b := &outbox.Batch{Lease: lease}
-		for _, e := range events {
-			b.Items = append(b.Items, outbox.Item{Event: e})
+		for _, r := range rows {
+			b.Items = append(b.Items, outbox.Item{Event: r.event(), Problem: r.unreadable()})
 		}
 		if len(b.Items) > 0 {
-			b.Items[0].Attempts = offset.Attempts
+			b.Items[0].Attempts = offset.Attempts.n
 			return b, nil
 		}
-		read = max(read, offset.Last) // what was there has been removed
+		read = max(read, int64(offset.Last.n)) // what was there has been removed
 	}
 	_, err := tx.exec(ctx, `UPDATE event_offset SET holder = NULL, expires = $5, position = $6
 		WHERE group_ = $1 AND topic = $2 AND holder = $3 AND token = $4`,
@@ -108,7 +152,7 @@ func (l EventLog) nextEvents(ctx context.Context, tx *Tx, lease outbox.Lease, te
 // Settle implements [outbox.Source]: the offset moves to the last event that
 // was consumed.
 func (l EventLog) Settle(ctx context.Context, s outbox.Settlement) (next *outbox.Batch, err error) {
-	err = l.db.Update(ctx, func(tx *Tx) error {
+	err = l.db.updateOutbox(ctx, s.Again, func(tx *Tx) error {
 		held, err := l.commit(ctx, tx, s)
 		if err != nil {
 			return err
@@ -121,6 +165,9 @@ func (l EventLog) Settle(ctx context.Context, s outbox.Settlement) (next *outbox
 		}
 		return err
 	})
+	if cause := topicCause(err); err != nil && cause != isolate.Database {
+		err = unrecorded(s, cause, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("commit the offset of group %q in topic %q: %w", l.group, s.Lease.Topic, err)
 	}
@@ -135,7 +182,7 @@ func (l EventLog) commit(ctx context.Context, tx *Tx, s outbox.Settlement) (int6
 	}
 	attempts, problem, retry := 0, "", Timestamp{}
 	if f := s.Failed; f != nil {
-		attempts, problem, retry = f.Item.Attempts+1, f.Problem, Timestamp(tx.now.Add(f.Delay))
+		attempts, problem, retry = min(f.Item.Attempts, math.MaxInt32-1)+1, f.Problem, Timestamp(tx.now.Add(f.Delay))
 	}
 	holder, until := tx.renewed(s)
 	return tx.exec(ctx, `UPDATE event_offset SET expires = $5, updated = $6, position = coalesce($7, position),

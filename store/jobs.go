@@ -105,6 +105,5 @@ func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]jobqueue
 
 // texts are records of one text column, "value".
 func (tx *Tx) texts(placeholder int, values []string) (records, error) {
-	return tx.db.newRecords(placeholder, []field{{"value", fieldText}}, len(values),
-		func(i int) []any { return []any{values[i]} })
+	return tx.db.texts(placeholder, values)
 }

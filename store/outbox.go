@@ -2,7 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -34,24 +35,41 @@ const isPending = `published IS NULL AND dead IS NULL`
 // eventColumns are those of [eventRow], of event_store as e.
 const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.position`
 
-// eventRow is a row of event_store.
+// eventRow is a row of event_store. Anybody may have written it, so that it may
+// hold values of any type (SQLite).
 type eventRow struct {
 	ID               string
 	Topic            string
 	Type             string
 	AggregateID      string `db:"aggregate_id"`
-	AggregateVersion int64  `db:"aggregate_version"`
+	AggregateVersion rowInt `db:"aggregate_version"`
 	Payload          string
-	Due              Timestamp
-	Created          Timestamp
-	Position         sql.NullInt64
+	Due              rowTime
+	Created          rowTime
+	Position         rowInt
 }
 
 func (r eventRow) event() outbox.Event {
 	return outbox.Event{
-		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: r.AggregateVersion,
-		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(), Position: r.Position.Int64,
+		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: int64(r.AggregateVersion.n),
+		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(), Position: int64(r.Position.n),
 	}
+}
+
+// unreadable says which column of an event has no value of its type; empty: none.
+func (r eventRow) unreadable() string {
+	var column string
+	switch {
+	case !utf8.ValidString(r.ID):
+		column = "id is not text"
+	case !r.AggregateVersion.ok:
+		column = "aggregate_version is not a whole number"
+	case r.Created.Time().IsZero():
+		column = "created is not a time"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("event %q cannot be read: %s; repair its row of event_store", r.ID, column)
 }
 
 // leaseRow is a lease that was taken.

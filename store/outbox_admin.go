@@ -13,18 +13,18 @@ import (
 type recordRow struct {
 	eventRow
 	Status    string
-	Published Timestamp
-	Attempts  int
-	Refusals  int
+	Published rowTime
+	Attempts  rowInt
+	Refusals  rowInt
 	Problem   sql.NullString
-	Retry     Timestamp
-	Dead      Timestamp
+	Retry     rowTime
+	Dead      rowTime
 }
 
 func (r recordRow) record() outbox.Record {
 	return outbox.Record{
-		Event: r.event(), Status: outbox.Status(r.Status), Published: r.Published.Time(), Attempts: r.Attempts,
-		Refusals: r.Refusals, Problem: r.Problem.String, Retry: r.Retry.Time(), Dead: r.Dead.Time(),
+		Event: r.event(), Status: outbox.Status(r.Status), Published: r.Published.Time(), Attempts: r.Attempts.n,
+		Refusals: r.Refusals.n, Problem: r.Problem.String, Retry: r.Retry.Time(), Dead: r.Dead.Time(),
 	}
 }
 
@@ -123,12 +123,12 @@ func (s OutboxStore) Lag(ctx context.Context) ([]outbox.Lag, error) {
 	var rows []struct {
 		Topic   string
 		Pending int
-		Oldest  Timestamp
+		Oldest  rowTime
 		Dead    int
-		Strict  bool
+		Strict  rowBool
 		Holder  sql.NullString
 		Problem sql.NullString
-		Retry   Timestamp
+		Retry   rowTime
 	}
 	var list []outbox.Lag
 	err := s.db.View(ctx, func(tx *Tx) error {
@@ -140,7 +140,7 @@ func (s OutboxStore) Lag(ctx context.Context) ([]outbox.Lag, error) {
 			ORDER BY l.topic`, Timestamp(tx.now))
 		for _, r := range rows {
 			lag := outbox.Lag{Topic: r.Topic, Pending: r.Pending, Oldest: r.Oldest.Time(), Dead: r.Dead,
-				Strict: r.Strict, Holder: r.Holder.String, Problem: r.Problem.String, Retry: r.Retry.Time()}
+				Strict: bool(r.Strict), Holder: r.Holder.String, Problem: r.Problem.String, Retry: r.Retry.Time()}
 			if !lag.Oldest.IsZero() {
 				lag.Age = max(tx.now.Sub(lag.Oldest), time.Duration(0))
 			}

@@ -3,11 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -22,27 +22,29 @@ func (s OutboxStore) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed,
 
 // topicRow is a topic with something to do, and who holds it.
 type topicRow struct {
-	Topic   string
-	Retry   Timestamp // of the message whose turn it is
-	Holder  *string
-	Expires Timestamp
-	Stopped bool
+	Topic    string
+	Readable rowBool // false: the name is not text (SQLite)
+	Retry    rowTime // of the message whose turn it is
+	Holder   *string
+	Expires  rowTime
+	Stopped  rowBool
 }
 
-// acquire takes the leases of topics, as far as they can be had, and returns
-// their first batches.
-type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, error)
+// acquire takes the leases of topics. It returns their first batches, and the
+// topics that cannot be had because somebody has their row locked.
+type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error)
 
-// claimTopics looks for topics with something to do, without writing, and
-// acquires those that can be had.
+// claimTopics lists the topics with something to do, without writing, and
+// acquires as many as c asks for.
 func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
 	topics := c.Among
 	if topics == nil {
-		if err := db.View(ctx, func(tx *Tx) error {
+		if err := db.viewOutbox(ctx, func(tx *Tx) error {
 			rows, err := list(ctx, tx)
 			topics, claimed.Next = choose(rows, c, tx.now)
+			claimed.Unreadable = unreadable(rows)
 			return err
 		}); err != nil || len(topics) == 0 {
 			return claimed, err
@@ -50,46 +52,43 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 		n := min(c.Count, len(topics))
 		topics, claimed.Ready = topics[:n], topics[n:]
 	}
-	err := passOver(topics, func(topics []string) error {
-		var batches []outbox.Batch
-		err := db.updateBriefly(ctx, func(tx *Tx) (err error) {
-			batches, err = take(ctx, tx, c, topics)
+	var batches []outbox.Batch
+	var locked []outbox.HeldUp
+	held, err := db.eachTopic(ctx, topics, c.Alone,
+		func(ctx context.Context, tx *Tx, topics []string) (err error) {
+			batches, locked, err = take(ctx, tx, c, topics)
 			return err
-		})
-		if err == nil {
+		},
+		func() {
 			claimed.Batches = append(claimed.Batches, batches...)
-		}
-		return err
-	})
-	if len(claimed.Batches) < len(topics) {
+			claimed.Held = append(claimed.Held, locked...)
+		})
+	claimed.Held = append(claimed.Held, held...)
+	if len(claimed.Batches) > 0 || len(claimed.Held) > 0 {
+		err = nil // what is left is claimed the next time
+	}
+	if len(claimed.Batches)+len(claimed.Held) < len(topics) {
 		claimed.Next = soon(claimed.Next)
 	}
 	return claimed, err
 }
 
-// passOver tries all topics at once, or, if somebody has a row locked that try
-// had to wait for, each by itself, and passes over those with such a row.
-func passOver(topics []string, try func(topics []string) error) error {
-	err := try(topics)
-	switch {
-	case !errors.Is(err, ErrContended):
-		return err
-	case len(topics) == 1:
-		return nil
-	}
-	for i := range topics {
-		if err := passOver(topics[i:i+1], try); err != nil {
-			return err
+// unreadable returns the topics whose names are not text. No message of theirs
+// can be found by the name.
+func unreadable(rows []topicRow) (names []string) {
+	for _, r := range rows {
+		if !r.Readable {
+			names = append(names, r.Topic)
 		}
 	}
-	return nil
+	return names
 }
 
-// lockedPause is how soon topics that somebody else was just acquiring are
-// looked at again.
+// lockedPause is when to look again at topics that another relay acquired
+// meanwhile.
 const lockedPause = 100 * time.Millisecond
 
-// soon is lockedPause, or the time until the next look if that is shorter.
+// soon is lockedPause, or next if that is sooner.
 func soon(next time.Duration) time.Duration {
 	if next < 0 {
 		return lockedPause
@@ -105,13 +104,13 @@ func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, ne
 		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))
 	})
 	for _, r := range rows {
-		if r.Stopped || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
+		if bool(r.Stopped) || !bool(r.Readable) || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
 			continue
 		}
 		ready := r.Retry.Time()
-		// A lease of the own that is not in hand was taken by a claim that
-		// seemed to fail. One of nobody was given back; that a clock which was
-		// set back since is behind its end means nothing.
+		// If we hold the lease but do not work on the topic, the reply of a claim
+		// was lost. A lease without a holder is free, whatever expires says: the
+		// clock may have been set back.
 		free := r.Holder == nil || *r.Holder == c.Holder
 		if !free && r.Expires.Time().After(ready) {
 			ready = r.Expires.Time()
@@ -136,7 +135,7 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 			UNION ALL
 			SELECT (SELECT min(topic) FROM outbox_message WHERE `+isPending+` AND topic > p.topic)
 			FROM p WHERE p.topic IS NOT NULL)
-		SELECT p.topic,
+		SELECT p.topic, `+isText+` AS readable,
 			(SELECT retry FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS retry,
 			t.holder, t.expires, `+isStopped+` AS stopped
 		FROM p LEFT JOIN outbox_topic AS t ON t.topic = p.topic WHERE p.topic IS NOT NULL`)
@@ -147,75 +146,61 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 const isStopped = `(coalesce(t.strict, false) AND EXISTS (
 	SELECT 1 FROM outbox_message AS d WHERE d.topic = t.topic AND d.dead IS NOT NULL))`
 
+// isText is true of a topic p whose name is text, as that of a BLOB is not
+// (SQLite).
+const isText = `p.topic = CAST(p.topic AS varchar(254))`
+
 // acquireMessages is the [acquire] of the outbox.
-func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, error) {
+func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error) {
 	r, err := tx.texts(1, topics)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := tx.exec(ctx, `INSERT INTO outbox_topic (topic) SELECT value FROM `+r.sql+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM outbox_topic WHERE topic = value) ORDER BY value
 		ON CONFLICT DO NOTHING`, r.param); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	free := `SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM ` + r.sql + ` AS v)
+		AND (t.expires IS NULL OR t.expires <= $2 OR t.holder IS NULL OR t.holder = $3) AND NOT ` + isStopped
 	var leases []leaseRow
-	err = tx.list(ctx, &leases, `UPDATE outbox_topic SET holder = $2, token = token + 1, expires = $3 WHERE topic IN (
-			SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM `+r.sql+` AS v)
-				AND (t.expires IS NULL OR t.expires <= $4 OR t.holder IS NULL OR t.holder = $2) AND NOT `+isStopped+
-		tx.db.dialect.lockRows()+`) RETURNING topic, token`,
-		r.param, c.Holder, Timestamp(tx.now.Add(c.Lease)), Timestamp(tx.now))
-	if err != nil {
-		return nil, err
+	if err := tx.list(ctx, &leases, `UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $4
+		WHERE topic IN (`+free+tx.db.dialect.lockRows()+`) RETURNING topic, token`,
+		r.param, Timestamp(tx.now), c.Holder, Timestamp(tx.now.Add(c.Lease))); err != nil {
+		return nil, nil, err
 	}
-	var batches []outbox.Batch
+	return tx.firstBatches(ctx, c, topics, leases, tx.nextMessages, func(missing *[]string) error {
+		return tx.list(ctx, missing, free, r.param, Timestamp(tx.now), c.Holder)
+	})
+}
+
+// firstBatches returns the first batches of topics whose leases were taken. Of
+// the others free lists those that nobody holds: somebody has their row locked.
+func (tx *Tx) firstBatches(ctx context.Context, c outbox.Claim, topics []string, leases []leaseRow,
+	next func(context.Context, outbox.Lease, outbox.Terms) (*outbox.Batch, error), free func(*[]string) error,
+) (batches []outbox.Batch, locked []outbox.HeldUp, err error) {
+	taken := map[string]bool{}
 	for _, l := range leases {
-		b, err := tx.nextMessages(ctx, outbox.Lease{Topic: l.Topic, Holder: c.Holder, Token: l.Token}, c.Terms)
+		taken[l.Topic] = true
+		b, err := next(ctx, outbox.Lease{Topic: l.Topic, Holder: c.Holder, Token: l.Token}, c.Terms)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if b != nil {
 			batches = append(batches, *b)
 		}
 	}
-	return batches, nil
-}
-
-// itemRow is a message with its event.
-type itemRow struct {
-	eventRow
-	Retry    Timestamp
-	Attempts int
-	Refusals int
-}
-
-// nextMessages returns the first messages to publish of a topic that is held.
-// If there are none it gives the lease back.
-func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
-	var rows []itemRow
-	err := tx.list(ctx, &rows, `WITH head AS (
-			SELECT id AS message_id, event_id, retry, attempts, refusals FROM outbox_message
-			WHERE `+isPending+` AND topic = $1 ORDER BY id LIMIT $2),
-		sized AS (
-			SELECT `+eventColumns+`, message_id, retry, attempts, refusals,
-				sum(octet_length(e.payload)) OVER w AS bytes, row_number() OVER w AS n
-			FROM head JOIN event_store AS e ON e.id = event_id
-			WINDOW w AS (ORDER BY message_id ROWS UNBOUNDED PRECEDING))
-		SELECT `+eventColumns+`, retry, attempts, refusals
-		FROM sized AS e WHERE n = 1 OR bytes <= $3 ORDER BY message_id`, lease.Topic, terms.Limit, terms.Bytes)
-	if err != nil {
-		return nil, err
+	if len(taken) == len(topics) {
+		return batches, nil, nil
 	}
-	b := &outbox.Batch{Lease: lease}
-	for _, r := range rows {
-		if r.Retry.Time().After(tx.now) {
-			break
+	var names []string
+	if err := free(&names); err != nil {
+		return nil, nil, err
+	}
+	for _, topic := range names {
+		if !taken[topic] {
+			locked = append(locked, heldUp(topic, isolate.Contended, fmt.Errorf("the row of topic %q is locked by another session", topic)))
 		}
-		b.Items = append(b.Items, outbox.Item{Event: r.event(), Attempts: r.Attempts, Refusals: r.Refusals})
 	}
-	if len(b.Items) > 0 {
-		return b, nil
-	}
-	_, err = tx.exec(ctx, `UPDATE outbox_topic SET holder = NULL, expires = $4
-		WHERE topic = $1 AND holder = $2 AND token = $3`, lease.Topic, lease.Holder, lease.Token, Timestamp(tx.now))
-	return nil, err
+	return batches, locked, nil
 }

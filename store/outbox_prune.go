@@ -5,41 +5,77 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Prune implements [outbox.Pruner].
 func (s OutboxStore) Prune(ctx context.Context, messages, events time.Duration, limit int) (outbox.Pruned, error) {
 	var removed outbox.Pruned
-	err := s.db.Update(ctx, func(tx *Tx) error {
-		remove := func(age time.Duration, query string) (int, error) {
-			if age <= 0 {
-				return 0, nil
-			}
-			n, err := tx.exec(ctx, query, Timestamp(tx.now.Add(-age)), limit)
-			return int(n), err
-		}
-		var err error
-		if removed.Messages, err = remove(messages, `DELETE FROM outbox_message WHERE id IN (
-				SELECT id FROM outbox_message WHERE published < $1 ORDER BY published LIMIT $2`+
-			tx.db.dialect.lockRows()+`)`); err != nil {
-			return err
-		}
-		removed.Events, err = remove(events, oldEvents)
-		return err
-	})
+	var err error
+	if messages > 0 {
+		removed.Messages, err = s.remove(ctx, "outbox_message", oldMessages, messages, limit)
+	}
+	if events > 0 && err == nil {
+		removed.Events, err = s.remove(ctx, "event_store", oldEvents, events, limit)
+	}
 	if err != nil {
-		return outbox.Pruned{}, fmt.Errorf("remove old messages: %w", err)
+		return removed, fmt.Errorf("remove old messages and events: %w", err)
 	}
 	return removed, nil
 }
 
-// oldEvents removes old events that have no message left and that no group of
-// their topic is still to read. Where there is no group, an event needs no
+const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 ORDER BY published LIMIT $2`
+
+// oldEvents lists old events that have no message left and that no group still
+// has to read. A group that reads all topics has an offset in '*', which stands
+// for those that it has not begun. Where there is no group, an event needs no
 // position.
-const oldEvents = `DELETE FROM event_store WHERE id IN (
-	SELECT e.id FROM event_store AS e
+const oldEvents = `SELECT seq FROM event_store AS e
 	WHERE e.created < $1 AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = e.id)
 		AND NOT EXISTS (SELECT 1 FROM event_offset AS o
 			WHERE o.topic = e.topic AND (e.position IS NULL OR e.position > o.position))
-	ORDER BY e.seq LIMIT $2)`
+		AND NOT EXISTS (SELECT 1 FROM event_offset AS g WHERE g.topic = '*' AND NOT EXISTS
+			(SELECT 1 FROM event_offset AS o WHERE o.group_ = g.group_ AND o.topic = e.topic))
+	ORDER BY e.seq LIMIT $2`
+
+// remove deletes the rows of a table that a query finds older than an age. It
+// leaves rows that cannot be deleted, because somebody has them locked or a
+// constraint of the user's needs them, and returns an error about the first if
+// that is all there is.
+func (s OutboxStore) remove(ctx context.Context, table, which string, age time.Duration, limit int) (int, error) {
+	key := map[string]string{"outbox_message": "id", "event_store": "seq"}[table]
+	var keys []int64
+	if err := s.db.View(ctx, func(tx *Tx) error {
+		return tx.list(ctx, &keys, which, Timestamp(tx.now.Add(-age)), limit)
+	}); err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	removed := 0
+	try := func(ctx context.Context, keys []int64, brief bool) error {
+		var n int64
+		err := s.db.updateOutbox(ctx, brief, func(tx *Tx) error {
+			r, err := tx.db.newRecords(1, []field{{"value", fieldInt}}, len(keys), func(i int) []any { return []any{keys[i]} })
+			if err != nil {
+				return err
+			}
+			n, err = tx.exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
+				` WHERE `+key+` IN (SELECT value FROM `+r.sql+` AS v)`+tx.db.dialect.lockRows()+`)`, r.param)
+			return err
+		})
+		if err == nil {
+			removed += int(n)
+		}
+		return err
+	}
+	err := try(ctx, keys, false)
+	if err == nil {
+		return removed, nil
+	}
+	found := isolate.Bisect(ctx, keys, err, isolate.Search[int64]{Try: try, Judge: topicCause})
+	if found.Err == nil && len(found.Culprits) > 0 {
+		c := found.Culprits[0]
+		found.Err = fmt.Errorf("%s of %s %d: %w; %s", key, table, c.Item, c.Err, remedies[c.Cause])
+	}
+	return removed, found.Err
+}

@@ -30,6 +30,11 @@ func (db *DB) newRecords(placeholder int, columns []field, n int, values func(i 
 	return records{sql: db.dialect.records(placeholder, columns), param: param}, nil
 }
 
+// texts makes records of one column, value, of texts.
+func (db *DB) texts(placeholder int, values []string) (records, error) {
+	return db.newRecords(placeholder, []field{{"value", fieldText}}, len(values), func(i int) []any { return []any{values[i]} })
+}
+
 // nullable returns nil for an empty text, which records write as NULL.
 func nullable(text string) any {
 	if text == "" {

@@ -28,6 +28,15 @@ func (r *Relay) failure(item Item, err error) *Failure {
 	return f
 }
 
+// unpublishable is what becomes of an item that cannot be handed over: no retry
+// helps a relay. A consumer has no dead events; somebody must repair the row.
+func (r *Relay) unpublishable(item Item) *Failure {
+	return &Failure{
+		Item: item, Problem: cleanText(item.Problem, maxProblem), Dead: item.Message != 0,
+		Delay: delay(item.Attempts, r.cfg.RetryMin, r.cfg.RetryMax),
+	}
+}
+
 // delay is the time after the attempt that follows so many in vain: it doubles
 // from least to most, and varies by a half, so that relays that failed together
 // do not come back together.

@@ -18,6 +18,10 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 	case NoticeLost:
 		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count}).
 			Warn("lease of the topic lost; its events may be published twice")
+	case NoticeHeldUp:
+		log.WithError(n.Err).WithField("topic", n.Topic).Error("topic held up; the others go on")
+	case NoticeFree:
+		log.WithField("topic", n.Topic).Info("topic goes on")
 	case NoticePruned:
 		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
 	case NoticeTrouble:

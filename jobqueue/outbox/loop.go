@@ -2,98 +2,169 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
 )
 
-// clockSlack is the least time to sleep: the database's clock and the own one
-// advance by no finer steps than this.
+// clockSlack is the least time to sleep: the database's clock and ours advance
+// by no finer steps than this.
 const clockSlack = time.Millisecond
 
-// readyPerWorker is how many topics that one look at the database has found
-// ready are kept for each worker: with many topics the look takes longer than
-// the work.
+// readyPerWorker is how many topics to keep, for each worker, of those that one
+// listing has found ready: with many topics the listing takes longer than the
+// work.
 const readyPerWorker = 32
 
-// loop claims topics and has a worker publish each, until running ends; then it
-// waits for the workers, which finish what they have in hand unless working
-// ends too.
+// How topics that are held up are tried again: after heldLeast, and after twice
+// as long each time, up to heldMost. A wake-up makes them due at once, but not
+// within heldGap of the last try.
+const (
+	heldLeast = 250 * time.Millisecond
+	heldMost  = 2 * time.Minute
+	heldGap   = 5 * time.Second
+)
+
+// maxStuck is how many workers that cannot record their settlements are replaced
+// by others.
+const maxStuck = 64
+
+// loop is what the relay's one goroutine owns.
+type loop struct {
+	*Relay
+
+	running, working context.Context //nolint:containedctx // the loop is a call
+	workers          workers
+	active           map[string]bool // topics claimed for a worker
+	ended            chan string     // such a topic, when its worker has given it back
+	ready            []string        // topics to claim next
+	held             isolate.Quarantine[string]
+	named            map[string]bool // topics reported as held up
+	tried            chan attempt    // the end of a try of a topic that was held up
+	trying           string          // that topic; empty: none
+}
+
+// attempt is the answer to the claim of a topic that was held up.
+type attempt struct {
+	asked   time.Time
+	claimed Claimed
+	err     error
+}
+
+// loop claims topics and starts a worker for each, until running ends. Then it
+// waits for the workers, which finish their batches unless working ends too.
 func (r *Relay) loop(running, working context.Context) {
-	active := map[string]bool{} // topics in the hands of a worker
-	ended := make(chan string)  // such a topic, when its worker has given it back
-	var ready []string          // topics to claim next
+	l := &loop{
+		Relay: r, running: running, working: working, workers: newWorkers(r.cfg.Concurrency),
+		active: map[string]bool{}, ended: make(chan string), named: map[string]bool{}, tried: make(chan attempt),
+		held: isolate.Quarantine[string]{Least: heldLeast, Most: heldMost},
+	}
 	retry := backoff{least: 100 * time.Millisecond, most: 10 * time.Second}
 	for running.Err() == nil {
-		wait := r.cfg.PollInterval
-		if len(active) < r.cfg.Concurrency {
-			var err error
-			if wait, err = r.claim(running, working, active, &ready, ended); err != nil {
-				if running.Err() != nil {
-					break
-				}
-				r.fail("claim topics", err)
-				wait = retry.next()
-			} else {
-				retry.reset()
-			}
+		wait, err := l.round()
+		switch {
+		case err == nil:
+			retry.reset()
+		case running.Err() == nil:
+			r.fail("claim topics", err)
+			wait = retry.next()
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-running.Done():
-		case <-r.wake:
-		case <-timer.C:
-		case topic := <-ended:
-			delete(active, topic)
-		}
-		timer.Stop()
+		l.sleep(wait)
 	}
-	for len(active) > 0 {
-		delete(active, <-ended)
+	for len(l.active) > 0 || l.trying != "" {
+		select {
+		case topic := <-l.ended:
+			delete(l.active, topic)
+		case a := <-l.tried:
+			l.trying = ""
+			l.start(a.claimed.Batches, a.asked) // gives the leases back
+		}
 	}
 }
 
-// claim takes as many topics as there may be workers, of ready or else of all,
-// and starts these. It returns how long to wait for more.
-func (r *Relay) claim(
-	running, working context.Context, active map[string]bool, ready *[]string, ended chan<- string,
-) (time.Duration, error) {
+// sleep waits until there may be something to do.
+func (l *loop) sleep(wait time.Duration) {
+	if next := l.held.Next(); !next.IsZero() && l.trying == "" {
+		wait = min(wait, max(time.Until(next), clockSlack))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-l.running.Done():
+	case <-l.wake:
+		l.held.Hurry(time.Now(), heldGap)
+	case <-timer.C:
+	case <-l.workers.changed:
+	case topic := <-l.ended:
+		delete(l.active, topic)
+	case a := <-l.tried:
+		l.triedAlone(a)
+	}
+}
+
+// round claims as many topics as the workers have room for: of ready, or else of
+// all. It returns how long to wait for more.
+func (l *loop) round() (time.Duration, error) {
+	l.tryAlone()
+	room := l.workers.room() - len(l.active)
+	if room <= 0 {
+		return l.cfg.PollInterval, nil
+	}
 	asked := time.Now()
-	c := Claim{
-		Terms: r.terms(), Holder: r.holder, Topics: r.cfg.Topics,
-		Except: slices.Collect(maps.Keys(active)), Count: r.cfg.Concurrency - len(active),
+	c := l.claim(room)
+	if n := min(room, len(l.ready)); n > 0 {
+		c.Among, l.ready = l.ready[:n], l.ready[n:]
 	}
-	if n := min(c.Count, len(*ready)); n > 0 {
-		c.Among, *ready = (*ready)[:n], (*ready)[n:]
-	}
-	claimed, err := r.source.Claim(working, c)
+	claimed, err := l.source.Claim(l.working, c)
 	if err != nil {
 		return 0, err
 	}
-	for i := range claimed.Batches {
-		b := &claimed.Batches[i]
-		active[b.Lease.Topic] = true
-		go func() {
-			r.work(running, working, b, asked)
-			ended <- b.Lease.Topic
-		}()
-	}
+	l.start(claimed.Batches, asked)
+	l.holdUp(claimed.Held)
 	if c.Among != nil {
-		return 0, nil // of the others nothing is known yet
+		return 0, nil // nothing is known yet about the others
 	}
-	*ready = r.shuffled(claimed.Ready)
-	wait := r.cfg.PollInterval
+	for _, topic := range claimed.Unreadable {
+		l.nameOnce(HeldUp{Topic: topic, Err: errUnreadable})
+	}
+	l.ready = l.shuffled(claimed.Ready)
+	wait := l.cfg.PollInterval
 	if claimed.Next >= 0 {
 		wait = min(wait, max(claimed.Next, clockSlack))
 	}
 	return wait, nil
 }
 
-// shuffled keeps as many topics as is sensible, in an order that other relays
-// do not have: those that found the same topics would always be after the same.
+var errUnreadable = errors.New("the name of the topic is not text; repair or delete its rows")
+
+func (l *loop) claim(count int) Claim {
+	return Claim{
+		Terms: l.terms(), Holder: l.holder, Topics: l.cfg.Topics, Count: count,
+		Except: slices.Collect(maps.Keys(l.active)), Held: l.held.Keys(),
+	}
+}
+
+// shuffled keeps as many topics as is sensible, in an order of its own: relays
+// that listed the same topics would otherwise all claim the same ones.
 func (r *Relay) shuffled(ready []string) []string {
 	ready = ready[:min(len(ready), readyPerWorker*r.cfg.Concurrency)]
 	rand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] })
 	return ready
+}
+
+// start has a worker publish each batch.
+func (l *loop) start(batches []Batch, asked time.Time) {
+	for i := range batches {
+		w := &worker{Relay: l.Relay, running: l.running, working: l.working, workers: l.workers}
+		b := &batches[i]
+		l.active[b.Lease.Topic] = true
+		go func() {
+			w.work(b, asked)
+			l.ended <- b.Lease.Topic
+		}()
+	}
 }

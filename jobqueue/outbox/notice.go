@@ -11,6 +11,8 @@ const (
 	NoticeFailed    NoticeKind = "failed"    // Item was not accepted because of Err; it is tried again after Delay
 	NoticeDead      NoticeKind = "dead"      // Item was refused too often because of Err, and is set aside
 	NoticeLost      NoticeKind = "lost"      // the lease of Topic was lost; Count events may be published twice
+	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; Item is to blame, if given; it is tried ever more rarely
+	NoticeFree      NoticeKind = "free"      // Topic, which was held up, goes on
 	NoticePruned    NoticeKind = "pruned"    // Count messages and Events events were removed
 	NoticeTrouble   NoticeKind = "trouble"   // Err came up while Doing; it is tried again
 )

@@ -6,84 +6,88 @@ import (
 	"time"
 )
 
-// turn is how many batches of a topic a worker publishes before others may
-// have theirs.
+// turn is how many batches of a topic a worker publishes before it is another
+// topic's turn.
 const turn = 20
+
+// worker publishes the batches of one topic.
+type worker struct {
+	*Relay
+
+	running, working context.Context //nolint:containedctx // of one call
+	workers          workers
+}
 
 // work publishes a batch and those after it, until there are none, one fails,
 // the turn is over or running ends. The lease counts from asked on.
-func (r *Relay) work(running, working context.Context, b *Batch, asked time.Time) {
-	for n := 1; b != nil; n++ {
-		settlement := r.publish(working, b, asked)
+func (w *worker) work(b *Batch, asked time.Time) {
+	entered := w.workers.enter(w.running)
+	if !entered || time.Since(asked) > w.cfg.Lease/4 { // it waited too long
+		b, asked, _ = w.settle(Settlement{Lease: b.Lease, Terms: w.terms(), More: entered}, entered)
+	}
+	for n := 1; entered && b != nil; n++ {
+		settlement := w.publish(b, asked)
 		settlement.More = settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) &&
-			n < turn && running.Err() == nil
-		next, at, err := r.settle(working, settlement)
+			n < turn && w.running.Err() == nil
+		next, at, err := w.settle(settlement, true)
 		if errors.Is(err, ErrLeaseLost) {
-			r.notify(Notice{Kind: NoticeLost, Topic: b.Lease.Topic, Count: len(settlement.Accepted)})
-			return
+			w.notify(Notice{Kind: NoticeLost, Topic: b.Lease.Topic, Count: len(settlement.Accepted)})
 		}
 		if err != nil {
-			return // told already; the lease expires
+			break // already reported; the lease expires
 		}
-		r.report(settlement, time.Since(asked))
+		w.report(settlement, time.Since(asked))
 		b, asked = next, at
+	}
+	if entered {
+		w.workers.leave()
 	}
 }
 
 // publish hands a batch over, for three quarters of the lease at most, so that
 // there is time to record it.
-func (r *Relay) publish(working context.Context, b *Batch, asked time.Time) Settlement {
-	ctx, cancel := context.WithDeadline(working, asked.Add(r.cfg.Lease*3/4))
+func (w *worker) publish(b *Batch, asked time.Time) Settlement {
+	ctx, cancel := context.WithDeadline(w.working, asked.Add(w.cfg.Lease*3/4))
 	defer cancel()
-	events := make([]Event, len(b.Items))
-	for i := range b.Items {
-		events[i] = b.Items[i].Event
+	var events []Event
+	for _, item := range b.Items {
+		if item.Problem != "" {
+			break
+		}
+		events = append(events, item.Event)
 	}
-	accepted := 0
-	err := guard(func() (err error) {
-		accepted, err = r.publisher.Publish(ctx, events)
-		return err
-	})
-	accepted = min(max(accepted, 0), len(events))
-	s := Settlement{Lease: b.Lease, Accepted: b.Items[:accepted], Terms: r.terms()}
-	if accepted < len(events) && working.Err() == nil && !errors.Is(err, ErrNotTried) {
-		s.Failed = r.failure(b.Items[accepted], err)
+	s := Settlement{Lease: b.Lease, Terms: w.terms()}
+	accepted, err := 0, error(nil)
+	if len(events) > 0 {
+		err = guard(func() (err error) {
+			accepted, err = w.publisher.Publish(ctx, events)
+			return err
+		})
+		accepted = min(max(accepted, 0), len(events))
+	}
+	s.Accepted = b.Items[:accepted]
+	switch {
+	case accepted == len(b.Items):
+	case accepted == len(events):
+		s.Failed = w.unpublishable(b.Items[accepted])
+	case w.working.Err() == nil && !errors.Is(err, ErrNotTried):
+		s.Failed = w.failure(b.Items[accepted], err)
 	}
 	return s
 }
 
-// settle records what became of a batch, and tries again while the database
-// cannot be reached: what is not recorded is published again. It returns the
-// next batch and the time from which its lease counts.
-func (r *Relay) settle(working context.Context, s Settlement) (*Batch, time.Time, error) {
-	retry := backoff{least: 100 * time.Millisecond, most: 5 * time.Second}
-	for {
-		asked := time.Now()
-		next, err := r.source.Settle(working, s)
-		if err == nil || errors.Is(err, ErrLeaseLost) {
-			return next, asked, err
-		}
-		r.fail("record what was published", err)
-		timer := time.NewTimer(retry.next())
-		select {
-		case <-working.Done():
-			timer.Stop()
-			return nil, asked, working.Err()
-		case <-timer.C:
-		}
-	}
-}
-
 // report tells of a batch that was recorded.
-func (r *Relay) report(s Settlement, took time.Duration) {
+func (w *worker) report(s Settlement, took time.Duration) {
 	if len(s.Accepted) > 0 {
-		r.notify(Notice{Kind: NoticePublished, Topic: s.Lease.Topic, Count: len(s.Accepted), Took: took})
+		w.notify(Notice{Kind: NoticePublished, Topic: s.Lease.Topic, Count: len(s.Accepted), Took: took})
 	}
-	if f := s.Failed; f != nil {
-		n := Notice{Kind: NoticeFailed, Topic: s.Lease.Topic, Item: f.Item, Delay: f.Delay, Err: errors.New(f.Problem)}
-		if f.Dead {
-			n.Kind = NoticeDead
-		}
-		r.notify(n)
+	f := s.Failed
+	if f == nil || f.Item.Problem != "" && f.Item.Attempts > 0 { // an event that cannot be read is named once
+		return
 	}
+	n := Notice{Kind: NoticeFailed, Topic: s.Lease.Topic, Item: f.Item, Delay: f.Delay, Err: errors.New(f.Problem)}
+	if f.Dead {
+		n.Kind = NoticeDead
+	}
+	w.notify(n)
 }

@@ -1,0 +1,93 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// stopPatience is how long a settlement that the database refuses may delay a
+// stop.
+const stopPatience = time.Second
+
+// settle records what became of a batch, and tries again while that fails: what
+// is not recorded is published again. A worker that has a slot gives it to
+// others until then. settle returns the next batch and the time from which its
+// lease counts.
+func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, err error) {
+	pace := backoff{least: 100 * time.Millisecond, most: min(10*time.Second, w.cfg.Lease/3)}
+	stuck, named := false, map[string]bool{}
+	defer func() {
+		if stuck {
+			w.workers.setStuck(-1)
+		}
+		if stuck && slot {
+			w.workers.slots <- struct{}{}
+		}
+	}()
+	for {
+		asked = time.Now()
+		next, err = w.source.Settle(w.working, s)
+		if err == nil || errors.Is(err, ErrLeaseLost) {
+			return next, asked, err
+		}
+		refused := (*UnrecordedError)(nil)
+		if errors.As(err, &refused) {
+			s = refused.Rest
+			s.Again = true
+		}
+		if !stuck {
+			stuck = true
+			w.workers.setStuck(1)
+			if slot {
+				w.workers.leave()
+			}
+		}
+		w.unrecorded(s, refused, err, named)
+		if !w.pause(pace.next(), refused != nil) {
+			return nil, asked, err
+		}
+	}
+}
+
+// pause waits before the next try, and reports whether there is one.
+func (w *worker) pause(wait time.Duration, refused bool) bool {
+	ctx := w.working
+	if refused {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(w.working)
+		defer cancel()
+		defer context.AfterFunc(w.running, func() { time.AfterFunc(stopPatience, cancel) })()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}
+
+// unrecorded reports why a settlement was not recorded: each event that is to
+// blame once, and each other cause once.
+func (w *worker) unrecorded(s Settlement, refused *UnrecordedError, err error, named map[string]bool) {
+	if refused == nil {
+		if !named[err.Error()] {
+			named[err.Error()] = true
+			w.fail("record what was published", err)
+		}
+		return
+	}
+	n := Notice{Kind: NoticeHeldUp, Topic: s.Lease.Topic, Err: refused.Err}
+	switch {
+	case len(s.Accepted) > 0:
+		n.Item = s.Accepted[0]
+	case s.Failed != nil:
+		n.Item = s.Failed.Item
+	}
+	if key := n.Topic + "\x00" + n.Item.ID; !named[key] {
+		named[key] = true
+		w.notify(n)
+	}
+}
