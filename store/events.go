@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -12,8 +13,9 @@ import (
 // somebody who just looks. It implements [outbox.Source] for the group and
 // [outbox.Log]. It is safe for concurrent use.
 type EventLog struct {
-	db    *DB
-	group string
+	db     *DB
+	group  string
+	joined *sync.Map // lists of topics that join has recorded
 }
 
 var (
@@ -23,7 +25,7 @@ var (
 
 // EventLog returns the event store for a consumer group; readers that need no
 // offsets give any name.
-func (db *DB) EventLog(group string) EventLog { return EventLog{db, group} }
+func (db *DB) EventLog(group string) EventLog { return EventLog{db, group, new(sync.Map)} }
 
 // Watch implements [outbox.Source] and [outbox.Log].
 func (l EventLog) Watch(ctx context.Context, wake func(), report func(error)) {

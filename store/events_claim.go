@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -50,6 +51,10 @@ func (l EventLog) join(ctx context.Context, topics []string) error {
 	if topics == nil {
 		topics = []string{allTopics}
 	}
+	list := strings.Join(topics, "\x00")
+	if _, known := l.joined.Load(list); known {
+		return nil
+	}
 	r, err := l.db.texts(1, topics)
 	if err != nil {
 		return err
@@ -58,12 +63,18 @@ func (l EventLog) join(ctx context.Context, topics []string) error {
 	if err := l.db.viewOutbox(ctx, func(tx *Tx) error {
 		return tx.list(ctx, &missing, `SELECT value FROM `+r.sql+` AS v
 			WHERE NOT EXISTS (SELECT 1 FROM event_offset WHERE group_ = $2 AND topic = value)`, r.param, l.group)
-	}); err != nil || len(missing) == 0 {
+	}); err != nil {
 		return err
 	}
-	_, err = l.db.eachTopic(ctx, missing, true, func(ctx context.Context, tx *Tx, topics []string) error {
-		return l.addOffsets(ctx, tx, topics)
-	}, func() {})
+	var held []outbox.HeldUp
+	if len(missing) > 0 {
+		held, err = l.db.eachTopic(ctx, missing, true, func(ctx context.Context, tx *Tx, topics []string) error {
+			return l.addOffsets(ctx, tx, topics)
+		}, func() {})
+	}
+	if err == nil && len(held) == 0 {
+		l.joined.Store(list, true)
+	}
 	return err
 }
 
