@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // badRow is something that keeps the topic named after it from going on.
@@ -200,63 +201,67 @@ func (r *reported) observe(n outbox.Notice) {
 // other topics are as punctual as before; each such row is named once; and its
 // topic goes on when the row is healed.
 func TestBadRowsHoldUpTheirTopicsOnly(t *testing.T) {
-	both(t, func(f *fixture) {
-		if f.Kind == "sqlite" {
-			f.SQL.SetMaxOpenConns(1)
+	for _, kind := range []string{storetest.Postgres, storetest.SQLite} { // not beside other tests: it measures times
+		t.Run(kind, func(t *testing.T) { testBadRows(newFixture(storetest.New(t, kind))) })
+	}
+}
+
+func testBadRows(f *fixture) {
+	if f.Kind == "sqlite" {
+		f.SQL.SetMaxOpenConns(1)
+	}
+	relayed, consumed := &stream{sent: map[string]time.Time{}}, &stream{sent: map[string]time.Time{}}
+	notices := [2]*reported{{of: map[string][]outbox.Notice{}}, {of: map[string][]outbox.Notice{}}}
+	var heal []func()
+	var topics []string
+	for i, bad := range badRows() {
+		if bad.only != "" && bad.only != f.Kind {
+			continue
 		}
-		relayed, consumed := &stream{sent: map[string]time.Time{}}, &stream{sent: map[string]time.Time{}}
-		notices := [2]*reported{{of: map[string][]outbox.Notice{}}, {of: map[string][]outbox.Notice{}}}
-		var heal []func()
-		var topics []string
-		for i, bad := range badRows() {
-			if bad.only != "" && bad.only != f.Kind {
-				continue
-			}
-			topic := fmt.Sprintf("bad%02d", i)
-			if !bad.harmless {
-				topics = append(topics, topic)
-			}
-			all := f.append(events(topic, 3)...)
-			if h := bad.setup(f, topic, all); h != nil {
-				heal = append(heal, h)
-			}
+		topic := fmt.Sprintf("bad%02d", i)
+		if !bad.harmless {
+			topics = append(topics, topic)
 		}
-		cfg := f.quick("one")
-		cfg.Lease, cfg.RetryMax, cfg.Observe = 10*time.Second, time.Hour, notices[0].observe
-		cfg.RetryMin = time.Hour
-		r := newReceiver()
-		f.relay(outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
-			_, _ = relayed.receive(ctx, e), r.receive(ctx, e)
-			return nil
-		}), cfg)
-		cfg.Observe = notices[1].observe
-		f.consumer("g", consumed.receive, cfg)
-		f.send(120, relayed, consumed)
-		for name, s := range map[string]*stream{"relay": relayed, "consumer": consumed} {
-			late := s.late()
-			f.Logf("%s: median %s, worst %s", name, late[len(late)/2], late[len(late)-1])
-			if len(late) != 120 || late[len(late)/2] > 300*time.Millisecond {
-				f.Errorf("%s: %d events, the healthy ones were %s late in the median", name, len(late), late[len(late)/2])
-			}
+		all := f.append(events(topic, 3)...)
+		if h := bad.setup(f, topic, all); h != nil {
+			heal = append(heal, h)
 		}
-		named := map[string]bool{}
-		for _, n := range notices {
-			n.check(f, named)
+	}
+	cfg := f.quick("one")
+	cfg.Lease, cfg.RetryMax, cfg.Observe = 10*time.Second, time.Hour, notices[0].observe
+	cfg.RetryMin = time.Hour
+	r := newReceiver()
+	f.relay(outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
+		_, _ = relayed.receive(ctx, e), r.receive(ctx, e)
+		return nil
+	}), cfg)
+	cfg.Observe = notices[1].observe
+	f.consumer("g", consumed.receive, cfg)
+	f.send(120, relayed, consumed)
+	for name, s := range map[string]*stream{"relay": relayed, "consumer": consumed} {
+		late := s.late()
+		f.Logf("%s: median %s, worst %s", name, late[len(late)/2], late[len(late)-1])
+		if len(late) != 120 || late[len(late)/2] > 300*time.Millisecond {
+			f.Errorf("%s: %d events, the healthy ones were %s late in the median", name, len(late), late[len(late)/2])
 		}
-		for _, topic := range topics {
-			if !named[topic] {
-				f.Errorf("topic %s was not named", topic)
-			}
+	}
+	named := map[string]bool{}
+	for _, n := range notices {
+		n.check(f, named)
+	}
+	for _, topic := range topics {
+		if !named[topic] {
+			f.Errorf("topic %s was not named", topic)
 		}
-		for _, h := range slices.Backward(heal) { // locks first: DROP TRIGGER waits for them
-			h()
-		}
-		f.append(events("after", 1)...) // has them look again
-		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL AND topic = CAST(topic AS varchar(254))`)
-		if n := r.repetitions(); n > 0 {
-			f.Errorf("%d events were published more than once", n)
-		}
-	})
+	}
+	for _, h := range slices.Backward(heal) { // locks first: DROP TRIGGER waits for them
+		h()
+	}
+	f.append(events("after", 1)...) // has them look again
+	f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL AND topic = CAST(topic AS varchar(254))`)
+	if n := r.repetitions(); n > 0 {
+		f.Errorf("%d events were published more than once", n)
+	}
 }
 
 // check fails if a row was named more than once, or something else was reported.
