@@ -16,7 +16,7 @@ var (
 	ErrBusy = errors.New("the database is busy")
 	// ErrContended: a wait for a row that somebody else has locked, or a
 	// statement, was given up after its timeout. It is an ErrBusy, too.
-	ErrContended error = &sentinel{"the database is busy: given up after a timeout", ErrBusy}
+	ErrContended error = sentinel{"the database is busy: given up after a timeout", ErrBusy}
 	// ErrUnavailable: the database cannot be reached, or the connection broke.
 	// If it broke while committing, the transaction may have been committed.
 	ErrUnavailable = errors.New("the database cannot be reached")
@@ -28,10 +28,10 @@ var (
 	// one of its values, or a value is too large; the message says which.
 	ErrRefused = errors.New("refused by the database")
 	// ErrDuplicate: a row of that id exists already. It is an ErrRefused, too.
-	ErrDuplicate error = &sentinel{"exists already", ErrRefused}
+	ErrDuplicate error = sentinel{"exists already", ErrRefused}
 	// ErrUnreadable: a row holds a value of a type that its column should not
 	// have, such as NULL. It is an ErrRefused, too.
-	ErrUnreadable error = &sentinel{"a row cannot be read", ErrRefused}
+	ErrUnreadable error = sentinel{"a row cannot be read", ErrRefused}
 	// ErrNoDatabase is returned by [Open] when the SQLite file does not exist
 	// and Options.Create is not set.
 	ErrNoDatabase = errors.New("there is no such file")
@@ -44,10 +44,10 @@ type sentinel struct {
 	general error
 }
 
-func (s *sentinel) Error() string { return s.text }
+func (s sentinel) Error() string { return s.text }
 
 // Unwrap makes [errors.Is] find the general error.
-func (s *sentinel) Unwrap() error { return s.general }
+func (s sentinel) Unwrap() error { return s.general }
 
 // classify wraps a driver's error with the sentinel that the dialect finds for
 // it. It does so once, however often it is called. An error that the end of the

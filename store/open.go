@@ -95,6 +95,7 @@ type DB struct {
 	write    *sqlx.DB // SQLite: one connection, transactions are immediate
 	read     *sqlx.DB // PostgreSQL: the same pool
 	migrate  *sql.DB  // SQLite: that of write
+	file     *sqliteFile
 	skew     skew
 }
 
@@ -151,6 +152,9 @@ func (db *DB) Close() error {
 	}
 	if db.migrate != db.write.DB {
 		err = errors.Join(err, db.migrate.Close())
+	}
+	if db.file != nil {
+		err = errors.Join(err, db.file.close())
 	}
 	return err
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
-	"os"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -18,51 +16,36 @@ import (
 	"github.com/nextrun/nextrun/migrations"
 )
 
-// dataVersionInterval is how often SQLite is asked whether another connection
-// has committed.
-const dataVersionInterval = 250 * time.Millisecond
-
-// maxWatchers is how many calls of watch may go on at a time: a scheduler's, its
-// lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
-// which must not be missing elsewhere.
-const maxWatchers = 8
-
 // sqlite is the dialect of SQLite as go-sqlite3 bundles it.
 type sqlite struct {
 	read *sqlx.DB
+	file *sqliteFile
 	host func() time.Time // the clock
 }
 
 func (db *DB) openSQLite() error {
-	path := db.location.sqlite
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !db.options.Create {
-		return fmt.Errorf("%w; run: nextrun migrate up --db sqlite:%s", ErrNoDatabase, path)
-	}
-	mode := "rw"
-	if db.options.Create {
-		mode = "rwc"
-	}
-	source := func(extra string) string {
-		escaped := strings.ReplaceAll(url.PathEscape(path), "%2F", "/")
-		return "file:" + escaped + "?mode=" + mode + "&_foreign_keys=on&_busy_timeout=" +
-			strconv.FormatInt(db.options.LockTimeout.Milliseconds(), 10) + extra
-	}
-	// The writer keeps its statements prepared: preparing some takes longer than
-	// running them.
-	write, err := sql.Open("sqlite3", source("&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"))
-	if err != nil {
+	file := newSQLiteFile(db.location.sqlite, db.options.Create)
+	if err := file.find(); err != nil {
 		return err
 	}
+	source := file.source() + "&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(db.options.LockTimeout.Milliseconds(), 10)
+	// The writer keeps its statements prepared: preparing some takes longer than
+	// running them.
+	write := sql.OpenDB(&sqliteConnector{file: file,
+		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"})
 	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite3", source("&_query_only=on"))
-	if err != nil {
-		return errors.Join(err, write.Close())
-	}
+	read := sql.OpenDB(&sqliteConnector{file: file, source: source + "&_query_only=on"})
 	read.SetMaxOpenConns(db.options.MaxConns + maxWatchers)
 	read.SetMaxIdleConns(db.options.MaxConns)
+	file.closeIdle = func() {
+		write.SetMaxIdleConns(0)
+		write.SetMaxIdleConns(1)
+		read.SetMaxIdleConns(0)
+		read.SetMaxIdleConns(db.options.MaxConns)
+	}
 	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
-	db.migrate = write
-	db.dialect = &sqlite{read: db.read, host: db.options.Clock}
+	db.migrate, db.file = write, file
+	db.dialect = &sqlite{read: db.read, file: file, host: db.options.Clock}
 	return nil
 }
 
@@ -103,7 +86,7 @@ func (*sqlite) columnsOf(ctx context.Context, tx jobqueue.DBTX, table string) ([
 func (*sqlite) unimportant(context.Context, jobqueue.DBTX) error { return nil }
 
 // class maps result codes; see https://www.sqlite.org/rescode.html.
-func (*sqlite) class(err error) error {
+func (s *sqlite) class(err error) error {
 	var sqliteErr sqlite3.Error
 	if !errors.As(err, &sqliteErr) {
 		return nil
@@ -113,8 +96,15 @@ func (*sqlite) class(err error) error {
 		return sqliteTextClass(sqliteErr.Error())
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt, sqlite3.ErrProtocol, sqlite3.ErrSchema:
 		return ErrBusy
-	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrNomem, sqlite3.ErrNotADB:
+	case sqlite3.ErrCantOpen:
+		if errors.Is(sqliteErr.SystemErrno, fs.ErrPermission) {
+			return s.file.refused("open")
+		}
 		return ErrUnavailable
+	case sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrNomem, sqlite3.ErrNotADB:
+		return ErrUnavailable
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
+		return s.file.refused("write")
 	case sqlite3.ErrConstraint: // RAISE in a trigger, too
 		if sqliteErr.ExtendedCode == sqlite3.ErrConstraintPrimaryKey ||
 			sqliteErr.ExtendedCode == sqlite3.ErrConstraintUnique {
@@ -139,45 +129,4 @@ func sqliteTextClass(text string) error {
 		}
 	}
 	return nil
-}
-
-// watch compares PRAGMA data_version, which changes when another connection,
-// of this process or another, commits. The connection is pinned, since the
-// number means nothing on another one, and never writes.
-func (s *sqlite) watch(ctx context.Context, _ []topic, wake func(), report func(error)) {
-	tick := time.NewTicker(dataVersionInterval)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		if err := s.watchConn(ctx, tick.C, wake); err != nil && ctx.Err() == nil {
-			report(fmt.Errorf("watch for changes: %w", err))
-		}
-		select { // the connection failed: a new one, not at once
-		case <-ctx.Done():
-		case <-tick.C:
-		}
-	}
-}
-
-func (s *sqlite) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
-	conn, err := s.read.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close() //nolint:errcheck // back to the pool
-	last := int64(-1)
-	for {
-		var version int64
-		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
-			return err
-		}
-		if version != last {
-			wake()
-		}
-		last = version
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick:
-		}
-	}
 }

@@ -36,14 +36,22 @@ func (t Timestamp) String() string {
 // appendTo appends what String returns.
 func (t Timestamp) appendTo(to []byte) []byte { return time.Time(t).UTC().AppendFormat(to, timeFormat) }
 
-// Scan implements [database/sql.Scanner]. PostgreSQL's infinity reads as the
-// last time, -infinity as the first.
+// firstTime and lastTime are the times that can be shown and written anywhere,
+// in JSON for one.
+var (
+	firstTime = time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC)
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// Scan implements [database/sql.Scanner]. PostgreSQL's infinity and times after
+// the year 9999 read as the last time, -infinity and times before the year 1 as
+// the first.
 func (t *Timestamp) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
 		*t = Timestamp{}
 	case time.Time: // of a column without zone: its digits are UTC
-		*t = Timestamp(v.UTC())
+		t.set(v)
 	case []byte:
 		return t.parse(string(v))
 	case string:
@@ -54,18 +62,28 @@ func (t *Timestamp) Scan(src any) error {
 	return nil
 }
 
+func (t *Timestamp) set(v time.Time) {
+	switch v = v.UTC(); {
+	case v.Year() > 9999:
+		v = lastTime
+	case v.Year() < 1:
+		v = firstTime
+	}
+	*t = Timestamp(v)
+}
+
 func (t *Timestamp) parse(text string) error {
 	switch text {
 	case "infinity":
-		*t = Timestamp(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
+		*t = Timestamp(lastTime)
 		return nil
 	case "-infinity":
-		*t = Timestamp(time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC))
+		*t = Timestamp(firstTime)
 		return nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z07:00"} {
 		if v, err := time.Parse(layout, text); err == nil {
-			*t = Timestamp(v.UTC())
+			t.set(v)
 			return nil
 		}
 	}

@@ -47,6 +47,15 @@ func TestTimestampReads(t *testing.T) {
 			t.Errorf("%q is read as %s, %v, want %s", text, got.Time(), err, want)
 		}
 	}
+	for year, want := range map[int]time.Time{294276: lastTime, 10000: lastTime, 9999: time.Date(9999, 3, 1, 0, 0, 0, 0, time.UTC), 0: firstTime, -43: firstTime} {
+		var got rowTime
+		if err := got.Scan(time.Date(year, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil || !got.Time().Equal(want) {
+			t.Errorf("the year %d is read as %s, %v, want %s", year, got.Time(), err, want)
+		}
+		if text, err := got.Time().MarshalJSON(); err != nil {
+			t.Errorf("the year %d as JSON: %s, %v", year, text, err)
+		}
+	}
 	for _, bad := range []any{"", "now", "2026-02-31 00:00:00", "2026-07-01", "12:30", int64(5), 1.5, true} {
 		var got Timestamp
 		if err := got.Scan(bad); err == nil {

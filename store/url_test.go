@@ -25,6 +25,8 @@ func TestURL(t *testing.T) {
 		"postgres://user@host/db?password=hush":              "postgres://user@host/db?password=xxxxx",
 		"postgres://user@host/db?Password=hush&sslmode=off":  "postgres://user@host/db?Password=xxxxx&sslmode=off",
 		"postgres:///db?host=/run/postgresql&sslpassword=h":  "postgres:///db?host=%2Frun%2Fpostgresql&sslpassword=xxxxx",
+		"postgres://h/db?pasword=hush&sslmode=off":           "postgres://h/db?pasword=xxxxx&sslmode=off",
+		"postgres://h/db?token=hush&port=7&timezone=UTC":     "postgres://h/db?port=7&timezone=UTC&token=xxxxx",
 		"postgres://h/db?sslkey=hush.pem&passfile=hush":      "postgres://h/db?passfile=xxxxx&sslkey=xxxxx",
 		"postgres://h/db?password=hush&password=hush2&pwd=h": "postgres://h/db?password=xxxxx&pwd=xxxxx",
 		"postgres://user:@host/db":                           "postgres://user:xxxxx@host/db",
@@ -50,6 +52,8 @@ var badURLs = []string{
 	"postgres://user:hush#x@host/db", "postgres://user:12#hush@host/db", "postgres://user:12/hush@host/db", "postgres://user:12?hush@host/db",
 	"postgres://user:a@12/hush@host/db", "postgres://user:hush@host:port/db", "postgres://host/db?password=hush%zz",
 	"postgres://host/db?password=hush;x", "host=h password=hush", "password=hush", "user hush", "postgres://[hush/db", "hush://", "postgres://user:hush",
+	"sqlite:postgres://user:hush@host/db", "sqlite://user:hush@host/db", "sqlite:host=h password=hush", "sqlite:mysql://hush",
+	"sqlite:user:hush@host", "sqlite:pwd=hush",
 }
 
 func TestBadURLIsNotShown(t *testing.T) {
@@ -64,6 +68,22 @@ func TestBadURLIsNotShown(t *testing.T) {
 			if strings.Contains(shown, "hush") {
 				t.Errorf("%q is shown in %q", text, shown)
 			}
+		}
+	}
+}
+
+// What is no URL of nextrun is recognised, and the message says what to write.
+func TestURLOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"mysql://user:hush@host/db":   "begins with mysql://, which nextrun does not know",
+		"hush://host/db":              "begins with a scheme, which nextrun does not know",
+		"host=h port=5 password=hush": "is given as a list of parameters (host=...)",
+		"sqlite:postgres://u:hush@h":  "sqlite: needs the path of a file, not a server's URL",
+	} {
+		_, err := parseURL(text)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "postgres://USER:PASSWORD@HOST") {
+			t.Errorf("%s: %v, want %q and the forms", text, err, want)
 		}
 	}
 }
@@ -84,6 +104,7 @@ func TestOpenErrorHidesThePassword(t *testing.T) {
 	for _, text := range []string{
 		"postgres://user:hush%2Fhush@127.0.0.1:1/db",
 		"postgres://user@127.0.0.1:1/db?password=hush&sslmode=disable",
+		"postgres://user@127.0.0.1:1/db?pasword=hush&sslmode=disable",
 		"postgres://user:hush@127.0.0.1:1/db?sslmode=bogus",
 		"postgres://user:hush@127.0.0.1:1/db?connect_timeout=bogus",
 		"postgres://user:hush@no-host.invalid/db?sslmode=disable",

@@ -1,0 +1,123 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// Scheduler, executor and relay go on with a database that replaces theirs, and
+// with one that is made anew after theirs was deleted.
+func TestServicesFollowTheSQLiteFile(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLiteURL(t)
+	path := strings.TrimPrefix(url, "sqlite:")
+	backup := strings.TrimPrefix(storetest.SQLiteURL(t), "sqlite:")
+	fill(t, path, "old")
+	fill(t, backup, "restored")
+	done := serveAll(t, url)
+	for _, step := range []struct {
+		what   string
+		change func() error
+	}{
+		{"old", func() error { return nil }},
+		{"restored", func() error { return os.Rename(backup, path) }},
+		{"anew", func() error {
+			err := os.Remove(path)
+			fill(t, path, "anew")
+			return err
+		}},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		waiting := map[string]bool{"job " + step.what: true, "event " + step.what: true}
+		for end := time.After(20 * time.Second); len(waiting) > 0; {
+			select {
+			case what := <-done:
+				delete(waiting, what)
+			case <-end:
+				t.Fatalf("after 20 s of the database %q nothing was seen of %v", step.what, waiting)
+			}
+		}
+	}
+}
+
+// fill makes a database with a task and a topic that tell its name, each second.
+func fill(t *testing.T, path, name string) {
+	t.Helper()
+	db, err := store.Open(t.Context(), "sqlite:"+path, store.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	outer, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, outer)
+	if _, err := outer.ExecContext(t.Context(), `INSERT INTO periodic_task (id, task, timer, sink, group_, args)
+		VALUES ('j', 'tell', 'every 1s', 'job', 'g', $1), ('e', 'tell', 'every 1s', 'event', $2, '{}')`,
+		`"`+name+`"`, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveAll runs a scheduler, an executor and a relay, and returns what they do.
+func serveAll(t *testing.T, url string) <-chan string {
+	t.Helper()
+	done := make(chan string, 1000)
+	db, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor.Register("tell", jobqueue.JSON(func(_ context.Context, _ *jobqueue.JobContext, name string) error {
+		done <- "job " + name
+		return nil
+	}))
+	relay, err := outbox.New(db.Outbox(), outbox.OneByOne(
+		func(_ context.Context, e outbox.Event) error { done <- "event " + e.Topic; return nil }),
+		outbox.Config{Name: "r", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "s", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []func(context.Context) error{executor.Start, relay.Start, scheduler.Start} {
+		if err := start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, stop := range []func(context.Context) error{scheduler.Stop, relay.Stop, executor.Stop} {
+			if err := stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+		closed(t, db)
+	})
+	return done
+}
