@@ -56,7 +56,7 @@ var libraries = []struct {
 	places  []string
 }{
 	{"github.com/lib/pq", []string{"store/postgres.go", "store/storetest/"}},
-	{"github.com/mattn/go-sqlite3", []string{"store/sqlite.go", "store/storetest/"}},
+	{"github.com/mattn/go-sqlite3", []string{"store/sqlite.go", "store/sqlite_conn.go", "store/sqlite_file.go", "store/storetest/"}},
 	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
