@@ -68,15 +68,15 @@ func (s lockStore) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock
 		clock := tx.lockClock(claim.TTL)
 		err := tx.get(ctx, &row, `INSERT INTO scheduler_lock AS l
 				(name, holder, hostname, pid, token, acquired, heartbeat, expires)
-			VALUES ($3, $4, $5, $6, 1, `+clock.now+`, `+clock.now+`, `+clock.end+`)
+			VALUES ($3, $4, $5, $6, CAST($7 AS bigint) + 1, `+clock.now+`, `+clock.now+`, `+clock.end+`)
 			ON CONFLICT (name) DO UPDATE SET
 				holder = excluded.holder, hostname = excluded.hostname, pid = excluded.pid,
-				token = CASE WHEN `+clock.live()+` THEN l.token ELSE l.token + 1 END,
+				token = CASE WHEN `+clock.live()+` THEN l.token ELSE `+tx.db.dialect.greatest()+`(l.token, CAST($7 AS bigint)) + 1 END,
 				acquired = CASE WHEN `+clock.live()+` THEN l.acquired ELSE `+clock.now+` END,
 				heartbeat = `+clock.now+`, expires = `+clock.end+`
 			WHERE l.holder = excluded.holder OR NOT `+clock.live()+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
-			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID)...)
+			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.After)...)
 		if acquired = err == nil; acquired || !errors.Is(err, ErrNotFound) {
 			return err
 		}

@@ -193,6 +193,34 @@ func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
 }
 
 // An error is not an answer: the caller must not take it for the lock.
+// A new term's token is greater than any that the claim knows of: the row may
+// have been deleted, or come from a backup.
+func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		locks := env.db.Locks()
+		for after, want := range map[int64]int64{0: 1, 41: 42, 1 << 40: 1<<40 + 1} {
+			c := claimOf(fmt.Sprintf("new-%d", after), "a")
+			c.After = after
+			if l := mustAcquire(t, locks, c); l.Token != want {
+				t.Errorf("a new row after token %d: %d, want %d", after, l.Token, want)
+			}
+		}
+		old := mustAcquire(t, locks, claimOf("old", "a"))
+		if ok, err := locks.Release(t.Context(), old.Fence()); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		c := claimOf("old", "b")
+		c.After = 7
+		if l := mustAcquire(t, locks, c); l.Token != 8 {
+			t.Errorf("a released row of token 1 after 7: %d, want 8", l.Token)
+		}
+		c.After = 100
+		if l := mustAcquire(t, locks, c); l.Token != 8 {
+			t.Errorf("the holder's own row: %d, want the term's token 8", l.Token)
+		}
+	})
+}
+
 func TestLockErrorsGrantNothing(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		locks := env.db.Locks()

@@ -99,10 +99,16 @@ func (c Config) Validate() error {
 // margin is for clocks that do not run equally fast.
 func (c Config) trust() time.Duration { return c.TTL - c.TTL/10 }
 
-// standBack is how long a holder that resigned, or was deposed, leaves the lock
-// to others: long enough for each of them to look once.
-func (c Config) standBack() time.Duration { return 2 * c.Heartbeat }
+// standBack is how long a holder leaves the lock to others after it resigned, or
+// was deposed: long enough for each of them to look once, and after a failure
+// once more.
+func (c Config) standBack(why ending) time.Duration {
+	if why == resigned {
+		return 2 * c.Heartbeat
+	}
+	return c.Heartbeat + c.Heartbeat/10
+}
 
-func (c Config) claim() Claim {
-	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL}
+func (c Config) claim(after int64) Claim {
+	return Claim{Lock: c.Lock, Holder: c.Holder, Hostname: c.Hostname, PID: c.PID, TTL: c.TTL, After: after}
 }

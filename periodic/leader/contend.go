@@ -51,7 +51,7 @@ func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
 	e.mu.Unlock()
 	e.shown = ""
 	if why != expired {
-		e.standBack = time.Now().Add(e.cfg.standBack())
+		e.standBack = time.Now().Add(e.cfg.standBack(why))
 	}
 	if why != resigned {
 		e.observe(Event{Kind: EventLost, Fence: t.Fence(), Err: ErrLost})
@@ -117,7 +117,8 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 	if l.Live() && l.Holder != e.cfg.Holder {
 		return e.follow(l)
 	}
-	if left := time.Until(e.standBack); left > 0 {
+	// A row that somebody has deleted gives the lock to nobody.
+	if left := time.Until(e.standBack); left > 0 && l.State() != Never {
 		return left
 	}
 	t, _, err := e.acquire(ctx)
@@ -166,13 +167,11 @@ func (e *Elector) seize(ctx context.Context) error {
 func (e *Elector) acquire(ctx context.Context) (*Term, Lock, error) {
 	e.owed = true // also if the answer is lost
 	begun := time.Now()
-	l, ok, err := e.store.Acquire(ctx, e.cfg.claim())
+	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest))
 	if err != nil {
 		return nil, l, err
 	}
-	e.mu.Lock()
-	e.seen = l
-	e.mu.Unlock()
+	e.look(l)
 	if !ok {
 		return nil, l, nil
 	}
@@ -193,11 +192,17 @@ func (e *Elector) begin(t *Term) {
 func (e *Elector) inspect(ctx context.Context) (Lock, error) {
 	l, err := e.store.Inspect(ctx, e.cfg.Lock)
 	if err == nil {
-		e.mu.Lock()
-		e.seen = l
-		e.mu.Unlock()
+		e.look(l)
 	}
 	return l, err
+}
+
+// look remembers the lock as it was just seen.
+func (e *Elector) look(l Lock) {
+	e.mu.Lock()
+	e.seen = l
+	e.mu.Unlock()
+	e.highest = max(e.highest, l.Token)
 }
 
 // trouble tells of an error and returns when to try again: soon, then more

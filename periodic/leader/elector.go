@@ -28,6 +28,7 @@ type Elector struct {
 	// Owned by the goroutine; before it runs, by Start.
 	owed      bool      // the row may be ours
 	standBack time.Time // no contending before
+	highest   int64     // token ever seen
 	shown     string    // holder of the last EventStandby
 	retry     service.Backoff
 }

@@ -71,6 +71,7 @@ type Claim struct {
 	Hostname string
 	PID      int
 	TTL      time.Duration
+	After    int64 // a new term gets a greater token, also if the row was deleted
 }
 
 // DBTX runs statements inside somebody's transaction; [*sql.Tx] is one.

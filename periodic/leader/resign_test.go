@@ -81,6 +81,44 @@ func TestForcedReleaseEndsTheTermAtOnce(t *testing.T) {
 	})
 }
 
+// A leader that was released by force and is alone leads again when the others
+// would have looked: after one heartbeat.
+func TestForcedReleaseOfALeaderThatIsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rows := newTable()
+		a := newContender(t, rows, "a").start(t)
+		defer a.stop()
+		term, _ := a.lead(t)
+		synctest.Wait()
+		if ok, err := (&link{table: rows}).Release(t.Context(), term.Fence()); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		synctest.Wait()
+		if _, took := a.lead(t); took < heartbeat || took > heartbeat+heartbeat/10 {
+			t.Errorf("back after %s, want a little more than %s", took, heartbeat)
+		}
+	})
+}
+
+// The row was deleted by hand, and took the token along: the leader notices at
+// the next transaction, takes the lock again, and its token goes on rising.
+func TestLeaderWhoseRowWasDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rows := newTable()
+		a := newContender(t, rows, "a").start(t)
+		defer a.stop()
+		term, _ := a.lead(t)
+		rows.mu.Lock()
+		delete(rows.rows, term.Fence().Lock)
+		rows.mu.Unlock()
+		a.Depose(term) // as Guard does
+		again, took := a.lead(t)
+		if took > 0 || again.Fence().Token != term.Fence().Token+1 {
+			t.Errorf("back after %s with token %d, want at once with %d", took, again.Fence().Token, term.Fence().Token+1)
+		}
+	})
+}
+
 // A transaction's fence was refused: the term is over whatever the clock says.
 func TestDeposedLeaderStopsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
