@@ -3,7 +3,6 @@ package migrations_test
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -19,51 +18,29 @@ import (
 
 // database is a database of a test's own, without a schema.
 type database struct {
-	*testing.T
-	kind string
-	url  string
-	m    *migrations.Migrator
-	sql  *sql.DB
+	*storetest.Database
+	m *migrations.Migrator
 }
 
 func both(t *testing.T, test func(db *database)) {
 	t.Helper()
 	t.Parallel()
-	for kind, url := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			test(open(t, kind, url(t)))
-		})
-	}
+	storetest.Both(t, func(_ *testing.T, d *storetest.Database) { test(open(d)) })
 }
 
-func open(t *testing.T, kind, url string) *database {
-	t.Helper()
-	db, err := store.Open(t.Context(), url, store.Options{Create: true})
+func open(d *storetest.Database) *database {
+	d.Helper()
+	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
 	if err != nil {
-		t.Fatal(err)
+		d.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	driver, source := "postgres", url
-	if kind == "sqlite" {
-		driver, source = "sqlite3", strings.TrimPrefix(url, "sqlite:")
-	}
-	conn, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return &database{T: t, kind: kind, url: url, m: db.Migrator(), sql: conn}
+	d.Cleanup(func() { _ = db.Close() })
+	return &database{Database: d, m: db.Migrator()}
 }
 
-func (db *database) exec(statements string) {
-	db.Helper()
-	if _, err := db.sql.Exec(statements); err != nil {
-		db.Fatal(err)
-	}
-}
+func (db *database) exec(statements string) { db.Helper(); db.Exec(statements) }
+
+func (db *database) one(query string) string { db.Helper(); return db.One(query) }
 
 func (db *database) execFile(path string) {
 	db.Helper()
@@ -100,29 +77,20 @@ func (db *database) dump(tables ...string) string {
 		UNION ALL SELECT objoid::regclass || '.' || objsubid || ' ' || description FROM pg_description
 			WHERE classoid = 'pg_class'::regclass AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)
 		UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS lines`
-	if db.kind == "sqlite" {
+	if db.Kind == "sqlite" {
 		schema = `SELECT group_concat(type || ' ' || name || ' ' || coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY type, name)`
 	}
 	text := db.one(schema)
 	for _, table := range tables {
 		row := "t::text"
-		if db.kind == "sqlite" {
+		if db.Kind == "sqlite" {
 			row = "json_array(" + db.one("SELECT group_concat(name) FROM pragma_table_info('"+table+"')") + ")"
 		}
 		text += "\n" + table + ":\n" + db.one("SELECT coalesce("+map[string]string{
 			"postgres": "string_agg(" + row + ", chr(10) ORDER BY " + row + ")", "sqlite": "group_concat(" + row + ", char(10))",
-		}[db.kind]+", '') FROM "+table+" AS t")
+		}[db.Kind]+", '') FROM "+table+" AS t")
 	}
 	return text
-}
-
-func (db *database) one(query string) string {
-	db.Helper()
-	var text sql.NullString
-	if err := db.sql.QueryRow(query).Scan(&text); err != nil {
-		db.Fatalf("%s: %v", query, err)
-	}
-	return text.String
 }
 
 func TestFileNamesAreTheSame(t *testing.T) {
@@ -165,28 +133,28 @@ func TestUpDownUp(t *testing.T) {
 	both(t, func(db *database) {
 		empty := db.dump()
 		if err := db.m.Check(db.Context()); !errors.Is(err, migrations.ErrPending) {
-			t.Errorf("Check of an empty database: %v", err)
+			db.Errorf("Check of an empty database: %v", err)
 		}
 		db.up()
 		first := db.dump()
 		if err := db.m.Check(db.Context()); err != nil {
-			t.Error(err)
+			db.Error(err)
 		}
 		again, err := db.m.Up(db.Context())
 		if err != nil || len(again) > 0 {
-			t.Errorf("a second Up applied %v: %v", again, err)
+			db.Errorf("a second Up applied %v: %v", again, err)
 		}
 		db.down()
 		if rest := db.dump(); rest != empty {
-			t.Errorf("Down left something behind:\n%s", rest)
+			db.Errorf("Down left something behind:\n%s", rest)
 		}
 		db.up()
 		if second := db.dump(); second != first {
-			t.Errorf("the schema is another one after down and up:\n%s\n---\n%s", first, second)
+			db.Errorf("the schema is another one after down and up:\n%s\n---\n%s", first, second)
 		}
 		status, err := db.m.Status(db.Context())
 		if err != nil || len(status) == 0 || !status[len(status)-1].Done {
-			t.Errorf("status %v: %v", status, err)
+			db.Errorf("status %v: %v", status, err)
 		}
 	})
 }
@@ -195,23 +163,23 @@ func TestSeveralProcessesMigrateAtOnce(t *testing.T) {
 	both(t, func(db *database) {
 		var group sync.WaitGroup
 		for range 6 {
-			own, err := store.Open(t.Context(), db.url, store.Options{Create: true})
+			own, err := store.Open(db.Context(), db.URL, store.Options{Create: true})
 			if err != nil {
-				t.Fatal(err)
+				db.Fatal(err)
 			}
 			group.Go(func() {
 				defer func() { _ = own.Close() }()
 				if _, err := own.Migrator().Up(context.Background()); err != nil {
-					t.Error(err)
+					db.Error(err)
 				}
 			})
 		}
 		group.Wait()
-		if err := db.m.Check(t.Context()); err != nil {
-			t.Error(err)
+		if err := db.m.Check(db.Context()); err != nil {
+			db.Error(err)
 		}
 		if n := db.one("SELECT count(*) FROM nextrun_migration WHERE version_id > 0"); n != fmt.Sprint(len(known(db))) {
-			t.Errorf("%s migrations were recorded", n)
+			db.Errorf("%s migrations were recorded", n)
 		}
 	})
 }
@@ -228,10 +196,10 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	both(t, func(db *database) {
 		db.up()
 		db.exec("INSERT INTO nextrun_migration (version_id, is_applied) VALUES (99, true)")
-		_, err := db.m.Up(t.Context())
-		for _, err := range []error{err, db.m.Check(t.Context())} {
+		_, err := db.m.Up(db.Context())
+		for _, err := range []error{err, db.m.Check(db.Context())} {
 			if !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "99") {
-				t.Errorf("a newer schema: %v", err)
+				db.Errorf("a newer schema: %v", err)
 			}
 		}
 	})
@@ -241,7 +209,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 // is left of it.
 func TestDocspellDatabase(t *testing.T) {
 	t.Parallel()
-	db := open(t, "postgres", storetest.PostgresURL(t))
+	db := open(storetest.New(t, storetest.Postgres))
 	db.execFile("../testdata/docspell/postgres.sql")
 	tables := []string{"job", "joblog", "jobgroupuse", "periodic_task", "node"}
 	before := db.dump(tables...)
@@ -266,15 +234,15 @@ func TestTablesOfTheADR(t *testing.T) {
 		before := db.dump("periodic_task")
 		db.up()
 		if n := db.one("SELECT count(*) FROM periodic_task WHERE overlap = 'skip' AND due IS NULL AND summary IS NULL"); n != "1" {
-			t.Errorf("%s rows with the new columns", n)
+			db.Errorf("%s rows with the new columns", n)
 		}
 		db.down()
 		after := db.dump("periodic_task")
-		if db.kind == "sqlite" { // ALTER TABLE rewrites the text of the schema
+		if db.Kind == "sqlite" { // ALTER TABLE rewrites the text of the schema
 			after, before = strings.Join(strings.Fields(after), ""), strings.Join(strings.Fields(before), "")
 		}
 		if after != before {
-			t.Errorf("Down did not restore what was there:\n%s\n---\n%s", before, after)
+			db.Errorf("Down did not restore what was there:\n%s\n---\n%s", before, after)
 		}
 	})
 }
@@ -283,7 +251,7 @@ func TestTablesOfTheADR(t *testing.T) {
 // that are none are left alone; then the triggers accept edits of the row.
 func TestTimesOfFoundTasks(t *testing.T) {
 	t.Parallel()
-	db := open(t, "sqlite", storetest.SQLiteURL(t))
+	db := open(storetest.New(t, storetest.SQLite))
 	db.execFile("../testdata/docspell/adr0012.sql")
 	db.exec("UPDATE periodic_task SET nextrun = '2026-03-04T05:06+01:00', created = '2025-01-02 03:04:05.6'")
 	db.up()
@@ -329,10 +297,10 @@ func TestOtherTablesAreLeftAlone(t *testing.T) {
 				_, err := db.m.Up(db.Context())
 				var mismatch *migrations.MismatchError
 				if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), test.place) {
-					t.Errorf("Up returned %v, expected it to name %s", err, test.place)
+					db.Errorf("Up returned %v, expected it to name %s", err, test.place)
 				}
 				if after := db.dump(); after != before {
-					t.Errorf("something was changed:\n%s\n---\n%s", before, after)
+					db.Errorf("something was changed:\n%s\n---\n%s", before, after)
 				}
 			})
 		})

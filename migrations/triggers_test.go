@@ -79,7 +79,7 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 		db.exec("DELETE FROM periodic_task")
 		db.exec(editedRows)
 		for _, test := range edits {
-			tx, err := db.sql.Begin()
+			tx, err := db.SQL.Begin()
 			if err != nil {
 				db.Fatal(err)
 			}
@@ -99,12 +99,12 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 
 func TestTruncatedTasksAndLocks(t *testing.T) {
 	t.Parallel()
-	db := open(t, "postgres", storetest.PostgresURL(t))
+	db := open(storetest.New(t, storetest.Postgres))
 	db.up()
 	db.exec(editedRows)
 	db.exec("TRUNCATE periodic_task")
 	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
-	if _, err := db.sql.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
+	if _, err := db.SQL.Exec("TRUNCATE scheduler_lock"); err == nil || !strings.Contains(err.Error(), "nextrun lock release") {
 		t.Errorf("TRUNCATE of the locks: %v", err)
 	}
 }
@@ -125,13 +125,13 @@ func TestFoundLocksCanBeDeleted(t *testing.T) {
 // Deleting one task reads its own ticks only, however many others are queued.
 func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 	t.Parallel()
-	db := open(t, "postgres", storetest.PostgresURL(t))
+	db := open(storetest.New(t, storetest.Postgres))
 	db.up()
 	db.exec(`INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'x', 'daily' FROM generate_series(1, 50) AS n;
 		INSERT INTO periodic_tick (task_id, due, decision, decided)
 		SELECT 'task-' || n % 50 + 1, timestamp '2026-01-01' + n * interval '1 minute', 'queued', '2026-01-01' FROM generate_series(1, 20000) AS n`)
 	for _, edit := range []string{"DELETE FROM periodic_task WHERE id = 'task-7'", "UPDATE periodic_task SET id = 'other' WHERE id = 'task-8'"} {
-		tx, err := db.sql.Begin()
+		tx, err := db.SQL.Begin()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 // Times that no schedule reaches are refused, whatever else the statement sets.
 func TestTimesOutOfRange(t *testing.T) {
 	t.Parallel()
-	db := open(t, "postgres", storetest.PostgresURL(t))
+	db := open(storetest.New(t, storetest.Postgres))
 	db.up()
 	for _, edit := range []string{
 		"UPDATE periodic_task SET due = '0044-03-15 BC', nextrun = '1970-01-02'",
@@ -162,7 +162,7 @@ func TestTimesOutOfRange(t *testing.T) {
 		"UPDATE periodic_task SET due = 'infinity'",
 		"UPDATE periodic_task SET ends = '12026-01-01'",
 	} {
-		if _, err := db.sql.Exec(edit); err == nil {
+		if _, err := db.SQL.Exec(edit); err == nil {
 			t.Errorf("%s was accepted", edit)
 		}
 	}
@@ -187,10 +187,10 @@ func withSearchPath(t *testing.T, address, path string) string {
 func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 	t.Parallel()
 	address := storetest.PostgresURL(t)
-	plain := open(t, "postgres", address)
+	plain := open(storetest.At(t, address))
 	plain.exec("CREATE SCHEMA one; CREATE SCHEMA two")
 	for _, schema := range []string{"one", "two"} {
-		db := open(t, "postgres", withSearchPath(t, address, schema))
+		db := open(storetest.At(t, withSearchPath(t, address, schema)))
 		db.up()
 		db.exec(editedRows)
 	}
@@ -230,7 +230,7 @@ func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 // as well: see CONTRIBUTING.md.
 func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
 	t.Parallel()
-	db := open(t, "postgres", storetest.PostgresURL(t))
+	db := open(storetest.New(t, storetest.Postgres))
 	db.up()
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype

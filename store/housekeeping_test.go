@@ -23,14 +23,14 @@ func TestHousekeeping(t *testing.T) {
 		for _, tick := range [][3]string{
 			{"old", old, "submitted"}, {"old-queued", old, "queued"}, {"young", young, "submitted"},
 		} {
-			env.exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided)
-				VALUES ('`+tick[0]+`', '`+tick[1]+`', '`+tick[2]+`', '`+tick[1]+`')`)
+			env.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided)
+				VALUES ('` + tick[0] + `', '` + tick[1] + `', '` + tick[2] + `', '` + tick[1] + `')`)
 		}
 		for _, job := range [][3]string{
 			{"old", "success", "'" + old + "'"}, {"young", "failed", "'" + young + "'"}, {"old-waiting", "waiting", "NULL"},
 		} {
-			env.exec(t, `INSERT INTO job (jid, task, submitted, state, finished)
-				VALUES ('`+job[0]+`', 'echo', '`+old+`', '`+job[1]+`', `+job[2]+`)`)
+			env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
+				VALUES ('` + job[0] + `', 'echo', '` + old + `', '` + job[1] + `', ` + job[2] + `)`)
 		}
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
 		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
@@ -95,10 +95,10 @@ func TestHousekeepingOfManyTicks(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		old := time.Now().UTC().Add(-31 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
 		young := time.Now().UTC().Format("2006-01-02 15:04:05.000000")
-		env.exec(t, strings.NewReplacer("{time}", map[bool]string{true: "text", false: "timestamp"}[strings.HasPrefix(env.db.URL(), "sqlite")]).Replace(`
+		env.Exec(strings.NewReplacer("{time}", map[bool]string{true: "text", false: "timestamp"}[strings.HasPrefix(env.db.URL(), "sqlite")]).Replace(`
 			INSERT INTO periodic_tick (task_id, due, decision, decided)
 			WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 3500)
-			SELECT 'task-' || n, CAST('`+old+`' AS {time}), 'submitted', CAST(CASE WHEN n % 7 = 0 THEN '`+young+`' ELSE '`+old+`' END AS {time}) FROM s`))
+			SELECT 'task-' || n, CAST('` + old + `' AS {time}), 'submitted', CAST(CASE WHEN n % 7 = 0 THEN '` + young + `' ELSE '` + old + `' END AS {time}) FROM s`))
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30}`)
 		if want := "deleted ticks: 3000, jobs: 0, events: 0"; result != want {
 			t.Errorf("the result is %q, want %q", result, want)

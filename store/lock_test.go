@@ -86,7 +86,7 @@ func TestLockStatesAndActions(t *testing.T) {
 					if s.released {
 						expires = leader.Released
 					}
-					env.exec(t, fmt.Sprintf(`INSERT INTO scheduler_lock VALUES ('%s', '%s', 'h', 1, 7, '%s', '%s', '%s')`,
+					env.Exec(fmt.Sprintf(`INSERT INTO scheduler_lock VALUES ('%s', '%s', 'h', 1, 7, '%s', '%s', '%s')`,
 						name, s.holder, store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now.Add(s.heartbeat)), store.Timestamp(expires)))
 				}
 				if before := inspectLock(t, locks, name); before.State() != s.state {

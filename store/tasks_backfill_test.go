@@ -21,7 +21,7 @@ func (e tasksEnv) backfill(t *testing.T, id string, from, to time.Time) (submitt
 		}
 		submitted++
 		// The job has ended at once, so that the next one can be submitted.
-		e.exec(t, `UPDATE job SET state = 'success' WHERE jid = '`+jid+`'`)
+		e.Exec(`UPDATE job SET state = 'success' WHERE jid = '` + jid + `'`)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestBackfill(t *testing.T) {
 		mustAdd(t, env.tasks, periodic.NewTask("a", "echo", "*-*-* *:00"))
 		tick := func(hour int, columns, values string) {
 			due := day.Add(time.Duration(hour) * time.Hour).Format("2006-01-02 15:04:05.000000")
-			env.exec(t, fmt.Sprintf(`INSERT INTO periodic_tick (task_id, due, decided, %s) VALUES ('a', '%s', '%s', %s)`,
+			env.Exec(fmt.Sprintf(`INSERT INTO periodic_tick (task_id, due, decided, %s) VALUES ('a', '%s', '%s', %s)`,
 				columns, due, due, values))
 		}
 		tick(1, "decision, jid", "'submitted', 'x'")
@@ -128,7 +128,7 @@ func TestPause(t *testing.T) {
 				t.Errorf("%s: a shorter pause moves the start to %s", id, again.Starts)
 			}
 		}
-		env.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'nonsense')`)
+		env.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'echo', 'nonsense')`)
 		if err := env.tasks.Pause(t.Context(), "bad", until); err == nil {
 			t.Error("a bad timer is taken")
 		}

@@ -56,7 +56,7 @@ func TestTasksInTransactionsOfOthers(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		tasks := env.tasks
-		tx, err := env.sql.BeginTx(t.Context(), nil)
+		tx, err := env.SQL.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,7 +154,7 @@ func TestTasksUpdateLeavesForeignArgsAlone(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		tasks := env.tasks
-		env.exec(t, `INSERT INTO periodic_task (id, task, timer, args) VALUES ('a', 'echo', 'daily', 'not JSON')`)
+		env.Exec(`INSERT INTO periodic_task (id, task, timer, args) VALUES ('a', 'echo', 'daily', 'not JSON')`)
 		err := tasks.Update(t.Context(), "a", func(task *periodic.Task) error { task.Priority = 10; return nil })
 		if err != nil {
 			t.Fatal(err)
@@ -208,7 +208,7 @@ func TestTasksList(t *testing.T) {
 			}
 			mustAdd(t, tasks, task)
 		}
-		env.exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('e', 'echo', 'never ever')`)
+		env.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('e', 'echo', 'never ever')`)
 		env.schedule(t)
 		for want, filter := range map[string]periodic.TaskFilter{
 			"a b c d e": {}, "a b": {Limit: 2}, "c d": {After: "b", Limit: 2},

@@ -1,9 +1,7 @@
 package store_test
 
 import (
-	"database/sql"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/sirupsen/logrus"
@@ -16,42 +14,27 @@ import (
 // tasksEnv is a fresh database with its tasks, and a connection that knows
 // nothing of nextrun.
 type tasksEnv struct {
+	*storetest.Database
 	tasks *periodic.Tasks
 	db    *store.DB
-	sql   *sql.DB
 }
 
 // tasksOn runs a test on a fresh database of each kind.
 func tasksOn(t *testing.T, test func(t *testing.T, env tasksEnv)) {
 	t.Helper()
-	for driver, newURL := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite3": storetest.SQLiteURL,
-	} {
-		t.Run(driver, func(t *testing.T) {
-			t.Parallel()
-			url := newURL(t)
-			db, err := store.Open(t.Context(), url, store.Options{Create: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { closed(t, db) })
-			if _, err := db.Migrator().Up(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			source := url
-			if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-				source = "file:" + path + "?_txlock=immediate&_busy_timeout=5000"
-			}
-			outer, err := sql.Open(driver, source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { closed(t, outer) })
-			env := tasksEnv{tasks: periodic.NewTasks(db.Tasks()), db: db, sql: outer}
-			env.exec(t, "DELETE FROM periodic_task") // the housekeeping that the migrations add
-			test(t, env)
-		})
-	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closed(t, db) })
+		if _, err := db.Migrator().Up(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		env := tasksEnv{Database: d, tasks: periodic.NewTasks(db.Tasks()), db: db}
+		env.Exec("DELETE FROM periodic_task") // the housekeeping that the migrations add
+		test(t, env)
+	})
 }
 
 func closed(t *testing.T, c io.Closer) {
@@ -61,30 +44,10 @@ func closed(t *testing.T, c io.Closer) {
 	}
 }
 
-// exec runs a statement as a user would.
-func (e tasksEnv) exec(t *testing.T, statement string) {
-	t.Helper()
-	if _, err := e.sql.ExecContext(t.Context(), statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
 // texts runs a query of one column.
 func (e tasksEnv) texts(t *testing.T, query string) (list []string) {
 	t.Helper()
-	rows, err := e.sql.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, text)
-	}
-	if err := rows.Err(); err != nil {
+	if err := e.SQL.Select(&list, query); err != nil {
 		t.Fatal(err)
 	}
 	return list

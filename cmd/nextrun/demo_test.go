@@ -95,27 +95,14 @@ func count(t *testing.T, database, query string) (n int) {
 // are good, but for the row that shows a mistake.
 func TestDemoFileOnBothDatabases(t *testing.T) {
 	t.Parallel()
-	for driver, newURL := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite3": storetest.SQLiteURL,
-	} {
-		t.Run(driver, func(t *testing.T) {
-			t.Parallel()
-			url := newURL(t)
-			nextrun(t, url, ui.Done, "migrate", "up")
-			db, err := sql.Open(driver, strings.TrimPrefix(url, "sqlite:"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			if _, err := db.ExecContext(t.Context(), readFile(t, "../../testdata/demo.sql")); err != nil {
-				t.Fatal(err)
-			}
-			report := nextrun(t, url, ui.Failed, "check", "--config", "../../testdata/nextrun.yaml")
-			if !strings.Contains(report, "mistake") || strings.Count(report, "\nerror") != 1 || strings.Contains(report, "no handler") {
-				t.Errorf("check:\n%s", report)
-			}
-		})
-	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		nextrun(t, d.URL, ui.Done, "migrate", "up")
+		d.Exec(readFile(t, "../../testdata/demo.sql"))
+		report := nextrun(t, d.URL, ui.Failed, "check", "--config", "../../testdata/nextrun.yaml")
+		if !strings.Contains(report, "mistake") || strings.Count(report, "\nerror") != 1 || strings.Contains(report, "no handler") {
+			t.Errorf("check:\n%s", report)
+		}
+	})
 }
 
 // nextrun runs the program on a database and returns its output.

@@ -55,17 +55,12 @@ func blocksOf(t *testing.T, page string) (blocks []block) {
 func TestReadmeCommands(t *testing.T) {
 	t.Parallel()
 	binary := build(t)
-	for kind, newURL := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			reader := newReader(t, kind, newURL(t), filepath.Dir(binary))
-			for _, b := range readmeBlocks(t) {
-				reader.follow(b)
-			}
-		})
-	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		reader := newReader(t, d, filepath.Dir(binary))
+		for _, b := range readmeBlocks(t) {
+			reader.follow(b)
+		}
+	})
 }
 
 // reader is somebody who does what the README says.
@@ -76,18 +71,9 @@ type reader struct {
 	db        *sql.DB
 }
 
-func newReader(t *testing.T, kind, url, path string) *reader {
-	driver, source := "postgres", url
-	if kind == "sqlite" {
-		driver, source = "sqlite3", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_busy_timeout=5000"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	env := append(os.Environ(), "NEXTRUN_DB="+url, "PATH="+path+":"+os.Getenv("PATH"))
-	return &reader{T: t, kind: kind, dir: t.TempDir(), env: env, db: db}
+func newReader(t *testing.T, d *storetest.Database, path string) *reader {
+	env := append(os.Environ(), "NEXTRUN_DB="+d.URL, "PATH="+path+":"+os.Getenv("PATH"))
+	return &reader{T: t, kind: d.Kind, dir: t.TempDir(), env: env, db: d.SQL.DB}
 }
 
 func (r *reader) follow(b block) {

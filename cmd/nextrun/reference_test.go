@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"database/sql"
 	"maps"
 	"regexp"
 	"slices"
@@ -49,25 +48,19 @@ func plain(cell string) string { return strings.Trim(cell, "`") }
 // The page has the tables, views, columns, types and defaults of a new database.
 func TestReferenceTables(t *testing.T) {
 	t.Parallel()
-	for kind, newURL := range map[string]func(testing.TB) string{
-		"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			url := newURL(t)
-			nextrun(t, url, ui.Done, "migrate", "up")
-			have, want := describedColumns(t, kind), databaseColumns(t, kind, url)
-			for _, column := range slices.Sorted(maps.Keys(want)) {
-				if have[column] != want[column] {
-					t.Errorf("docs/reference.md says %q of %s, the database %q", have[column], column, want[column])
-				}
-				delete(have, column)
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		nextrun(t, d.URL, ui.Done, "migrate", "up")
+		have, want := describedColumns(t, d.Kind), databaseColumns(t, d)
+		for _, column := range slices.Sorted(maps.Keys(want)) {
+			if have[column] != want[column] {
+				t.Errorf("docs/reference.md says %q of %s, the database %q", have[column], column, want[column])
 			}
-			for column := range have {
-				t.Errorf("docs/reference.md has the column %s, the database has not", column)
-			}
-		})
-	}
+			delete(have, column)
+		}
+		for column := range have {
+			t.Errorf("docs/reference.md has the column %s, the database has not", column)
+		}
+	})
 }
 
 // describedColumns are the columns of the page: "type, default" by table.column.
@@ -113,18 +106,9 @@ var columnsOf = map[string]string{
 		FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite_%'`,
 }
 
-func databaseColumns(t *testing.T, kind, url string) map[string]string {
+func databaseColumns(t *testing.T, d *storetest.Database) map[string]string {
 	t.Helper()
-	driver, source := "postgres", url
-	if kind == "sqlite" {
-		driver, source = "sqlite3", strings.TrimPrefix(url, "sqlite:")
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	rows, err := db.QueryContext(t.Context(), columnsOf[kind])
+	rows, err := d.SQL.QueryContext(t.Context(), columnsOf[d.Kind])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +124,7 @@ func databaseColumns(t *testing.T, kind, url string) map[string]string {
 		switch {
 		case !view:
 			about = inWords(typed) + ", " + defaultInWords(byDefault, inWords(typed) == "boolean", required, counted)
-		case kind == "postgres":
+		case d.Kind == "postgres":
 			about = inWords(typed)
 		}
 		columns[table+"."+column] = about

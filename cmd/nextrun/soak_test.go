@@ -33,14 +33,12 @@ func TestProcessesAreKilled(t *testing.T) {
 	t.Parallel()
 	seconds, tasks := setting(t, "NEXTRUN_SOAK_SECONDS", 10), setting(t, "NEXTRUN_SOAK_TASKS", 60)
 	binary := build(t)
-	for kind, url := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
+	for _, kind := range []string{storetest.SQLite, storetest.Postgres} {
 		t.Run(kind, func(t *testing.T) {
 			if os.Getenv("NEXTRUN_SOAK_SECONDS") == "" {
 				t.Parallel()
 			}
-			s := newSoak(t, binary, kind, url(t))
+			s := newSoak(t, binary, storetest.New(t, kind))
 			s.insertTasks(tasks)
 			s.run(time.Duration(seconds) * time.Second)
 			s.check(tasks)
@@ -80,7 +78,7 @@ type soak struct {
 	output      map[string]*bytes.Buffer
 }
 
-func newSoak(t *testing.T, binary, kind, url string) *soak {
+func newSoak(t *testing.T, binary string, d *storetest.Database) *soak {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
@@ -95,20 +93,10 @@ func newSoak(t *testing.T, binary, kind, url string) *soak {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &soak{T: t, binary: binary, url: url, config: config, processes: map[string]*exec.Cmd{}, output: map[string]*bytes.Buffer{}}
+	s := &soak{T: t, binary: binary, url: d.URL, config: config, sql: d.SQL.DB, processes: map[string]*exec.Cmd{}, output: map[string]*bytes.Buffer{}}
 	if out, err := s.command("migrate", "up").CombinedOutput(); err != nil {
 		t.Fatalf("migrate up: %v\n%s", err, out)
 	}
-	driver, source := "postgres", url
-	if kind == "sqlite" {
-		driver, source = "sqlite3", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_busy_timeout=20000"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	s.sql = db
 	return s
 }
 

@@ -77,7 +77,7 @@ func (d *Database) Connect() *sqlx.DB {
 	d.Helper()
 	driver, source := "postgres", d.URL
 	if path, ok := strings.CutPrefix(d.URL, "sqlite:"); ok {
-		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=10000&_foreign_keys=on&_txlock=immediate"
+		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=20000&_foreign_keys=on&_txlock=immediate"
 	}
 	db, err := sqlx.Open(driver, source)
 	if err != nil {

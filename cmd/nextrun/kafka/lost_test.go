@@ -21,14 +21,7 @@ import (
 // relay that is killed between publishing and recording.
 func TestNoEventIsLostOnTheWayToKafka(t *testing.T) {
 	t.Parallel()
-	for kind, newURL := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			testNoEventIsLost(t, newURL(t))
-		})
-	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) { testNoEventIsLost(t, d.URL) })
 }
 
 func testNoEventIsLost(t *testing.T, url string) {
