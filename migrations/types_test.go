@@ -69,11 +69,11 @@ const typedRows = `INSERT INTO job (jid, task) VALUES ('j', 'x');
 
 func TestSQLiteRefusesValuesOfWrongTypes(t *testing.T) {
 	t.Parallel()
-	db := open(t, "sqlite", storetest.SQLiteURL(t))
+	db := open(storetest.New(t, storetest.SQLite))
 	db.up()
 	db.exec(typedRows)
 	for _, test := range wrongTypes {
-		_, err := db.sql.Exec(test.statement)
+		_, err := db.SQL.Exec(test.statement)
 		if err == nil || !strings.Contains(err.Error(), test.column+" must be ") {
 			t.Errorf("%s: %v; it should be refused, naming %s", test.statement, err, test.column)
 		}
@@ -100,7 +100,7 @@ func TestValuesOfRightTypes(t *testing.T) {
 // always wrote.
 func TestFoundTablesTakeWhatTheyTook(t *testing.T) {
 	t.Parallel()
-	db := open(t, "sqlite", storetest.SQLiteURL(t))
+	db := open(storetest.New(t, storetest.SQLite))
 	db.execFile("../testdata/docspell/adr0012.sql")
 	db.up()
 	db.exec(`INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress)
