@@ -4,29 +4,103 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// attempt is a job in hand, from its claim until its end is recorded. Its
-// fields belong to the loop; only notes and outcome are shared, the latter
-// handed over by the inbox.
+// attempt is a job in flight, from its claim until its end is recorded. Its
+// fields belong to the loop. Only the log is shared; the handler's outcome
+// arrives by the inbox.
 type attempt struct {
 	job     Job
-	renewed time.Time // when the lease was last known to be renewed
-	pending []dated   // lines to write, in order
-	more    bool      // there is more to fetch, once pending is written
-	percent int       // progress to write, or -1
+	phase   phase
+	lines   []timedLine // to write, in order
+	more    bool        // the log has more, to be fetched once lines are written
+	percent int         // progress to write, or -1
+	held    int         // how often in a row somebody had the row locked
 
-	notBefore time.Time // somebody has the row locked: do not try again sooner
-	ending    *Ending   // the handler has returned, or will never begin
-	err       error     // what the handler returned
-	gone      bool      // somebody else has the job; whatever it says is of no account
+	end backend.Transition // phase ending: to be recorded
+	err error              // phase ending: what the handler returned
 
-	began   time.Time // zero: not running
-	round   int       // the exchange that began it
-	context context.Context
-	notes   *notes
-	cancel  context.CancelCauseFunc // nil: not running
-	lease   *time.Timer             // cancels it when its lease ends; nil: not running
+	began  time.Time
+	round  int // which claim began it
+	log    *logBuffer
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	lease  *time.Timer // cancels the handler when the lease ends
+}
+
+// phase is where an attempt is in its life: running -> ending -> recorded, or
+// lost from either.
+type phase int
+
+const (
+	running phase = iota // the handler runs
+	ending               // the handler has returned, and its end is not recorded yet
+	lost                 // another worker has the job: nothing is recorded any more
+)
+
+// step is what to do with an attempt.
+type step int
+
+const (
+	keep       step = iota // nothing: go on
+	stop                   // somebody asked to cancel the job: end the handler
+	turnCancel             // the same, after the handler has returned: record that
+	settle                 // the end is recorded
+	lose                   // another worker has the job, or may have it
+)
+
+// after says what follows for an attempt of a worker from what the database says
+// about its job, after a heartbeat or because the end could not be recorded.
+func (a *attempt) after(s backend.JobStatus, worker string) step {
+	ours := s.Worker == worker && s.State == Running
+	switch {
+	case a.phase == lost:
+		return keep
+	case a.phase == ending && s.State == a.end.To && (s.Worker == worker || s.Worker == ""):
+		return settle // it was committed, although the reply was lost
+	case !ours:
+		return lose
+	case a.phase == running && s.Cancel:
+		return stop
+	case a.phase == ending && s.Cancel && !a.end.To.Final():
+		return turnCancel
+	}
+	return keep
+}
+
+// unwritten reports whether there is something to write.
+func (a *attempt) unwritten() bool {
+	return a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0)
+}
+
+// fetch takes what the handler has logged. Unless that is the last, it waits until
+// earlier lines are written, so that a handler blocks while the database is down.
+func (a *attempt) fetch(last bool) {
+	if a.more = len(a.lines) > 0 && !last; a.more {
+		return
+	}
+	lines, percent := a.log.fetch()
+	a.lines = append(a.lines, lines...)
+	if percent >= 0 {
+		a.percent = percent
+	}
+}
+
+// written drops what a request has written.
+func (a *attempt) written() {
+	a.lines, a.percent, a.held = nil, -1, 0
+	if a.more {
+		a.fetch(false)
+	}
+}
+
+// renewed says that the heartbeat was renewed no sooner than at a time.
+func (a *attempt) renewed(at time.Time, lease time.Duration) {
+	if a.phase == running {
+		a.lease.Reset(time.Until(at.Add(lease)))
+	}
 }
 
 // outcome is how a handler ended.
@@ -37,36 +111,21 @@ type outcome struct {
 	result  string
 }
 
-// stop ends the handler's context, if it runs.
-func (a *attempt) stop(cause error) {
-	if a.cancel != nil {
-		a.cancel(cause)
-	}
-}
-
-// renew notes that the heartbeat was renewed no sooner than at a time.
-func (a *attempt) renew(at time.Time, lease time.Duration) {
-	a.renewed = at
-	if a.lease != nil && a.ending == nil {
-		a.lease.Reset(time.Until(at.Add(lease)))
-	}
-}
-
 // run calls the handler and hands over the outcome.
-func (a *attempt) run(ctx context.Context, handler Handler, done func(outcome)) {
+func (a *attempt) run(handler Handler, done func(outcome)) {
 	o := outcome{attempt: a, err: errors.New("the handler ended its goroutine")}
-	job := &JobContext{Job: a.job, notes: a.notes}
+	job := &JobContext{Job: a.job, log: a.log}
 	defer func() {
 		if p := recover(); p != nil {
 			o.err = panicked(job, p)
 		}
 		a.lease.Stop()
-		o.cause = context.Cause(ctx)
-		o.result = a.notes.finish()
+		o.cause = context.Cause(a.ctx)
+		o.result = a.log.finish()
 		a.cancel(nil)
 		done(o)
 	}()
-	o.err = handler(ctx, job)
+	o.err = handler(a.ctx, job)
 	if o.err != nil {
 		_ = o.err.Error() // that it panics, as of a nil pointer, is the handler's fault, too
 	}

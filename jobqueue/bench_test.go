@@ -29,7 +29,7 @@ func benchmarkExecutor(b *testing.B, db *store.DB) {
 	done := make(chan struct{})
 	var left atomic.Int64
 	left.Store(int64(b.N))
-	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: 50, OnEvent: func(event jobqueue.Event) {
+	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: 50, Logger: silent, Observe: func(event jobqueue.Event) {
 		if event.Kind == jobqueue.EventEnded && left.Add(-1) == 0 {
 			close(done)
 		}

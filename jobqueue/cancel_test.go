@@ -82,9 +82,7 @@ func TestCancelRequestOfADeadWorkerIsHonoured(t *testing.T) {
 			t.Fatal(err)
 		}
 		q.age(jid, time.Minute)
-		if _, err := q.store.Recover(q.ctx, jobqueue.Rules{Lease: 30 * time.Second, MaxInterrupts: 2, Limit: 10}); err != nil {
-			t.Fatal(err)
-		}
+		q.takeBack(jid)
 		if job := q.get(jid); job.State != jobqueue.Cancelled {
 			t.Errorf("%+v", job)
 		}

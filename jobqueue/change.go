@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // attemptsToChange is how often a change is tried when the job moves on
@@ -20,7 +22,7 @@ var errMoved = errors.New("the job keeps changing; try again")
 // [Running]. Errors: [ErrFinal], [ErrForeign].
 func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
 	var state State
-	err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
 		state, err = cancel(ctx, tx, jid)
 		return err
 	})
@@ -30,27 +32,27 @@ func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
 // CancelTx is [Queue.Cancel] inside the caller's transaction.
 func (q *Queue) CancelTx(ctx context.Context, tx DBTX, jid string) (State, error) {
 	var state State
-	err := q.join(ctx, tx, func(tx QueueTx) (err error) {
+	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
 		state, err = cancel(ctx, tx, jid)
 		return err
 	})
 	return state, err
 }
 
-func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
+func cancel(ctx context.Context, tx backend.QueueTx, jid string) (State, error) {
 	var after State
-	err := change(ctx, tx, "cancel", jid, func(job Job) (Change, error) {
+	err := change(ctx, tx, "cancel", jid, func(job Job) (backend.Change, error) {
 		after = job.State
 		switch {
 		case job.State.Final():
-			return Change{}, ErrFinal
+			return backend.Change{}, ErrFinal
 		case job.State == Waiting || job.State == Stuck && !job.Retry.IsZero():
 			after = Cancelled
-			return Change{State: &after}, nil
+			return backend.Change{State: &after}, nil
 		case job.Foreign():
-			return Change{}, ErrForeign
+			return backend.Change{}, ErrForeign
 		}
-		return Change{RequestCancel: true}, nil
+		return backend.Change{RequestCancel: true}, nil
 	})
 	return after, err
 }
@@ -60,7 +62,7 @@ func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 // tracker that is pending, where the two must not overlap.
 func (q *Queue) Retry(ctx context.Context, jid string) error {
 	again := func() error {
-		return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+		return q.store.Update(ctx, func(tx backend.QueueTx) error { return retry(ctx, tx, jid) })
 	}
 	err := again()
 	var overlap *OverlapError
@@ -72,57 +74,57 @@ func (q *Queue) Retry(ctx context.Context, jid string) error {
 
 // RetryTx is [Queue.Retry] inside the caller's transaction.
 func (q *Queue) RetryTx(ctx context.Context, tx DBTX, jid string) error {
-	return q.join(ctx, tx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
+	return q.join(ctx, tx, func(tx backend.QueueTx) error { return retry(ctx, tx, jid) })
 }
 
-func retry(ctx context.Context, tx QueueTx, jid string) error {
+func retry(ctx context.Context, tx backend.QueueTx, jid string) error {
 	waiting := Waiting
-	return change(ctx, tx, "retry", jid, func(job Job) (Change, error) {
+	return change(ctx, tx, "retry", jid, func(job Job) (backend.Change, error) {
 		if !job.State.Valid() {
-			return Change{}, ErrForeign
+			return backend.Change{}, ErrForeign
 		}
 		if !job.State.Final() {
-			return Change{}, ErrNotFinal
+			return backend.Change{}, ErrNotFinal
 		}
 		if job.Single && job.Tracker != "" {
 			other, err := tx.PendingSingle(ctx, job.Tracker)
 			if err != nil {
-				return Change{}, err
+				return backend.Change{}, err
 			}
 			if other != "" {
-				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
+				return backend.Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return Change{State: &waiting, Line: newLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
+		return backend.Change{State: &waiting, Line: backend.NewLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
 	})
 }
 
 // SetPriority changes the priority of a job that waits or is stuck. It returns
 // [ErrTaken] for one that an executor has, [ErrFinal] for one that has ended.
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
-	return q.store.Update(ctx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
+	return q.store.Update(ctx, func(tx backend.QueueTx) error { return setPriority(ctx, tx, jid, priority) })
 }
 
 // SetPriorityTx is [Queue.SetPriority] inside the caller's transaction.
 func (q *Queue) SetPriorityTx(ctx context.Context, tx DBTX, jid string, priority int) error {
-	return q.join(ctx, tx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
+	return q.join(ctx, tx, func(tx backend.QueueTx) error { return setPriority(ctx, tx, jid, priority) })
 }
 
-func setPriority(ctx context.Context, tx QueueTx, jid string, priority int) error {
-	return change(ctx, tx, "set the priority of", jid, func(job Job) (Change, error) {
+func setPriority(ctx context.Context, tx backend.QueueTx, jid string, priority int) error {
+	return change(ctx, tx, "set the priority of", jid, func(job Job) (backend.Change, error) {
 		switch {
 		case job.State.Final():
-			return Change{}, ErrFinal
+			return backend.Change{}, ErrFinal
 		case job.State != Waiting && job.State != Stuck:
-			return Change{}, ErrTaken
+			return backend.Change{}, ErrTaken
 		}
-		return Change{Priority: &priority}, nil
+		return backend.Change{Priority: &priority}, nil
 	})
 }
 
 // change reads a job, decides and writes, and begins again if the job has moved
 // on in between.
-func change(ctx context.Context, tx QueueTx, verb, jid string, decide func(Job) (Change, error)) error {
+func change(ctx context.Context, tx backend.QueueTx, verb, jid string, decide func(Job) (backend.Change, error)) error {
 	for range attemptsToChange {
 		job, err := tx.Job(ctx, jid)
 		if err != nil {
@@ -160,7 +162,7 @@ func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
 	deleted := 0
 	for {
 		n := 0
-		err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+		err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
 			n, err = tx.Delete(ctx, filter, pruneBatch)
 			return err
 		})

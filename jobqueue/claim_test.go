@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // claimer claims like an executor, and keeps its turn.
 type claimer struct {
 	q     *fixture
-	claim jobqueue.Claim
+	claim backend.Claim
 }
 
 func (q *fixture) claimer(tasks ...string) *claimer {
-	return &claimer{q: q, claim: jobqueue.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
+	return &claimer{q: q, claim: backend.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
 }
 
 // next claims and returns subjects: one at a time in the order of the turns,
@@ -24,14 +25,14 @@ func (q *fixture) claimer(tasks ...string) *claimer {
 func (c *claimer) next(limit int) []string {
 	c.q.Helper()
 	c.claim.Limit = limit
-	report, err := c.q.store.Exchange(c.q.ctx, jobqueue.Orders{Worker: "test/1", Claim: c.claim})
+	result, err := c.q.store.Sync(c.q.ctx, backend.Request{Worker: "test/1", Claim: c.claim})
 	if err != nil {
 		c.q.Fatal(err)
 	}
-	c.claim.Group, c.claim.Phase = report.Group, report.Phase
+	c.claim.Turn = result.Turn
 	var subjects []string
-	for _, job := range report.Claimed {
-		if job.State != jobqueue.Scheduled || job.Worker != "test/1" || job.Heartbeat.IsZero() {
+	for _, job := range result.Claimed {
+		if job.State != jobqueue.Running || job.Worker != "test/1" || job.Heartbeat.IsZero() {
 			c.q.Errorf("claimed: %+v", job)
 		}
 		subjects = append(subjects, job.Subject)
@@ -44,7 +45,7 @@ func (c *claimer) next(limit int) []string {
 func (c *claimer) peek(limit int) []string {
 	c.q.Helper()
 	subjects := c.next(limit)
-	c.q.sql("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE state = 'scheduled'")
+	c.q.sql("UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE state = 'running'")
 	return subjects
 }
 
@@ -90,7 +91,7 @@ func TestGroupsShareABatch(t *testing.T) {
 		q.backlog("bc", 3, 0)
 		c := q.claimer("t")
 		small := *c // turns count within a batch too
-		small.claim.Group = "b"
+		small.claim.Turn.Group = "b"
 		if got, want := strings.Join(small.peek(4), " "), "a0 b0 c0 c1"; got != want {
 			t.Errorf("after b: %s, want %s", got, want)
 		}

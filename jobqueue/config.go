@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Defaults of [Config].
@@ -55,7 +57,7 @@ type Config struct {
 	// Lease is the age of a job's heartbeat beyond which any executor takes the
 	// job from its worker; use the same everywhere. 0: [DefaultLease]; at least 1s.
 	Lease time.Duration
-	// Heartbeat is how often the heartbeat of jobs in hand is renewed.
+	// Heartbeat is how often the heartbeat of jobs in flight is renewed.
 	// 0: a third of Lease; at most half of it.
 	Heartbeat time.Duration
 	// RetryDelay is how long a failed job is stuck before it is tried again; it
@@ -70,16 +72,14 @@ type Config struct {
 	// fails, since it may be what kills them. 0: [DefaultMaxInterrupts];
 	// [Never]: a job that loses its worker fails.
 	MaxInterrupts int
-	// ShutdownGrace is how long running jobs may go on once the executor is
-	// told to stop; then their contexts are cancelled and they go back to
-	// waiting. 0: [DefaultShutdownGrace]; negative: cancelled at once.
+	// ShutdownGrace is how long running jobs may go on once the executor stops;
+	// then their contexts are cancelled and they go back to waiting. 0: [DefaultShutdownGrace]; negative: cancelled at once.
 	ShutdownGrace time.Duration
-	// Logger gets a line for each event that an operator may want to know.
-	// nil: nothing is logged.
+	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
-	// OnEvent is called with each [Event], one at a time or concurrently; it
-	// must return at once. nil: nobody is told.
-	OnEvent func(Event)
+	// Observe, if not nil, is called for every [Event], possibly from several
+	// goroutines at once. It must return at once.
+	Observe func(Event)
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -101,6 +101,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.RetryCap, DefaultRetryCap)
 	setDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
 	setDefault(&c.ShutdownGrace, DefaultShutdownGrace)
+	if c.Logger == nil {
+		c.Logger = logrus.StandardLogger()
+	}
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }
@@ -117,9 +120,9 @@ func (c Config) validate() error {
 	check(c.Name != "", "Name", `""`, "a name that tells this process from others, such as the host's")
 	check(!strings.Contains(c.Name, "/"), "Name", c.Name, "a name without '/'")
 	check(len(c.Name) <= maxName, "Name", fmt.Sprintf("%d bytes long", len(c.Name)), fmt.Sprintf("at most %d bytes", maxName))
-	check(validText(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
+	check(backend.ValidText(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
 	for _, group := range c.Groups {
-		check(validText(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+		check(backend.ValidText(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
 	}
 	check(within(c.PoolSize, 1, maxPoolSize), "PoolSize", c.PoolSize, fmt.Sprintf("1 to %d", maxPoolSize))
 	check(within(c.High, 1, maxShare), "High", c.High, fmt.Sprintf("1 to %d", maxShare))

@@ -31,7 +31,7 @@ func TestDecide(t *testing.T) {
 	} {
 		c.job.JID, c.job.Worker = "j", "w"
 		end := cfg.decide(c.job, c.o, 0.5)
-		if end.JID != "j" || end.From != Running || end.To != c.to || end.Result != c.result {
+		if end.JID != "j" || end.Lease != 0 || end.From != Running || end.To != c.to || end.Result != c.result {
 			t.Errorf("%s: %+v", name, end)
 		}
 		if lost := errors.Is(c.o.cause, ErrLeaseLost); end.Interrupted != lost {
@@ -62,51 +62,6 @@ func TestDelayDoublesUpToTheCap(t *testing.T) {
 	} {
 		if got := cfg.delay(c.retries, c.err, c.random); got.Round(time.Millisecond) != c.want {
 			t.Errorf("delay(%d, %v, %g) = %s, want %s", c.retries, c.err, c.random, got, c.want)
-		}
-	}
-}
-
-func TestNextTurn(t *testing.T) {
-	jobs := func(groups string) []Job {
-		var list []Job
-		for _, g := range groups {
-			list = append(list, Job{Group: string(g)})
-		}
-		return list
-	}
-	for _, c := range []struct {
-		last  string
-		phase int
-		got   string
-		group string
-		next  int
-	}{
-		{"", 0, "", "", 0},
-		{"b", 2, "", "b", 2},
-		{"", 0, "a", "a", 0},
-		{"a", 0, "b", "b", 0},
-		{"b", 0, "a", "a", 1},  // around once
-		{"a", 0, "a", "a", 1},  // the only group
-		{"a", 3, "a", "a", 0},  // the scheme begins anew
-		{"", 0, "abc", "c", 0}, // a turn each
-		{"b", 0, "abc", "b", 1},
-		{"", 0, "aabbc", "b", 1},
-		{"a", 0, "aabbc", "a", 2},
-		{"", 0, "aaaaa", "a", 0},
-	} {
-		claim := Claim{Group: c.last, Phase: c.phase, High: 3, Low: 1}
-		if group, phase := claim.Next(jobs(c.got)); group != c.group || phase != c.next {
-			t.Errorf("after %q, phase %d, got %q: %q, %d; want %q, %d", c.last, c.phase, c.got, group, phase, c.group, c.next)
-		}
-	}
-}
-
-func TestShortenCutsBetweenCharacters(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"short", "short"}, {"abcdefghij", "abcdefghij"}, {"abcdefghijk", "abcdefg…"}, {"abcdefühijk", "abcdef…"},
-	} {
-		if got := shorten(c.text, 10); got != c.want {
-			t.Errorf("shorten(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
 }

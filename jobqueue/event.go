@@ -16,6 +16,7 @@ const (
 	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
+	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
 	EventTrouble     EventKind = "trouble"     // Err kept the executor from its work; it tries again after Duration
 )
 

@@ -41,7 +41,7 @@ func Example() {
 		job.Logf(jobqueue.Info, "writing to %s", m.To)
 		sent <- m.To
 		return nil
-	}), jobqueue.Logging())
+	}))
 	if err := executor.Start(ctx); err != nil {
 		panic(err)
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/uuid"
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Executor claims jobs and runs them with the handlers of their tasks. It
@@ -16,35 +17,29 @@ import (
 // that knows them. Any number of executors may work on one database, in one
 // process or in many. It is safe for concurrent use.
 type Executor struct {
-	store    Store
+	store    backend.Store
 	cfg      Config
 	worker   string
+	life     *service.Lifecycle
 	inbox    *inbox
+	mu       sync.Mutex // guards handlers until the start
 	handlers map[string]Handler
-
-	mu      sync.Mutex
-	started bool
-	stop    context.CancelFunc // begin to shut down
-	abort   context.CancelFunc // give up at once
-	done    chan struct{}      // closed when all goroutines have ended
-	left    []string           // jobs whose handlers did not return
+	left     []string // jobs that were in flight at the end
 }
 
 // NewExecutor returns an executor that has yet to be started. It returns an
 // error that names every field of cfg that is out of bounds.
-func NewExecutor(store Store, cfg Config) (*Executor, error) {
+func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	life := service.New("executor")
 	return &Executor{
-		store: store, cfg: cfg, worker: cfg.Name + "/" + bootID(),
-		inbox: newInbox(), handlers: map[string]Handler{}, done: make(chan struct{}),
+		store: store, cfg: cfg, worker: cfg.Name + "/" + service.BootID(),
+		life: life, inbox: newInbox(life.Wake), handlers: map[string]Handler{},
 	}, nil
 }
-
-// bootID tells this executor from others of its name.
-func bootID() string { return strings.ReplaceAll(uuid.NewString(), "-", "")[:12] }
 
 // Worker is what the column worker holds for jobs of this executor: name/boot
 // id.
@@ -60,7 +55,7 @@ func (e *Executor) Register(task string, h Handler, middlewares ...Middleware) {
 	switch {
 	case task == "" || h == nil:
 		panic("jobqueue: Register needs a task and a handler")
-	case e.started:
+	case e.life.Started():
 		panic("jobqueue: Register after Start")
 	case e.handlers[task] != nil:
 		panic("jobqueue: task " + task + " has a handler already")
@@ -84,65 +79,36 @@ func (e *Executor) Tasks() []string {
 // executor shuts down as with [Executor.Stop]. An executor is started once.
 func (e *Executor) Start(ctx context.Context) error {
 	tasks := e.Tasks()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.started {
-		return errors.New("start executor: it has been started already")
-	}
 	if len(tasks) == 0 {
-		return errors.New("start executor: no task has a handler; call Register first")
+		return errors.New("start the executor: no task has a handler; call Register first")
 	}
-	e.started = true
-	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
-	soft, stop := context.WithCancel(ctx)
-	e.stop, e.abort = stop, abort
-	l := newLoop(hard, e, tasks)
-	var watching sync.WaitGroup
-	watching.Go(func() { e.store.Watch(soft, e.inbox.look, l.trouble) })
-	go func() {
-		defer close(e.done)
-		e.left = l.run(soft)
-		stop()
-		watching.Wait()
-		abort()
-	}()
-	return nil
+	return e.life.Start(ctx, func(soft, hard context.Context) {
+		e.left = newLoop(hard, e, tasks).run(soft)
+	}, func(soft context.Context) {
+		e.store.Watch(soft, e.inbox.look, func(err error) {
+			if soft.Err() == nil {
+				e.emit(Event{Kind: EventTrouble, Err: err})
+			}
+		})
+	})
 }
 
-// Stop ends the executor and waits until it has ended: it claims no more,
-// returns jobs that were not begun, lets running jobs finish within
-// Config.ShutdownGrace, then cancels their contexts and puts them back to
-// waiting. When ctx ends first, it cancels them at once and returns an error
-// that names the jobs whose handlers still run or whose end could not be
-// recorded: they are run again when their lease ends. Stop may be called more
-// than once, and without Start.
+// Stop ends the executor and waits until it has ended: it claims no more, lets
+// running jobs finish within Config.ShutdownGrace, then cancels their contexts
+// and puts them back to waiting. When ctx ends first, it cancels them at once and
+// returns an error that names the jobs whose handlers still run or whose end could
+// not be recorded: they are run again when their lease ends. Stop may be called
+// more than once, and without Start.
 func (e *Executor) Stop(ctx context.Context) error {
-	e.mu.Lock()
-	if !e.started {
-		e.started = true // there is nothing to start any more
-		close(e.done)
-	}
-	stop, abort := e.stop, e.abort
-	e.mu.Unlock()
-	if stop != nil {
-		stop()
-	}
-	select {
-	case <-e.done:
-	case <-ctx.Done():
-		if abort != nil {
-			abort()
-		}
-		<-e.done
-	}
+	_ = e.life.Stop(ctx) // what matters is what was left
 	if len(e.left) > 0 {
-		return fmt.Errorf("stop executor: jobs not finished: %s", strings.Join(e.left, ", "))
+		return fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, ", "))
 	}
 	return nil
 }
 
 // Done is closed when the executor has ended.
-func (e *Executor) Done() <-chan struct{} { return e.done }
+func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 
 // Wake makes the executor look for jobs now. Stores that notify of new jobs do
 // so by themselves.

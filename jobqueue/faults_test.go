@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store"
 )
 
-// faulty is a queue whose exchanges go wrong on request.
+// faulty is a queue whose syncs go wrong on request.
 type faulty struct {
 	store.JobStore
-	exchange func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error)
-	beat     func(ctx context.Context) error
-	down     atomic.Bool
+	sync func(ctx context.Context, q backend.Request) (backend.Result, error)
+	beat func(ctx context.Context) error
+	down atomic.Bool
 }
 
 func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
@@ -28,26 +29,26 @@ func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
 	return f.JobStore.LastGroup(ctx, name)
 }
 
-func (f *faulty) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
+func (f *faulty) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
 	if f.down.Load() {
-		return jobqueue.Report{}, errDown
+		return backend.Result{}, errDown
 	}
-	if f.exchange == nil {
-		return f.JobStore.Exchange(ctx, o)
+	if f.sync == nil {
+		return f.JobStore.Sync(ctx, q)
 	}
-	return f.exchange(ctx, o)
+	return f.sync(ctx, q)
 }
 
-func (f *faulty) Beat(ctx context.Context, worker string, jids []string) ([]jobqueue.Standing, error) {
+func (f *faulty) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]backend.JobStatus, error) {
 	if f.beat != nil {
 		if err := f.beat(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return f.JobStore.Beat(ctx, worker, jids)
+	return f.JobStore.Beat(ctx, worker, jids, brief)
 }
 
-var errDown = errors.New("the connection broke")
+var errDown = fmt.Errorf("%w: the connection broke", store.ErrUnavailable)
 
 // A claim is committed, but the answer is lost: the job does not wait for the end
 // of a lease, and has not been interrupted.
@@ -55,12 +56,12 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		lost := &faulty{JobStore: q.store}
 		var claims atomic.Int64
-		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
-			report, err := q.store.Exchange(ctx, o)
-			if len(report.Claimed) > 0 && claims.Add(1) == 1 {
-				return jobqueue.Report{}, errDown
+		lost.sync = func(ctx context.Context, r backend.Request) (backend.Result, error) {
+			result, err := q.store.Sync(ctx, r)
+			if len(result.Claimed) > 0 && claims.Add(1) == 1 {
+				return backend.Result{}, errDown
 			}
-			return report, err
+			return result, err
 		}
 		e := q.executorOn(lost, jobqueue.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
 		e.start()
@@ -79,14 +80,14 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 		begun := make(chan string, 1)
 		lost := &faulty{JobStore: q.store}
 		stopping := make(chan struct{})
-		lost.exchange = func(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
-			report, err := q.store.Exchange(ctx, o)
-			if len(report.Claimed) > 0 {
-				begun <- report.Claimed[0].JID
+		lost.sync = func(ctx context.Context, r backend.Request) (backend.Result, error) {
+			result, err := q.store.Sync(ctx, r)
+			if len(result.Claimed) > 0 {
+				begun <- result.Claimed[0].JID
 				<-stopping
-				return jobqueue.Report{}, errDown
+				return backend.Result{}, errDown
 			}
-			return report, err
+			return result, err
 		}
 		e := q.executorOn(lost, jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },

@@ -1,9 +1,12 @@
 package jobqueue_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 const worker = "me/1"
@@ -12,15 +15,12 @@ const worker = "me/1"
 func (q *fixture) inState(state jobqueue.State) string {
 	q.Helper()
 	jid := q.submit(jobqueue.Job{Task: "t"})[0]
-	orders := []jobqueue.Orders{{Worker: worker, Claim: jobqueue.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}}}
-	if state != jobqueue.Scheduled {
-		orders = append(orders, jobqueue.Orders{Worker: worker, Begin: []jobqueue.Beginning{{JID: jid}}})
+	claim := backend.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
+	if _, err := q.store.Sync(q.ctx, backend.Request{Worker: worker, Claim: claim}); err != nil {
+		q.Fatal(err)
 	}
-	for _, o := range orders {
-		if _, err := q.store.Exchange(q.ctx, o); err != nil {
-			q.Fatal(err)
-		}
-	}
+	q.sql("UPDATE job SET state = '%s' WHERE jid = '%s'", state, jid)
+	q.sql("DELETE FROM joblog WHERE jid = '%s'", jid)
 	if job := q.get(jid); job.State != state {
 		q.Fatalf("the job is %s, want %s", job.State, state)
 	}
@@ -28,26 +28,14 @@ func (q *fixture) inState(state jobqueue.State) string {
 }
 
 func TestEveryTransitionIsFenced(t *testing.T) {
-	begin := func(jid string) jobqueue.Orders {
-		return jobqueue.Orders{Worker: worker, Begin: []jobqueue.Beginning{{JID: jid, Line: jobqueue.Line{ID: jid, JID: jid, Level: "info", Message: "x"}}}}
-	}
-	end := func(from, to jobqueue.State) func(string) jobqueue.Orders {
-		return func(jid string) jobqueue.Orders {
-			lines := []jobqueue.Line{{ID: jid, JID: jid, Level: "info", Message: "x"}}
-			return jobqueue.Orders{Worker: worker, End: []jobqueue.Ending{{JID: jid, From: from, To: to, Delay: 1, Interrupted: true, Lines: lines}}}
-		}
-	}
-	transitions := map[string]struct {
-		from, to jobqueue.State
-		orders   func(jid string) jobqueue.Orders
-	}{
-		"begin":   {jobqueue.Scheduled, jobqueue.Running, begin},
-		"return":  {jobqueue.Scheduled, jobqueue.Waiting, end(jobqueue.Scheduled, jobqueue.Waiting)},
-		"succeed": {jobqueue.Running, jobqueue.Success, end(jobqueue.Running, jobqueue.Success)},
-		"fail":    {jobqueue.Running, jobqueue.Failed, end(jobqueue.Running, jobqueue.Failed)},
-		"cancel":  {jobqueue.Running, jobqueue.Cancelled, end(jobqueue.Running, jobqueue.Cancelled)},
-		"stick":   {jobqueue.Running, jobqueue.Stuck, end(jobqueue.Running, jobqueue.Stuck)},
-		"release": {jobqueue.Running, jobqueue.Waiting, end(jobqueue.Running, jobqueue.Waiting)},
+	transitions := map[string]struct{ from, to jobqueue.State }{
+		"return":    {jobqueue.Scheduled, jobqueue.Waiting},
+		"succeed":   {jobqueue.Running, jobqueue.Success},
+		"fail":      {jobqueue.Running, jobqueue.Failed},
+		"cancel":    {jobqueue.Running, jobqueue.Cancelled},
+		"stick":     {jobqueue.Running, jobqueue.Stuck},
+		"release":   {jobqueue.Running, jobqueue.Waiting},
+		"take back": {jobqueue.Running, jobqueue.Waiting},
 	}
 	thefts := map[string]string{
 		"another worker has it":   "UPDATE job SET worker = 'other/1' WHERE jid = '%s'",
@@ -58,10 +46,22 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		"it has an unknown state": "UPDATE job SET state = 'dreaming' WHERE jid = '%s'",
 		"it has no heartbeat":     "UPDATE job SET heartbeat = NULL WHERE jid = '%s'",
 	}
+	request := func(name, jid string) backend.Request {
+		tr := transitions[name]
+		line := backend.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
+		by := backend.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []backend.Line{line}}
+		if name == "take back" {
+			by.Lease = time.Minute
+		}
+		return backend.Request{Worker: "other/2", Transitions: []backend.Transition{by}}
+	}
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for name, tr := range transitions {
 			jid := q.inState(tr.from)
-			if _, err := q.store.Exchange(q.ctx, tr.orders(jid)); err != nil {
+			if name == "take back" {
+				q.age(jid, time.Hour)
+			}
+			if _, err := q.store.Sync(q.ctx, request(name, jid)); err != nil {
 				t.Fatal(err)
 			}
 			if job := q.get(jid); job.State != tr.to {
@@ -71,17 +71,20 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 			q.sql("DELETE FROM job WHERE jid = '%s'", jid)
 			for theft, statement := range thefts {
 				jid := q.inState(tr.from)
+				if name == "take back" {
+					q.age(jid, time.Hour)
+				}
 				q.sql(statement, jid)
 				before := q.get(jid)
-				report, err := q.store.Exchange(q.ctx, tr.orders(jid))
+				result, err := q.store.Sync(q.ctx, request(name, jid))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if after := q.get(jid); after != before {
 					t.Errorf("%s although %s: %+v became %+v", name, theft, before, after)
 				}
-				if len(report.Missed) != 1 || report.Missed[0].JID != jid {
-					t.Errorf("%s although %s: report %+v", name, theft, report)
+				if len(result.Missed) != 1 || result.Missed[0].JID != jid {
+					t.Errorf("%s although %s: result %+v", name, theft, result)
 				}
 				if log := q.log(jid); len(log) > 0 {
 					t.Errorf("%s although %s: log %q", name, theft, log)
@@ -92,37 +95,55 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 	})
 }
 
-func TestCancelledJobNeitherBeginsNorWaitsAgain(t *testing.T) {
+func TestJobWhoseHeartbeatIsYoungIsNotTakenBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		for _, o := range []struct {
-			state  jobqueue.State
-			orders func(jid string) jobqueue.Orders
-		}{
-			{jobqueue.Scheduled, func(jid string) jobqueue.Orders {
-				return jobqueue.Orders{Worker: worker, Begin: []jobqueue.Beginning{{JID: jid}}}
-			}},
-			{jobqueue.Running, func(jid string) jobqueue.Orders {
-				return jobqueue.Orders{Worker: worker, End: []jobqueue.Ending{{JID: jid, From: jobqueue.Running, To: jobqueue.Stuck, Delay: 1}}}
-			}},
-			{jobqueue.Running, func(jid string) jobqueue.Orders {
-				return jobqueue.Orders{Worker: worker, End: []jobqueue.Ending{{JID: jid, From: jobqueue.Running, To: jobqueue.Waiting}}}
-			}},
-		} {
-			jid := q.inState(o.state)
-			if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != o.state {
+		jid := q.inState(jobqueue.Running)
+		q.age(jid, 20*time.Second)
+		before := q.get(jid)
+		result, err := q.store.Sync(q.ctx, backend.Request{Worker: "other/2", Transitions: []backend.Transition{
+			{JID: jid, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Lease: 30 * time.Second},
+		}})
+		if err != nil || len(result.Missed) != 1 || q.get(jid) != before {
+			t.Errorf("result %+v, %v; the job is %+v", result, err, q.get(jid))
+		}
+	})
+}
+
+func TestCancelledJobDoesNotWaitAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for _, to := range []jobqueue.State{jobqueue.Stuck, jobqueue.Waiting} {
+			jid := q.inState(jobqueue.Running)
+			if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != jobqueue.Running {
 				t.Fatalf("cancel: %s, %v", state, err)
 			}
-			report, err := q.store.Exchange(q.ctx, o.orders(jid))
+			result, err := q.store.Sync(q.ctx, backend.Request{Worker: worker, Transitions: []backend.Transition{
+				{JID: jid, Worker: worker, From: jobqueue.Running, To: to, Delay: 1},
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(report.Missed) != 1 || !report.Missed[0].Cancel {
-				t.Errorf("report %+v", report)
+			if len(result.Missed) != 1 || !result.Missed[0].Cancel {
+				t.Errorf("result %+v", result)
 			}
-			if job := q.get(jid); job.State != o.state || job.Cancel.IsZero() {
+			if job := q.get(jid); job.State != jobqueue.Running || job.Cancel.IsZero() {
 				t.Errorf("the job is %s", job.State)
 			}
 			q.sql("DELETE FROM job WHERE jid = '%s'", jid)
+		}
+	})
+}
+
+// A waiting job that somebody asked to cancel by SQL is cancelled, not begun.
+func TestCancelledJobDoesNotBegin(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		q.sql("UPDATE job SET cancel = submitted WHERE jid = '%s'", jid)
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
+			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },
+		})
+		e.awaitEnd(jid, jobqueue.Cancelled)
+		if job := q.get(jid); job.State != jobqueue.Cancelled || job.Finished.IsZero() || !job.Heartbeat.IsZero() || len(q.log(jid)) != 0 {
+			t.Errorf("%+v, log %q", job, q.log(jid))
 		}
 	})
 }

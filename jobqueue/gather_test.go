@@ -5,20 +5,22 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // A slow logger must not make the executor sleep over the end of a job that
 // began with others.
 func TestEndIsRecordedSoonThoughOthersRunOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
 		release := make(chan struct{})
 		slow := func(e Event) {
 			if e.Kind == EventBegun {
 				pass(10 * time.Millisecond)
 			}
 		}
-		_, stop := startFake(t, s, Config{OnEvent: slow, PoolSize: 2}, func(_ context.Context, job *JobContext) error {
+		_, stop := startFake(t, s, Config{Observe: slow, PoolSize: 2}, func(_ context.Context, job *JobContext) error {
 			if job.JID == "long" {
 				<-release
 				return nil

@@ -3,10 +3,16 @@ package jobqueue
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // pass lets time of a synctest bubble pass.
@@ -14,14 +20,13 @@ func pass(d time.Duration) { <-time.After(d) }
 
 // fakeStore is a queue that is empty, and counts what it is asked.
 type fakeStore struct {
-	mu       sync.Mutex
-	calls    map[string]int
-	recovery Recovery
-	fail     error
-	jobs     []Job // to be claimed
-	checked  []time.Time
-	locked   bool // nothing begins: the rows are locked
-	ended    []Ending
+	mu      sync.Mutex
+	calls   map[string]int
+	overdue backend.Overdue
+	fail    error
+	jobs    []Job // to be claimed
+	checked []time.Time
+	ended   []backend.Transition
 }
 
 func (s *fakeStore) note(call string) error {
@@ -36,51 +41,57 @@ func (s *fakeStore) note(call string) error {
 
 func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return "", nil }
 
-func (s *fakeStore) Exchange(_ context.Context, o Orders) (r Report, err error) {
-	if err := s.note("exchange"); err != nil {
+func (s *fakeStore) Sync(_ context.Context, q backend.Request) (r backend.Result, err error) {
+	if err := s.note("sync"); err != nil {
 		return r, err
 	}
-	for _, end := range o.End {
-		if end.JID == "bad" {
-			return r, errors.New("refused")
+	for _, by := range q.Transitions {
+		if by.JID == "bad" {
+			return r, errRefused
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, end := range o.End {
-		r.Ended = append(r.Ended, end.JID)
-		s.ended = append(s.ended, end)
+	for _, by := range q.Transitions {
+		r.Done = append(r.Done, by.JID)
+		s.ended = append(s.ended, by)
 	}
-	for _, b := range o.Begin {
-		if s.locked {
-			r.Missed = append(r.Missed, Standing{JID: b.JID, State: Scheduled, Worker: o.Worker})
-			continue
+	if q.Claim.Limit > 0 {
+		for _, job := range s.jobs {
+			job.State = Running
+			r.Claimed = append(r.Claimed, job)
 		}
-		r.Begun = append(r.Begun, b.JID)
-	}
-	if o.Claim.Limit > 0 {
-		r.Claimed, s.jobs = s.jobs, nil
+		s.jobs = nil
 	}
 	return r, nil
 }
 
-func (s *fakeStore) Beat(_ context.Context, worker string, jids []string) (standing []Standing, err error) {
+func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []backend.JobStatus, err error) {
 	for _, jid := range jids {
-		standing = append(standing, Standing{JID: jid, State: Running, Worker: worker})
+		list = append(list, backend.JobStatus{JID: jid, State: Running, Worker: worker})
 	}
-	return standing, s.note("beat")
+	return list, s.note("beat")
+}
+
+var errRefused = errors.New("refused")
+
+func (s *fakeStore) Judge(err error) isolate.Cause {
+	if errors.Is(err, errRefused) {
+		return isolate.Row
+	}
+	return isolate.Database
 }
 
 func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, s.note("cancel")
 }
 
-func (s *fakeStore) Recover(context.Context, Rules) (Recovery, error) {
-	err := s.note("recover")
+func (s *fakeStore) Overdue(context.Context, backend.OverdueQuery) (backend.Overdue, error) {
+	err := s.note("overdue")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checked = append(s.checked, time.Now())
-	return s.recovery, err
+	return s.overdue, err
 }
 
 func (s *fakeStore) Watch(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
@@ -94,7 +105,7 @@ func (s *fakeStore) count(call string) int {
 // startFake starts an executor on the store and returns a function to end it.
 func startFake(t *testing.T, s *fakeStore, cfg Config, h Handler) (e *Executor, stop func()) {
 	t.Helper()
-	cfg.Name = "w"
+	cfg.Name, cfg.Logger = "w", &logrus.Logger{Out: io.Discard}
 	e, err := NewExecutor(s, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -112,10 +123,10 @@ func startFake(t *testing.T, s *fakeStore, cfg Config, h Handler) (e *Executor, 
 
 func TestIdleExecutorOnlyPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
 		pass(time.Hour + time.Second)
-		if r, x := s.count("recover"), s.count("exchange"); r != 121 || x != 121 {
+		if r, x := s.count("overdue"), s.count("sync"); r != 121 || x != 121 {
 			t.Errorf("in an hour at a poll each 30 s: %d times recovered, %d times claimed; want 121 each", r, x)
 		}
 		if n := s.count("beat") + s.count("cancel"); n != 0 {
@@ -127,7 +138,7 @@ func TestIdleExecutorOnlyPolls(t *testing.T) {
 
 func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: 7 * time.Second}}
+		s := &fakeStore{overdue: backend.Overdue{Next: 7 * time.Second}}
 		began := time.Now()
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
 		pass(15 * time.Second)
@@ -145,10 +156,10 @@ func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
 
 func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, fail: errors.New("down")}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, fail: errors.New("down")}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
 		pass(5 * time.Minute)
-		if n := s.count("recover"); n < 30 || n > 80 {
+		if n := s.count("overdue"); n < 30 || n > 80 {
 			t.Errorf("%d tries in five minutes of trouble", n)
 		}
 		stop()
@@ -157,7 +168,7 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 
 func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}}
 		began, ended := make(chan time.Time, 1), make(chan time.Time, 1)
 		var cause error
 		_, stop := startFake(t, s, Config{}, func(ctx context.Context, _ *JobContext) error {
@@ -191,14 +202,14 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 // sleeps.
 func TestLongJobsKeepNobodyBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
 		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { pass(time.Hour); return nil })
 		pass(30 * time.Minute)
 		if n := s.count("beat"); n < 179 || n > 181 {
 			t.Errorf("%d heartbeats in half an hour, want one each 10 s", n)
 		}
-		if n := s.count("exchange"); n > 70 {
-			t.Errorf("%d exchanges in half an hour, want one each poll", n)
+		if n := s.count("sync"); n > 70 {
+			t.Errorf("%d syncs in half an hour, want one each poll", n)
 		}
 		pass(time.Hour)
 		stop()
@@ -210,7 +221,7 @@ func TestLongJobsKeepNobodyBusy(t *testing.T) {
 
 func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
 		e, _ := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
 		pass(30 * time.Second)
 		s.mu.Lock()
@@ -230,21 +241,6 @@ func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
 		defer cancel()
 		if err := e.Stop(ctx); err == nil {
 			t.Error("nobody is told of the job that is left")
-		}
-	})
-}
-
-func TestShutdownReturnsWhatNeverBegan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{recovery: Recovery{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}, locked: true}
-		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { t.Error("it began"); return nil })
-		pass(3 * time.Second)
-		if n := s.count("exchange"); n < 3 || n > 20 {
-			t.Errorf("%d exchanges in three seconds of a locked row", n)
-		}
-		stop()
-		if len(s.ended) != 1 || s.ended[0].JID != "j" || s.ended[0].From != Scheduled || s.ended[0].To != Waiting || s.ended[0].Interrupted {
-			t.Errorf("ended: %+v", s.ended)
 		}
 	})
 }

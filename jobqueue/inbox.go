@@ -5,30 +5,20 @@ import (
 	"time"
 )
 
-// inbox is what others tell the loop. Its wake-up channel has a capacity of
-// one, so that telling never waits.
+// inbox is what others report to the loop. Reporting never waits.
 type inbox struct {
-	wake chan struct{}
+	signal func() // wakes the loop
 
 	mu       sync.Mutex
 	outcomes []outcome
 	expected int // outcomes of which only the last is worth waking up for
-	dirty    map[*attempt]bool
-	since    time.Time // when the first of dirty was told; zero: none
-	urgent   bool      // somebody waits for room in its notes
+	unread   map[*attempt]bool
+	since    time.Time // when the first of unread was reported; zero: none
+	urgent   bool      // a handler waits for room in its log
 	changed  bool      // jobs may have been added or cancelled
 }
 
-func newInbox() *inbox {
-	return &inbox{wake: make(chan struct{}, 1), dirty: map[*attempt]bool{}}
-}
-
-func (b *inbox) signal() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
+func newInbox(signal func()) *inbox { return &inbox{signal: signal, unread: map[*attempt]bool{}} }
 
 // look says that jobs may have been added or cancelled.
 func (b *inbox) look() {
@@ -49,7 +39,7 @@ func (b *inbox) ended(o outcome) {
 	}
 }
 
-// expect tells how many jobs may end before the loop need know; the loop opens
+// expect says how many jobs may end before the loop needs to know. The loop opens
 // the inbox in time if fewer do.
 func (b *inbox) expect(n int) {
 	b.mu.Lock()
@@ -61,14 +51,14 @@ func (b *inbox) expect(n int) {
 	}
 }
 
-// noted says that the attempt's notes are to be fetched.
-func (b *inbox) noted(a *attempt, urgent bool) {
+// logged says that the attempt's log is to be fetched.
+func (b *inbox) logged(a *attempt, urgent bool) {
 	b.mu.Lock()
 	first := b.since.IsZero() || urgent && !b.urgent
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
-	b.dirty[a] = true
+	b.unread[a] = true
 	b.urgent = b.urgent || urgent
 	b.mu.Unlock()
 	if first {
@@ -76,29 +66,29 @@ func (b *inbox) noted(a *attempt, urgent bool) {
 	}
 }
 
-// mail is the contents of the inbox.
-type mail struct {
+// messages are the contents of the inbox.
+type messages struct {
 	outcomes []outcome
-	dirty    map[*attempt]bool // nil: not yet
+	logged   map[*attempt]bool // whose logs to fetch now
+	logsAt   time.Time         // when to fetch logs; zero: there are none
 	changed  bool
-	noteAt   time.Time // when the notes are to be fetched; zero: there are none
 }
 
-// open empties the inbox; notes stay in it until they are old enough, so that
-// they are written in batches.
-func (b *inbox) open(now time.Time, patience time.Duration) mail {
+// open empties the inbox. Logs stay in it until they are old enough, so that they
+// are written in batches.
+func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := mail{outcomes: b.outcomes, changed: b.changed}
+	m := messages{outcomes: b.outcomes, changed: b.changed}
 	b.outcomes, b.changed, b.expected = nil, false, 0
 	if b.since.IsZero() {
 		return m
 	}
 	if at := b.since.Add(patience); !b.urgent && at.After(now) {
-		m.noteAt = at
+		m.logsAt = at
 		return m
 	}
-	m.dirty = b.dirty
-	b.dirty, b.since, b.urgent = map[*attempt]bool{}, time.Time{}, false
+	m.logged = b.unread
+	b.unread, b.since, b.urgent = map[*attempt]bool{}, time.Time{}, false
 	return m
 }

@@ -1,11 +1,15 @@
 package jobqueue
 
-import "context"
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
 
 // Get returns a job.
 func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 	var job Job
-	err := q.store.View(ctx, func(tx QueueTx) (err error) {
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		job, err = tx.Job(ctx, jid)
 		return err
 	})
@@ -15,7 +19,7 @@ func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 // GetTx is [Queue.Get] inside the caller's transaction.
 func (q *Queue) GetTx(ctx context.Context, tx DBTX, jid string) (Job, error) {
 	var job Job
-	err := q.join(ctx, tx, func(tx QueueTx) (err error) {
+	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
 		job, err = tx.Job(ctx, jid)
 		return err
 	})
@@ -26,7 +30,7 @@ func (q *Queue) GetTx(ctx context.Context, tx DBTX, jid string) (Job, error) {
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 	setDefault(&filter.Limit, DefaultListLimit)
 	var jobs []Job
-	err := q.store.View(ctx, func(tx QueueTx) (err error) {
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		jobs, err = tx.Jobs(ctx, filter)
 		return err
 	})
@@ -39,7 +43,7 @@ func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 func (q *Queue) Logs(ctx context.Context, filter LogFilter) ([]LogLine, error) {
 	setDefault(&filter.Limit, DefaultListLimit)
 	var lines []LogLine
-	err := q.store.View(ctx, func(tx QueueTx) (err error) {
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		lines, err = tx.Lines(ctx, filter)
 		return err
 	})

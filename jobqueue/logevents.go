@@ -6,14 +6,12 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// emit tells the program and the log of an event.
+// emit reports an event to the program and to the log.
 func (e *Executor) emit(event Event) {
-	if e.cfg.OnEvent != nil {
-		e.cfg.OnEvent(event)
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(event)
 	}
-	if e.cfg.Logger != nil {
-		logEvent(e.cfg.Logger, event)
-	}
+	logEvent(e.cfg.Logger, event)
 }
 
 // logEvent makes a log line of an event: constant messages, data in fields.
@@ -67,6 +65,8 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 		line.Warn("job taken back from a worker that gave no sign of life")
 	case EventRetried:
 		line.Info("stuck jobs wait again")
+	case EventRefused:
+		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:
 		line.Error("the executor is kept from its work")
 	}

@@ -2,101 +2,70 @@ package jobqueue
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-const (
-	// notePatience is how long lines and progress are gathered before they are
-	// written.
-	notePatience = 200 * time.Millisecond
-	// cancelInterval is how often cancellations are looked for while jobs run,
-	// in case a notification was lost; cancelPause is the least time between
-	// two looks.
-	cancelInterval = 900 * time.Millisecond
-	cancelPause    = 100 * time.Millisecond
-	// secondLook is when to look again after a claim that found nothing: what
-	// it passed over may have been locked by another executor that took less.
-	secondLook = 100 * time.Millisecond
-	// lockedPause is when to try again to change a row that somebody else has
-	// locked.
-	lockedPause = 500 * time.Millisecond
-	// recordPause is how often at most the last group is recorded: it matters
-	// only to the next process of that name.
-	recordPause = time.Second
-	// kindsTime is how long claims rely on what an earlier one found out about
-	// the kinds of jobs that wait, unless a change is told of.
-	kindsTime = 100 * time.Millisecond
-	// maxGather limits the wait for jobs that have just begun to end, too, so
-	// that short jobs are recorded and replaced together. It lasts no longer
-	// than the transaction that it may save.
-	maxGather = 5 * time.Millisecond
-)
+// logPatience is how long lines and progress are gathered before they are
+// written.
+const logPatience = 200 * time.Millisecond
 
-// loop is the executor's one goroutine that owns the jobs in hand. It tells the
-// database what happened, and asks it for work, in one transaction at a time:
-// what happens meanwhile goes into the next one.
+// giveUpAfter is how long after the grace time a shutdown goes on trying to
+// record the ends of jobs.
+const giveUpAfter = 5 * time.Second
+
+// loop is what the executor's one goroutine owns. It syncs with the database in
+// one transaction at a time: what happens meanwhile goes into the next one.
 type loop struct {
-	e     *Executor
-	cfg   Config
-	hard  context.Context // ends when Stop gives up
-	tasks []string
+	e      *Executor
+	cfg    Config
+	hard   context.Context // ends when Stop gives up
+	agenda agenda
 
-	hand  map[*attempt]bool // every job in hand
-	byJID map[string]*attempt
-	group string
-	phase int
+	attempts attempts
+	claims   claims
+	gather   gather
+	aside    aside
+	suspects map[string]suspect
 
-	kinds       []Kind    // that wait, as the last claim found
-	kindsTo     time.Time // until when to rely on that
-	recorded    time.Time // when the group was
-	round       int       // number of exchanges
-	fresh       int       // jobs begun by the last exchange that have not ended
-	gatherTo    time.Time // until when to wait for them
-	look        int       // how many claims that find nothing to make; 0: none
-	lookAt      time.Time // not before
-	noteAt      time.Time
-	beatAt      time.Time
-	cancelAt    time.Time
-	checkAt     time.Time // when to recover and to poll
-	failures    int       // in a row
-	unrecovered int       // checks that failed in a row
-	unheard     bool      // a claim may have got jobs, but the answer was lost
-	retryAt     time.Time // after a failure
-
-	stopping bool
-	graceEnd time.Time
-	giveUp   time.Time // when to end although the database cannot be reached
+	failures        int // of the database, in a row
+	overdueFailures int // looks for overdue jobs that failed, in a row
+	stopping        bool
 }
 
 func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
 	return &loop{
-		e: e, cfg: e.cfg, hard: hard, tasks: tasks,
-		hand: map[*attempt]bool{}, byJID: map[string]*attempt{},
+		e: e, cfg: e.cfg, hard: hard,
+		attempts: newAttempts(), claims: claims{tasks: tasks}, aside: newAside(), suspects: map[string]suspect{},
 	}
 }
 
-// run returns the jobs that are still in hand.
+// run returns the jobs that are still in flight.
 func (l *loop) run(soft context.Context) []string {
 	l.emit(Event{Kind: EventStarted, Worker: l.e.worker})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	group, err := l.e.store.LastGroup(l.hard, l.cfg.Name)
-	if err != nil {
+	var err error
+	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, l.cfg.Name); err != nil {
 		l.trouble(err)
 	}
-	l.group = group
+	l.agenda.set(lookOverdue, time.Now())
 	stop := soft.Done()
 	for {
-		l.read(time.Now())
+		l.readInbox(time.Now())
 		if l.hard.Err() == nil {
 			l.work(time.Now())
 		}
 		if l.finished(time.Now()) {
-			break
+			return l.leave()
 		}
-		timer.Reset(time.Until(l.next()))
+		l.plan(time.Now())
+		timer.Reset(time.Until(l.agenda.next(time.Now())))
 		select {
-		case <-l.e.inbox.wake:
+		case <-l.e.life.Woken():
 		case <-timer.C:
 		case <-stop:
 			stop = nil
@@ -104,105 +73,191 @@ func (l *loop) run(soft context.Context) []string {
 		case <-l.hard.Done():
 		}
 	}
-	return l.leave()
 }
 
-// read takes in what others have told.
-func (l *loop) read(now time.Time) {
-	m := l.e.inbox.open(now, notePatience)
-	l.noteAt = m.noteAt
-	for a := range m.dirty {
-		if l.hand[a] {
+// readInbox takes in what others have reported.
+func (l *loop) readInbox(now time.Time) {
+	m := l.e.inbox.open(now, logPatience)
+	l.agenda.set(readLogs, m.logsAt)
+	for a := range m.logged {
+		if a.phase == lost {
+			a.log.fetch() // nobody will write it
+		} else {
 			a.fetch(false)
 		}
 	}
 	for _, o := range m.outcomes {
-		l.ended(o)
+		l.returned(o)
 	}
 	if m.changed {
-		l.look, l.lookAt, l.kinds = 2, time.Time{}, nil
-		if soon := now.Add(cancelPause); l.cancelAt.After(soon) {
-			l.cancelAt = soon
-		}
+		l.claims.changed()
+		l.aside.hurry(now)
+		l.agenda.sooner(lookCancels, now.Add(cancelPause))
 	}
 }
 
-// fetch takes what the handler has told of the job; unless that is the last, not
-// before what it told earlier is written, so that it waits as long as nothing
-// can be. What nobody will write is dropped.
-func (a *attempt) fetch(last bool) {
-	if a.more = len(a.pending) > 0 && !last && !a.gone; a.more {
+// returned decides how a job goes on whose handler has returned.
+func (l *loop) returned(o outcome) {
+	a := o.attempt
+	l.gather.ended(a.round)
+	if a.phase == lost {
+		l.attempts.drop(a)
 		return
 	}
-	lines, percent := a.notes.fetch()
-	if a.gone {
-		return
-	}
-	a.pending = append(a.pending, lines...)
-	if percent >= 0 {
-		a.percent = percent
-	}
+	a.fetch(true)
+	a.percent = -1 // the transition sets it
+	a.err = o.err
+	a.end = l.cfg.decide(a.job, o, rand.Float64())
+	a.end.Worker = l.e.worker
+	a.phase = ending
 }
 
-// work does all that is due in the database.
+// work does what is due in the database.
 func (l *loop) work(now time.Time) {
-	if l.retryAt.After(now) {
-		return
-	}
-	for _, step := range []func(time.Time) error{l.beat, l.check, l.cancellations, l.exchange} {
-		if err := step(now); err != nil {
+	for _, do := range []func(time.Time) error{l.renew, l.lookOverdue, l.lookCancels, l.retryAlone, l.sync} {
+		if err := do(now); err != nil {
 			if l.hard.Err() == nil {
 				l.failed(err, time.Now())
 			}
 			return
 		}
 	}
-	l.failures, l.giveUp = 0, time.Time{}
+	if now.Before(l.agenda.hold) {
+		return
+	}
+	l.failures = 0
+	if len(l.aside.reports()) == 0 {
+		l.agenda.clear(giveUp)
+	}
 }
 
 // failed puts the next try off. What was to be done is still to be done.
 func (l *loop) failed(err error, now time.Time) {
 	wait := pause(l.failures)
 	l.failures++
-	l.retryAt = now.Add(wait)
+	l.agenda.hold = now.Add(wait)
 	l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
-	if l.stopping && l.giveUp.IsZero() {
-		l.giveUp = now.Add(l.cfg.Lease)
+}
+
+// plan sets the times that follow from the jobs in flight.
+func (l *loop) plan(now time.Time) {
+	l.agenda.clear(report)
+	l.agenda.clear(claim)
+	if len(l.ready()) > 0 || l.claims.replyLost {
+		l.agenda.set(report, now)
+	}
+	if l.claims.looks > 0 && !l.stopping && l.attempts.room(l.cfg.PoolSize) > 0 {
+		l.agenda.set(claim, later(now, l.claims.at))
+	}
+	if l.gather.waits(now) {
+		l.agenda.set(report, l.gather.until)
+		l.agenda.notBefore(claim, l.gather.until)
+	} else if l.gather.fresh > 1 {
+		l.e.inbox.expect(0) // each end wakes the loop from now on
+	}
+	l.agenda.set(retryAlone, l.aside.next())
+	if len(l.attempts.byJID) == 0 {
+		l.agenda.clear(renew)
+		l.agenda.clear(lookCancels)
+	}
+	if l.stopping && (l.failures > 0 || len(l.aside.reports()) > 0) && !l.agenda.planned(giveUp) {
+		l.agenda.set(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.cfg.Lease)))
 	}
 }
 
-// next is when the loop has something to do by itself.
-func (l *loop) next() time.Time {
-	now := time.Now()
-	at := now.Add(time.Hour)
-	sooner := func(t time.Time) {
-		if t.Before(at) {
-			at = t
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// apply does what follows for an attempt from the status of its job.
+func (l *loop) apply(a *attempt, s backend.JobStatus) step {
+	what := a.after(s, l.e.worker)
+	switch what {
+	case keep:
+	case stop:
+		a.cancel(ErrCancelled)
+	case turnCancel:
+		a.end.To, a.end.Interrupted = Cancelled, false
+	case settle:
+		l.settle(a)
+	case lose:
+		a.cancel(ErrLeaseLost)
+		l.attempts.lose(a)
+		l.aside.release(a.job.JID)
+		l.emit(Event{Kind: EventLost, Job: a.job})
+	}
+	return what
+}
+
+// settle lets go of a job whose end is recorded.
+func (l *loop) settle(a *attempt) {
+	l.attempts.drop(a)
+	l.aside.release(a.job.JID)
+	if a.end.To == Stuck && !l.stopping {
+		l.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
+	}
+	l.emit(Event{Kind: EventEnded, Job: a.job, State: a.end.To, Err: a.err, Duration: time.Since(a.began)})
+}
+
+// begin calls the handler of a job that was claimed no sooner than at a time.
+func (l *loop) begin(job Job, claimed time.Time) {
+	if old := l.attempts.byJID[job.JID]; old != nil { // somebody took it from us and it came back
+		l.apply(old, backend.JobStatus{})
+	}
+	a := &attempt{job: job, percent: -1, began: time.Now(), round: l.gather.round}
+	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(l.hard))
+	a.log = newLogBuffer(a.ctx, func(urgent bool) { l.e.inbox.logged(a, urgent) })
+	// A timer, since the loop may be waiting for a database that does not answer.
+	a.lease = time.AfterFunc(time.Until(claimed.Add(l.cfg.Lease)), func() {
+		if context.Cause(a.ctx) == nil {
+			l.emit(Event{Kind: EventLost, Job: a.job})
+			a.cancel(ErrLeaseLost)
+		}
+	})
+	l.attempts.add(a)
+	if !l.agenda.planned(renew) {
+		l.agenda.set(renew, claimed.Add(l.cfg.Heartbeat))
+	}
+	if !l.agenda.planned(lookCancels) {
+		l.agenda.set(lookCancels, claimed.Add(cancelInterval))
+	}
+	l.emit(Event{Kind: EventBegun, Job: job})
+	go a.run(l.e.handlers[job.Task], l.e.inbox.ended)
+}
+
+// shutDown ends the claiming and gives the jobs their grace time.
+func (l *loop) shutDown(now time.Time) {
+	l.stopping = true
+	l.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.attempts.count()})
+	l.agenda.set(endGrace, now.Add(max(l.cfg.ShutdownGrace, 0)))
+	l.agenda.clear(lookOverdue)
+}
+
+// finished reports whether the loop may end.
+func (l *loop) finished(now time.Time) bool {
+	if l.agenda.due(endGrace, now) {
+		l.agenda.clear(endGrace)
+		for a := range l.attempts.all {
+			a.cancel(ErrShutdown)
 		}
 	}
-	if l.stopping && !l.graceEnd.IsZero() {
-		sooner(l.graceEnd)
+	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
+		l.stopping && l.attempts.count() == 0 && !l.claims.replyLost
+}
+
+// leave cancels what still runs and names it.
+func (l *loop) leave() []string {
+	var left []string
+	for a := range l.attempts.all {
+		a.cancel(ErrShutdown)
+		left = append(left, a.job.JID)
 	}
-	if !l.noteAt.IsZero() {
-		sooner(l.noteAt)
-	}
-	if len(l.hand) > 0 {
-		sooner(l.beatAt)
-		sooner(l.cancelAt)
-	}
-	if !l.stopping {
-		sooner(l.checkAt)
-	}
-	if l.fresh > 1 {
-		sooner(l.gathering(now))
-	}
-	if due, pending := l.ordersDue(); pending {
-		sooner(l.gathered(due))
-	}
-	if at.Before(l.retryAt) {
-		at = l.retryAt
-	}
-	return at
+	slices.Sort(left)
+	l.emit(Event{Kind: EventStopped, Worker: l.e.worker, Count: len(left)})
+	return left
 }
 
 func (l *loop) emit(event Event) { l.e.emit(event) }

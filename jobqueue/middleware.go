@@ -8,22 +8,6 @@ import (
 	"time"
 )
 
-// Recover turns a panic of the handlers inside it into an error, with the
-// stack in the job log. The executor does so anyway; inside other middlewares
-// it lets them see the error.
-func Recover() Middleware {
-	return func(next Handler) Handler {
-		return func(ctx context.Context, job *JobContext) (err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					err = panicked(job, p)
-				}
-			}()
-			return next(ctx, job)
-		}
-	}
-}
-
 func panicked(job *JobContext, p any) error {
 	job.Logf(Error, "panic: %v\n%s", p, debug.Stack())
 	return fmt.Errorf("panic: %v", p)
@@ -43,24 +27,6 @@ func Timeout(limit time.Duration) Middleware {
 			err := next(ctx, job)
 			if err != nil && context.Cause(ctx) == cause && !errors.Is(err, cause) { //nolint:errorlint // this very timeout
 				return fmt.Errorf("%w: %w", cause, err)
-			}
-			return err
-		}
-	}
-}
-
-// Logging writes to the job log how long the handlers inside it took and how
-// they ended. That an attempt began, and why one failed, is in the log anyway.
-func Logging() Middleware {
-	return func(next Handler) Handler {
-		return func(ctx context.Context, job *JobContext) error {
-			began := time.Now()
-			err := next(ctx, job)
-			took := time.Since(began).Round(time.Microsecond)
-			if err != nil {
-				job.Logf(Warn, "ended after %s: %v", took, err)
-			} else {
-				job.Logf(Info, "done after %s", took)
 			}
 			return err
 		}

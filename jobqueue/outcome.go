@@ -6,14 +6,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // decide says how a running job goes on after its handler has returned.
 // random is a number from 0 to 1.
-func (c Config) decide(job Job, o outcome, random float64) Ending {
-	end := Ending{JID: job.JID, From: Running}
+func (c Config) decide(job Job, o outcome, random float64) backend.Transition {
+	end := backend.Transition{JID: job.JID, From: Running}
 	note := func(level Level, format string, args ...any) {
-		end.Lines = append(end.Lines, newLine(job.JID, level, fmt.Sprintf(format, args...)))
+		end.Lines = append(end.Lines, backend.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
 	}
 	switch {
 	case o.err == nil:
@@ -21,7 +23,9 @@ func (c Config) decide(job Job, o outcome, random float64) Ending {
 		return end
 	case errors.Is(o.cause, ErrLeaseLost):
 		job.State = Running
-		return Rules{Lease: c.Lease, MaxInterrupts: c.MaxInterrupts}.Judge(job)
+		end = c.judge(job)
+		end.Lease = 0 // it is the worker itself that says so
+		return end
 	case errors.Is(o.cause, ErrCancelled):
 		end.To = Cancelled
 		note(Info, "cancelled: %v", o.err)
@@ -36,7 +40,7 @@ func (c Config) decide(job Job, o outcome, random float64) Ending {
 		end.To, end.Delay = Stuck, c.delay(job.Retries, o.err, random)
 		note(Warn, "failed, to be tried again in %s: %v", end.Delay.Round(time.Millisecond), o.err)
 	}
-	end.Result = cleanMessage(o.err.Error())
+	end.Result = backend.CleanMessage(o.err.Error())
 	return end
 }
 

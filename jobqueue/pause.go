@@ -3,6 +3,8 @@ package jobqueue
 import (
 	"context"
 	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Pause keeps executors from claiming jobs of a group or of a task, until
@@ -11,7 +13,7 @@ func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
 	if err := checkPause(kind, name); err != nil {
 		return err
 	}
-	return q.store.Update(ctx, func(tx QueueTx) error { return tx.Pause(ctx, kind, name) })
+	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
 }
 
 // PauseTx is [Queue.Pause] inside the caller's transaction.
@@ -19,13 +21,13 @@ func (q *Queue) PauseTx(ctx context.Context, tx DBTX, kind PauseKind, name strin
 	if err := checkPause(kind, name); err != nil {
 		return err
 	}
-	return q.join(ctx, tx, func(tx QueueTx) error { return tx.Pause(ctx, kind, name) })
+	return q.join(ctx, tx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
 }
 
 // Resume ends a pause, and wakes executors. It reports whether there was one.
 func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
 	var was bool
-	err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
 		was, err = tx.Resume(ctx, kind, name)
 		return err
 	})
@@ -35,7 +37,7 @@ func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, 
 // ResumeTx is [Queue.Resume] inside the caller's transaction.
 func (q *Queue) ResumeTx(ctx context.Context, tx DBTX, kind PauseKind, name string) (bool, error) {
 	var was bool
-	err := q.join(ctx, tx, func(tx QueueTx) (err error) {
+	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
 		was, err = tx.Resume(ctx, kind, name)
 		return err
 	})
@@ -45,7 +47,7 @@ func (q *Queue) ResumeTx(ctx context.Context, tx DBTX, kind PauseKind, name stri
 // Pauses lists what is paused.
 func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
 	var pauses []Pause
-	err := q.store.View(ctx, func(tx QueueTx) (err error) {
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		pauses, err = tx.Pauses(ctx)
 		return err
 	})
@@ -56,7 +58,7 @@ func checkPause(kind PauseKind, name string) error {
 	if kind != PauseGroup && kind != PauseTask {
 		return fmt.Errorf("pause %s %q: only a group or a task can be paused", kind, name)
 	}
-	if name == "" || len(name) > maxField || !validText(name) {
+	if name == "" || len(name) > maxField || !backend.ValidText(name) {
 		return fmt.Errorf("pause %s %q: use a name of 1 to %d bytes", kind, name, maxField)
 	}
 	return nil

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Errors of [Queue]; match with [errors.Is]. A job id that does not exist is
@@ -34,121 +35,15 @@ func (e *OverlapError) Error() string {
 		e.JID, e.Tracker)
 }
 
-// QueueStore is what a [Queue] needs of a database; the value that
-// store.DB.Jobs returns is one.
-type QueueStore interface {
-	// Update runs fn in a transaction, and commits it unless fn returns an error.
-	Update(ctx context.Context, fn func(QueueTx) error) error
-	// View runs fn in a transaction that only reads.
-	View(ctx context.Context, fn func(QueueTx) error) error
-	// Join returns the operations inside the caller's transaction.
-	Join(ctx context.Context, tx DBTX) (QueueTx, error)
-	// Watch is as in [Store].
-	Watch(ctx context.Context, wake func(), report func(error))
-}
-
-// QueueTx are the operations of a queue inside one transaction.
-type QueueTx interface {
-	JobReader
-	JobEditor
-	Pauser
-}
-
-// JobReader finds jobs.
-type JobReader interface {
-	Job(ctx context.Context, jid string) (Job, error)
-	Jobs(ctx context.Context, filter Filter) ([]Job, error)
-	Lines(ctx context.Context, filter LogFilter) ([]LogLine, error)
-	// PendingSingle returns the pending single job of a tracker, "" if none.
-	PendingSingle(ctx context.Context, tracker string) (string, error)
-}
-
-// JobEditor adds, changes and removes jobs.
-type JobEditor interface {
-	// Insert adds jobs to the queue; it returns those that were refused because
-	// a single job of their tracker is pending.
-	Insert(ctx context.Context, jobs []Job) (refused []string, err error)
-	// Change carries out one fenced transition: only if the job is as it was
-	// read. It reports whether it was.
-	Change(ctx context.Context, was Job, change Change) (bool, error)
-	// Delete removes final jobs with their logs.
-	Delete(ctx context.Context, filter PruneFilter, limit int) (int, error)
-}
-
-// Pauser keeps executors from groups and tasks.
-type Pauser interface {
-	Pause(ctx context.Context, kind PauseKind, name string) error
-	Resume(ctx context.Context, kind PauseKind, name string) (bool, error)
-	Pauses(ctx context.Context) ([]Pause, error)
-}
-
-// Change is a transition that somebody asked for. nil fields stay.
-type Change struct {
-	State         *State // Waiting makes the job as good as new; Cancelled ends it
-	Priority      *int
-	RequestCancel bool // sets the column cancel
-	Line          Line // for the job log; without a message: none
-}
-
-// Filter selects jobs. Empty fields select all.
-type Filter struct {
-	States  []State
-	Group   string
-	Task    string
-	Tracker string
-	Worker  string // a worker's name, or name/boot id
-	Limit   int    // at most so many; 0: [DefaultListLimit]
-}
-
-// DefaultListLimit is how many jobs or lines a list has if not told otherwise.
-const DefaultListLimit = 100
-
-// LogFilter selects lines of a job's log, oldest first.
-type LogFilter struct {
-	JID   string
-	After int64 // only lines whose Counter is greater: the last one seen
-	Limit int   // at most so many; 0: [DefaultListLimit]
-}
-
-// LogLine is a line of a job's log as the table has it.
-type LogLine struct {
-	Counter int64 // rises along the log of a job
-	Created time.Time
-	Level   Level
-	Message string
-}
-
-// PruneFilter selects final jobs to delete.
-type PruneFilter struct {
-	OlderThan time.Duration // finished longer ago than that, by the database's clock
-	States    []State       // of these final states; empty: all
-}
-
-// PauseKind says what is paused.
-type PauseKind string
-
-// What can be paused.
-const (
-	PauseGroup PauseKind = "group"
-	PauseTask  PauseKind = "task"
-)
-
-// Pause is a group or a task of which no job is claimed. Jobs that run go on.
-type Pause struct {
-	Kind  PauseKind
-	Name  string
-	Since time.Time
-}
-
 // Queue puts jobs into the queue, watches and changes them. It is safe for
 // concurrent use. A method X is a transaction of its own; XTx is the same
 // inside the caller's transaction, after whose commit it takes effect.
-type Queue struct{ store QueueStore }
+type Queue struct{ store backend.QueueStore }
 
 // NewQueue returns the queue of a database: NewQueue(db.Jobs()).
-func NewQueue(store QueueStore) *Queue { return &Queue{store: store} }
+func NewQueue(store backend.QueueStore) *Queue { return &Queue{store: store} }
 
-func (q *Queue) join(ctx context.Context, tx DBTX, fn func(QueueTx) error) error {
+func (q *Queue) join(ctx context.Context, tx DBTX, fn func(backend.QueueTx) error) error {
 	joined, err := q.store.Join(ctx, tx)
 	if err != nil {
 		return err

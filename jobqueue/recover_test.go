@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -16,6 +17,19 @@ import (
 func (q *fixture) age(jid string, by time.Duration) {
 	q.Helper()
 	q.sql("UPDATE job SET heartbeat = %s WHERE jid = '%s'", utc(q.get(jid).Heartbeat.Add(-by)), jid)
+}
+
+// takeBack lets an executor without a handler for the job take it from its
+// worker.
+func (q *fixture) takeBack(jid string) {
+	q.Helper()
+	e := q.run(jobqueue.Config{MaxInterrupts: 2, Heartbeat: 10 * time.Millisecond}, map[string]jobqueue.Handler{"none": nothing})
+	e.await(1, "of an interruption", func(event jobqueue.Event) bool {
+		return event.Kind == jobqueue.EventInterrupted && event.Job.JID == jid
+	})
+	if err := e.Stop(q.ctx); err != nil {
+		q.Error(err)
+	}
 }
 
 func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
@@ -51,9 +65,9 @@ func TestLiveJobsAreNotTakenBack(t *testing.T) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, 20*time.Second)
 		before := q.get(jid)
-		recovery, err := q.store.Recover(q.ctx, jobqueue.Rules{Lease: 30 * time.Second, Limit: 10})
-		if err != nil || len(recovery.Interrupted) > 0 || recovery.Next <= 0 || recovery.Next > 11*time.Second {
-			t.Errorf("recovery %+v, %v", recovery, err)
+		overdue, err := q.store.Overdue(q.ctx, backend.OverdueQuery{Lease: 30 * time.Second, Limit: 10})
+		if err != nil || len(overdue.Dead) > 0 || overdue.Next <= 0 || overdue.Next > 11*time.Second {
+			t.Errorf("overdue %+v, %v", overdue, err)
 		}
 		if after := q.get(jid); after != before {
 			t.Errorf("%+v became %+v", before, after)
@@ -97,9 +111,7 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 		jid := q.inState(jobqueue.Running)
 		for i := range 3 {
 			q.age(jid, time.Minute)
-			if _, err := q.store.Recover(q.ctx, jobqueue.Rules{Lease: 30 * time.Second, MaxInterrupts: 2, Limit: 10}); err != nil {
-				t.Fatal(err)
-			}
+			q.takeBack(jid)
 			job := q.get(jid)
 			if i == 2 {
 				if job.State != jobqueue.Failed || job.Interrupts != 3 || !strings.Contains(job.Result, "too often") {
@@ -112,7 +124,6 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 			}
 			c := q.claimer("t")
 			c.next(1)
-			q.sql("UPDATE job SET state = 'running' WHERE jid = '%s'", jid)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Bounds of a job's fields. PostgreSQL counts characters, SQLite does not
@@ -19,7 +21,7 @@ const (
 // such job of its tracker is pending.
 func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
 	var jids []string
-	err := q.store.Update(ctx, func(tx QueueTx) (err error) {
+	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
 		jids, err = submit(ctx, tx, jobs)
 		return err
 	})
@@ -30,14 +32,14 @@ func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
 // rolled back if it returns an error.
 func (q *Queue) SubmitTx(ctx context.Context, tx DBTX, jobs ...Job) ([]string, error) {
 	var jids []string
-	err := q.join(ctx, tx, func(tx QueueTx) (err error) {
+	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
 		jids, err = submit(ctx, tx, jobs)
 		return err
 	})
 	return jids, err
 }
 
-func submit(ctx context.Context, tx QueueTx, jobs []Job) ([]string, error) {
+func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {
 	jids := make([]string, len(jobs))
 	ready := make([]Job, len(jobs))
 	byID := make(map[string]Job, len(jobs))
@@ -81,11 +83,11 @@ func checkJob(job Job) error {
 		if len(value) > maxField {
 			return fmt.Errorf("jobqueue.Job.%s has %d bytes; use at most %d", name, len(value), maxField)
 		}
-		if !validText(value) {
+		if !backend.ValidText(value) {
 			return fmt.Errorf("jobqueue.Job.%s is %q; use UTF-8 without NUL", name, value)
 		}
 	}
-	if !validText(job.Args) {
+	if !backend.ValidText(job.Args) {
 		return errors.New("jobqueue.Job.Args is not UTF-8, or contains NUL")
 	}
 	return nil

@@ -3,13 +3,16 @@ package jobqueue_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -122,10 +125,10 @@ func (q *fixture) executor(cfg jobqueue.Config, handlers map[string]jobqueue.Han
 	return q.executorOn(q.store, cfg, handlers)
 }
 
-func (q *fixture) executorOn(s jobqueue.Store, cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *executor {
+func (q *fixture) executorOn(s backend.Store, cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *executor {
 	q.Helper()
 	e := &executor{q: q, news: make(chan struct{})}
-	cfg.OnEvent = e.record
+	cfg.Observe, cfg.Logger = e.record, silent
 	if cfg.Name == "" {
 		cfg.Name = "worker"
 	}
@@ -240,5 +243,8 @@ func receive[T any](q *fixture, ch <-chan T, what string) T {
 		panic("unreachable")
 	}
 }
+
+// silent is a logger for tests that do not look at the log.
+var silent = &logrus.Logger{Out: io.Discard}
 
 func nothing(context.Context, *jobqueue.JobContext) error { return nil }

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // spy is a store that tells when its executor has nothing more to look for.
 type spy struct {
-	jobqueue.Store
+	backend.Store
 	mu     sync.Mutex
 	empty  int // claims in a row that found nothing, since the last wake-up
 	settle chan struct{}
@@ -21,12 +22,12 @@ func (s *spy) Watch(ctx context.Context, wake func(), report func(error)) {
 	s.Store.Watch(ctx, func() { s.count(false); wake() }, report)
 }
 
-func (s *spy) Exchange(ctx context.Context, o jobqueue.Orders) (jobqueue.Report, error) {
-	report, err := s.Store.Exchange(ctx, o)
-	if o.Claim.Limit > 0 {
-		s.count(err == nil && len(report.Claimed) == 0)
+func (s *spy) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
+	result, err := s.Store.Sync(ctx, q)
+	if q.Claim.Limit > 0 {
+		s.count(err == nil && len(result.Claimed) == 0)
 	}
-	return report, err
+	return result, err
 }
 
 // count counts; an executor that was told of a change looks twice.

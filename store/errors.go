@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Sentinel errors. All errors of this package wrap one of them where it
@@ -23,7 +25,7 @@ var (
 	// ErrNoSchema: a table or a column is not there, or not any more.
 	ErrNoSchema = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	// ErrNotFound: there is no row of that id.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = backend.ErrNotFound
 	// ErrRefused: a row is to blame. A constraint, a trigger or a type refused
 	// one of its values, or a value is too large; the message says which.
 	ErrRefused = errors.New("refused by the database")

@@ -57,7 +57,7 @@ func (e tasksEnv) runJob(t *testing.T, task, args string) string {
 	logger := logrus.New()
 	logger.SetOutput(io.Discard)
 	ended := make(chan jobqueue.Event, 10)
-	executor, err := jobqueue.NewExecutor(e.db.Jobs(), jobqueue.Config{Name: "test", Logger: logger, OnEvent: func(event jobqueue.Event) {
+	executor, err := jobqueue.NewExecutor(e.db.Jobs(), jobqueue.Config{Name: "test", Logger: logger, Observe: func(event jobqueue.Event) {
 		if event.Kind == jobqueue.EventEnded {
 			ended <- event
 		}

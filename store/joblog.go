@@ -2,58 +2,35 @@ package store
 
 import (
 	"context"
+	"slices"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// writeLines adds lines to the job log and returns those that it could not
-// write, because somebody else has the job locked. Lines of jobs that are gone
-// are dropped.
-func (tx jobTx) writeLines(ctx context.Context, lines []jobqueue.Line) ([]jobqueue.Line, error) {
+// ofJobsThere returns the lines of jobs that are there.
+func (tx jobTx) ofJobsThere(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	var jids []string
-	seen := map[string]bool{}
-	for _, line := range lines {
-		if !seen[line.JID] {
-			seen[line.JID] = true
-			jids = append(jids, line.JID)
-		}
+	jids := make([]string, len(lines))
+	for i, line := range lines {
+		jids[i] = line.JID
 	}
-	r, err := tx.texts(1, jids)
+	r, err := tx.texts(1, slices.Compact(jids)) // lines of a job follow each other
 	if err != nil {
 		return nil, err
 	}
-	var free, there []string
-	lock := tx.db.dialect.lockRows()
-	if tx.waits {
-		lock = ""
-	}
-	query := "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM " + r.sql + " AS v)"
-	if err := tx.list(ctx, &free, query+lock, r.param); err != nil {
+	var there []string
+	if err := tx.list(ctx, &there, "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM "+r.sql+" AS v)", r.param); err != nil {
 		return nil, err
 	}
-	if len(free) < len(jids) && lock != "" {
-		if err := tx.list(ctx, &there, query, r.param); err != nil {
-			return nil, err
-		}
-	}
-	var write, held []jobqueue.Line
-	isFree, isThere := set(free), set(there)
-	for _, line := range lines {
-		if isFree[line.JID] {
-			write = append(write, line)
-		} else if isThere[line.JID] {
-			held = append(held, line)
-		}
-	}
-	return held, tx.insertLines(ctx, write)
+	isThere := set(there)
+	return slices.DeleteFunc(slices.Clone(lines), func(line backend.Line) bool { return !isThere[line.JID] }), nil
 }
 
 // insertLines adds lines of jobs that are there. The counter goes on from the
 // last one of the job.
-func (tx jobTx) insertLines(ctx context.Context, lines []jobqueue.Line) error {
+func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -73,8 +50,8 @@ func (tx jobTx) insertLines(ctx context.Context, lines []jobqueue.Line) error {
 	return err
 }
 
-// Lines implements [jobqueue.JobReader].
-func (tx jobTx) Lines(ctx context.Context, f jobqueue.LogFilter) ([]jobqueue.LogLine, error) {
+// Lines implements [backend.JobReader].
+func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLine, error) {
 	var rows []struct {
 		Counter int64
 		Created Timestamp
@@ -86,9 +63,9 @@ func (tx jobTx) Lines(ctx context.Context, f jobqueue.LogFilter) ([]jobqueue.Log
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]jobqueue.LogLine, len(rows))
+	lines := make([]backend.LogLine, len(rows))
 	for i, r := range rows {
-		lines[i] = jobqueue.LogLine{Counter: r.Counter, Created: r.Created.Time(), Level: jobqueue.Level(r.Level), Message: r.Message}
+		lines[i] = backend.LogLine{Counter: r.Counter, Created: r.Created.Time(), Level: backend.Level(r.Level), Message: r.Message}
 	}
 	return lines, nil
 }

@@ -4,48 +4,44 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// JobStore is the queue of a database. It implements [jobqueue.Store] for the
-// executor and [jobqueue.QueueStore] for [jobqueue.Queue]. It is safe for
-// concurrent use.
+// JobStore is the queue of a database, for jobqueue.NewExecutor and
+// jobqueue.NewQueue. It is safe for concurrent use.
 type JobStore struct{ db *DB }
 
 var (
-	_ jobqueue.Store      = JobStore{}
-	_ jobqueue.QueueStore = JobStore{}
+	_ backend.Store      = JobStore{}
+	_ backend.QueueStore = JobStore{}
 )
 
 // Jobs returns the queue of the database.
 func (db *DB) Jobs() JobStore { return JobStore{db} }
 
-// Update implements [jobqueue.QueueStore].
-func (s JobStore) Update(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.Update(ctx, func(tx *Tx) error { return fn(jobTx{Tx: tx}) })
+// Update implements [backend.QueueStore].
+func (s JobStore) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
+	return s.db.Update(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
 }
 
-// View implements [jobqueue.QueueStore].
-func (s JobStore) View(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
-	return s.db.View(ctx, func(tx *Tx) error { return fn(jobTx{Tx: tx}) })
+// View implements [backend.QueueStore].
+func (s JobStore) View(ctx context.Context, fn func(backend.QueueTx) error) error {
+	return s.db.View(ctx, func(tx *Tx) error { return fn(jobTx{tx}) })
 }
 
-// Join implements [jobqueue.QueueStore].
-func (s JobStore) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx, error) {
+// Join implements [backend.QueueStore].
+func (s JobStore) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, error) {
 	tx, err := s.db.join(ctx, outer)
-	return jobTx{Tx: tx}, err
+	return jobTx{tx}, err
 }
 
-// Watch implements [jobqueue.Store] and [jobqueue.QueueStore].
+// Watch implements [backend.Store] and [backend.QueueStore].
 func (s JobStore) Watch(ctx context.Context, wake func(), report func(error)) {
 	s.db.dialect.watch(ctx, []topic{topicJobs}, wake, report)
 }
 
 // jobTx are the operations on jobs inside a transaction.
-type jobTx struct {
-	*Tx
-	waits bool // for locked rows, instead of passing over them
-}
+type jobTx struct{ *Tx }
 
 // slimJobColumns are those of [jobRow] but args, which may be large.
 const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
@@ -79,11 +75,11 @@ type jobRow struct {
 	Interrupts rowInt
 }
 
-func (r jobRow) job() jobqueue.Job {
-	return jobqueue.Job{
+func (r jobRow) job() backend.Job {
+	return backend.Job{
 		JID: r.JID, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
 		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority.n,
-		State: jobqueue.State(r.State), Retries: r.Retries.n, Progress: r.Progress.n,
+		State: backend.State(r.State), Retries: r.Retries.n, Progress: r.Progress.n,
 		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
 		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
 		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
@@ -91,12 +87,12 @@ func (r jobRow) job() jobqueue.Job {
 	}
 }
 
-func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]jobqueue.Job, error) {
+func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]backend.Job, error) {
 	var rows []jobRow
 	if err := tx.list(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
-	jobs := make([]jobqueue.Job, len(rows))
+	jobs := make([]backend.Job, len(rows))
 	for i, r := range rows {
 		jobs[i] = r.job()
 	}

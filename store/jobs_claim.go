@@ -2,14 +2,14 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// LastGroup implements [jobqueue.Store].
+// LastGroup implements [backend.Store].
 func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
 	var groups []string
 	err := s.db.View(ctx, func(tx *Tx) error {
@@ -21,121 +21,217 @@ func (s JobStore) LastGroup(ctx context.Context, name string) (string, error) {
 	return groups[0], nil
 }
 
-// kindsSQL finds out which kinds of jobs wait: which groups, tasks and
-// priorities. $1 tasks, $2 the number of groups wanted, $3 the last group, $4
-// groups, if limited.
-//
-// walk skips along the index of waiting jobs from one kind to the next (by
-// three conditions, since SQLite compares rows by the first column of an index
-// only) until there are enough groups (seen) with tasks of ours, so it never
-// reads a backlog: on lap 0 from the last group on, on lap 1 from the beginning
-// to that group.
-//
 // Text is compared byte by byte ({group_}, {task}), which is what
-// [jobqueue.Claim.Next] expects. No text has a NUL, so no group lies between
-// one and the same with the character 1 after it.
-const kindsSQL = `WITH RECURSIVE
-	task (name) AS (SELECT v.value FROM {tasks} AS v
+// [backend.Turn] expects.
+const ownTasks = `task (name) AS (SELECT v.value FROM {tasks} AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)),
-	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group'),
-	walk (lap, group_, task, priority, own, counted, seen) AS (
-		SELECT 0, CAST($3 || {one} AS varchar), CAST('' AS varchar), -2147483648, 0, 0, 0
-		UNION ALL SELECT 1, '', '', -2147483648, 0, 0, 0
-		UNION ALL
-		SELECT w.lap, n.group_, n.task, n.priority, {own},
-			CASE WHEN n.group_ = w.group_ THEN {greatest}(w.counted, {own}) ELSE {own} END,
-			w.seen + CASE WHEN n.group_ = w.group_ AND w.counted = 1 THEN 0 ELSE {own} END
-		FROM walk AS w JOIN job AS n ON n.jid = coalesce(
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} = w.group_ AND {task} = w.task AND priority > w.priority
-				ORDER BY {order} LIMIT 1),
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} = w.group_ AND {task} > w.task ORDER BY {order} LIMIT 1),
-			CASE WHEN w.lap = 0 THEN
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > w.group_ ORDER BY {order} LIMIT 1) ELSE
-			(SELECT jid FROM job WHERE state = 'waiting' AND {group_} > w.group_ AND {group_} <= $3 ORDER BY {order} LIMIT 1) END)
-			{about}
-		WHERE w.seen <= $2)
-	SELECT group_, task, priority FROM walk WHERE own = 1`
+	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group')`
 
-// takeSQL takes waiting jobs of some kinds in one statement. $1 kinds, $2 limit,
-// $3 the last group, $4 phase, $5 high, $6 low, $7 worker, $8 now, $9 the quota
-// of each kind, $10 whether jobs begin at once, and $11 now in milliseconds.
+// walkSQL finds the groups that have waiting jobs. $1 tasks, $2 the number of
+// groups wanted, $3 the last group.
 //
-// Of each kind, candidate has the oldest jobs; slotted gives them their place in
-// the group's counting scheme, and chosen lets groups take turns.
-const takeSQL = `WITH
-	candidate AS (
-		SELECT c.jid, c.submitted, w.group_, CASE WHEN {w.group_} > $3 THEN 0 ELSE 1 END AS lap,
-			CASE WHEN w.priority > {middle} THEN 1 ELSE 0 END AS high
-		FROM {kinds} AS w {first}),
-	numbered AS (
-		SELECT jid, group_, high, lap, ($4 + lap) % ({H} + {L}) AS phase,
-			row_number() OVER (PARTITION BY group_, high ORDER BY submitted, jid) - 1 AS n
-		FROM candidate),
-	slotted AS (
-		SELECT jid, group_, lap, CASE WHEN high = 1
-			THEN (n + {least}(phase, {H})) / {H} * ({H} + {L}) + (n + {least}(phase, {H})) % {H}
-			ELSE (n + {greatest}(phase - {H}, 0)) / {L} * ({H} + {L}) + {H} + (n + {greatest}(phase - {H}, 0)) % {L} END AS slot
-		FROM numbered),
-	ranked AS (SELECT jid, group_, lap, row_number() OVER (PARTITION BY group_ ORDER BY slot) AS turn FROM slotted),
-	chosen AS (SELECT jid FROM ranked ORDER BY turn, lap, {group_} LIMIT $2)
-	UPDATE job SET worker = $7, heartbeat = $8, retry = NULL,
-		state = CASE WHEN {begins} THEN 'running' ELSE 'scheduled' END,
-		started = CASE WHEN {begins} THEN $8 ELSE started END,
-		startedmillis = CASE WHEN {begins} THEN $11 ELSE startedmillis END,
-		progress = CASE WHEN {begins} THEN 0 ELSE progress END,
-		result = CASE WHEN {begins} THEN NULL ELSE result END
-	WHERE jid IN (SELECT jid FROM chosen) AND {state} = 'waiting' RETURNING ` + jobColumns
+// For each task it skips along the index of waiting jobs from one group to the
+// next (a loose index scan): from the last group to the end, then from the
+// beginning to the last group. So it reads one row of each group, neither a
+// backlog nor jobs of other tasks. Groups that are paused do not count.
+const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
+	walk (task, group_, step, seen) AS (
+		SELECT name, CAST($3 AS varchar), 0, 0 FROM task
+		UNION ALL
+		SELECT w.task, CASE WHEN w.step = 0 OR {w.group_} > $3 THEN coalesce(
+				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} > w.group_ ORDER BY {order} LIMIT 1),
+				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} <= $3 ORDER BY {order} LIMIT 1))
+			ELSE
+				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} > w.group_ AND {group_} <= $3
+					ORDER BY {order} LIMIT 1) END,
+			w.step + 1, w.seen + CASE WHEN w.step = 0 OR p.name IS NOT NULL THEN 0 ELSE 1 END
+		FROM walk AS w LEFT JOIN paused AS p ON p.name = w.group_
+		WHERE w.group_ IS NOT NULL AND w.seen <= $2)
+	SELECT task, group_ FROM walk AS w
+	WHERE step > 0 AND group_ IS NOT NULL AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)`
+
+// groupsSQL finds those of certain groups that have waiting jobs. $1 tasks, $2
+// groups.
+const groupsSQL = `WITH ` + ownTasks + `
+	SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g
+	WHERE EXISTS (SELECT 1 FROM job WHERE state = 'waiting' AND {task} = t.name AND {group_} = g.value)
+		AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = g.value)`
+
+// candidatesSQL finds the oldest jobs of each kind, of high and of low priority.
+// $1 kinds, $2 how many of each, $3 jobs to leave out.
+const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.high FROM {kinds} AS w {first}`
+
+// onlySQL finds certain jobs. $1 jobs, $2 tasks.
+const onlySQL = `WITH ` + ownTasks + `
+	SELECT jid, submitted, group_, {high} AS high FROM job
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting'
+		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
+
+// takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
+// $2 worker, $3 now, $4 now in milliseconds.
+const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
+		state = CASE WHEN cancel IS NULL THEN 'running' ELSE 'cancelled' END,
+		heartbeat = CASE WHEN cancel IS NULL THEN $3 ELSE heartbeat END,
+		started = CASE WHEN cancel IS NULL THEN $3 ELSE started END,
+		startedmillis = CASE WHEN cancel IS NULL THEN $4 ELSE startedmillis END,
+		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,
+		finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
+		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' RETURNING ` + jobColumns
+
+// highPriority is the third column of the index of waiting jobs, so written.
+const highPriority = "(priority > 5)"
 
 // fill fills in what differs between the dialects.
 func (tx jobTx) fill(statement string, more ...string) string {
 	d := tx.db.dialect
-	order := d.bytewise("group_") + ", " + d.bytewise("task") + ", priority, submitted, jid"
-	first := d.firstJobs(`state = 'waiting' AND `+d.bytewise("group_")+` = w.group_ AND `+d.bytewise("task")+
-		` = w.task AND priority = w.priority`, order, "$9")
-	return strings.NewReplacer(append(more, "{order}", order, "{first}", first, "{state}", plainState, "{one}", "'\x01'",
-		"{begins}", "$10 AND cancel IS NULL",
-		"{group_}", d.bytewise("group_"), "{task}", d.bytewise("task"), "{w.group_}", d.bytewise("w.group_"),
-		"{middle}", strconv.Itoa((jobqueue.PriorityLow+jobqueue.PriorityHigh)/2),
-		"{H}", "CAST($5 AS integer)", "{L}", "CAST($6 AS integer)",
-		"{greatest}", d.greatest(), "{least}", d.least())...).Replace(statement)
+	group, task := d.bytewise("group_"), d.bytewise("task")
+	order := strings.Join([]string{task, group, highPriority, "submitted", "jid"}, ", ")
+	return strings.NewReplacer(append(more, "{order}", order, "{state}", plainState, "{high}", highPriority,
+		"{group_}", group, "{task}", task, "{w.group_}", d.bytewise("w.group_"))...).Replace(statement)
+}
+
+// claim takes jobs and puts them, and the rest of the answer, into result.
+func (tx jobTx) claim(ctx context.Context, worker string, c backend.Claim, result *backend.Result) error {
+	result.Turn = c.Turn
+	if c.Limit == 0 || len(c.Tasks) == 0 {
+		return nil
+	}
+	candidates, err := tx.candidates(ctx, c, result)
+	if len(candidates) < c.Limit {
+		result.Kinds = nil
+	}
+	if err != nil || len(candidates) == 0 {
+		return err
+	}
+	result.Chosen, result.Turn = c.Choose(candidates)
+	jids, err := tx.texts(1, result.Chosen)
+	if err != nil {
+		return err
+	}
+	result.Claimed, err = tx.jobs(ctx, tx.fill(takeSQL, "{jids}", jids.sql), jids.param, worker, Timestamp(tx.now), tx.now.UnixMilli())
+	slices.SortFunc(result.Claimed, backend.Job.Compare)
+	return err
+}
+
+// candidates finds the jobs that a claim may take. A group gets no more than its
+// share, so that no more rows are locked than may be taken; what is left is for
+// another claim.
+func (tx jobTx) candidates(ctx context.Context, c backend.Claim, result *backend.Result) ([]backend.Candidate, error) {
+	if len(c.Only) > 0 {
+		return tx.onlyThese(ctx, c)
+	}
+	kinds := c.Kinds
+	if len(kinds) == 0 {
+		found, err := tx.kinds(ctx, c)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		kinds, result.More = firstGroups(found, c)
+	}
+	if result.Kinds = kinds; result.More {
+		result.Kinds = nil
+	}
+	groups := countGroups(kinds)
+	except, err := tx.texts(3, c.Except)
+	if err != nil {
+		return nil, err
+	}
+	columns := []field{{"group_", fieldText}, {"task", fieldText}, {"high", fieldBool}}
+	r, err := tx.db.newRecords(1, columns, 2*len(kinds), func(i int) []any {
+		return []any{kinds[i/2].Group, kinds[i/2].Task, i%2 == 1}
+	})
+	if err != nil {
+		return nil, err
+	}
+	condition, args := "", []any{r.param, (c.Limit + groups - 1) / groups}
+	if len(c.Except) > 0 {
+		condition = " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.sql + " AS v)"
+		args = append(args, except.param)
+	}
+	first := tx.db.dialect.firstJobs("state = 'waiting' AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
+		"{order}", "$2")
+	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.sql, "{first}", first)), args...)
+	if len(candidates) == 0 && result.More { // all that wait there are locked: go on behind them
+		result.Turn.Group = slices.MaxFunc(kinds, func(a, b backend.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
+	}
+	return candidates, err
+}
+
+func (tx jobTx) onlyThese(ctx context.Context, c backend.Claim) ([]backend.Candidate, error) {
+	jids, err1 := tx.texts(1, c.Only)
+	tasks, err2 := tx.texts(2, c.Tasks)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return tx.readCandidates(ctx, tx.fill(onlySQL, "{jids}", jids.sql, "{tasks}", tasks.sql)+tx.db.dialect.lockRows(),
+		jids.param, tasks.param)
+}
+
+func (tx jobTx) readCandidates(ctx context.Context, query string, args ...any) ([]backend.Candidate, error) {
+	var rows []struct {
+		JID       string
+		Submitted rowTime
+		Group     string `db:"group_"`
+		High      bool
+	}
+	if err := tx.list(ctx, &rows, query, args...); err != nil {
+		return nil, err
+	}
+	candidates := make([]backend.Candidate, len(rows))
+	for i, r := range rows {
+		candidates[i] = backend.Candidate{JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time()}
+	}
+	return candidates, nil
 }
 
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
-// as many groups as it may take jobs, if there are. complete tells that there
-// are no others.
-func (tx jobTx) kinds(ctx context.Context, c jobqueue.Claim) (kinds []jobqueue.Kind, complete bool, err error) {
+// one more group than it may take jobs, if there are.
+func (tx jobTx) kinds(ctx context.Context, c backend.Claim) (kinds []backend.Kind, err error) {
 	tasks, err := tx.texts(1, c.Tasks)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	args := []any{tasks.param, c.Limit, c.Group}
-	about := "LEFT JOIN task AS t ON t.name = n.task LEFT JOIN paused AS p ON p.name = n.group_"
-	own := "t.name IS NOT NULL AND p.name IS NULL"
+	statement, args := walkSQL, []any{tasks.param, wantedGroups(c), c.Turn.Group}
+	groups := records{}
 	if len(c.Groups) > 0 {
-		groups, err := tx.texts(4, c.Groups)
-		if err != nil {
-			return nil, false, err
+		if groups, err = tx.texts(2, c.Groups); err != nil {
+			return nil, err
 		}
-		about += " LEFT JOIN " + groups.sql + " AS g ON g.value = n.group_"
-		own += " AND g.value IS NOT NULL"
-		args = append(args, groups.param)
+		statement, args = groupsSQL, []any{tasks.param, groups.param}
 	}
 	var rows []struct {
-		Group    string `db:"group_"`
-		Task     string
-		Priority rowInt
+		Group string `db:"group_"`
+		Task  string
 	}
-	err = tx.list(ctx, &rows, tx.fill(kindsSQL, "{tasks}", tasks.sql, "{about}", about,
-		"{own}", "CASE WHEN "+own+" THEN 1 ELSE 0 END"), args...)
+	err = tx.list(ctx, &rows, tx.fill(statement, "{tasks}", tasks.sql, "{groups}", groups.sql), args...)
 	for _, row := range rows {
-		if row.Priority.ok { // else it cannot be compared with others
-			kinds = append(kinds, jobqueue.Kind{Group: row.Group, Task: row.Task, Priority: row.Priority.n})
-		}
+		kinds = append(kinds, backend.Kind{Group: row.Group, Task: row.Task})
 	}
-	return kinds, groupsOf(kinds) <= c.Limit, err
+	return kinds, err
 }
 
-func groupsOf(kinds []jobqueue.Kind) int {
+// wantedGroups is how many groups a claim looks at: as many as it may take jobs,
+// though groups may have no others than those it leaves out.
+func wantedGroups(c backend.Claim) int { return c.Limit + len(c.Except) }
+
+// firstGroups keeps the kinds of as many groups as are wanted, those whose turn
+// comes first, and reports whether there are others.
+func firstGroups(kinds []backend.Kind, c backend.Claim) (first []backend.Kind, more bool) {
+	slices.SortFunc(kinds, func(a, b backend.Kind) int { return c.Turn.Order(a.Group, b.Group) })
+	groups := 0
+	for i, k := range kinds {
+		if i == 0 || k.Group != kinds[i-1].Group {
+			groups++
+		}
+		if groups > wantedGroups(c) {
+			return kinds[:i], true
+		}
+	}
+	return kinds, false
+}
+
+func countGroups(kinds []backend.Kind) int {
 	groups := map[string]bool{}
 	for _, k := range kinds {
 		groups[k.Group] = true
@@ -143,36 +239,17 @@ func groupsOf(kinds []jobqueue.Kind) int {
 	return len(groups)
 }
 
-// take takes jobs of the kinds. A group gets no more than its share, so that
-// no more rows are locked than may be taken; what is left is for another claim.
-func (tx jobTx) take(ctx context.Context, worker string, c jobqueue.Claim, kinds []jobqueue.Kind) ([]jobqueue.Job, error) {
-	columns := []field{{"group_", fieldText}, {"task", fieldText}, {"priority", fieldInt}}
-	r, err := tx.db.newRecords(1, columns, len(kinds), func(i int) []any {
-		return []any{kinds[i].Group, kinds[i].Task, kinds[i].Priority}
-	})
-	if err != nil {
-		return nil, err
-	}
-	groups := groupsOf(kinds)
-	quota := (c.Limit + groups - 1) / groups
-	jobs, err := tx.jobs(ctx, tx.fill(takeSQL, "{kinds}", r.sql),
-		r.param, c.Limit, c.Group, c.Phase, c.High, c.Low, worker, Timestamp(tx.now), quota,
-		c.Line != nil, tx.now.UnixMilli())
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(jobs, jobqueue.Job.Compare)
-	return jobs, nil
-}
-
-// recordGroup keeps whose turn it was, one row for each worker's name. Another
+// recordGroup records whose turn it was, one row for each worker's name. Another
 // process of that name may do the same at the same time.
-func (tx jobTx) recordGroup(ctx context.Context, name, group string) error {
+func (tx jobTx) recordGroup(ctx context.Context, c backend.Claim, group string) error {
+	if c.Name == "" || group == c.Turn.Group {
+		return nil
+	}
 	_, err := tx.exec(ctx, `DELETE FROM jobgroupuse WHERE workerid = $1 AND groupid IN (SELECT groupid FROM jobgroupuse
-		WHERE workerid = $1 AND groupid <> $2`+tx.db.dialect.lockRows()+`)`, name, group)
+		WHERE workerid = $1 AND groupid <> $2`+tx.db.dialect.lockRows()+`)`, c.Name, group)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "INSERT INTO jobgroupuse (groupid, workerid) VALUES ($2, $1) ON CONFLICT DO NOTHING", name, group)
+	_, err = tx.exec(ctx, "INSERT INTO jobgroupuse (groupid, workerid) VALUES ($2, $1) ON CONFLICT DO NOTHING", c.Name, group)
 	return err
 }

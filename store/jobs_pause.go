@@ -3,24 +3,24 @@ package store
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// Pause implements [jobqueue.Pauser].
-func (tx jobTx) Pause(ctx context.Context, kind jobqueue.PauseKind, name string) error {
+// Pause implements [backend.Pauser].
+func (tx jobTx) Pause(ctx context.Context, kind backend.PauseKind, name string) error {
 	_, err := tx.exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, Timestamp(tx.now))
 	return err
 }
 
-// Resume implements [jobqueue.Pauser].
-func (tx jobTx) Resume(ctx context.Context, kind jobqueue.PauseKind, name string) (bool, error) {
+// Resume implements [backend.Pauser].
+func (tx jobTx) Resume(ctx context.Context, kind backend.PauseKind, name string) (bool, error) {
 	n, err := tx.exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
 	return n > 0, err
 }
 
-// Pauses implements [jobqueue.Pauser].
-func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
+// Pauses implements [backend.Pauser].
+func (tx jobTx) Pauses(ctx context.Context) ([]backend.Pause, error) {
 	var rows []struct {
 		Kind  string
 		Name  string
@@ -29,9 +29,9 @@ func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 	if err := tx.list(ctx, &rows, "SELECT kind, name, since FROM job_pause ORDER BY kind, name"); err != nil {
 		return nil, err
 	}
-	pauses := make([]jobqueue.Pause, len(rows))
+	pauses := make([]backend.Pause, len(rows))
 	for i, r := range rows {
-		pauses[i] = jobqueue.Pause{Kind: jobqueue.PauseKind(r.Kind), Name: r.Name, Since: r.Since.Time()}
+		pauses[i] = backend.Pause{Kind: backend.PauseKind(r.Kind), Name: r.Name, Since: r.Since.Time()}
 	}
 	return pauses, nil
 }

@@ -5,25 +5,25 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 const pending = "state IN ('waiting', 'scheduled', 'running', 'stuck')"
 
-// Job implements [jobqueue.JobReader].
-func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
+// Job implements [backend.JobReader].
+func (tx jobTx) Job(ctx context.Context, jid string) (backend.Job, error) {
 	jobs, err := tx.jobs(ctx, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
 	if err == nil && len(jobs) == 0 {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return jobqueue.Job{}, err
+		return backend.Job{}, err
 	}
 	return jobs[0], nil
 }
 
-// Jobs implements [jobqueue.JobReader].
-func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, error) {
+// Jobs implements [backend.JobReader].
+func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, error) {
 	where := []string{"true"}
 	var args []any
 	add := func(condition string, value any) {
@@ -50,7 +50,7 @@ func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, er
 	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }
 
-// PendingSingle implements [jobqueue.JobReader].
+// PendingSingle implements [backend.JobReader].
 func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, error) {
 	var jids []string
 	err := tx.list(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
@@ -60,8 +60,8 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 	return jids[0], nil
 }
 
-// Insert implements [jobqueue.JobEditor].
-func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, error) {
+// Insert implements [backend.JobEditor].
+func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error) {
 	columns := []field{{"jid", fieldText}, {"task", fieldText}, {"group_", fieldText}, {"args", fieldText},
 		{"subject", fieldText}, {"submitter", fieldText}, {"priority", fieldInt}, {"tracker", fieldText},
 		{"due", fieldTime}, {"single", fieldBool}, {"n", fieldInt}}
@@ -93,16 +93,16 @@ func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, erro
 	return refused, nil
 }
 
-// Change implements [jobqueue.JobEditor].
-func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
+// Change implements [backend.JobEditor].
+func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (bool, error) {
 	var set string
 	args := []any{was.JID, string(was.State), was.Worker, Timestamp(tx.now)}
 	switch {
-	case c.State != nil && *c.State == jobqueue.Waiting:
+	case c.State != nil && *c.State == backend.Waiting:
 		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
 		args = args[:3]
-	case c.State != nil && *c.State == jobqueue.Cancelled:
+	case c.State != nil && *c.State == backend.Cancelled:
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
 	case c.Priority != nil:
 		args = args[:3]
@@ -115,16 +115,16 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 	}
 	n, err := tx.exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Line.Message != "" {
-		err = tx.insertLines(ctx, []jobqueue.Line{c.Line})
+		err = tx.insertLines(ctx, []backend.Line{c.Line})
 	}
 	return n > 0, err
 }
 
-// Delete implements [jobqueue.JobEditor].
-func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, limit int) (int, error) {
+// Delete implements [backend.JobEditor].
+func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, limit int) (int, error) {
 	states := f.States
 	if len(states) == 0 {
-		states = []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled}
+		states = []backend.State{backend.Success, backend.Failed, backend.Cancelled}
 	}
 	names := make([]string, len(states))
 	for i, state := range states {

@@ -53,7 +53,7 @@ func runNextrun(ctx context.Context, url string, n int) (time.Duration, error) {
 	done := make(chan struct{})
 	var left atomic.Int64
 	left.Store(int64(n))
-	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: pool, OnEvent: func(event jobqueue.Event) {
+	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: pool, Observe: func(event jobqueue.Event) {
 		if event.Kind == jobqueue.EventEnded && left.Add(-1) == 0 {
 			close(done)
 		}

@@ -34,7 +34,7 @@ func names(t *testing.T, section string) (list []string) {
 func TestReferenceNames(t *testing.T) {
 	t.Parallel()
 	for section, want := range map[string][]string{
-		"States":     constants(t, "../../jobqueue/state.go", "State"),
+		"States":     constants(t, "../../jobqueue/backend/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage)},
 	} {

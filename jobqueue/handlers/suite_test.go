@@ -2,7 +2,6 @@ package handlers_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -13,12 +12,7 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	for _, name := range []string{"SECRET", "NAMED", "OPEN"} { // parallel tests cannot set variables
-		_ = os.Setenv("HANDLERS_TEST_"+name, "of the process")
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fixture is a queue on a database of its own, and the executor of a test.
 type fixture struct {
@@ -51,7 +45,7 @@ func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
 func (q *fixture) run(cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *jobqueue.Executor {
 	q.Helper()
 	cfg.Name = "worker"
-	cfg.OnEvent = func(event jobqueue.Event) {
+	cfg.Observe = func(event jobqueue.Event) {
 		if event.Kind == jobqueue.EventEnded {
 			q.ends <- event
 		}

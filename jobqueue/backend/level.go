@@ -1,4 +1,4 @@
-package jobqueue
+package backend
 
 // Level is how much a line of the job log matters.
 type Level string

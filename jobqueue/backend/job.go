@@ -1,6 +1,7 @@
-package jobqueue
+package backend
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -66,4 +67,11 @@ type DBTX interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Compare orders jobs by priority, the higher first, then by age, the older
+// first.
+func (j Job) Compare(other Job) int {
+	return cmp.Or(cmp.Compare(other.Priority, j.Priority), j.Submitted.Compare(other.Submitted),
+		cmp.Compare(j.JID, other.JID))
 }

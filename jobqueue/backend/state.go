@@ -1,4 +1,4 @@
-package jobqueue
+package backend
 
 // State is where a job is in its life:
 //

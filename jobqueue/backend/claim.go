@@ -1,0 +1,139 @@
+package backend
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Claim asks for waiting jobs. Groups take turns. Within a group the counting
+// scheme chooses between high and low priority, and the oldest job goes first.
+type Claim struct {
+	Limit     int      // at most so many jobs; 0: no claim
+	Tasks     []string // only jobs of these tasks
+	Groups    []string // only jobs of these groups; none: of all
+	Only      []string // only these jobs, as they fail with others; none: all
+	Except    []string // not these jobs
+	Name      string   // record the last group for the worker of this name, without boot id; empty: do not
+	Turn      Turn
+	High, Low int    // the counting scheme; both at least 1
+	Kinds     []Kind // only these, which a claim just before has found; none: find out
+}
+
+// Turn says whose turn it is.
+type Turn struct {
+	Group string // served last
+	Phase int    // in the counting scheme: phases 0 to High-1 of each High+Low prefer high priority
+}
+
+// Kind is what jobs have in common among which only their age counts, besides
+// having a high priority or not.
+type Kind struct {
+	Group string
+	Task  string
+}
+
+// Candidate is a job that a claim may take.
+type Candidate struct {
+	JID       string
+	Group     string
+	High      bool // it has a high priority
+	Submitted time.Time
+}
+
+// lap is 0 for groups whose turn comes before the order begins anew.
+func (t Turn) lap(group string) int {
+	if group > t.Group {
+		return 0
+	}
+	return 1
+}
+
+// Order sorts groups, by their bytes, in the order of their turns.
+func (t Turn) Order(a, b string) int {
+	return cmp.Or(cmp.Compare(t.lap(a), t.lap(b)), cmp.Compare(a, b))
+}
+
+// Choose returns the jobs to take, and the turn after them.
+//
+// Groups take turns in the order of their bytes, beginning after the one served
+// last and wrapping around. Each group goes through the counting scheme turn by
+// turn: in a turn that prefers jobs of a priority of which there are none, the
+// other kind goes. The phase counts how often the order began anew.
+func (c Claim) Choose(candidates []Candidate) (jids []string, next Turn) {
+	next = c.Turn
+	queues := map[string]*queue{}
+	for _, job := range candidates {
+		q := queues[job.Group]
+		if q == nil {
+			q = &queue{}
+			queues[job.Group] = q
+		}
+		q.add(job)
+	}
+	groups := slices.SortedFunc(maps.Keys(queues), c.Turn.Order)
+	for _, q := range queues {
+		q.sort()
+	}
+	scheme := c.High + c.Low
+	for round := 0; len(jids) < c.Limit && len(groups) > 0; round++ {
+		left := groups[:0]
+		for _, group := range groups {
+			if len(jids) == c.Limit {
+				break
+			}
+			phase := (c.Turn.Phase + c.Turn.lap(group) + round) % scheme
+			jids = append(jids, queues[group].take(phase < c.High))
+			next = Turn{Group: group, Phase: phase}
+			if queues[group].left() > 0 {
+				left = append(left, group)
+			}
+		}
+		groups = left
+	}
+	return jids, next
+}
+
+// queue are the candidates of a group.
+type queue struct{ high, low []Candidate }
+
+func (q *queue) add(job Candidate) {
+	if job.High {
+		q.high = append(q.high, job)
+	} else {
+		q.low = append(q.low, job)
+	}
+}
+
+func (q *queue) sort() {
+	older := func(a, b Candidate) int {
+		return cmp.Or(a.Submitted.Compare(b.Submitted), cmp.Compare(a.JID, b.JID))
+	}
+	slices.SortFunc(q.high, older)
+	slices.SortFunc(q.low, older)
+}
+
+func (q *queue) left() int { return len(q.high) + len(q.low) }
+
+// take removes the oldest job of the preferred priority, or else of the other.
+func (q *queue) take(high bool) string {
+	from := &q.low
+	if high && len(q.high) > 0 || len(q.low) == 0 {
+		from = &q.high
+	}
+	job := (*from)[0]
+	*from = (*from)[1:]
+	return job.JID
+}
+
+// Begins is the line of the job log for the attempt with which a claim begins a
+// job.
+func (j Job) Begins(worker string) Line {
+	return NewLine(j.JID, Info, "attempt "+strconv.Itoa(j.Attempt())+" begins on "+worker)
+}
+
+// Attempt is the number of the attempt that runs or comes next: 1 for the first,
+// one more after each error and each interruption.
+func (j Job) Attempt() int { return j.Retries + j.Interrupts + 1 }

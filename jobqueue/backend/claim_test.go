@@ -1,0 +1,56 @@
+package backend
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// candidates makes jobs of groups that are named by letters, those of high
+// priority by capital ones. Each is younger than those before it.
+func candidates(letters string) (list []Candidate) {
+	for i, letter := range letters {
+		name := string(letter)
+		list = append(list, Candidate{
+			JID: name, Group: strings.ToLower(name), High: strings.ToLower(name) != name, Submitted: time.Unix(int64(i), 0),
+		})
+	}
+	return list
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		last    string
+		phase   int
+		waiting string
+		limit   int
+		chosen  string
+		next    Turn
+	}{
+		{"", 0, "", 5, "", Turn{}},
+		{"b", 2, "", 5, "", Turn{"b", 2}},
+		{"", 0, "a", 5, "a", Turn{"a", 0}},
+		{"a", 0, "b", 5, "b", Turn{"b", 0}},
+		{"b", 0, "a", 5, "a", Turn{"a", 1}},      // around once
+		{"a", 0, "a", 5, "a", Turn{"a", 1}},      // the only group
+		{"a", 3, "a", 5, "a", Turn{"a", 0}},      // the scheme begins anew
+		{"", 0, "abc", 5, "abc", Turn{"c", 0}},   // a turn each
+		{"", 0, "aaaabc", 2, "ab", Turn{"b", 0}}, // the rest is for another claim
+		{"b", 0, "abc", 5, "cab", Turn{"b", 1}},
+		{"", 0, "aabbc", 5, "abcab", Turn{"b", 1}},
+		{"a", 0, "aabbc", 5, "bcaba", Turn{"a", 2}},
+		{"a", 0, "aab", 2, "ba", Turn{"a", 1}},
+		{"", 0, "aaaaAAAA", 8, "AAAaAaaa", Turn{"a", 3}},
+		{"", 1, "aaaaAAAA", 6, "AAaAAa", Turn{"a", 2}},
+		{"", 3, "aaaaAAAA", 2, "aA", Turn{"a", 0}},
+		{"", 0, "aaaa", 4, "aaaa", Turn{"a", 3}},
+		{"", 3, "AA", 4, "AA", Turn{"a", 0}},
+		{"", 0, "abAB", 4, "ABab", Turn{"b", 1}},
+	} {
+		claim := Claim{Limit: c.limit, Turn: Turn{c.last, c.phase}, High: 3, Low: 1}
+		jids, next := claim.Choose(candidates(c.waiting))
+		if got := strings.Join(jids, ""); got != c.chosen || next != c.next {
+			t.Errorf("after %q, phase %d, of %q: %q, then %+v; want %q, %+v", c.last, c.phase, c.waiting, got, next, c.chosen, c.next)
+		}
+	}
+}

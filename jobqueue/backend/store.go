@@ -1,0 +1,117 @@
+package backend
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+)
+
+// Store is what an executor needs of a database. Every method is a transaction
+// of its own. Every transition in it is fenced: it happens only to a job that
+// still has the state and the worker that the caller believes.
+type Store interface {
+	// LastGroup returns the group that the worker of this name served last,
+	// empty if it never did.
+	LastGroup(ctx context.Context, name string) (string, error)
+	// Sync carries out a request, completely or not at all. If it fails,
+	// Result.Chosen names the jobs that it tried to claim; everything else in
+	// the result is then of no use.
+	Sync(ctx context.Context, request Request) (Result, error)
+	// Beat renews the heartbeat of the worker's jobs among the named ones and
+	// returns the status of all of them. It passes over rows that somebody else
+	// has locked. If brief is true, it waits for other locks for a few
+	// milliseconds only.
+	Beat(ctx context.Context, worker string, jids []string, brief bool) ([]JobStatus, error)
+	// CancelRequests lists the worker's jobs that somebody asked to cancel.
+	CancelRequests(ctx context.Context, worker string) ([]string, error)
+	// Overdue lists the jobs whose lease has ended or whose retry is due. Rows
+	// that somebody else has locked are not among them.
+	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
+	// Judge says what an error of this store means for the rows of a request.
+	Judge(err error) isolate.Cause
+	// Watch calls wake whenever jobs may have been added or cancelled, until
+	// ctx ends. It calls report on failures, and retries.
+	Watch(ctx context.Context, wake func(), report func(error))
+}
+
+// Request is what a worker wants done in one transaction, in the order of the
+// fields.
+type Request struct {
+	Worker      string     // name/boot id
+	Lines       []Line     // for the job log, in order; dropped if the job is gone
+	Progress    []Progress // of running jobs
+	Transitions []Transition
+	ReplyLost   bool     // an earlier claim may have succeeded: what the worker has besides InFlight goes back to waiting
+	InFlight    []string // with ReplyLost: the worker's jobs
+	Claim       Claim
+	Brief       bool // somebody holds a lock: wait for locks for a few milliseconds only
+}
+
+// Empty reports whether there is nothing to do.
+func (r *Request) Empty() bool {
+	return len(r.Lines)+len(r.Progress)+len(r.Transitions) == 0 && !r.ReplyLost && r.Claim.Limit == 0
+}
+
+// Line is a line of the job log.
+type Line struct {
+	ID      string // unique; a line that is there already is not written again
+	JID     string
+	Level   Level
+	Message string
+	Age     time.Duration // how long ago it was written
+}
+
+// Progress is how far a running job is.
+type Progress struct {
+	JID     string
+	Percent int // 0 to 100
+}
+
+// Transition moves a job from scheduled, running or stuck to another state. A
+// job that somebody asked to cancel does not go to waiting or stuck.
+type Transition struct {
+	JID         string
+	Worker      string        // who has the job; empty: nobody
+	From, To    State         // From is scheduled, running or stuck
+	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
+	Result      string        // for the column result
+	Delay       time.Duration // To is stuck: until it is tried again
+	Interrupted bool          // counts as an interrupted attempt
+	Lines       []Line        // written with the transition
+}
+
+// Result is what became of a [Request].
+type Result struct {
+	Done    []string    // jobs that made their transition
+	Missed  []JobStatus // the other jobs of Transitions
+	Chosen  []string    // jobs that the claim tried to take
+	Claimed []Job       // those that it took: running now, or cancelled because somebody had asked for that
+	Turn    Turn        // of the next claim
+	Kinds   []Kind      // all kinds that wait, for the next claim if it comes soon; none: not known
+	More    bool        // the claim did not get to all kinds: claim again
+}
+
+// JobStatus is what the database says of a job. A job that is gone has no state.
+type JobStatus struct {
+	JID    string
+	State  State
+	Worker string
+	Cancel bool // somebody asked to cancel it
+	Locked bool // of Beat: somebody has the row locked, so its heartbeat was not renewed
+}
+
+// OverdueQuery selects jobs that somebody has to take back.
+type OverdueQuery struct {
+	Lease  time.Duration // age of a heartbeat beyond which a worker counts as dead
+	Except []string      // jobs to leave out
+	Limit  int           // at most so many of each kind
+}
+
+// Overdue are jobs that somebody has to take back.
+type Overdue struct {
+	Dead  []Job         // scheduled or running, and their lease has ended
+	Stuck []Job         // their retry is due
+	More  bool          // there may be others
+	Next  time.Duration // until the next lease ends or retry is due; negative: neither
+}

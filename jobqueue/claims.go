@@ -1,0 +1,76 @@
+package jobqueue
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+const (
+	// secondLook is when to look again after a claim that found nothing: what
+	// it passed over may have been locked by another executor that took less.
+	secondLook = 100 * time.Millisecond
+	// recordPause is how often at most the last group is recorded. It matters
+	// only to the next process of that name.
+	recordPause = time.Second
+	// kindsTime is how long claims rely on what an earlier one found out about
+	// the kinds of jobs that wait, unless a change is reported.
+	kindsTime = 100 * time.Millisecond
+)
+
+// claims holds what one claim leaves for the next.
+type claims struct {
+	tasks     []string
+	turn      backend.Turn
+	kinds     []backend.Kind // that wait, as the last claim found
+	kindsTo   time.Time      // until when to rely on that
+	recorded  time.Time      // when the group was
+	looks     int            // how many claims that find nothing to make; 0: none
+	at        time.Time      // not before
+	replyLost bool           // a claim may have got jobs, but its reply was lost
+}
+
+// look asks for a number of claims that may find nothing, the first at once.
+func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
+
+// changed says that there may be new jobs.
+func (c *claims) changed() {
+	c.kinds = nil
+	c.look(2)
+}
+
+func (c *claims) request(cfg Config, limit int, except []string, now time.Time) backend.Claim {
+	r := backend.Claim{
+		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups, Except: except,
+		Turn: c.turn, High: cfg.High, Low: cfg.Low,
+	}
+	if now.Before(c.kindsTo) {
+		r.Kinds = c.kinds
+	}
+	if now.Sub(c.recorded) >= recordPause {
+		r.Name = cfg.Name
+	}
+	return r
+}
+
+// answered takes in the result of a claim.
+func (c *claims) answered(r backend.Claim, result backend.Result, now time.Time) {
+	if r.Name != "" && result.Turn.Group != c.turn.Group {
+		c.recorded = now
+	}
+	c.turn = result.Turn
+	if len(r.Only) > 0 {
+		return
+	}
+	if c.kinds = result.Kinds; len(r.Kinds) == 0 {
+		c.kindsTo = now.Add(kindsTime)
+	}
+	switch {
+	case len(result.Claimed) > 0 || result.More:
+		c.looks, c.at = 2, time.Time{}
+	case len(r.Kinds) > 0: // of those kinds there are none left
+	default:
+		c.looks--
+		c.at = now.Add(secondLook)
+	}
+}

@@ -1,0 +1,35 @@
+package jobqueue
+
+import "time"
+
+// maxGather limits how long the ends of jobs that have just begun are gathered,
+// so that short jobs are recorded and replaced together.
+const maxGather = 5 * time.Millisecond
+
+// gather delays the next sync while jobs that the last claim began may end soon.
+type gather struct {
+	round int       // number of claims
+	fresh int       // jobs of the last one that have not ended
+	until time.Time // how long to wait for them
+}
+
+// begun starts a round of n jobs. The wait is no longer than the transaction
+// took that it may save.
+func (g *gather) begun(n int, took time.Duration) {
+	g.round++
+	g.fresh = n
+	g.until = time.Time{}
+	if n > 1 {
+		g.until = time.Now().Add(min(took, maxGather))
+	}
+}
+
+// ended says that a job of a round has ended.
+func (g *gather) ended(round int) {
+	if round == g.round {
+		g.fresh--
+	}
+}
+
+// waits reports whether to wait for more jobs to end.
+func (g *gather) waits(now time.Time) bool { return g.fresh > 0 && g.until.After(now) }

@@ -1,0 +1,191 @@
+package jobqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+)
+
+// Jobs that fail alone are tried again after leastAside at first, and ever more
+// rarely down to mostAside; those that somebody has locked at least each
+// mostLocked.
+const (
+	leastAside = time.Second
+	mostAside  = 5 * time.Minute
+	mostLocked = time.Second
+	// hurryGap is how soon after a change of the queue they are tried again.
+	hurryGap = 2 * time.Second
+	// maxAside bounds the jobs that claims leave out.
+	maxAside = 1000
+	// maxAlone is how many are tried again before the others get their turn.
+	maxAlone = 8
+	// lockedTries is after how many tries a job is reported as locked.
+	lockedTries = 5
+)
+
+// errUnchanged is why a job is set aside that the database finds, but does not
+// change.
+var errUnchanged = errors.New("the database finds the job, but does not change it; " +
+	"look for a trigger that suppresses the change, and for a jid that is not text")
+
+// aside holds the jobs that fail alone, by what was tried: they are left out of
+// the transactions with others.
+type aside struct {
+	claims   isolate.Quarantine[string] // to claim
+	refused  isolate.Quarantine[string] // to write what the attempt has to say
+	locked   isolate.Quarantine[string] // the same, while somebody has the row locked
+	overdue  isolate.Quarantine[string] // to take back
+	renewals isolate.Quarantine[string] // to renew the lease; reported, but tried with the others
+}
+
+func newAside() aside {
+	of := func(most time.Duration) isolate.Quarantine[string] {
+		return isolate.Quarantine[string]{Least: min(leastAside, most/2), Most: most}
+	}
+	return aside{claims: of(mostAside), refused: of(mostAside), locked: of(mostLocked), overdue: of(mostAside), renewals: of(mostAside)}
+}
+
+func (s *aside) hasReport(jid string) bool { return s.refused.Has(jid) || s.locked.Has(jid) }
+
+// reports lists the attempts that are set aside.
+func (s *aside) reports() []string { return append(s.refused.Keys(), s.locked.Keys()...) }
+
+func (s *aside) release(jid string) {
+	s.claims.Release(jid)
+	s.refused.Release(jid)
+	s.locked.Release(jid)
+}
+
+// hurry says that the queue has changed.
+func (s *aside) hurry(now time.Time) {
+	s.claims.Hurry(now, hurryGap)
+	s.refused.Hurry(now, hurryGap)
+	s.overdue.Hurry(now, hurryGap)
+}
+
+// notDue lists the jobs that are not to be taken back now.
+func (s *aside) notDue(now time.Time) []string {
+	due := s.overdue.Due(now)
+	return slices.DeleteFunc(s.overdue.Keys(), func(jid string) bool { return slices.Contains(due, jid) })
+}
+
+// next is when to try the next job again.
+func (s *aside) next() time.Time {
+	var next time.Time
+	for _, at := range []time.Time{s.claims.Next(), s.refused.Next(), s.locked.Next()} {
+		if next.IsZero() || !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// isolate gets those of the items done that can be done, and sets the others
+// aside. err is why they could not be done together.
+func (l *loop) isolate(items []item, err error) error {
+	found := isolate.Bisect(l.hard, items, err, isolate.Search[item]{
+		Judge: l.e.store.Judge,
+		Try: func(_ context.Context, items []item, brief bool) error {
+			q := l.request(items, time.Now())
+			q.Brief = brief
+			_, err := l.send(q)
+			return err
+		},
+	})
+	for _, c := range found.Culprits {
+		l.setAside(c.Item, c.Cause, c.Err)
+	}
+	if found.Err == nil {
+		return nil
+	}
+	if l.e.store.Judge(found.Err) == isolate.Database || l.hard.Err() != nil {
+		return found.Err
+	}
+	return l.setAllAside(found.Left, found.Err)
+}
+
+// setAside leaves a job out of the transactions with others.
+func (l *loop) setAside(it item, cause isolate.Cause, err error) {
+	if l.leaveOut(it, cause) {
+		err = fmt.Errorf("job %s: %w", it.jid, err)
+		l.emit(Event{Kind: EventRefused, Job: l.jobOf(it), Duration: leastAside, Err: err})
+	}
+}
+
+// setAllAside does so with jobs that fail for the same reason, or that there was
+// no time to tell apart.
+func (l *loop) setAllAside(items []item, err error) error {
+	cause := l.e.store.Judge(err)
+	var named []string
+	for _, it := range items {
+		if l.leaveOut(it, cause) {
+			named = append(named, it.jid)
+		}
+	}
+	if len(named) > 0 {
+		slices.Sort(named)
+		err = fmt.Errorf("jobs %s: %w", strings.Join(named, ", "), err)
+		l.emit(Event{Kind: EventRefused, Count: len(named), Duration: leastAside, Err: err})
+	}
+	if l.aside.claims.Len() >= maxAside {
+		return err
+	}
+	return nil
+}
+
+// leaveOut reports whether a job is to be named.
+func (l *loop) leaveOut(it item, cause isolate.Cause) bool {
+	now := time.Now()
+	switch {
+	case it.transition != nil:
+		return l.aside.overdue.Add(it.jid, now)
+	case it.attempt == nil:
+		return l.aside.claims.Add(it.jid, now)
+	case cause == isolate.Contended:
+		l.aside.refused.Release(it.jid)
+		l.aside.locked.Add(it.jid, now)
+		it.attempt.held++
+		return it.attempt.held == lockedTries
+	}
+	l.aside.locked.Release(it.jid)
+	return l.aside.refused.Add(it.jid, now)
+}
+
+func (l *loop) jobOf(it item) Job {
+	if it.attempt != nil {
+		return it.attempt.job
+	}
+	return Job{JID: it.jid}
+}
+
+// retryAlone tries jobs again that were set aside, each in a transaction of its
+// own.
+func (l *loop) retryAlone(now time.Time) error {
+	if !l.agenda.due(retryAlone, now) {
+		return nil
+	}
+	due := slices.Concat(l.aside.locked.Due(now), l.aside.refused.Due(now), l.aside.claims.Due(now))
+	for _, jid := range due[:min(len(due), maxAlone)] {
+		it := item{jid: jid, attempt: l.attempts.byJID[jid]}
+		if it.attempt == nil && (l.stopping || l.attempts.room(l.cfg.PoolSize) <= 0) {
+			l.aside.claims.Add(jid, now)
+			continue
+		}
+		q := l.request([]item{it}, now)
+		q.Brief = true
+		_, err := l.send(q)
+		switch cause := l.e.store.Judge(err); {
+		case err == nil:
+		case cause == isolate.Database:
+			return err
+		default:
+			l.setAside(it, cause, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package jobqueue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// Bounds of what a handler has logged and the loop has not written yet.
+const (
+	maxLines     = 2000
+	maxLineBytes = 2 << 20
+)
+
+// timedLine is a line with the time at which it was logged.
+type timedLine struct {
+	backend.Line
+	at time.Time
+}
+
+// logBuffer holds what a handler has said about its job, until the loop fetches
+// it.
+type logBuffer struct {
+	notify func(urgent bool) // there is something to fetch
+
+	mu       sync.Mutex
+	room     *sync.Cond
+	lines    []timedLine
+	bytes    int
+	progress int
+	fetched  int // progress as last fetched
+	result   string
+	closed   bool // nobody waits for room any more
+	over     bool // the handler has returned
+}
+
+func newLogBuffer(ctx context.Context, notify func(urgent bool)) *logBuffer {
+	b := &logBuffer{notify: notify}
+	b.room = sync.NewCond(&b.mu)
+	context.AfterFunc(ctx, b.close)
+	return b
+}
+
+// close lets nobody wait any more, since the attempt is to end.
+func (b *logBuffer) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.room.Broadcast()
+}
+
+func (b *logBuffer) log(line backend.Line) {
+	at := time.Now()
+	b.mu.Lock()
+	for b.full(1) && !b.closed {
+		b.notify(true)
+		b.room.Wait()
+	}
+	if b.over || b.full(2) {
+		b.mu.Unlock()
+		return
+	}
+	b.lines = append(b.lines, timedLine{line, at})
+	b.bytes += len(line.Message)
+	b.mu.Unlock()
+	b.notify(false)
+}
+
+func (b *logBuffer) full(times int) bool {
+	return len(b.lines) >= times*maxLines || b.bytes >= times*maxLineBytes
+}
+
+func (b *logBuffer) setProgress(percent int) {
+	b.mu.Lock()
+	changed := b.progress != percent && !b.over
+	if changed {
+		b.progress = percent
+	}
+	b.mu.Unlock()
+	if changed {
+		b.notify(false)
+	}
+}
+
+func (b *logBuffer) setResult(message string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		b.result = message
+	}
+}
+
+// fetch takes the lines, and the progress if it has changed, else -1.
+func (b *logBuffer) fetch() (lines []timedLine, progress int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lines, b.lines, b.bytes = b.lines, nil, 0
+	progress = -1
+	if b.progress != b.fetched {
+		progress, b.fetched = b.progress, b.progress
+	}
+	b.room.Broadcast()
+	return lines, progress
+}
+
+// finish takes no more, and returns the result.
+func (b *logBuffer) finish() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over, b.closed = true, true
+	b.room.Broadcast()
+	return b.result
+}

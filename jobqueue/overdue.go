@@ -1,0 +1,139 @@
+package jobqueue
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// overdueLimit is how many jobs are taken back in one transaction.
+const overdueLimit = 500
+
+// suspect is a job whose lease had ended when it was first seen.
+type suspect struct {
+	heartbeat time.Time
+	since     time.Time
+	tries     int // to take it back
+}
+
+// suspicion is how long the heartbeat of a job must stay old before it is taken
+// from its worker. It gives a healthy worker time to renew a lease that it could
+// not renew: because somebody had the row locked, or because the clock leapt.
+func (l *loop) suspicion() time.Duration { return min(time.Second, l.cfg.Heartbeat) }
+
+// lookOverdue takes jobs back from dead workers, makes stuck jobs wait again, and
+// polls. If that fails, nothing else is put off.
+func (l *loop) lookOverdue(now time.Time) error {
+	if !l.agenda.due(lookOverdue, now) {
+		return nil
+	}
+	// First, so that no job in flight looks dead although the clock has leapt.
+	if !l.agenda.at[renew].Equal(now.Add(l.cfg.Heartbeat)) { // else it was done just now
+		if err := l.renewNow(now); err != nil {
+			return err
+		}
+	}
+	l.claims.look(1)
+	wait, err := l.takeBack(now)
+	if err != nil {
+		wait = pause(l.overdueFailures)
+		l.overdueFailures++
+		if l.hard.Err() == nil {
+			l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
+		}
+	} else {
+		l.overdueFailures = 0
+	}
+	l.agenda.set(lookOverdue, now.Add(wait))
+	return nil
+}
+
+// takeBack returns when to look again.
+func (l *loop) takeBack(now time.Time) (time.Duration, error) {
+	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
+		Lease: l.cfg.Lease, Limit: overdueLimit, Except: l.aside.notDue(now),
+	})
+	if err != nil {
+		return 0, err
+	}
+	wait := min(l.cfg.PollInterval, l.cfg.Lease)
+	if overdue.Next >= 0 {
+		wait = min(wait, overdue.Next)
+	}
+	before := l.suspects
+	l.suspects = map[string]suspect{}
+	var items []item
+	for _, job := range append(overdue.Dead, overdue.Stuck...) {
+		if job.Worker == l.e.worker && l.attempts.byJID[job.JID] != nil {
+			continue
+		}
+		s, seen := before[job.JID]
+		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
+			s = suspect{heartbeat: sign, since: now}
+		}
+		if left := s.since.Add(l.suspicion()).Sub(now); job.State != Stuck && left > 0 {
+			wait = min(wait, left)
+			l.suspects[job.JID] = s
+			continue
+		}
+		t := l.cfg.judge(job)
+		s.tries++
+		l.suspects[job.JID] = s
+		items = append(items, item{jid: job.JID, transition: &t})
+	}
+	err = l.deliver(items, backend.Claim{}, now)
+	if took := l.tookBack(items); took > 0 && overdue.More {
+		wait = 0
+	}
+	return wait, err
+}
+
+// tookBack reports what became of the jobs that were to be taken back, and
+// returns how many were.
+func (l *loop) tookBack(items []item) int {
+	interrupted, retried := 0, 0
+	for _, it := range items {
+		t := it.transition
+		s, left := l.suspects[it.jid]
+		switch {
+		case left && s.tries > 1 && !l.aside.overdue.Has(it.jid):
+			l.setAside(it, isolate.Row, errUnchanged)
+		case left:
+		case t.From == Stuck:
+			retried++
+		default:
+			interrupted++
+			l.emit(Event{Kind: EventInterrupted, Job: Job{JID: it.jid}, State: t.To, Worker: t.Worker})
+		}
+	}
+	if retried > 0 {
+		l.emit(Event{Kind: EventRetried, Count: retried})
+	}
+	return interrupted + retried
+}
+
+// judge returns the transition of a job that nobody has any more: its lease has
+// ended, or its retry is due.
+func (c Config) judge(job Job) backend.Transition {
+	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: Waiting}
+	if job.State == Stuck {
+		if !job.Cancel.IsZero() {
+			t.To, t.Result = Cancelled, cmp.Or(job.Result, "cancelled before it was tried again")
+		}
+		return t
+	}
+	t.Lease, t.Interrupted = c.Lease, job.State == Running
+	message := "interrupted: worker " + job.Worker + " gave no sign of life for " + c.Lease.Round(time.Second).String()
+	switch {
+	case !job.Cancel.IsZero():
+		t.To, t.Result = Cancelled, "cancelled; "+message
+	case t.Interrupted && job.Interrupts >= max(c.MaxInterrupts, 0):
+		t.To, t.Result = Failed, message+", too often to try again"
+	}
+	if t.Interrupted || t.To != Waiting {
+		t.Lines = []backend.Line{backend.NewLine(job.JID, Warn, cmp.Or(t.Result, message))}
+	}
+	return t
+}

@@ -1,0 +1,80 @@
+package jobqueue
+
+import "github.com/nextrun/nextrun/jobqueue/backend"
+
+// Types that a database handles, too; package backend has their fields.
+type (
+	// Job is a row of the table job.
+	Job = backend.Job
+	// State is where a job is in its life.
+	State = backend.State
+	// Level is how much a line of the job log matters.
+	Level = backend.Level
+	// Filter selects jobs.
+	Filter = backend.Filter
+	// LogFilter selects lines of a job's log.
+	LogFilter = backend.LogFilter
+	// LogLine is a line of a job's log.
+	LogLine = backend.LogLine
+	// PruneFilter selects final jobs to delete.
+	PruneFilter = backend.PruneFilter
+	// Pause is a group or a task of which no job is claimed.
+	Pause = backend.Pause
+	// PauseKind says what is paused.
+	PauseKind = backend.PauseKind
+	// DBTX runs statements inside somebody's transaction: *sql.Tx or *sqlx.Tx.
+	DBTX = backend.DBTX
+)
+
+// The states of a job. Waiting, scheduled, running and stuck jobs are pending;
+// the others are final.
+const (
+	Waiting   = backend.Waiting
+	Scheduled = backend.Scheduled
+	Running   = backend.Running
+	Stuck     = backend.Stuck
+	Success   = backend.Success
+	Failed    = backend.Failed
+	Cancelled = backend.Cancelled
+)
+
+// The levels of the job log, the least first.
+const (
+	Debug = backend.Debug
+	Info  = backend.Info
+	Warn  = backend.Warn
+	Error = backend.Error
+)
+
+// What can be paused.
+const (
+	PauseGroup = backend.PauseGroup
+	PauseTask  = backend.PauseTask
+)
+
+// Priorities of jobs. Any other number is served like the nearer of the two.
+const (
+	PriorityLow  = backend.PriorityLow
+	PriorityHigh = backend.PriorityHigh
+)
+
+const (
+	// DefaultListLimit is how many jobs or lines a list has by default.
+	DefaultListLimit = backend.DefaultListLimit
+	// MaxMessage is the greatest length of a line of the job log, and of a
+	// result, in bytes.
+	MaxMessage = backend.MaxMessage
+)
+
+// ErrNotFound is returned for a job that does not exist.
+var ErrNotFound = backend.ErrNotFound
+
+// States lists all states, pending ones first.
+func States() []State { return backend.States() }
+
+// Levels lists all levels, the least first.
+func Levels() []Level { return backend.Levels() }
+
+// NewID returns an id for a job: a UUID of version 7 (RFC 9562), so that ids of
+// later jobs sort later.
+func NewID() string { return backend.NewID() }
