@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/adhocore/gronx"
+
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
@@ -53,7 +54,8 @@ func zonePrefix(text string) (zone string, ok bool) {
 }
 
 // parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a
-// calendar event; that it is one is for gronx to say, which reads expressions anew in every call.
+// calendar event. gronx only confirms that it is valid: it parses an expression again in every
+// call.
 func parseCron(t text) (Schedule, error) {
 	p := cronParser{text: t}
 	words := t.words

@@ -183,7 +183,7 @@ func (p *cronParser) zoneBehind(words []word) error {
 		return nil
 	}
 	last := words[len(words)-1]
-	if _, err := elapse.ZoneNamed(last.text); err != nil {
+	if zone, _ := elapse.ZoneNamed(last.text); zone == nil {
 		return nil
 	}
 	meant := zonePrefixes[0] + last.text + " " + strings.TrimSpace(p.timer[:last.at])

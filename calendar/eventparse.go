@@ -12,7 +12,7 @@ func parseEvent(t text) (Schedule, error) {
 	s := newScanner(t)
 	e := &event{}
 	z, unknown := s.zoneSuffix(&e.spec)
-	if err := cmp.Or(s.event(&e.spec), unknown); err != nil { // what stands first, first
+	if err := cmp.Or(s.event(&e.spec), unknown); err != nil { // the first mistake
 		return nil, otherNotation(t, err)
 	}
 	if e.spec.zone == elapse.UTC.Name {

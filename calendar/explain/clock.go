@@ -58,7 +58,7 @@ func hourly(c *elapse.Clock, hours []int) string {
 	return "on the hour at " + listed(hours, func(h int) string { return clockText(elapse.Wall(h) * elapse.Hour) })
 }
 
-// duringHours describes the hours in which something happens that has been described already.
+// duringHours is the end of a description: the hours to which it applies.
 func duringHours(c *elapse.Clock, often bool) string {
 	hours := elapse.Members(uint64(c.Hours))
 	first, last := hours[0], hours[len(hours)-1]

@@ -6,7 +6,7 @@ import (
 )
 
 // Interval elapses at its anchor and every count units from it. The k-th elapse is computed from
-// the anchor, so that nothing adds up: neither short months nor changes of the clock.
+// the anchor, so that short months and changes of the clock do not accumulate.
 type Interval struct {
 	Count  int64
 	Unit   Unit
