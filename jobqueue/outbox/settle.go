@@ -17,7 +17,9 @@ const stopPatience = time.Second
 func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, err error) {
 	pace := backoff{least: 100 * time.Millisecond, most: min(10*time.Second, w.cfg.Lease/3)}
 	stuck, named := false, map[string]bool{}
+	patience, cancel := w.patience()
 	defer func() {
+		cancel()
 		if stuck {
 			w.workers.setStuck(-1)
 		}
@@ -44,28 +46,36 @@ func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, 
 			}
 		}
 		w.unrecorded(s, refused, err, named)
-		if !w.pause(pace.next(), refused != nil) {
+		until := w.working
+		if refused != nil {
+			until = patience
+		}
+		if !pause(until, pace.next()) {
 			return nil, asked, err
 		}
 	}
 }
 
-// pause waits before the next try, and reports whether there is one.
-func (w *worker) pause(wait time.Duration, refused bool) bool {
-	ctx := w.working
-	if refused {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(w.working)
-		defer cancel()
-		defer context.AfterFunc(w.running, func() { time.AfterFunc(stopPatience, cancel) })()
-	}
+// patience is the context in which a settlement that the database refuses is
+// tried again: it ends soon after running does.
+func (w *worker) patience() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(w.working)
+	stop := context.AfterFunc(w.running, func() {
+		timer := time.AfterFunc(stopPatience, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// pause waits before the next try. It returns false if ctx ends.
+func pause(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-		return ctx.Err() == nil
+		return true
 	}
 }
 

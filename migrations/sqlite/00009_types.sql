@@ -185,9 +185,21 @@ BEGIN
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
+-- Only what an update changes is checked: the relay must be able to set aside a
+-- message that held such a value before there was this trigger.
 CREATE TRIGGER nextrun_message_refuse_edited BEFORE UPDATE ON outbox_message
 BEGIN
-{{template "message"}}
+  SELECT CASE
+    WHEN NEW.event_id IS NOT OLD.event_id AND NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN NEW.topic IS NOT OLD.topic AND NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN NEW.created IS NOT OLD.created AND NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN NEW.attempts IS NOT OLD.attempts AND NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN NEW.refusals IS NOT OLD.refusals AND NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN NEW.published IS NOT OLD.published AND NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN NEW.retry IS NOT OLD.retry AND NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN NEW.dead IS NOT OLD.dead AND NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN NEW.problem IS NOT OLD.problem AND NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+  END;
 END;
 -- +goose StatementEnd
 
