@@ -70,7 +70,11 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 		return err
 	}
 	t.ID, t.NextRun = id, time.Time{}
-	if err := t.validate(t.Args != args); err != nil {
+	rule := argsAny
+	if t.Args != args {
+		rule = argsJSON
+	}
+	if err := t.validate(rule); err != nil {
 		return err
 	}
 	return about(id, tx.Save(ctx, t))

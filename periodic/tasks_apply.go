@@ -25,6 +25,9 @@ type Apply struct {
 	Group string
 	// Keep, if not nil, tells which tasks are never pruned.
 	Keep func(*Task) bool
+	// Check, if not nil, looks at all rows before anything changes. Its error ends
+	// Apply.
+	Check func(rows []Task) error
 	// DryRun tells what would change, and changes nothing.
 	DryRun bool
 }
@@ -54,7 +57,8 @@ type ColumnChange struct{ Column, From, To string }
 // what it changed, in the order of the ids. Rows that are like that already are
 // not touched, so that they keep their plan; so do those whose timer, Starts and
 // Ends stay. Of each task it compares the columns that users own but NextRun. If
-// tasks are not good it returns all their [*TaskError]s and changes nothing.
+// the table would refuse tasks it returns all their [*TaskError]s and changes
+// nothing. Args that are not JSON pass, as in the table: the row gets a warning.
 func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
@@ -69,6 +73,11 @@ func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
 		rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
 		if err != nil {
 			return fmt.Errorf("list tasks: %w", err)
+		}
+		if a.Check != nil {
+			if err := a.Check(rows); err != nil {
+				return err
+			}
 		}
 		for _, c := range a.changes(rows) {
 			if !a.DryRun {
@@ -91,7 +100,7 @@ func (a *Apply) validate() error {
 	seen := map[string]bool{}
 	for i := range a.Tasks {
 		t := &a.Tasks[i]
-		problems = append(problems, t.Validate())
+		problems = append(problems, t.validate(argsText))
 		if seen[t.ID] {
 			problems = append(problems, fmt.Errorf("task %q is there twice", t.ID))
 		}

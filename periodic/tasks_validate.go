@@ -60,10 +60,19 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // Validate returns a [*TaskError] if the table would refuse the task, or a
 // scheduler block it, and for args that are not JSON.
-func (t *Task) Validate() error { return t.validate(true) }
+func (t *Task) Validate() error { return t.validate(argsJSON) }
 
-// validate is Validate, with or without a look at the args.
-func (t *Task) validate(args bool) error {
+// argsRule says what the args of a task must be.
+type argsRule int
+
+const (
+	argsAny  argsRule = iota // as they stand in the table
+	argsText                 // something that both databases can hold
+	argsJSON
+)
+
+// validate is Validate with another rule for the args.
+func (t *Task) validate(args argsRule) error {
 	v := validator{id: t.ID}
 	v.text("id", t.ID, true)
 	v.text("task", t.Task, true)
@@ -71,9 +80,7 @@ func (t *Task) validate(args bool) error {
 	v.text("subject", t.Subject, false)
 	v.text("submitter", t.Submitter, true)
 	v.text("summary", t.Summary, false)
-	if args {
-		v.args(t.Args)
-	}
+	v.args(t.Args, args)
 	if _, err := calendar.ParseAt(t.Timer, t.anchor()); err != nil {
 		v.add("timer", err)
 	}
@@ -129,13 +136,15 @@ func (v *validator) encoding(field, text string) {
 	}
 }
 
-func (v *validator) args(text string) {
+func (v *validator) args(text string, rule argsRule) {
 	var value json.RawMessage
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
+	if err := json.Unmarshal([]byte(text), &value); rule == argsJSON && err != nil {
 		v.addf("args", "is not JSON: %w", err)
 		return
 	}
-	v.encoding("args", text)
+	if rule != argsAny {
+		v.encoding("args", text)
+	}
 }
 
 func (v *validator) bounds(starts, ends time.Time) {

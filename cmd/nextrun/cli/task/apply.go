@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -53,6 +54,11 @@ the file does not name are disabled or deleted, but for nextrun's own.`,
 func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
 	return env.WithDatabase(ctx, func(db *store.DB) error {
+		for i := range apply.Tasks {
+			if t := &apply.Tasks[i]; !json.Valid([]byte(t.Args)) {
+				env.Complain("warning: task %q: args is not JSON", t.ID)
+			}
+		}
 		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)

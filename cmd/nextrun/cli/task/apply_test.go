@@ -119,3 +119,27 @@ func TestTaskExportAndApply(t *testing.T) {
 		}
 	})
 }
+
+// A row may hold args that are not JSON. A file with such a task can be applied,
+// and restores what was exported.
+func TestTaskApplyTakesArgsThatAreNotJSON(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args) VALUES ('plain', 'echo', 'daily', '--full /srv')`)
+		s.Must(t, "task", "add", "json", "--task", "echo", "--timer", "daily")
+		s.Stdin = s.Must(t, "task", "export")
+		if out := s.Must(t, "task", "apply", "-f", "-"); out != "changed: 0 of 2 tasks in the file\n" {
+			t.Errorf("applied to what is there:\n%s", out)
+		}
+		s.Must(t, "task", "rm", "plain", "json")
+		r := s.Run(t.Context(), "task", "apply", "-f", "-")
+		if r.Exit != ui.Done || !strings.Contains(r.Stderr, `warning: task "plain": args is not JSON`) || strings.Contains(r.Stderr, `"json"`) {
+			t.Errorf("exit code %d\n%s", r.Exit, r.Stderr)
+		}
+		var task struct{ Args, Problem string }
+		s.JSON(t, &task, "task", "show", "plain")
+		if task.Args != "--full /srv" || !strings.HasPrefix(task.Problem, "warning: args is not JSON") {
+			t.Errorf("got %+v", task)
+		}
+	})
+}
