@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // What a row must not say is refused by the table, in an INSERT and in an
@@ -192,4 +193,51 @@ func TestBadInputMarkWithoutTime(t *testing.T) {
 		f.exec("UPDATE periodic_task SET worker = 'somebody', due = ?, nextrun = ?", at, at)
 		seen.until(f, "job", submitted("report"))
 	})
+}
+
+// SQLite takes any value for the time of a mark. Such a mark has expired, and
+// hides none that has expired, too.
+func TestBadInputMarkOfOddTime(t *testing.T) {
+	t.Parallel()
+	for _, marked := range []string{"unixepoch()", "''", "julianday('now')", "x'00'", "'soon'", "'2026 or so'", "'9999-12-31 23:59:59'", "-1"} {
+		t.Run(marked, func(t *testing.T) {
+			f := newFixture(storetest.New(t, storetest.SQLite))
+			f.exec(insertTask, "odd", "yearly")
+			f.exec(insertTask, "dead", "yearly")
+			f.due("odd", time.Second)
+			f.due("dead", time.Second)
+			f.exec("DROP TRIGGER IF EXISTS nextrun_task_marked_refused")
+			f.exec("UPDATE periodic_task SET worker = 'somebody', marked = " + marked + " WHERE id = 'odd'")
+			f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'dead'", f.at(-time.Minute))
+			f.once()
+			f.want(2, "SELECT count(*) FROM job")
+		})
+	}
+}
+
+// A unique index of the user's refuses the job although none is pending: the tick
+// is skipped and says so, whatever the policy, and nothing spins.
+func TestJobsThatAnIndexRefuses(t *testing.T) {
+	for _, overlap := range []string{"queue", "skip", "allow"} {
+		t.Run(overlap, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				f.exec("CREATE UNIQUE INDEX one_report ON job (subject)")
+				f.exec("INSERT INTO job (jid, task, subject, state) VALUES ('old', 'backup', 'report', 'success')")
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap, subject) VALUES ('report', 'backup', 'yearly', ?, 'report')", overlap)
+				f.due("report", time.Second)
+				h := &hooked{Store: f.db.Periodic()}
+				cfg := f.config("refused")
+				seen := watch(&cfg)
+				stop := f.run(h, func(c *periodic.Config) { c.Observe = cfg.Observe })
+				seen.until(f, "decision", kindOf(periodic.EventTick))
+				stop()
+				f.want("skipped", "SELECT decision FROM periodic_tick")
+				f.want(1, "SELECT count(*) FROM periodic_tick WHERE reason LIKE 'the queue refused the job%'")
+				f.want(1, "SELECT count(*) FROM periodic_task WHERE problem LIKE 'the queue refused the job%' AND nextrun > ?", f.at(0))
+				if n := h.updates.Load(); n > 10 {
+					f.Errorf("%d transactions", n)
+				}
+			})
+		})
+	}
 }

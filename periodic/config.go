@@ -104,3 +104,11 @@ func (c Config) validate() error {
 	}
 	return nil
 }
+
+// observe logs an event and passes it on.
+func (c *Config) observe(e Event) {
+	logEvent(c.Logger, e)
+	if c.Observe != nil {
+		c.Observe(e)
+	}
+}

@@ -35,8 +35,8 @@ func decide(t *Task, timer calendar.Schedule, f facts, newID func() string) Plan
 	case t.unplanned():
 		d.planAfter(f.now)
 	case t.NextRun.After(f.now): // claimed for a queued tick
-	case t.setByHand():
-		d.plan.Hand = t.NextRun
+	case t.manual():
+		d.plan.Manual = t.NextRun
 		d.current(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
 	default:
@@ -82,6 +82,13 @@ func (d *decider) elapsed(first time.Time) {
 		return
 	}
 	newest := d.newestDue(first)
+	if known, partly := d.knownUntil(); partly && known.Before(newest) {
+		// There may be more recorded ticks than were read: go that far now, and on
+		// from there in the next batch.
+		d.missed(first, known)
+		d.planAfter(known)
+		return
+	}
 	switch {
 	case d.task.Catchup == CatchupNone && d.now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
 		d.missed(first, newest)
@@ -92,6 +99,15 @@ func (d *decider) elapsed(first time.Time) {
 		d.current(newest)
 	}
 	d.planAfter(newest)
+}
+
+// knownUntil reports whether more ticks may be recorded than this decision knows,
+// and up to which tick it knows them.
+func (d *decider) knownUntil() (last time.Time, partly bool) {
+	if len(d.decided) < MaxDecided {
+		return last, false
+	}
+	return d.decided[len(d.decided)-1].Last, true
 }
 
 // newestDue is the latest tick not before first that is due.

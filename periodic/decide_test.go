@@ -197,14 +197,15 @@ func TestDecideLimitsCatchup(t *testing.T) {
 	}
 }
 
-// What is older than the recorded ticks that were looked up counts as decided.
+// Of very many recorded ticks the oldest are known: the plan goes that far, and
+// the next batch goes on from there.
 func TestDecideLimitsLookBack(t *testing.T) {
 	s := situation{due: -10 * 5 * MaxDecided, hand: true, overlap: OverlapAllow}
 	for m := range MaxDecided {
-		at := float64(-10 * (2*MaxDecided - m))
+		at := float64(-10 * (4*MaxDecided - m))
 		s.decided = append(s.decided, [2]float64{at, at})
 	}
-	want := fmt.Sprintf("-50000 submitted, -10000 missed %d until -10, 0 submitted, next 10", MaxDecided)
+	want := fmt.Sprintf("-50000 submitted, -49990 missed %d until -40010, next -30000", MaxDecided-1)
 	if got := s.decide(t).text(); got != want {
 		t.Errorf("\n got  %s\n want %s", got, want)
 	}

@@ -63,19 +63,20 @@ func (f *fixture) backfill(id string, from, to time.Time) {
 	}
 }
 
-// Of ticks without number only the newest are looked at.
+// Of very many ticks only the oldest are read; the next batch reads on.
 func TestDecidedTicksAreLimited(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(`INSERT INTO periodic_tick (task_id, due, decision, decided)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
 		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		err := f.db.Periodic().Update(f.Context(), func(tx periodic.Tx) error {
-			decided, err := tx.DecidedTicks(f.Context(), []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
+		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx periodic.Tx) error {
+			recorded, err := tx.Ticks(f.Context(), nil, []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
+			decided := recorded.Decided
 			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
 				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
-			} else if newest := decided["report"][n-1].First; !newest.Equal(since.Add(5000 * time.Second)) {
-				f.Errorf("the newest is %s", newest)
+			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {
+				f.Errorf("the oldest is %s", oldest)
 			}
 			return err
 		})
@@ -91,4 +92,25 @@ func (f *fixture) timeOf(seconds string) string {
 		return "timestamp '2026-01-01 00:00:00' + " + seconds + " * interval '1 second'"
 	}
 	return "strftime('%Y-%m-%d %H:%M:%S.000000', '2026-01-01', '+' || " + seconds + " || ' seconds')"
+}
+
+// More ticks were backfilled since an outage began than one decision reads: each
+// tick has a row all the same.
+func TestG2BesideVeryManyDecidedTicks(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*', 'allow')")
+		f.once()
+		now := f.due("report", 0)
+		first := now.Add(-time.Duration(3*periodic.MaxDecided) * time.Minute).Truncate(time.Minute)
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', "+
+			map[string]string{
+				"postgres": "timestamp '" + utc(first) + "' + n * interval '1 minute'",
+				"sqlite":   "strftime('%Y-%m-%d %H:%M:%S.000000', '" + utc(first) + "', '+' || n || ' minutes')",
+			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*periodic.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
+		f.once()
+		f.want(3*periodic.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
+		f.want(1, "SELECT count(*) FROM job")
+		f.guarantees()
+	})
 }

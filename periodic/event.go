@@ -16,6 +16,8 @@ const (
 	EventBatch   EventKind = "batch"   // a batch was committed
 	EventCleared EventKind = "cleared" // stale marks were removed
 	EventError   EventKind = "error"   // something failed and will be tried again
+	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
+	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
 	EventClock   EventKind = "clock"   // the database's clock differs from the own one by more than a second
 
@@ -37,7 +39,9 @@ type Event struct {
 	Ticks   int           // batch: ticks
 	Took    time.Duration // batch
 	Skew    time.Duration // clock: how far the database's clock is ahead
-	Doing   string        // error: what was attempted
-	Err     error         // error
+	ID      string        // aside: the task's id
+	Sink    Sink          // sink
+	Doing   string        // error, aside: what was attempted
+	Err     error         // error, aside; sink: nil if it can be used again
 	Lock    leader.Lock   // standby: as it stands; leading, lost, resigned, released: Name, Holder and Token
 }

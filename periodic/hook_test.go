@@ -3,6 +3,7 @@ package periodic_test
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -18,19 +19,19 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Peek(ctx context.Context) (periodic.Peek, error) {
+func (h *hooked) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
 	h.peeks.Add(1)
-	return h.Store.Peek(ctx)
+	return h.Store.Peek(ctx, without)
 }
 
-func (h *hooked) Update(ctx context.Context, fn func(periodic.Tx) error) error {
+func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
 	n := h.updates.Add(1)
 	if h.beforeUpdate != nil {
 		if err := h.beforeUpdate(n); err != nil {
 			return err
 		}
 	}
-	return h.Store.Update(ctx, func(tx periodic.Tx) error { return fn(hookedTx{tx, h}) })
+	return h.Store.Update(ctx, wait, func(tx periodic.Tx) error { return fn(hookedTx{tx, h}) })
 }
 
 type hookedTx struct {

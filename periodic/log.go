@@ -20,6 +20,15 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithField("marks", e.Count).Info("stale marks cleared")
 	case EventError:
 		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
+	case EventAside:
+		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn(
+			"task set aside, others go on: change its row, or end what locks or refuses it; it is tried again from time to time")
+	case EventSink:
+		if e.Err == nil {
+			log.WithField("sink", e.Sink).Info("sink works again")
+		} else {
+			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used, its tasks wait")
+		}
 	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
 		logLock(log, e)
 	case EventClock:

@@ -3,7 +3,9 @@ package periodic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/leader"
@@ -13,170 +15,176 @@ import (
 // again.
 const lockedRetry = 250 * time.Millisecond
 
-// clockSlack is the least time to sleep: the database's clock and the own one
-// advance by no finer steps than this.
+// clockSlack is the least time to sleep: clocks advance by no finer steps.
 const clockSlack = time.Millisecond
 
-// loop schedules until running ends; what is in hand then is finished, unless
-// working ends too.
-func (s *Scheduler) loop(running, working context.Context) {
-	retry := backoff{least: s.cfg.RetryMin, most: s.cfg.RetryMax}
-	cleared := false
+// loop is what the scheduler's one goroutine owns. Work that may have to wait for
+// somebody's lock is done beside it, by functions that return their findings.
+type loop struct {
+	cfg     Config
+	store   Store
+	commit  committer
+	role    role
+	marks   *marks
+	observe func(Event)
+	wake    <-chan struct{}
+
+	beside   chan findings // from goroutines beside the loop
+	running  int           // their number
+	retrying bool          // one of them tries again what was set aside
+
+	aside    aside
+	failed   error // of work beside the loop
+	untended bool  // queued ticks without an entry have to be found
+	progress bool  // a batch of this round moved a task
+	clock    clock
+	stale    []string  // marks to remove
+	unmarked time.Time // when that was last tried
+}
+
+// marks makes the marks of a scheduler. It is safe for concurrent use.
+type marks struct {
+	prefix string
+	n      atomic.Uint64
+}
+
+func (m *marks) next() string { return fmt.Sprintf("%s/%d", m.prefix, m.n.Add(1)) }
+
+// run schedules until running ends; what is in flight then is finished, unless
+// working ends too. It returns why it ended by itself.
+func (l *loop) run(running, working context.Context) error {
+	retry := backoff{least: l.cfg.RetryMin, most: l.cfg.RetryMax}
+	begun := false
 	for running.Err() == nil {
-		err := s.unmarkStale(working)
-		if err == nil && s.standsBy() {
-			cleared = false
-			if s.await(running) != nil {
+		if !l.role.schedules() {
+			begun = false
+			l.finish(working)
+			if err := l.role.await(running); err != nil {
+				if running.Err() == nil {
+					return err
+				}
 				break
 			}
 		}
-		pause := idle{}
+		var pause idle
+		var err error
+		if !begun {
+			err = l.begin(working)
+			begun = err == nil
+		}
 		if err == nil {
-			pause, err = s.inTerm(working, func(leading context.Context) (idle, error) {
-				if !cleared {
-					if _, err := s.clear(leading, s.cfg.Name); err != nil {
-						return idle{}, err
-					}
-					cleared = true
-				}
-				return s.round(running, leading)
-			})
+			pause, err = l.round(running, working)
 		}
 		if errors.Is(err, leader.ErrLost) {
 			continue
 		}
-		wait := s.pause(pause)
+		wait := l.pause(pause)
 		if err != nil {
-			s.fail("schedule", err)
+			l.fail("schedule", err)
 			wait = retry.next()
 		} else {
 			retry.reset()
 		}
-		s.judge(err)
-		_ = s.sleep(running, wait) // the loop looks itself whether it is to end
+		l.role.judge(err)
+		_ = l.sleep(running, wait) // the loop looks itself whether it is to end
 	}
-	if err := s.unmarkStale(working); err != nil {
-		s.fail("remove own marks", err)
+	l.finish(working)
+	return nil
+}
+
+// once schedules until nothing is due. It returns the first error.
+func (l *loop) once(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	defer l.finish(context.WithoutCancel(ctx))
+	for tries := 0; ; {
+		idle, err := l.round(ctx, ctx)
+		if err != nil {
+			return err
+		}
+		// Rows that others have locked, and what fails alone, are tried again a few
+		// times.
+		if l.running == 0 && (len(l.stale) > 0 || l.aside.waits()) && tries < maxTries {
+			tries++
+			idle.locked = true
+		}
+		if l.running == 0 && !idle.locked {
+			return nil
+		}
+		if err := l.sleep(ctx, lockedRetry); err != nil {
+			return fmt.Errorf("due tasks are locked by another transaction: %w", err)
+		}
 	}
 }
 
-// idle tells why a round ended.
+// maxTries is how often once tries again to have rows that somebody else has
+// locked. Then their marks have to expire.
+const maxTries = 4
+
+// begin clears marks that an earlier run left.
+func (l *loop) begin(ctx context.Context) error {
+	if _, err := l.clear(ctx, l.cfg.Name); err != nil {
+		return err
+	}
+	l.untended = true
+	return nil
+}
+
+// finish waits for the work beside the loop and removes the own marks.
+func (l *loop) finish(ctx context.Context) {
+	for l.running > 0 {
+		l.absorb(<-l.beside)
+	}
+	l.failed, l.unmarked = nil, time.Time{}
+	if err := l.unmarkStale(ctx); err != nil {
+		l.fail("remove own marks", err)
+	}
+}
+
+// idle is why a round ended.
 type idle struct {
 	peek   Peek
 	locked bool // there are rows to take, but somebody else has locked them
 }
 
 // pause is how long to sleep after a round.
-func (s *Scheduler) pause(i idle) time.Duration {
-	wait := s.cfg.PollInterval
-	sooner := func(at time.Time) {
-		if !at.IsZero() {
-			wait = min(wait, max(at.Sub(i.peek.Now), clockSlack))
-		}
+func (l *loop) pause(i idle) time.Duration {
+	wait := l.cfg.PollInterval
+	sooner := func(d time.Duration) { wait = min(wait, max(d, clockSlack)) }
+	if !i.peek.Next.IsZero() {
+		sooner(i.peek.Next.Sub(i.peek.Now))
 	}
-	sooner(i.peek.Next)
 	if !i.peek.Marked.IsZero() {
-		sooner(i.peek.Marked.Add(s.cfg.Lease + time.Millisecond))
+		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
 	}
-	if i.locked || len(s.stale) > 0 {
-		wait = min(wait, lockedRetry)
+	if i.locked || len(l.stale) > 0 {
+		sooner(lockedRetry)
+	}
+	if next := l.aside.next(); !next.IsZero() && !l.retrying {
+		sooner(time.Until(next))
 	}
 	return wait
 }
 
-// sleep waits for a time, a wake-up or the end of ctx, whose error it returns.
-func (s *Scheduler) sleep(ctx context.Context, wait time.Duration) error {
+// sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
+// returns.
+func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-s.wake:
+	case f := <-l.beside:
+		l.absorb(f)
+	case <-l.wake:
 	case <-timer.C:
 	}
 	return nil
 }
 
-// round schedules batch after batch until nothing is due or running ends.
-func (s *Scheduler) round(running, working context.Context) (idle, error) {
-	for {
-		if err := s.unmarkStale(working); err != nil {
-			return idle{}, err
-		}
-		peek, err := s.peek(working)
-		if err != nil {
-			return idle{}, err
-		}
-		locked := false
-		if !peek.Marked.IsZero() && s.expired(peek) {
-			cleared, err := s.clear(working, "")
-			if err != nil {
-				return idle{}, err
-			}
-			if cleared > 0 {
-				continue
-			}
-			peek.Marked, locked = time.Time{}, true
-		}
-		if peek.Due && running.Err() == nil {
-			s.progress = false
-			if err := s.drain(running, working); err != nil {
-				return idle{}, err
-			}
-			if s.progress {
-				continue
-			}
-			locked = true
-		}
-		if locked {
-			s.observe(Event{Kind: EventLocked})
-		}
-		return idle{peek: peek, locked: locked}, nil
-	}
-}
-
-// expired reports whether the earliest mark is older than the lease, or so far
-// in the future that only a clock that was set back can have left it there.
-func (s *Scheduler) expired(p Peek) bool {
-	age := p.Now.Sub(p.Marked)
-	return age > s.cfg.Lease || age < -s.cfg.Lease
-}
-
-// clear removes expired marks, and those of a worker name if one is given. It
-// returns their number.
-func (s *Scheduler) clear(ctx context.Context, worker string) (count int, err error) {
-	err = s.update(ctx, func(tx Tx) (err error) {
-		count, err = tx.ClearMarks(ctx, worker, s.cfg.Lease)
-		return err
-	})
-	if err == nil && count > 0 {
-		s.observe(Event{Kind: EventCleared, Count: count})
-	}
-	return count, err
-}
-
-// unmarkStale removes the marks that batches left behind: those that failed,
-// and rows that somebody else had locked. What is locked still is kept for the
-// next time.
-func (s *Scheduler) unmarkStale(ctx context.Context) error {
-	var locked []string
-	for len(s.stale) > 0 {
-		left := 0
-		err := s.store.Update(ctx, func(tx Tx) (err error) {
-			left, err = tx.Unmark(ctx, s.stale[0])
-			return err
-		})
-		if err != nil {
-			s.stale = append(s.stale, locked...)
-			return err
-		}
-		if left > 0 {
-			locked = append(locked, s.stale[0])
-		}
-		s.stale = s.stale[1:]
-	}
-	s.stale = locked
-	return nil
+func (l *loop) fail(doing string, err error) {
+	l.observe(Event{Kind: EventError, Doing: doing, Err: err})
 }
 
 // backoff is the time between attempts: it doubles, and varies by a half, so

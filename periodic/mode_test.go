@@ -82,7 +82,7 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 		b, toldB := f.inMode(f.db.Periodic(), "b", periodic.ModeLeader)
 		f.begin(b)
 		toldB.until(f, "standby of b", kindOf(periodic.EventStandby))
-		if a, b := a.Standing(), b.Standing(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a/") {
+		if a, b := a.Status(), b.Status(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a/") {
 			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
 		}
 		due := f.runNow("t")

@@ -15,7 +15,7 @@ type Plan struct {
 	Ticks   []Tick    // to add, oldest first
 	Settled []Tick    // queued ticks that are decided now
 	Cancel  string    // id of a pending job to cancel (OverlapReplace)
-	Hand    time.Time // the tick that was set by hand and is decided here; zero: none
+	Manual  time.Time // the tick that a user set and that is decided here; zero: none
 }
 
 // job is the job of a submitted tick, without args.

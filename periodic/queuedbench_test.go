@@ -26,9 +26,15 @@ func (f *fixture) waiting(tasks, ticks int) {
 	}
 }
 
+// peek looks for due tasks as a scheduler does.
 func (f *fixture) peek() periodic.Peek {
 	f.Helper()
-	peek, err := f.db.Periodic().Peek(f.Context())
+	peek, err := f.db.Periodic().Peek(f.Context(), periodic.Apart{})
+	for more := peek.Ready; more && err == nil; {
+		var tended periodic.Tended
+		tended, err = f.db.Periodic().Tend(f.Context(), false)
+		peek.Due, more = peek.Due || tended.Ready, tended.More
+	}
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package periodic_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,5 +103,45 @@ func TestQueuedTickWithoutATrigger(t *testing.T) {
 		f.exec("DELETE FROM periodic_ready")
 		f.once()
 		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
+	})
+}
+
+// Entries that are out of date, of which there may be very many, are forgotten
+// while other tasks are due.
+func TestStaleEntriesAreForgotten(t *testing.T) {
+	both(t, func(f *fixture) {
+		due := f.queuedTick("queue")
+		f.exec("DELETE FROM periodic_ready")
+		f.exec("INSERT INTO periodic_ready (task_id) SELECT 'gone-' || n FROM " + f.series(30_000))
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'busy-' || n, 'backup', '*:*:*', 'allow' FROM " + f.series(20))
+		f.exec("UPDATE job SET state = 'success'")
+		seen := f.watching()
+		seen.until(f, "job of the queued tick", submitted("report"))
+		f.soon(0, "SELECT count(*) FROM periodic_ready")
+		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND tracker = 'report' AND state = 'waiting'", utc(due))
+	})
+}
+
+// Tasks that are on time are claimed before the many that catch up.
+func TestCatchUpLeavesRoom(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) SELECT 'late-' || n, 'backup', '*:*', 'allow', 'all' FROM " + f.series(50))
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('now', 'backup', 'yearly', 'allow')")
+		f.once()
+		past := f.at(-2 * time.Hour)
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", past, past)
+		f.due("now", time.Second)
+		var order []string
+		f.once(func(c *periodic.Config) {
+			c.BatchSize = 10
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventTick {
+					order = append(order, e.Tick.TaskID)
+				}
+			}
+		})
+		if at := slices.Index(order, "now"); at < 0 || at > 5_000 {
+			f.Errorf("the task that was on time came after %d of %d ticks", at, len(order))
+		}
 	})
 }

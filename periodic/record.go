@@ -10,7 +10,7 @@ func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
 	d.plan.Ticks = append(d.plan.Ticks, d.tick(due, decision, reason, jid))
 }
 
-// settle decides a queued tick, be it of the table or of this plan.
+// settle decides a queued tick, stored or queued earlier in this plan.
 func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
 	i := slices.IndexFunc(d.plan.Ticks, func(t Tick) bool { return t.Due.Equal(due) })
@@ -48,9 +48,6 @@ func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tic
 // missed records the ticks from first to last, in a row for each run of them
 // that has not been decided before.
 func (d *decider) missed(first, last time.Time) {
-	if len(d.decided) >= MaxDecided && first.Before(d.decided[0].First) {
-		first = d.decided[0].First
-	}
 	for _, r := range d.decided {
 		if first.IsZero() || r.First.After(last) {
 			break

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"time"
-
-	"github.com/nextrun/nextrun/calendar"
 )
 
 // ErrStarted is returned by Start and RunOnce of a scheduler that runs or ran.
@@ -18,37 +15,16 @@ var ErrStarted = errors.New("the scheduler was started already; make a new one")
 
 // Scheduler submits the jobs of periodic tasks. It is safe for concurrent use.
 type Scheduler struct {
-	store      Store
-	cfg        Config
-	submitters map[Sink]Submitter
-	boot       string // tells processes of the same name apart
-	lead       *lead  // nil in mode shared
+	role role
+	loop *loop // of the goroutine that Start or RunOnce begins
 
 	mu      sync.Mutex
 	started bool
-	stop    context.CancelFunc // asks the loop to end after the batch in hand
-	kill    context.CancelFunc // ends the batch in hand too
+	stop    context.CancelFunc // asks the loop to end after the batches in flight
+	kill    context.CancelFunc // ends these too
 	done    chan struct{}
 	wake    chan struct{}
-
-	// The loop's own; no other goroutine touches them.
-	batches  uint64
-	progress bool // a batch of this round moved a task
-	clock    clock
-	stale    []string // marks of batches that failed
-	timers   map[timerKey]parsedTimer
-
-	superseded error // why the loop ended by itself; to be read after done
-}
-
-type timerKey struct {
-	timer  string
-	anchor time.Time // of intervals
-}
-
-type parsedTimer struct {
-	schedule calendar.Schedule
-	err      error
+	err     error // why the loop ended by itself; to be read after done
 }
 
 // New returns a scheduler over a store. It returns an error that names the
@@ -58,23 +34,37 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	var boot [6]byte
-	_, _ = rand.Read(boot[:]) // never fails
-	s := &Scheduler{
-		store:      store,
-		cfg:        cfg,
-		submitters: maps.Clone(store.Submitters()),
-		boot:       hex.EncodeToString(boot[:]),
-		done:       make(chan struct{}),
-		wake:       make(chan struct{}, 1),
-		timers:     map[timerKey]parsedTimer{},
+	var boot [6]byte // tells processes of the same name apart
+	_, _ = rand.Read(boot[:])
+	holder := cfg.Name + "/" + hex.EncodeToString(boot[:])
+	s := &Scheduler{role: shared{store}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	if cfg.Mode != ModeShared {
+		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
+		if err != nil {
+			return nil, err
+		}
+		s.role = led
 	}
-	maps.Copy(s.submitters, cfg.Submitters)
-	if err := s.newLead(); err != nil {
-		return nil, err
+	submitters := maps.Clone(store.Submitters())
+	if submitters == nil {
+		submitters = map[Sink]Submitter{}
+	}
+	maps.Copy(submitters, cfg.Submitters)
+	s.loop = &loop{
+		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.wake,
+		commit: committer{role: s.role, submitters: submitters, timers: &timers{}, faultOf: store.Fault},
+		marks:  &marks{prefix: holder},
+		beside: make(chan findings),
+		aside:  newAside(),
 	}
 	return s, nil
 }
+
+// Join takes part in the modes leader and exclusive; Start does so if it was
+// not done before. In mode exclusive it acquires the lock, or returns a
+// [*leader.HeldError] or whatever else was in the way. In mode leader it begins
+// to contend and returns at once. After Join call Stop, started or not.
+func (s *Scheduler) Join(ctx context.Context) error { return s.role.join(ctx) }
 
 // Start begins to schedule and returns at once: the loop tries again for as
 // long as the database cannot be reached. It ends when ctx does, like Stop,
@@ -94,22 +84,24 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	working, kill := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop, s.kill = stop, kill
 	var watching sync.WaitGroup
-	watching.Go(func() { s.watch(running) })
+	watching.Go(func() {
+		s.role.watch(running, s.Wake, func(err error) { s.loop.fail("watch for changes", err) })
+	})
 	go func() {
 		defer close(s.done)
 		defer watching.Wait()
 		defer kill()
 		defer stop()
-		s.loop(running, working)
-		s.leave(working)
+		s.err = s.loop.run(running, working)
+		s.role.leave(working)
 	}()
 	return nil
 }
 
-// Stop finishes the batch in hand, removes the own marks, releases the lock if
-// there is one, and waits for the goroutines. If ctx ends before that, the batch is given up (its marks expire)
-// and ctx's error returned. A scheduler that was never started, or has been
-// stopped, stops at once.
+// Stop finishes the batches in flight, removes the own marks, releases the lock
+// if there is one, and waits for the goroutines. If ctx ends before that, the
+// batches are given up (their marks expire) and ctx's error returned. A scheduler
+// that was never started, or has been stopped, stops at once.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.started {
@@ -119,7 +111,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	stop, kill := s.stop, s.kill
 	s.mu.Unlock()
 	if stop == nil {
-		s.leave(ctx)
+		s.role.leave(ctx)
 		return nil
 	}
 	stop()
@@ -141,10 +133,6 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// maxLeft is how often RunOnce tries again to have rows that it has marked and
-// somebody else has locked. Then their marks have to expire.
-const maxLeft = 4
-
 // RunOnce clears stale marks, then schedules until nothing is due, and
 // returns; for use from cron and in tests. Unlike the loop it returns the first
 // error. In mode leader it does nothing while somebody else leads. It returns
@@ -156,38 +144,29 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 		return ErrStarted
 	}
 	s.mu.Unlock()
-	if ok, err := s.joinOnce(ctx); !ok {
+	if ok, err := s.role.joinOnce(ctx); !ok {
 		return err
 	}
-	defer s.leave(ctx)
-	if _, err := s.clear(ctx, s.cfg.Name); err != nil {
-		return err
-	}
-	for left := 0; ; {
-		idle, err := s.inTerm(ctx, func(leading context.Context) (idle, error) { return s.round(ctx, leading) })
-		if err != nil {
-			return errors.Join(err, s.unmarkStale(context.WithoutCancel(ctx)))
-		}
-		if len(s.stale) > 0 && left < maxLeft { // marked rows that somebody else has locked
-			left++
-			idle.locked = true
-		}
-		if !idle.locked {
-			return nil
-		}
-		if err := s.sleep(ctx, lockedRetry); err != nil {
-			return fmt.Errorf("due tasks are locked by another transaction: %w", err)
-		}
-	}
+	defer s.role.leave(ctx)
+	return s.loop.once(ctx)
 }
 
-func (s *Scheduler) observe(e Event) {
-	logEvent(s.cfg.Logger, e)
-	if s.cfg.Observe != nil {
-		s.cfg.Observe(e)
-	}
-}
+// Status reports whether this scheduler schedules, and who does otherwise.
+func (s *Scheduler) Status() Status { return s.role.status() }
 
-func (s *Scheduler) fail(doing string, err error) {
-	s.observe(Event{Kind: EventError, Doing: doing, Err: err})
+// Done is closed when a scheduler that was started has ended: by Stop, by the
+// end of Start's ctx or, in mode exclusive, because somebody else has taken the
+// lock.
+func (s *Scheduler) Done() <-chan struct{} { return s.done }
+
+// Err returns why the scheduler ended by itself: a [*leader.HeldError] if somebody
+// else has taken the lock in mode exclusive. It is nil before Done, and after
+// Stop.
+func (s *Scheduler) Err() error {
+	select {
+	case <-s.done:
+		return s.err
+	default:
+		return nil
+	}
 }

@@ -11,10 +11,18 @@ import (
 // Store is the database as the scheduler needs it; package store implements it.
 // It must be safe for concurrent use.
 type Store interface {
-	// Update runs fn in a transaction and commits it unless fn fails.
-	Update(ctx context.Context, fn func(Tx) error) error
-	// Peek looks at what is to do, without changing tasks.
-	Peek(ctx context.Context) (Peek, error)
+	// Update runs fn in a transaction and commits it unless fn fails. It waits
+	// for a row that somebody else has locked as long as wait says.
+	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	// Peek reads what there is to do. It changes nothing.
+	Peek(ctx context.Context, without Apart) (Peek, error)
+	// Candidates returns the keys of the tasks that a claim would mark.
+	Candidates(ctx context.Context, c Claim) ([]string, error)
+	// Tend looks after queued ticks whose wait may be over: it asks jobs again to
+	// end that are to be replaced and were locked, and forgets a limited number
+	// of entries that are out of date. If all is true, it first looks for what no
+	// trigger has reported, such as a table that was restored from a backup.
+	Tend(ctx context.Context, all bool) (Tended, error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on.
 	Watch(ctx context.Context, wake func(), report func(error))
@@ -22,20 +30,55 @@ type Store interface {
 	Submitters() map[Sink]Submitter
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
-	// Contended reports whether an error is a wait for a lock, or a statement,
-	// that was given up after its time limit. Such an error is transient, too.
-	Contended(err error) bool
-	// Transient reports whether an error is one of the database as a whole, so
-	// that the same work may succeed later, and not one of a row in it.
-	Transient(err error) bool
+	// Fault says what an error of the store means for the rows at work.
+	Fault(err error) Fault
 }
 
-// Peek is what a scheduler that has nothing in hand needs to know.
+// Fault says what to blame for an error.
+type Fault int
+
+// The faults.
+const (
+	FaultUnknown  Fault = iota // nobody knows: tried again
+	FaultRow                   // the database refuses a row, or cannot read it
+	FaultLock                  // somebody else holds a lock for longer than we wait
+	FaultDatabase              // the database is out of reach or busy, or the work was interrupted: tried again
+)
+
+// Apart says which tasks to leave out for now.
+type Apart struct {
+	Keys []string // tasks
+	// Sinks that cannot be used. Tasks that wait for their first plan are not
+	// left out: a plan needs no sink.
+	Sinks []Sink
+}
+
+// Peek is what a scheduler needs to know to go to work, or to sleep.
 type Peek struct {
-	Now    time.Time // the database's clock
-	Due    bool      // there are tasks to claim
-	Next   time.Time // when to look again: the earliest NextRun after Now of tasks that could be claimed, or sooner; zero: none
-	Marked time.Time // the earliest mark; zero: none
+	Now      time.Time         // the database's clock
+	Due      bool              // there are tasks to claim
+	Ready    bool              // queued ticks may have to be tended
+	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
+	Marked   time.Time         // the earliest mark; zero: none
+	Versions map[string]string // of the tasks left out, by key: changes with an edit
+}
+
+// Tended is what is left to do about queued ticks.
+type Tended struct {
+	Ready bool // there are queued ticks to claim
+	More  bool // there may be more entries to forget
+	Again bool // a job that is to be replaced is still locked
+}
+
+// Claim says which due tasks to mark.
+type Claim struct {
+	Mark  string
+	Limit int
+	// After, if not zero, leaves out tasks whose NextRun is not later, that wait
+	// for their first plan, or that are claimed for a queued tick.
+	After   time.Time
+	Without Apart
+	Only    []string // keys of the tasks to choose from; nil: all
 }
 
 // Tx is a transaction of a [Store].
@@ -47,31 +90,37 @@ type Tx interface {
 	// ClearMarks removes the marks of a worker name, if it is not empty, and all
 	// that are older than the lease. It returns their number.
 	ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error)
-	// Unmark removes one mark from the tasks that still have it. It returns how
-	// many of them keep it, since somebody else has their rows locked.
-	Unmark(ctx context.Context, mark string) (left int, err error)
-	// Claim marks up to limit tasks that are enabled, unmarked and due, and
-	// returns them, without Args: first those whose NextRun has come, earliest
-	// first, then unplanned ones, then those with a queued tick and no pending
-	// job. Rows that others have locked are passed over.
-	Claim(ctx context.Context, mark string, limit int) ([]Task, error)
-	// QueuedTicks returns the due times of the queued ticks of tasks, oldest first.
-	QueuedTicks(ctx context.Context, ids []string) (map[string][]time.Time, error)
-	// DecidedTicks returns, by task, what is recorded already from a tick on,
-	// oldest first; of more than [MaxDecided] rows of a task only the newest.
-	DecidedTicks(ctx context.Context, from []TickKey) (map[string][]TickRange, error)
+	// Unmark removes marks from the tasks that still have them. It returns the
+	// marks of which some are left, since somebody else has the rows locked.
+	Unmark(ctx context.Context, marks []string) (left []string, err error)
+	// Claim marks tasks that are enabled, unmarked and due, and returns them,
+	// without Args: first those whose NextRun has come, earliest first, then
+	// unplanned ones, then those with a queued tick and no pending job. It passes
+	// over rows that others have locked.
+	Claim(ctx context.Context, c Claim) ([]Task, error)
+	// Ticks returns, by task, the due times of the queued ticks of some tasks,
+	// oldest first, and what is recorded already from a tick of others on, oldest
+	// first, at most [MaxDecided] rows of a task.
+	Ticks(ctx context.Context, queued []string, decidedSince []TickKey) (Recorded, error)
 	// Advance writes Due, NextRun and Problem of the plans' tasks that still
 	// have the mark, removes it, and returns the ids of those tasks.
 	Advance(ctx context.Context, mark string, plans []Plan) ([]string, error)
-	// AddTicks adds the ticks that do not exist yet and returns their keys. Here
-	// and in SettleTicks all have the same Worker and Decided.
-	AddTicks(ctx context.Context, ticks []Tick) ([]TickKey, error)
-	// SettleTicks changes ticks that are queued, and those added in this
-	// transaction, to another decision and returns their keys.
-	SettleTicks(ctx context.Context, ticks []Tick) ([]TickKey, error)
+	// Record changes ticks that are queued, and those added in this transaction,
+	// to another decision, and adds ticks that do not exist yet. It returns the
+	// keys of those that it wrote. All have the same Worker and Decided.
+	Record(ctx context.Context, settled, added []Tick) ([]TickKey, error)
 	// Args returns the args of tasks, of as many of the first ids as have
 	// maxBytes together, but of one at least.
 	Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error)
+	// SetProblem writes the problem of a task, unless somebody else has locked its
+	// row.
+	SetProblem(ctx context.Context, key, problem string) error
+}
+
+// Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
+type Recorded struct {
+	Queued  map[string][]time.Time
+	Decided map[string][]TickRange
 }
 
 // Submitter puts the jobs of due tasks into a queue, in the scheduler's
@@ -91,9 +140,18 @@ type Submitter interface {
 type ArgsCopier interface{ CopiesArgs() }
 
 // Canceller is a [Submitter] whose jobs the policy [OverlapReplace] can cancel:
-// at once where no worker has them yet, else by asking the worker.
+// at once where no worker has them yet, else by asking the worker. Cancel passes
+// over jobs that somebody else has locked, and returns the ids of the others.
 type Canceller interface {
-	Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) error
+	Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error)
+}
+
+// Prober is a [Submitter] that can tell whether its queue takes jobs at all.
+// Probe submits nothing. It fails as Submit would while somebody has locked the
+// whole queue, or rights or tables are missing. The tasks of such a sink then
+// wait, and those of other sinks do not.
+type Prober interface {
+	Probe(ctx context.Context, tx jobqueue.DBTX) error
 }
 
 // Pending is a job that is not final.

@@ -72,8 +72,8 @@ type Task struct {
 // unplanned reports whether the task waits for its first plan.
 func (t *Task) unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
 
-// setByHand reports whether somebody else than a scheduler wrote NextRun.
-func (t *Task) setByHand() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
+// manual reports whether somebody else than a scheduler wrote NextRun.
+func (t *Task) manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
 
 // anchor is where intervals without `from` count from.
 func (t *Task) anchor() time.Time {
@@ -86,3 +86,6 @@ func (t *Task) anchor() time.Time {
 // overlapping reports whether a tick may be submitted while a job of the task
 // is not final.
 func (t *Task) overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }
+
+// queues reports whether the policy makes ticks wait.
+func (t *Task) queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }

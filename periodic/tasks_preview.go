@@ -54,7 +54,7 @@ func (t *Task) planned(now time.Time) (*future, bool) {
 	switch {
 	case t.unplanned():
 		f.goTo(now)
-	case t.setByHand():
+	case t.manual():
 		f.at.Due, f.at.NextRun = t.NextRun, t.NextRun
 	default:
 		f.at.Due, f.at.NextRun = t.Due, t.NextRun

@@ -47,13 +47,13 @@ const maxCounted = 10_000
 // maxCatchup is the greatest number of ticks of one task in one batch.
 const maxCatchup = 1_000
 
-// maxBatchTicks bounds the ticks of a batch: its transaction has to end well
-// before its marks expire.
-const maxBatchTicks = 20_000
+// maxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+// leave room for those that are on time.
+const maxBatchTicks = 5_000
 
 // maxQueued is the greatest number of ticks of a task that wait.
 const maxQueued = 1_000
 
-// MaxDecided is how many recorded ticks of a task a decision looks at: what is
-// older than the oldest of so many counts as decided.
+// MaxDecided is how many recorded ticks of a task a decision reads. What comes
+// after them is decided in the next batch.
 const MaxDecided = 1_000

@@ -15,6 +15,7 @@ import (
 // no logic.
 type dialect interface {
 	lockDialect
+	keyDialect
 	// name is the SQL dialect of the migrations.
 	name() migrations.Dialect
 	// version is a query for the version of the server, or of the library.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"github.com/nextrun/nextrun/periodic"
 	"testing"
 	"time"
 
@@ -192,8 +193,8 @@ func TestPostgresPassingErrors(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", statements, err, want)
 		}
-		if want != nil && !(schedulerStore{db}).Transient(err) {
-			t.Errorf("%s: not transient: %v", statements, err)
+		if fault := (schedulerStore{db}).Fault(err); want != nil && fault != periodic.FaultDatabase && fault != periodic.FaultLock {
+			t.Errorf("%s: fault %d: %v", statements, fault, err)
 		}
 	}
 	try(nil, "CREATE TABLE place (id integer PRIMARY KEY)", "INSERT INTO place VALUES (1)")

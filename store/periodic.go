@@ -15,9 +15,8 @@ func (db *DB) Periodic() periodic.Store { return schedulerStore{db} }
 
 type schedulerStore struct{ db *DB }
 
-func (s schedulerStore) Update(ctx context.Context, fn func(periodic.Tx) error) error {
-	// A row that somebody has locked is to hold up its own task only.
-	return s.db.updateBriefly(ctx, func(tx *Tx) error { return fn(schedulerTx{tx}) })
+func (s schedulerStore) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+	return s.db.updateWithin(ctx, wait, func(tx *Tx) error { return fn(schedulerTx{tx}) })
 }
 
 func (s schedulerStore) Watch(ctx context.Context, wake func(), report func(error)) {
@@ -31,69 +30,65 @@ func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
 	}
 }
 
-func (s schedulerStore) Contended(err error) bool { return errors.Is(err, ErrContended) }
-
-func (s schedulerStore) Transient(err error) bool {
-	return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+func (s schedulerStore) Fault(err error) periodic.Fault {
+	switch {
+	case errors.Is(err, ErrContended):
+		return periodic.FaultLock
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return periodic.FaultDatabase
+	case errors.Is(err, ErrRefused):
+		return periodic.FaultRow
+	}
+	return periodic.FaultUnknown
 }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
 const canBeClaimed = `enabled AND worker IS NULL`
 
-func (s schedulerStore) Peek(ctx context.Context) (periodic.Peek, error) {
-	var found glance
-	var now time.Time
+// workSummary is a row of what there is to do.
+type workSummary struct {
+	Due     bool
+	Ready   bool
+	Next    rowTime
+	Marked  markTime
+	Undated bool // there are marks without a time, or with one that no lease has
+}
+
+// Peek reads no table of jobs, which somebody may have locked.
+func (s schedulerStore) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
+	var found workSummary
+	peek := periodic.Peek{}
 	err := s.db.View(ctx, func(tx *Tx) (err error) {
-		now = tx.now
-		found, err = schedulerTx{tx}.glance(ctx)
+		peek.Now = tx.now
+		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
+			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
+		}
 		return err
 	})
-	if err == nil && found.Unasked {
-		var locked bool
-		if locked, err = s.askAgain(ctx); locked {
-			found.sooner(now.Add(askEvery))
-		}
-	}
-	if err == nil && found.Leftover && !found.Due && !found.Ready {
-		err = s.forgetReady(ctx)
-	}
 	if err != nil {
 		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
-	if found.Undated { // somebody set worker alone: a mark that has expired
-		found.Marked.Timestamp = Timestamp(periodic.Unplanned)
+	if found.Undated { // somebody wrote worker by hand: a mark that has expired
+		found.Marked = markTime(periodic.Unplanned)
 	}
-	return periodic.Peek{Now: now, Due: found.Due || found.Ready, Next: found.Next.Time(), Marked: found.Marked.Time()}, nil
+	peek.Due, peek.Ready, peek.Next, peek.Marked = found.Due, found.Ready, found.Next.Time(), time.Time(found.Marked)
+	return peek, nil
 }
 
-// glance is what there is to do.
-type glance struct {
-	Due, Ready bool // tasks whose time has come, queued ticks to take
-	Unasked    bool // jobs to replace that were locked
-	Leftover   bool // rows of periodic_ready that are nothing
-	Undated    bool // marks without a time
-	Next       rowTime
-	Marked     rowTime
-}
-
-// sooner has the next look made at a time, unless one comes before it.
-func (g *glance) sooner(at time.Time) {
-	if next := g.Next.Time(); next.IsZero() || at.Before(next) {
-		g.Next.Timestamp = Timestamp(at)
+func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (found workSummary, err error) {
+	args := []any{Timestamp(tx.now)}
+	but, args, err := tx.but(without, args)
+	if err != nil {
+		return found, err
 	}
-}
-
-func (tx schedulerTx) glance(ctx context.Context) (found glance, err error) {
 	err = tx.get(ctx, &found, `SELECT
-		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1) AS due,
-		EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
-		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+isLeftover+`) AS leftover,
-		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS unasked,
-		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1) AS next,
-		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL) AS marked,
-		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR marked >= '9999-12-31')) AS undated`,
-		Timestamp(tx.now))
+		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+but("")+`) AS due,
+		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+but("")+`) AS next,
+		EXISTS (SELECT 1 FROM periodic_ready) AS ready,
+		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
+		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
+		args...)
 	return found, err
 }
 
@@ -101,29 +96,3 @@ func (tx schedulerTx) glance(ctx context.Context) (found glance, err error) {
 type schedulerTx struct{ *Tx }
 
 func (tx schedulerTx) DBTX() jobqueue.DBTX { return tx.tx }
-
-func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error) {
-	if worker != "" { // a scheduler starts
-		if err := tx.findReady(ctx); err != nil {
-			return 0, err
-		}
-	}
-	n, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
-			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
-				marked IS NULL OR marked < $1 OR marked > $2
-				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/')))`+
-		tx.db.dialect.lockRows()+`)`,
-		Timestamp(tx.now.Add(-lease)), Timestamp(tx.now.Add(lease)), worker)
-	return int(n), err
-}
-
-func (tx schedulerTx) Unmark(ctx context.Context, mark string) (int, error) {
-	_, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
-			SELECT id FROM periodic_task WHERE worker = $1`+tx.db.dialect.lockRows()+`)`, mark)
-	if err != nil {
-		return 0, err
-	}
-	var left int
-	err = tx.get(ctx, &left, `SELECT count(*) FROM periodic_task WHERE worker = $1`, mark)
-	return left, err
-}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -17,47 +18,54 @@ const (
 	taskColumns = `enabled, worker, marked, ` + claimColumns
 )
 
-// taskRow is a row of periodic_task.
+// taskRow is a row of periodic_task. Tables that were there before nextrun may
+// hold NULL, and SQLite any value, where there should be none: such a value reads
+// as zero, so that one odd row never fails a batch.
 type taskRow struct {
-	ID        string
-	Enabled   bool
-	Task      string
-	Group     string `db:"group_"`
-	Args      string
-	Subject   string
-	Submitter string
-	Priority  int
-	Worker    *string
+	ID        rowText
+	Enabled   rowBool
+	Task      rowText
+	Group     rowText `db:"group_"`
+	Args      rowText
+	Subject   rowText
+	Submitter rowText
+	Priority  rowInt
+	Worker    rowText
 	Marked    rowTime
-	Timer     string
+	Timer     rowText
 	NextRun   rowTime
 	Created   rowTime
-	Summary   *string
+	Summary   rowText
 	Due       rowTime
 	Starts    rowTime
 	Ends      rowTime
-	Overlap   string
-	Catchup   string
-	Grace     int64
-	Deadline  *int64
-	Jitter    int64
-	Sink      string
-	Problem   *string
+	Overlap   rowText
+	Catchup   rowText
+	Grace     rowInt
+	Deadline  rowInt
+	Jitter    rowInt
+	Sink      rowText
+	Problem   rowText
 }
 
 func (r taskRow) task() periodic.Task {
-	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
+	seconds := func(i rowInt) time.Duration { return time.Duration(i.n) * time.Second }
 	t := periodic.Task{
-		ID: r.ID, Enabled: r.Enabled, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
-		Submitter: r.Submitter, Priority: r.Priority, Worker: deref(r.Worker), Marked: r.Marked.Time(),
-		Timer: r.Timer, NextRun: r.NextRun.Time(), Created: r.Created.Time(), Summary: deref(r.Summary),
+		ID: string(r.ID), Enabled: bool(r.Enabled), Task: string(r.Task), Group: string(r.Group), Args: string(r.Args),
+		Subject: string(r.Subject), Submitter: string(r.Submitter), Priority: r.Priority.n,
+		Worker: string(r.Worker), Marked: r.Marked.Time(), Timer: string(r.Timer), NextRun: r.NextRun.Time(),
+		Created: r.Created.Time(), Summary: string(r.Summary),
 		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
 		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
-		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: deref(r.Problem),
+		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem),
 	}
-	if r.Deadline != nil {
-		d := seconds(*r.Deadline)
+	if r.Deadline.ok {
+		d := seconds(r.Deadline)
 		t.Deadline = &d
+	}
+	// Only a scheduler writes due, and never such a time: plan the task anew.
+	if !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
+		t.Due, t.NextRun = time.Time{}, periodic.Unplanned
 	}
 	return t
 }
@@ -69,38 +77,82 @@ func deref(text *string) string {
 	return *text
 }
 
-func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]periodic.Task, error) {
+// candidates are the tasks that a claim may mark, as CTEs and as the union of
+// their ids.
+type candidates struct{ with, union string }
+
+// candidates appends its parameters to args.
+func (tx schedulerTx) candidates(c periodic.Claim, args []any, lock bool) (candidates, []any, error) {
+	suffix := ""
+	if lock {
+		suffix = tx.db.dialect.lockRows()
+	}
+	after := periodic.Unplanned
+	if !c.After.IsZero() {
+		after = c.After
+	}
+	args = append(args, Timestamp(tx.now), c.Limit, Timestamp(after))
+	nth := func(n int) string { return "$" + strconv.Itoa(n) }
+	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
+	but, args, err := tx.but(c.Without, args)
+	only := func(string) string { return "" }
+	if err == nil && c.Only != nil {
+		var ids string
+		var param any
+		ids, param, err = tx.byKeys(len(args)+1, c.Only)
+		args = append(args, param)
+		only = func(alias string) string { return ` AND ` + alias + `id IN ` + ids }
+	}
+	if err != nil {
+		return candidates{}, nil, err
+	}
+	found := candidates{
+		with: `WITH elapsed AS (
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + but("") + only("") + `
+			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
+		union: `SELECT id FROM elapsed`,
+	}
+	if !c.After.IsZero() {
+		return found, args, nil
+	}
+	found.with += `, unplanned AS (
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + but("") + only("") + `
+			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
+	found.union += ` UNION ALL SELECT id FROM unplanned`
+	if slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+		return found, args, nil
+	}
+	found.with += `, ready AS (
+			SELECT q.id FROM ` + readyQueued + but("q.") + only("q.") + `
+			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
+	found.union += ` UNION ALL SELECT id FROM ready`
+	return found, args, nil
+}
+
+func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
 	// A mark that a crash of the server loses is a mark that nobody holds: the
 	// fence of the submit transaction sees to the rest.
 	if err := tx.db.dialect.unimportant(ctx, tx.tx); err != nil {
 		return nil, err
 	}
+	from, args, err := tx.candidates(c, []any{c.Mark}, true)
+	if err != nil {
+		return nil, err
+	}
 	var rows []taskRow
-	lock := tx.db.dialect.lockRows()
-	err := tx.list(ctx, &rows, `WITH elapsed AS (
-			SELECT id FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $4 AND nextrun <= $2
-			ORDER BY nextrun LIMIT $3`+lock+`),
-		unplanned AS (
-			SELECT id FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $4
-			ORDER BY nextrun LIMIT $3 - (SELECT count(*) FROM elapsed)`+lock+`),
-		ready AS (
-			SELECT q.id FROM `+readyQueued+`
-			ORDER BY r.seq LIMIT $3 - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)`+lock+`)
-		UPDATE periodic_task SET worker = $1, marked = $2
-		WHERE id IN (SELECT id FROM elapsed UNION ALL SELECT id FROM unplanned UNION ALL SELECT id FROM ready)
-		RETURNING `+claimColumns,
-		mark, Timestamp(tx.now), limit, Timestamp(periodic.Unplanned))
+	err = tx.list(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
+		WHERE id IN (`+from.union+`) RETURNING `+claimColumns, args...)
 	if err != nil {
 		return nil, err
 	}
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {
-		r.Enabled, r.Worker, r.Marked.Timestamp = true, &mark, Timestamp(tx.now)
+		r.Enabled, r.Worker, r.Marked.Timestamp = true, rowText(c.Mark), Timestamp(tx.now)
 		tasks[i] = r.task()
 	}
 	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.now) }) {
 		// What earlier batches took is at the front, and in the way of the next.
-		if _, err := tx.forgetReady(ctx, 4*limit); err != nil {
+		if _, err := tx.forgetReady(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}
 	}
@@ -108,50 +160,6 @@ func (tx schedulerTx) Claim(ctx context.Context, mark string, limit int) ([]peri
 		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
 	})
 	return tasks, nil
-}
-
-func (tx schedulerTx) QueuedTicks(ctx context.Context, ids []string) (map[string][]time.Time, error) {
-	r, err := tx.db.newRecords(1, []field{{"id", fieldText}}, len(ids), func(i int) []any { return []any{ids[i]} })
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct {
-		TaskID string `db:"task_id"`
-		Due    Timestamp
-	}
-	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.sql+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.id AND k.decision = 'queued' ORDER BY k.due`, r.param)
-	queued := map[string][]time.Time{}
-	for _, row := range rows {
-		queued[row.TaskID] = append(queued[row.TaskID], row.Due.Time())
-	}
-	return queued, err
-}
-
-// DecidedTicks reads from the newest row that is not after the tick on, since
-// that one may reach beyond it.
-func (tx schedulerTx) DecidedTicks(ctx context.Context, from []periodic.TickKey) (map[string][]periodic.TickRange, error) {
-	r, err := tx.db.newRecords(1, []field{{"id", fieldText}, {"since", fieldTime}}, len(from),
-		func(i int) []any { return []any{from[i].TaskID, from[i].Due} })
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct {
-		TaskID string `db:"task_id"`
-		Due    Timestamp
-		Last   Timestamp
-	}
-	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.sql+` AS v
-		JOIN periodic_tick AS k ON k.task_id = v.id
-			AND k.due >= coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since), v.since)
-			AND k.due >= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id
-				ORDER BY due DESC LIMIT 1 OFFSET $2), '1970-01-01 00:00:00')
-		ORDER BY k.due`, r.param, periodic.MaxDecided-1)
-	decided := map[string][]periodic.TickRange{}
-	for _, row := range rows {
-		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
-	}
-	return decided, err
 }
 
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {

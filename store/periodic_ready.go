@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -23,10 +22,12 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0))`
 
 // readyQueued are the tasks q whose queued ticks can be taken, without those
-// that a problem blocks. CASE hides the conditions from PostgreSQL, which would
+// that a problem blocks, by the first rows of periodic_ready: stale ones, of
+// which there may be very many, are then read once, when they are deleted. CASE hides the conditions from PostgreSQL, which would
 // begin with all tasks where it thinks that few meet them; CROSS JOIN keeps
 // SQLite from it.
 const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
+	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
 	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, 'warning:') NOT LIKE 'warning:%'
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
@@ -44,64 +45,66 @@ const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
 		AND j.cancel IS NOT NULL LIMIT 1 OFFSET 0))`
 
-// isLeftover is true for a row r of periodic_ready that is nothing.
-const isLeftover = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
+// isStale is true for a row r of periodic_ready whose task has nothing ready.
+const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 
-// askEvery is how soon those are asked again to end whose row was locked.
-const askEvery = 250 * time.Millisecond
+// maxForget is the greatest number of rows of periodic_ready that one call of
+// Tend looks at to delete them.
+const maxForget = 5_000
 
-// maxForget is the greatest number of rows of periodic_ready that one
-// transaction of a look deletes.
-const maxForget = 10_000
-
-// forgetReady deletes, in short transactions, the rows of periodic_ready that
-// are nothing.
-func (s schedulerStore) forgetReady(ctx context.Context) error {
-	for deleted := int64(maxForget); deleted == maxForget; {
-		err := s.Update(ctx, func(tx periodic.Tx) (err error) {
-			deleted, err = tx.(schedulerTx).forgetReady(ctx, maxForget)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("forget queued ticks that are not ready: %w", err)
-		}
+func (s schedulerStore) Tend(ctx context.Context, all bool) (done periodic.Tended, err error) {
+	err = s.db.updateBriefly(ctx, func(tx *Tx) (err error) {
+		done, err = schedulerTx{tx}.tend(ctx, all)
+		return err
+	})
+	if err != nil {
+		return periodic.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
 	}
-	return nil
+	return done, nil
 }
 
-// forgetReady deletes those of the first rows of periodic_ready that are nothing.
-func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error) {
+func (tx schedulerTx) tend(ctx context.Context, all bool) (done periodic.Tended, err error) {
 	if err := tx.db.dialect.unimportant(ctx, tx.tx); err != nil {
-		return 0, err
+		return done, err
 	}
+	if all {
+		if err := tx.findReady(ctx); err != nil {
+			return done, err
+		}
+	}
+	forgotten, err := tx.forgetReady(ctx, maxForget)
+	if err != nil || forgotten == maxForget {
+		return periodic.Tended{More: true}, err // there are very many; look further next time
+	}
+	if err := tx.askAgain(ctx); err != nil {
+		return done, err
+	}
+	err = tx.get(ctx, &done, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
+	done.More = forgotten > 0
+	return done, err
+}
+
+// forgetReady deletes the stale rows among the first of periodic_ready.
+func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error) {
 	return tx.exec(ctx, `DELETE FROM periodic_ready WHERE seq IN (
 			SELECT r.seq FROM periodic_ready AS r
-			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isLeftover+
+			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
 		tx.db.dialect.lockRows()+`)`, first)
 }
 
-// askAgain asks the jobs to end that a queued tick is to replace, and reports
-// whether some are locked still.
-func (s schedulerStore) askAgain(ctx context.Context) (locked bool, err error) {
-	err = s.Update(ctx, func(tx periodic.Tx) error {
-		own := tx.(schedulerTx)
-		var jids []string
-		err := own.list(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
-				WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
-				ORDER BY j.submitted DESC LIMIT 1) AS jid
-			FROM periodic_ready AS r WHERE `+notAsked+` LIMIT $1`, maxForget)
-		if err != nil {
-			return err
-		}
-		if err := jobSubmitter(s).Cancel(ctx, own.tx, jids, own.now); err != nil {
-			return err
-		}
-		return own.get(ctx, &locked, `SELECT EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`)`)
-	})
-	if err != nil {
-		return false, fmt.Errorf("ask jobs that are replaced to end: %w", err)
+// askAgain asks the jobs to end that a queued tick is to replace.
+func (tx schedulerTx) askAgain(ctx context.Context) error {
+	var jids []string
+	err := tx.list(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			ORDER BY j.submitted DESC LIMIT 1) AS jid
+		FROM periodic_ready AS r WHERE `+notAsked+` LIMIT $1`, maxForget)
+	if err != nil || len(jids) == 0 {
+		return err
 	}
-	return locked, nil
+	_, err = jobSubmitter{tx.db}.Cancel(ctx, tx.tx, jids, tx.now)
+	return err
 }
 
 // findReady looks at all queued ticks, for what changed jobs without triggers,

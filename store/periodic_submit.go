@@ -6,14 +6,14 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// handAgain is the problem of a task whose tick set by hand exists already.
-const handAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
+// manualAgain is the problem of a task whose tick set by a user exists already.
+const manualAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
 
 func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic.Plan) ([]string, error) {
 	columns := []field{{"task_id", fieldText}, {"due", fieldTime}, {"nextrun", fieldTime}, {"problem", fieldText}, {"hand", fieldTime}}
 	r, err := tx.db.newRecords(2, columns, len(plans), func(i int) []any {
 		p := plans[i]
-		return []any{p.Task.ID, p.Due, p.NextRun, nullable(p.Problem), p.Hand}
+		return []any{p.Task.ID, p.Due, p.NextRun, nullable(p.Problem), p.Manual}
 	})
 	if err != nil {
 		return nil, err
@@ -24,14 +24,15 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic
 	// for.
 	var kept []string
 	err = tx.list(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.sql+` AS v),
-		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4`+tx.db.dialect.lockRows()+`)
+		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4
+			AND id IN (SELECT task_id FROM plan)`+tx.db.dialect.lockRows()+`)
 		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
 			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
 				WHEN plan.problem IS NOT NULL THEN plan.problem
 				WHEN t.problem LIKE 'warning: args%' THEN t.problem END
 		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
-		RETURNING id`, mark, r.param, handAgain, Timestamp(plans[0].Task.Marked))
+		RETURNING id`, mark, r.param, manualAgain, Timestamp(plans[0].Task.Marked))
 	return kept, err
 }
 
@@ -62,7 +63,23 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 	return keys
 }
 
-func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
+	if len(settled) > 0 {
+		if keys, err = tx.settleTicks(ctx, settled); err != nil {
+			return nil, err
+		}
+	}
+	if len(added) > 0 {
+		more, err := tx.addTicks(ctx, added)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tx.tickRecords(1, ticks)
 	if err != nil {
 		return nil, err
@@ -88,7 +105,7 @@ func (tx schedulerTx) AddTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 	return tickKeys(rows), err
 }
 
-func (tx schedulerTx) SettleTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tx.tickRecords(1, ticks)
 	if err != nil {
 		return nil, err

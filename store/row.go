@@ -29,3 +29,14 @@ func (b *rowBool) Scan(src any) error {
 	*b = rowBool(is.Scan(src) == nil && is.Bool)
 	return nil
 }
+
+// rowText is a text of such a row; NULL reads as empty.
+type rowText string
+
+// Scan implements [database/sql.Scanner].
+func (t *rowText) Scan(src any) error {
+	var text sql.NullString
+	err := text.Scan(src)
+	*t = rowText(text.String)
+	return err
+}

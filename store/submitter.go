@@ -99,17 +99,37 @@ func (s jobSubmitter) missing(ctx context.Context, tx jobqueue.DBTX, jobs record
 }
 
 // Cancel implements [periodic.Canceller].
-func (s jobSubmitter) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) error {
+func (s jobSubmitter) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
 	r, err := s.db.newRecords(1, []field{{"jid", fieldText}}, len(jids), func(i int) []any { return []any{jids[i]} })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = tx.ExecContext(ctx, s.db.dialect.rebind(`UPDATE job SET
+	return scanTexts(tx.QueryContext(ctx, s.db.dialect.rebind(`UPDATE job SET
 			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
 			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
 		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.sql+` AS v)
-			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`+s.db.dialect.lockRows()+`)`), r.param, Timestamp(now))
+			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`+s.db.dialect.lockRows()+`)
+		RETURNING jid`), r.param, Timestamp(now)))
+}
+
+// Probe implements [periodic.Prober].
+func (jobSubmitter) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
 	return err
+}
+
+// Probe implements [periodic.Prober].
+func (eventSubmitter) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	for _, query := range []string{
+		`INSERT INTO event_aggregate (id) SELECT '' WHERE false`,
+		`INSERT INTO event_store (id) SELECT '' WHERE false`,
+		`INSERT INTO outbox_message (topic) SELECT '' WHERE false`,
+	} {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
 }

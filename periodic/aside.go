@@ -1,0 +1,124 @@
+package periodic
+
+import (
+	"encoding/hex"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+)
+
+// aside is what the loop leaves out of its batches, and when to try it again:
+// tasks that fail alone, and sinks that cannot be used.
+type aside struct {
+	locked  isolate.Quarantine[string] // tasks, by key: somebody else holds a lock
+	refused isolate.Quarantine[string] // tasks that fail for another reason
+	suspect isolate.Quarantine[string] // tasks whose ticks are skipped, since the database refuses their jobs
+	sinks   isolate.Quarantine[Sink]
+	facts   map[string]asideTask
+	busy    map[string]bool // tasks that are being claimed beside the loop
+}
+
+type asideTask struct {
+	version string // as first seen after the failure; empty: not yet
+	keep    bool   // see setAside
+	booked  bool
+}
+
+func newAside() aside {
+	return aside{
+		locked:  isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
+		refused: isolate.Quarantine[string]{Least: time.Second, Most: 2 * time.Minute},
+		suspect: isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
+		sinks:   isolate.Quarantine[Sink]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
+		facts:   map[string]asideTask{},
+		busy:    map[string]bool{},
+	}
+}
+
+// apart is what to leave out of the next batch.
+func (a *aside) apart() Apart {
+	keys := slices.Concat(a.locked.Keys(), a.refused.Keys(), a.suspect.Keys())
+	if len(a.busy) > 0 {
+		keys = slices.AppendSeq(keys, maps.Keys(a.busy))
+	}
+	return Apart{Keys: keys, Sinks: a.sinks.Keys()}
+}
+
+// add sets a task aside. It reports whether that is new.
+func (a *aside) add(s setAside, now time.Time) (first bool) {
+	into := &a.refused
+	switch {
+	case s.booked:
+		into = &a.suspect
+	case s.fault == FaultLock:
+		into = &a.locked
+	}
+	fact, known := a.facts[s.key]
+	for _, q := range a.tasks() {
+		if q != into {
+			q.Release(s.key)
+		}
+	}
+	into.Add(s.key, now)
+	fact.keep, fact.booked = s.keep, s.booked
+	a.facts[s.key] = fact
+	return !known
+}
+
+func (a *aside) tasks() []*isolate.Quarantine[string] {
+	return []*isolate.Quarantine[string]{&a.locked, &a.refused, &a.suspect}
+}
+
+func (a *aside) release(key string) {
+	for _, q := range a.tasks() {
+		q.Release(key)
+	}
+	delete(a.facts, key)
+}
+
+// compare releases the tasks whose row was edited since they were set aside, and
+// those that are gone. It reports whether there were any.
+func (a *aside) compare(versions map[string]string) (released bool) {
+	for key, fact := range a.facts {
+		version, exists := versions[key]
+		switch {
+		case !exists, fact.version != "" && fact.version != version:
+			a.release(key)
+			released = true
+		case fact.version == "":
+			fact.version = version
+			a.facts[key] = fact
+		}
+	}
+	return released
+}
+
+// due returns the tasks and sinks to try again now.
+func (a *aside) due(now time.Time) ([]string, []Sink) {
+	return slices.Concat(a.locked.Due(now), a.refused.Due(now), a.suspect.Due(now)), a.sinks.Due(now)
+}
+
+// next is when something is due again; zero if nothing is set aside.
+func (a *aside) next() time.Time {
+	var next time.Time
+	for _, at := range []time.Time{a.locked.Next(), a.refused.Next(), a.suspect.Next(), a.sinks.Next()} {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// waits reports whether something is left undone.
+func (a *aside) waits() bool { return a.locked.Len()+a.refused.Len()+a.sinks.Len() > 0 }
+
+// idOf is the id of a key.
+func idOf(key string) string {
+	id, err := hex.DecodeString(key)
+	if err != nil {
+		return key
+	}
+	return string(id)
+}

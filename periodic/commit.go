@@ -1,0 +1,123 @@
+package periodic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// How long transactions wait for a row that somebody else has locked.
+const (
+	batchWait = 100 * time.Millisecond // those of whole batches
+	aloneWait = 20 * time.Millisecond  // those that look for the row, or try it again
+)
+
+// committer runs the transactions of a scheduler. It has no state of its own;
+// any goroutine may call it.
+type committer struct {
+	role       role
+	submitters map[Sink]Submitter
+	timers     *timers
+	faultOf    func(error) Fault
+}
+
+// outcome is what a committed submit transaction did.
+type outcome struct {
+	kept  []*Plan          // of the tasks whose mark still held, in the order of the batch
+	plans map[string]*Plan // the same by the task's id
+	ticks []Tick
+}
+
+// submit commits the plans of tasks that carry a mark, in one transaction:
+//
+//  1. due and nextrun advance and the mark goes, where the mark still holds;
+//  2. the ticks of those tasks are recorded, where they do not exist yet;
+//  3. the jobs that these ticks replace are cancelled, and theirs submitted;
+//  4. ticks whose job was refused are skipped or queued instead.
+//
+// In the modes leader and exclusive all that comes after a check of the lock,
+// which stays locked until the end.
+//
+// What was lost on the way drops out; the rest of the batch is not affected.
+func (c committer) submit(ctx context.Context, wait time.Duration, mark string, plans []Plan) (outcome, error) {
+	var done outcome
+	err := c.role.update(ctx, wait, func(tx Tx) error {
+		done = outcome{}
+		kept, err := tx.Advance(ctx, mark, plans)
+		if err != nil {
+			return fmt.Errorf("advance tasks: %w", err)
+		}
+		done.keep(plans, kept)
+		if done.ticks, err = recordTicks(ctx, tx, done.kept); err != nil {
+			return fmt.Errorf("record ticks: %w", err)
+		}
+		inTheWay, err := c.cancelJobs(ctx, tx, done)
+		if err != nil {
+			return fmt.Errorf("cancel jobs: %w", err)
+		}
+		if err := c.submitJobs(ctx, tx, &done, inTheWay); err != nil {
+			return fmt.Errorf("submit jobs: %w", err)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// keep notes the plans of the given tasks. Rows that are written in the order in
+// which others of their kind stand cost the database far less.
+func (o *outcome) keep(plans []Plan, ids []string) {
+	o.plans = make(map[string]*Plan, len(ids))
+	for _, id := range ids {
+		o.plans[id] = nil
+	}
+	for i := range plans {
+		p := &plans[i]
+		if _, ok := o.plans[p.Task.ID]; ok {
+			o.plans[p.Task.ID] = p
+			o.kept = append(o.kept, p)
+		}
+	}
+}
+
+// moved reports whether a batch got its tasks any further.
+func (o *outcome) moved() bool {
+	return len(o.ticks) > 0 || slices.ContainsFunc(o.kept, func(p *Plan) bool {
+		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
+	})
+}
+
+// recordTicks settles the queued ticks of the plans and adds the new ones. It
+// returns those that were recorded.
+func recordTicks(ctx context.Context, tx Tx, plans []*Plan) ([]Tick, error) {
+	settled, added := []Tick(nil), make([]Tick, 0, len(plans))
+	for _, p := range plans {
+		settled = append(settled, p.Settled...)
+		added = append(added, p.Ticks...)
+	}
+	if len(settled)+len(added) == 0 {
+		return nil, nil
+	}
+	keys, err := tx.Record(ctx, settled, added)
+	ticks := added
+	if len(settled) > 0 {
+		ticks = append(settled, added...)
+	}
+	if err != nil || len(keys) == len(ticks) {
+		return ticks, err
+	}
+	have := make(map[TickKey]bool, len(keys))
+	for _, k := range keys {
+		have[TickKey{k.TaskID, k.Due.UTC()}] = true
+	}
+	return slices.DeleteFunc(ticks, func(t Tick) bool { return !have[TickKey{t.TaskID, t.Due.UTC()}] }), nil
+}
+
+// probe tries whether a sink takes anything at all.
+func (c committer) probe(ctx context.Context, sink Sink) error {
+	p, ok := c.submitters[sink].(Prober)
+	if !ok {
+		return nil
+	}
+	return c.role.update(ctx, aloneWait, func(tx Tx) error { return p.Probe(ctx, tx.DBTX()) })
+}

@@ -1,0 +1,348 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// What fails in a batch is taken care of beside the loop, by functions that
+// return findings: which tasks fail alone, which sinks cannot be used, what was
+// committed on the way.
+
+// findings is what came of work beside the loop.
+type findings struct {
+	done      []batchDone
+	setAside  []setAside
+	released  []string       // keys of tasks that need not be set aside any more
+	sinks     map[Sink]error // tried: why they cannot be used; nil: they can
+	marks     []string       // to be removed from what still carries them
+	candidate []string       // keys that a failed claim was about
+	retried   bool           // this was the retry of what was set aside
+	err       error          // of the database as a whole
+}
+
+// batchDone is a committed batch.
+type batchDone struct {
+	batch batch
+	done  outcome
+}
+
+// setAside is a task that fails alone.
+type setAside struct {
+	key   string
+	doing string
+	err   error
+	fault Fault
+	keep  bool // the error need not be the row's: its ticks stay
+	// booked: its tick was skipped. The task is tried alone from now on, so that
+	// its next tick does not make a batch fail again.
+	booked bool
+}
+
+// soon is how often a task has to tick for its refused jobs to be a nuisance.
+const soon = time.Minute
+
+// fault says what to blame for an error.
+func (c committer) fault(err error) Fault {
+	if errors.Is(err, leader.ErrLost) {
+		return FaultDatabase
+	}
+	return c.faultOf(err)
+}
+
+// isolatable reports whether an error may lie in one of several rows.
+func (c committer) isolatable(err error) bool { return c.fault(err) != FaultDatabase }
+
+// cause is the same for the search: an error that nobody knows may be that of a
+// row, if other rows have none.
+func (c committer) cause(err error) isolate.Cause {
+	switch c.fault(err) {
+	case FaultLock:
+		return isolate.Contended
+	case FaultDatabase:
+		return isolate.Database
+	}
+	return isolate.Row
+}
+
+// probeAll tries sinks and returns the errors of those that cannot be used.
+func (c committer) probeAll(ctx context.Context, sinks []Sink) (map[Sink]error, error) {
+	bad := map[Sink]error{}
+	for _, sink := range sinks {
+		err := c.probe(ctx, sink)
+		if err != nil && !c.isolatable(err) {
+			return nil, err
+		}
+		if err != nil {
+			bad[sink] = err
+		}
+	}
+	return bad, nil
+}
+
+// sink is what a plan has to do with its sink, empty if nothing.
+func (p *Plan) sink() Sink {
+	submits := func(t Tick) bool { return t.Decision == Submitted }
+	if p.Cancel != "" || slices.ContainsFunc(p.Ticks, submits) || slices.ContainsFunc(p.Settled, submits) {
+		return p.Task.Sink
+	}
+	return ""
+}
+
+// isolateSubmit submits the plans of a batch that failed together, as far as
+// they can be: those of sinks that can be used, without the tasks that fail
+// alone.
+func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f findings) {
+	f.marks = []string{b.mark}
+	plans := b.plans
+	submit := func(ctx context.Context, part []Plan, _ bool) error {
+		done, err := c.submit(ctx, aloneWait, b.mark, part)
+		if err == nil {
+			f.done = append(f.done, batchDone{b, done})
+		}
+		return err
+	}
+	if c.fault(cause) != FaultRow {
+		if f.sinks, f.err = c.probeAll(ctx, sinksOf(plans)); f.err != nil {
+			return f
+		}
+		if len(f.sinks) > 0 {
+			plans = slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool { _, bad := f.sinks[p.sink()]; return bad })
+			if len(plans) == 0 {
+				return f
+			}
+			if cause = submit(ctx, plans, true); cause == nil {
+				return f
+			}
+		}
+	}
+	for _, more := range c.search(ctx, b, plans, cause) {
+		f.add(more)
+	}
+	return f
+}
+
+// searches is how many parts of a batch are searched at the same time: most of
+// the time goes into waiting for locks.
+const searches = 4
+
+// search submits plans that failed together, in parts, without those that fail
+// alone.
+func (c committer) search(ctx context.Context, b batch, plans []Plan, cause error) []findings {
+	parts := slices.Collect(slices.Chunk(plans, max(len(plans)/searches+1, searches)))
+	found := make([]findings, len(parts))
+	var searching sync.WaitGroup
+	for i, part := range parts {
+		searching.Go(func() { found[i] = c.searchPart(ctx, b, part, cause, len(parts) == 1) })
+	}
+	searching.Wait()
+	return found
+}
+
+// searchPart searches a part of a batch. failed is true if the part is known to
+// have failed.
+func (c committer) searchPart(ctx context.Context, b batch, plans []Plan, cause error, failed bool) (f findings) {
+	submit := func(ctx context.Context, part []Plan, _ bool) error {
+		done, err := c.submit(ctx, aloneWait, b.mark, part)
+		if err == nil {
+			f.done = append(f.done, batchDone{b, done})
+		}
+		return err
+	}
+	if !failed {
+		if cause = submit(ctx, plans, true); cause == nil {
+			return f
+		}
+	}
+	found := isolate.Bisect(ctx, plans, cause, isolate.Search[Plan]{Try: submit, Judge: c.cause})
+	for _, culprit := range found.Culprits {
+		c.failedAlone(ctx, b, culprit.Item, culprit.Err, &f)
+	}
+	switch {
+	case found.Err == nil || ctx.Err() != nil:
+	case c.isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow:
+		for _, p := range found.Left { // all alike: the rows need not be to blame
+			f.setAside = append(f.setAside, setAside{keyOf(p.Task.ID), "submit", found.Err, c.fault(found.Err), true, false})
+		}
+	case len(f.done) == 0 && len(f.setAside) == 0:
+		f.err = fmt.Errorf("submit: %w", found.Err)
+	}
+	return f
+}
+
+// failedAlone books the tick of a row that the database refuses, and sets aside a
+// task that fails for another reason.
+func (c committer) failedAlone(ctx context.Context, b batch, p Plan, cause error, f *findings) {
+	fault := c.fault(cause)
+	if fault == FaultRow {
+		done, err := c.submit(ctx, aloneWait, b.mark, []Plan{p.refused(cause)})
+		if err == nil {
+			f.done = append(f.done, batchDone{b, done})
+			if p.NextRun.Sub(b.now) < soon {
+				f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), booked: true})
+			}
+			return
+		}
+		cause = err
+	}
+	c.blame(ctx, keyOf(p.Task.ID), cause)
+	f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: cause, fault: fault})
+}
+
+// blame writes the problem of a task that is set aside, if the database takes it.
+// A lock is nothing that is wrong with the task.
+func (c committer) blame(ctx context.Context, key string, cause error) {
+	if c.fault(cause) != FaultLock {
+		_ = c.role.update(ctx, aloneWait, func(tx Tx) error {
+			return tx.SetProblem(ctx, key, fmt.Sprintf("the task cannot be scheduled: %v", cause))
+		})
+	}
+}
+
+// refused is a plan without the jobs that the database refuses; its ticks and its
+// problem say so.
+func (p Plan) refused(cause error) Plan {
+	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
+	p.Cancel = ""
+	skip := func(ticks []Tick) []Tick {
+		ticks = slices.Clone(ticks)
+		for i := range ticks {
+			if ticks[i].Decision == Submitted {
+				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = Skipped, p.Problem, ""
+			}
+		}
+		return ticks
+	}
+	p.Ticks, p.Settled = skip(p.Ticks), skip(p.Settled)
+	return p
+}
+
+func sinksOf(plans []Plan) []Sink {
+	sinks := map[Sink]bool{}
+	for i := range plans {
+		if sink := plans[i].sink(); sink != "" {
+			sinks[sink] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(sinks))
+}
+
+// isolateClaim claims and submits the given tasks, whose claim failed together,
+// except for those that fail alone.
+func (c committer) isolateClaim(ctx context.Context, claim Claim, keys []string, cause error, newMark func() string) (f findings) {
+	f.candidate = keys
+	if c.fault(cause) != FaultRow {
+		sinks := slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool {
+			return slices.Contains(claim.Without.Sinks, s)
+		})
+		if f.sinks, f.err = c.probeAll(ctx, sinks); f.err != nil || len(f.sinks) > 0 {
+			return f
+		}
+	}
+	claimed := 0
+	try := func(ctx context.Context, part []string, _ bool) error {
+		some := claim
+		some.Mark, some.Only = newMark(), part
+		b, err := c.claim(ctx, aloneWait, some)
+		if err != nil {
+			f.marks = append(f.marks, some.Mark) // whether it was committed is not known
+			return err
+		}
+		claimed += len(b.plans)
+		if len(b.plans) > 0 {
+			f.add(c.submitOrIsolate(ctx, b))
+		}
+		return f.err
+	}
+	found := isolate.Bisect(ctx, keys, cause, isolate.Search[string]{Try: try, Judge: c.cause})
+	if f.err != nil || ctx.Err() != nil {
+		return f
+	}
+	if claimed == 0 && c.fault(cause) == FaultUnknown {
+		f.err = cause
+		return f
+	}
+	for _, culprit := range found.Culprits {
+		c.blame(ctx, culprit.Item, culprit.Err)
+		f.setAside = append(f.setAside, setAside{culprit.Item, "claim", culprit.Err, c.fault(culprit.Err), true, false})
+	}
+	if claimed == 0 && len(found.Left) <= 2*isolate.MaxInARow { // all alike
+		for _, key := range found.Left {
+			c.blame(ctx, key, found.Err)
+			f.setAside = append(f.setAside, setAside{key, "claim", found.Err, c.fault(found.Err), true, false})
+		}
+	}
+	if claimed == 0 && len(f.setAside) == 0 {
+		f.err = cause
+	}
+	return f
+}
+
+// submitOrIsolate submits a batch beside the loop.
+func (c committer) submitOrIsolate(ctx context.Context, b batch) findings {
+	done, err := c.submit(ctx, batchWait, b.mark, b.plans)
+	switch {
+	case err == nil:
+		return findings{done: []batchDone{{b, done}}}
+	case !c.isolatable(err):
+		return findings{marks: []string{b.mark}, err: fmt.Errorf("submit: %w", err)}
+	}
+	return c.isolateSubmit(ctx, b, err)
+}
+
+// retryAlone tries a task again that was set aside.
+func (c committer) retryAlone(ctx context.Context, key string, task asideTask, claim Claim) (f findings) {
+	claim.Limit, claim.Only = 1, []string{key}
+	b, err := c.claim(ctx, aloneWait, claim)
+	if err != nil {
+		f.marks = []string{claim.Mark}
+		f.setAside = []setAside{{key, "claim", err, c.fault(err), true, false}}
+		return f
+	}
+	f.released = []string{key}
+	if len(b.plans) == 0 { // it is not due, gone, or somebody else has it
+		if task.booked {
+			return findings{setAside: []setAside{{key: key, booked: true}}}
+		}
+		return f
+	}
+	done, err := c.submit(ctx, aloneWait, b.mark, b.plans)
+	switch {
+	case err == nil:
+		f.done = []batchDone{{b, done}}
+		return f
+	case task.keep:
+		f.setAside = []setAside{{key, "submit", err, c.fault(err), true, false}}
+	default:
+		c.failedAlone(ctx, b, b.plans[0], err, &f)
+	}
+	f.marks = []string{b.mark}
+	if len(f.setAside) > 0 {
+		f.released = nil
+	}
+	return f
+}
+
+// add joins other findings to these.
+func (f *findings) add(more findings) {
+	f.done = append(f.done, more.done...)
+	f.setAside = append(f.setAside, more.setAside...)
+	f.released = append(f.released, more.released...)
+	f.marks = append(f.marks, more.marks...)
+	f.candidate = append(f.candidate, more.candidate...)
+	f.err = errors.Join(f.err, more.err)
+	for sink, err := range more.sinks {
+		if f.sinks == nil {
+			f.sinks = map[Sink]error{}
+		}
+		f.sinks[sink] = err
+	}
+}

@@ -1,0 +1,58 @@
+package periodic
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// role is what a scheduler's mode makes of it: whether it may schedule, and how
+// its transactions are fenced. It is safe for concurrent use, except for judge.
+type role interface {
+	// join takes part, if there is something to take part in.
+	join(ctx context.Context) error
+	// joinOnce joins for one run, without waiting for somebody else to end. It
+	// reports whether to schedule.
+	joinOnce(ctx context.Context) (bool, error)
+	// leave undoes join.
+	leave(ctx context.Context)
+	// schedules reports whether this scheduler may schedule now.
+	schedules() bool
+	// await returns when it may. An error means that it never will.
+	await(ctx context.Context) error
+	// update runs fn in a transaction that commits only if this scheduler may
+	// still schedule; else it returns [leader.ErrLost].
+	update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	// watch reports changes of tasks as long as they matter.
+	watch(ctx context.Context, wake func(), report func(error))
+	// judge is called by the loop with the result of each round.
+	judge(err error)
+	status() Status
+}
+
+// Status is what a scheduler does in its mode.
+type Status struct {
+	Mode     Mode
+	Schedule bool        // it schedules, or would if it was started
+	Lock     leader.Lock // as last seen; zero in ModeShared
+}
+
+// shared is the role of a scheduler beside equals: marks keep them apart.
+type shared struct{ store Store }
+
+func (shared) join(context.Context) error             { return nil }
+func (shared) joinOnce(context.Context) (bool, error) { return true, nil }
+func (shared) leave(context.Context)                  {}
+func (shared) schedules() bool                        { return true }
+func (shared) await(context.Context) error            { return nil }
+func (shared) judge(error)                            {}
+func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
+
+func (s shared) update(ctx context.Context, wait time.Duration, fn func(Tx) error) error {
+	return s.store.Update(ctx, wait, fn)
+}
+
+func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
+	s.store.Watch(ctx, wake, report)
+}

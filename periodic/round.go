@@ -1,0 +1,225 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// round schedules batch after batch until nothing is due or running ends.
+func (l *loop) round(running, working context.Context) (idle, error) {
+	for {
+		if err := l.catchUp(working); err != nil {
+			return idle{}, err
+		}
+		peek, err := l.peek(working)
+		if err != nil {
+			return idle{}, err
+		}
+		if l.aside.compare(peek.Versions) {
+			continue // this look has left out tasks that are back
+		}
+		l.retryAside(running)
+		locked := false
+		if !peek.Marked.IsZero() && l.expired(peek) {
+			cleared, err := l.clear(working, "")
+			if err != nil {
+				return idle{}, err
+			}
+			if cleared > 0 {
+				continue
+			}
+			peek.Marked, locked = time.Time{}, true
+		}
+		var tended Tended
+		if peek.Ready || l.untended {
+			if tended, err = l.tend(working); err != nil {
+				return idle{}, err
+			}
+		}
+		if (peek.Due || tended.Ready) && running.Err() == nil {
+			l.progress = false
+			if err := l.drain(running, working); err != nil {
+				return idle{}, err
+			}
+			if l.progress {
+				continue
+			}
+			locked = true
+		}
+		if tended.More {
+			continue
+		}
+		if locked {
+			l.observe(Event{Kind: EventLocked})
+		}
+		return idle{peek: peek, locked: locked || tended.Again}, nil
+	}
+}
+
+// absorbAll takes in what has been found beside the loop.
+func (l *loop) absorbAll() {
+	for {
+		select {
+		case f := <-l.beside:
+			l.absorb(f)
+		default:
+			return
+		}
+	}
+}
+
+// catchUp takes in what has happened beside the loop, and removes stale marks.
+func (l *loop) catchUp(ctx context.Context) error {
+	l.absorbAll()
+	err := l.failed
+	l.failed = nil
+	return errors.Join(err, l.unmarkStale(ctx))
+}
+
+// peek looks at the database, and compares the clocks.
+func (l *loop) peek(ctx context.Context) (Peek, error) {
+	asked := time.Now()
+	p, err := l.store.Peek(ctx, l.aside.apart())
+	if err == nil {
+		if skew, report := l.clock.compare(asked, time.Now(), p.Now); report {
+			l.observe(Event{Kind: EventClock, Skew: skew})
+		}
+	}
+	return p, err
+}
+
+// tend looks after queued ticks, unless the table of their jobs cannot be used.
+func (l *loop) tend(ctx context.Context) (Tended, error) {
+	if l.aside.sinks.Has(SinkJob) {
+		return Tended{}, nil
+	}
+	tended, err := l.store.Tend(ctx, l.untended)
+	l.untended = l.untended && err != nil
+	if err != nil && l.commit.isolatable(err) { // perhaps somebody has locked that table
+		l.start(func() findings {
+			bad, probed := l.commit.probeAll(ctx, []Sink{SinkJob})
+			if probed == nil && len(bad) == 0 {
+				probed = err
+			}
+			return findings{sinks: bad, err: probed}
+		})
+		return Tended{}, nil
+	}
+	return tended, err
+}
+
+// expired reports whether the earliest mark is older than the lease, or so far
+// in the future that only a clock that was set back can have left it there.
+func (l *loop) expired(p Peek) bool {
+	age := p.Now.Sub(p.Marked)
+	return age > l.cfg.Lease || age < -l.cfg.Lease
+}
+
+// clear removes expired marks, and those of a worker name if one is given. It
+// returns their number.
+func (l *loop) clear(ctx context.Context, worker string) (count int, err error) {
+	err = l.role.update(ctx, batchWait, func(tx Tx) (err error) {
+		count, err = tx.ClearMarks(ctx, worker, l.cfg.Lease)
+		return err
+	})
+	if err == nil && count > 0 {
+		l.observe(Event{Kind: EventCleared, Count: count})
+	}
+	return count, err
+}
+
+// unmarkStale removes the marks that batches left behind: those that failed,
+// and rows that somebody else had locked. What is locked still is kept for the
+// next time.
+func (l *loop) unmarkStale(ctx context.Context) error {
+	if len(l.stale) == 0 || time.Since(l.unmarked) < lockedRetry {
+		return nil
+	}
+	var left []string
+	err := l.store.Update(ctx, batchWait, func(tx Tx) (err error) {
+		left, err = tx.Unmark(ctx, l.stale)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if l.stale = left; len(left) > 0 {
+		l.unmarked = time.Now()
+	}
+	return nil
+}
+
+// addStale notes marks to remove, at once.
+func (l *loop) addStale(marks ...string) {
+	l.stale = append(l.stale, marks...)
+	l.unmarked = time.Time{}
+}
+
+// maxBeside is the greatest number of batches that are looked at beside the loop.
+const maxBeside = 4
+
+// start runs work beside the loop.
+func (l *loop) start(work func() findings) {
+	l.running++
+	go func() { l.beside <- work() }()
+}
+
+// retryAside tries again beside the loop what was set aside and is due again.
+func (l *loop) retryAside(running context.Context) {
+	keys, sinks := l.aside.due(time.Now())
+	if l.retrying || len(keys)+len(sinks) == 0 {
+		return
+	}
+	l.retrying = true
+	without := Apart{Sinks: l.aside.sinks.Keys()}
+	facts := maps.Clone(l.aside.facts)
+	l.start(func() findings {
+		f := findings{retried: true, sinks: map[Sink]error{}}
+		for _, sink := range sinks {
+			f.sinks[sink] = l.commit.probe(running, sink)
+		}
+		for _, key := range keys {
+			if running.Err() != nil {
+				break
+			}
+			f.add(l.commit.retryAlone(running, key, facts[key], Claim{Mark: l.marks.next(), Without: without}))
+		}
+		return f
+	})
+}
+
+// absorb takes in what came of work beside the loop.
+func (l *loop) absorb(f findings) {
+	l.running--
+	if f.retried {
+		l.retrying = false
+	}
+	for _, key := range f.candidate {
+		delete(l.aside.busy, key)
+	}
+	for _, done := range f.done {
+		l.report(done)
+	}
+	for _, key := range f.released {
+		l.aside.release(key)
+	}
+	now := time.Now()
+	for _, s := range f.setAside {
+		if l.aside.add(s, now) && !s.booked {
+			l.observe(Event{Kind: EventAside, ID: idOf(s.key), Doing: s.doing, Err: s.err})
+		}
+	}
+	for sink, err := range f.sinks {
+		switch {
+		case err == nil && l.aside.sinks.Release(sink):
+			l.observe(Event{Kind: EventSink, Sink: sink})
+		case err != nil && l.aside.sinks.Add(sink, now):
+			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
+		}
+	}
+	l.addStale(slices.DeleteFunc(f.marks, func(mark string) bool { return mark == "" })...)
+	l.failed = errors.Join(l.failed, f.err)
+}

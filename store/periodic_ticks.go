@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (periodic.Recorded, error) {
+	found := periodic.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+	if len(queued) > 0 {
+		if err := tx.queuedTicks(ctx, queued, found.Queued); err != nil {
+			return found, err
+		}
+	}
+	if len(decidedSince) > 0 {
+		return found, tx.decidedTicks(ctx, decidedSince, found.Decided)
+	}
+	return found, nil
+}
+
+func (tx schedulerTx) queuedTicks(ctx context.Context, ids []string, queued map[string][]time.Time) error {
+	r, err := tx.texts(1, ids)
+	if err != nil {
+		return err
+	}
+	var rows []tickKeyRow
+	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.sql+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.value AND k.decision = 'queued' ORDER BY k.due`, r.param)
+	for _, row := range rows {
+		queued[row.TaskID] = append(queued[row.TaskID], row.Due.Time())
+	}
+	return err
+}
+
+// decidedTicks reads from the newest row that is not after the tick on, since
+// that one may reach beyond it.
+func (tx schedulerTx) decidedTicks(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.TickRange) error {
+	r, err := tx.db.newRecords(1, []field{{"id", fieldText}, {"since", fieldTime}}, len(since),
+		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
+	if err != nil {
+		return err
+	}
+	var rows []struct {
+		TaskID string `db:"task_id"`
+		Due    Timestamp
+		Last   Timestamp
+	}
+	const first = `coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since), v.since)`
+	err = tx.list(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.sql+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
+			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
+				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
+		ORDER BY k.due`, r.param, periodic.MaxDecided-1)
+	for _, row := range rows {
+		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+	}
+	return err
+}
