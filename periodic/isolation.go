@@ -2,76 +2,17 @@ package periodic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // What fails in a batch is taken care of beside the loop, by functions that
 // return findings: which tasks fail alone, which sinks cannot be used, what was
 // committed on the way.
-
-// findings is what came of work beside the loop.
-type findings struct {
-	done      []batchDone
-	setAside  []setAside
-	released  []string       // keys of tasks that need not be set aside any more
-	sinks     map[Sink]error // tried: why they cannot be used; nil: they can
-	marks     []string       // to be removed from what still carries them
-	candidate []string       // keys that a failed claim was about
-	retried   bool           // this was the retry of what was set aside
-	err       error          // of the database as a whole
-}
-
-// batchDone is a committed batch.
-type batchDone struct {
-	batch batch
-	done  outcome
-}
-
-// setAside is a task that fails alone.
-type setAside struct {
-	key   string
-	doing string
-	err   error
-	fault Fault
-	keep  bool // the error need not be the row's: its ticks stay
-	// booked: its tick was skipped. The task is tried alone from now on, so that
-	// its next tick does not make a batch fail again.
-	booked bool
-}
-
-// soon is how often a task has to tick for its refused jobs to be a nuisance.
-const soon = time.Minute
-
-// fault says what to blame for an error.
-func (c committer) fault(err error) Fault {
-	if errors.Is(err, leader.ErrLost) {
-		return FaultDatabase
-	}
-	return c.faultOf(err)
-}
-
-// isolatable reports whether an error may lie in one of several rows.
-func (c committer) isolatable(err error) bool { return c.fault(err) != FaultDatabase }
-
-// cause is the same for the search: an error that nobody knows may be that of a
-// row, if other rows have none.
-func (c committer) cause(err error) isolate.Cause {
-	switch c.fault(err) {
-	case FaultLock:
-		return isolate.Contended
-	case FaultDatabase:
-		return isolate.Database
-	}
-	return isolate.Row
-}
 
 // probeAll tries sinks and returns the errors of those that cannot be used.
 func (c committer) probeAll(ctx context.Context, sinks []Sink) (map[Sink]error, error) {
@@ -233,116 +174,4 @@ func sinksOf(plans []Plan) []Sink {
 		}
 	}
 	return slices.Sorted(maps.Keys(sinks))
-}
-
-// isolateClaim claims and submits the given tasks, whose claim failed together,
-// except for those that fail alone.
-func (c committer) isolateClaim(ctx context.Context, claim Claim, keys []string, cause error, newMark func() string) (f findings) {
-	f.candidate = keys
-	if c.fault(cause) != FaultRow {
-		sinks := slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool {
-			return slices.Contains(claim.Without.Sinks, s)
-		})
-		if f.sinks, f.err = c.probeAll(ctx, sinks); f.err != nil || len(f.sinks) > 0 {
-			return f
-		}
-	}
-	claimed := 0
-	try := func(ctx context.Context, part []string, _ bool) error {
-		some := claim
-		some.Mark, some.Only = newMark(), part
-		b, err := c.claim(ctx, aloneWait, some)
-		if err != nil {
-			f.marks = append(f.marks, some.Mark) // whether it was committed is not known
-			return err
-		}
-		claimed += len(b.plans)
-		if len(b.plans) > 0 {
-			f.add(c.submitOrIsolate(ctx, b))
-		}
-		return f.err
-	}
-	found := isolate.Bisect(ctx, keys, cause, isolate.Search[string]{Try: try, Judge: c.cause})
-	if f.err != nil || ctx.Err() != nil {
-		return f
-	}
-	if claimed == 0 && c.fault(cause) == FaultUnknown {
-		f.err = cause
-		return f
-	}
-	for _, culprit := range found.Culprits {
-		c.blame(ctx, culprit.Item, culprit.Err)
-		f.setAside = append(f.setAside, setAside{culprit.Item, "claim", culprit.Err, c.fault(culprit.Err), true, false})
-	}
-	if claimed == 0 && len(found.Left) <= 2*isolate.MaxInARow { // all alike
-		for _, key := range found.Left {
-			c.blame(ctx, key, found.Err)
-			f.setAside = append(f.setAside, setAside{key, "claim", found.Err, c.fault(found.Err), true, false})
-		}
-	}
-	if claimed == 0 && len(f.setAside) == 0 {
-		f.err = cause
-	}
-	return f
-}
-
-// submitOrIsolate submits a batch beside the loop.
-func (c committer) submitOrIsolate(ctx context.Context, b batch) findings {
-	done, err := c.submit(ctx, batchWait, b.mark, b.plans)
-	switch {
-	case err == nil:
-		return findings{done: []batchDone{{b, done}}}
-	case !c.isolatable(err):
-		return findings{marks: []string{b.mark}, err: fmt.Errorf("submit: %w", err)}
-	}
-	return c.isolateSubmit(ctx, b, err)
-}
-
-// retryAlone tries a task again that was set aside.
-func (c committer) retryAlone(ctx context.Context, key string, task asideTask, claim Claim) (f findings) {
-	claim.Limit, claim.Only = 1, []string{key}
-	b, err := c.claim(ctx, aloneWait, claim)
-	if err != nil {
-		f.marks = []string{claim.Mark}
-		f.setAside = []setAside{{key, "claim", err, c.fault(err), true, false}}
-		return f
-	}
-	f.released = []string{key}
-	if len(b.plans) == 0 { // it is not due, gone, or somebody else has it
-		if task.booked {
-			return findings{setAside: []setAside{{key: key, booked: true}}}
-		}
-		return f
-	}
-	done, err := c.submit(ctx, aloneWait, b.mark, b.plans)
-	switch {
-	case err == nil:
-		f.done = []batchDone{{b, done}}
-		return f
-	case task.keep:
-		f.setAside = []setAside{{key, "submit", err, c.fault(err), true, false}}
-	default:
-		c.failedAlone(ctx, b, b.plans[0], err, &f)
-	}
-	f.marks = []string{b.mark}
-	if len(f.setAside) > 0 {
-		f.released = nil
-	}
-	return f
-}
-
-// add joins other findings to these.
-func (f *findings) add(more findings) {
-	f.done = append(f.done, more.done...)
-	f.setAside = append(f.setAside, more.setAside...)
-	f.released = append(f.released, more.released...)
-	f.marks = append(f.marks, more.marks...)
-	f.candidate = append(f.candidate, more.candidate...)
-	f.err = errors.Join(f.err, more.err)
-	for sink, err := range more.sinks {
-		if f.sinks == nil {
-			f.sinks = map[Sink]error{}
-		}
-		f.sinks[sink] = err
-	}
 }

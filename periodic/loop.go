@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -53,7 +53,7 @@ func (m *marks) next() string { return fmt.Sprintf("%s/%d", m.prefix, m.n.Add(1)
 // run schedules until running ends; what is in flight then is finished, unless
 // working ends too. It returns why it ended by itself.
 func (l *loop) run(running, working context.Context) error {
-	retry := backoff{least: l.cfg.RetryMin, most: l.cfg.RetryMax}
+	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {
@@ -81,9 +81,9 @@ func (l *loop) run(running, working context.Context) error {
 		wait := l.pause(pause)
 		if err != nil {
 			l.fail("schedule", err)
-			wait = retry.next()
+			wait = retry.Next()
 		} else {
-			retry.reset()
+			retry.Reset()
 		}
 		l.role.judge(err)
 		_ = l.sleep(running, wait) // the loop looks itself whether it is to end
@@ -186,14 +186,3 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 func (l *loop) fail(doing string, err error) {
 	l.observe(Event{Kind: EventError, Doing: doing, Err: err})
 }
-
-// backoff is the time between attempts: it doubles, and varies by a half, so
-// that schedulers that failed together do not come back together.
-type backoff struct{ least, most, last time.Duration }
-
-func (b *backoff) next() time.Duration {
-	b.last = min(max(2*b.last, b.least), b.most)
-	return b.last/2 + rand.N(b.last/2+1)
-}
-
-func (b *backoff) reset() { b.last = 0 }

@@ -2,29 +2,22 @@ package periodic
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
-	"sync"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
-// ErrStarted is returned by Start and RunOnce of a scheduler that runs or ran.
-var ErrStarted = errors.New("the scheduler was started already; make a new one")
+// ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that
+// runs or ran.
+var ErrStarted = service.ErrStarted
 
 // Scheduler submits the jobs of periodic tasks. It is safe for concurrent use.
 type Scheduler struct {
+	life *service.Lifecycle
 	role role
-	loop *loop // of the goroutine that Start or RunOnce begins
-
-	mu      sync.Mutex
-	started bool
-	stop    context.CancelFunc // asks the loop to end after the batches in flight
-	kill    context.CancelFunc // ends these too
-	done    chan struct{}
-	wake    chan struct{}
-	err     error // why the loop ended by itself; to be read after done
+	loop *loop // of the goroutine of Start or RunOnce
+	err  error // why the loop ended by itself; to be read after Done
 }
 
 // New returns a scheduler over a store. It returns an error that names the
@@ -34,10 +27,8 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	var boot [6]byte // tells processes of the same name apart
-	_, _ = rand.Read(boot[:])
-	holder := cfg.Name + "/" + hex.EncodeToString(boot[:])
-	s := &Scheduler{role: shared{store}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	holder := cfg.Name + "/" + service.BootID()
+	s := &Scheduler{life: service.New("scheduler"), role: shared{store}}
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
 		if err != nil {
@@ -51,7 +42,7 @@ func New(store Store, cfg Config) (*Scheduler, error) {
 	}
 	maps.Copy(submitters, cfg.Submitters)
 	s.loop = &loop{
-		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.wake,
+		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.life.Woken(),
 		commit: committer{role: s.role, submitters: submitters, timers: &timers{}, faultOf: store.Fault},
 		marks:  &marks{prefix: holder},
 		beside: make(chan findings),
@@ -68,34 +59,19 @@ func (s *Scheduler) Join(ctx context.Context) error { return s.role.join(ctx) }
 
 // Start begins to schedule and returns at once: the loop tries again for as
 // long as the database cannot be reached. It ends when ctx does, like Stop,
-// or by Stop. It returns [ErrStarted] the second time. It joins if that was not
+// or by Stop. It fails with [ErrStarted] the second time. It joins if that was not
 // done, and returns what Join does.
 func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.Join(ctx); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.started {
-		return ErrStarted
+	main := func(soft, hard context.Context) {
+		s.err = s.loop.run(soft, hard)
+		s.role.leave(hard)
 	}
-	s.started = true
-	running, stop := context.WithCancel(ctx)
-	working, kill := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop, s.kill = stop, kill
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		s.role.watch(running, s.Wake, func(err error) { s.loop.fail("watch for changes", err) })
+	return s.life.Start(ctx, main, func(soft context.Context) {
+		s.role.watch(soft, s.Wake, func(err error) { s.loop.fail("watch for changes", err) })
 	})
-	go func() {
-		defer close(s.done)
-		defer watching.Wait()
-		defer kill()
-		defer stop()
-		s.err = s.loop.run(running, working)
-		s.role.leave(working)
-	}()
-	return nil
 }
 
 // Stop finishes the batches in flight, removes the own marks, releases the lock
@@ -103,47 +79,25 @@ func (s *Scheduler) Start(ctx context.Context) error {
 // batches are given up (their marks expire) and ctx's error returned. A scheduler
 // that was never started, or has been stopped, stops at once.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	s.mu.Lock()
-	if !s.started {
-		s.started = true // it cannot be started any more
-		close(s.done)
-	}
-	stop, kill := s.stop, s.kill
-	s.mu.Unlock()
-	if stop == nil {
+	ran := s.life.Started()
+	err := s.life.Stop(ctx)
+	if !ran { // it may have joined
 		s.role.leave(ctx)
-		return nil
 	}
-	stop()
-	select {
-	case <-s.done:
-		return nil
-	case <-ctx.Done():
-		kill()
-		<-s.done
-		return fmt.Errorf("stop the scheduler: %w", ctx.Err())
-	}
+	return err
 }
 
 // Wake has the scheduler look at the database now. It never blocks.
-func (s *Scheduler) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // a wake-up is waiting already
-	}
-}
+func (s *Scheduler) Wake() { s.life.Wake() }
 
 // RunOnce clears stale marks, then schedules until nothing is due, and
 // returns; for use from cron and in tests. Unlike the loop it returns the first
 // error. In mode leader it does nothing while somebody else leads. It returns
 // [ErrStarted] if Start was called.
 func (s *Scheduler) RunOnce(ctx context.Context) error {
-	s.mu.Lock()
-	if s.started {
-		s.mu.Unlock()
-		return ErrStarted
+	if s.life.Started() {
+		return fmt.Errorf("run the scheduler once: %w", ErrStarted)
 	}
-	s.mu.Unlock()
 	if ok, err := s.role.joinOnce(ctx); !ok {
 		return err
 	}
@@ -157,14 +111,14 @@ func (s *Scheduler) Status() Status { return s.role.status() }
 // Done is closed when a scheduler that was started has ended: by Stop, by the
 // end of Start's ctx or, in mode exclusive, because somebody else has taken the
 // lock.
-func (s *Scheduler) Done() <-chan struct{} { return s.done }
+func (s *Scheduler) Done() <-chan struct{} { return s.life.Done() }
 
 // Err returns why the scheduler ended by itself: a [*leader.HeldError] if somebody
 // else has taken the lock in mode exclusive. It is nil before Done, and after
 // Stop.
 func (s *Scheduler) Err() error {
 	select {
-	case <-s.done:
+	case <-s.life.Done():
 		return s.err
 	default:
 		return nil

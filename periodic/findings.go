@@ -1,0 +1,81 @@
+package periodic
+
+import (
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// findings is what came of work beside the loop.
+type findings struct {
+	done      []batchDone
+	setAside  []setAside
+	released  []string       // keys of tasks that need not be set aside any more
+	sinks     map[Sink]error // tried: why they cannot be used; nil: they can
+	marks     []string       // to be removed from what still carries them
+	candidate []string       // keys that a failed claim was about
+	retried   bool           // this was the retry of what was set aside
+	err       error          // of the database as a whole
+}
+
+// batchDone is a committed batch.
+type batchDone struct {
+	batch batch
+	done  outcome
+}
+
+// setAside is a task that fails alone.
+type setAside struct {
+	key   string
+	doing string
+	err   error
+	fault Fault
+	keep  bool // the error need not be the row's: its ticks stay
+	// booked: its tick was skipped. The task is tried alone from now on, so that
+	// its next tick does not make a batch fail again.
+	booked bool
+}
+
+// soon is how often a task has to tick for its refused jobs to be a nuisance.
+const soon = time.Minute
+
+// add joins other findings to these.
+func (f *findings) add(more findings) {
+	f.done = append(f.done, more.done...)
+	f.setAside = append(f.setAside, more.setAside...)
+	f.released = append(f.released, more.released...)
+	f.marks = append(f.marks, more.marks...)
+	f.candidate = append(f.candidate, more.candidate...)
+	f.err = errors.Join(f.err, more.err)
+	for sink, err := range more.sinks {
+		if f.sinks == nil {
+			f.sinks = map[Sink]error{}
+		}
+		f.sinks[sink] = err
+	}
+}
+
+// fault says what to blame for an error.
+func (c committer) fault(err error) Fault {
+	if errors.Is(err, leader.ErrLost) {
+		return FaultDatabase
+	}
+	return c.faultOf(err)
+}
+
+// isolatable reports whether an error may lie in one of several rows.
+func (c committer) isolatable(err error) bool { return c.fault(err) != FaultDatabase }
+
+// cause is the same for the search: an error that nobody knows may be that of a
+// row, if other rows have none.
+func (c committer) cause(err error) isolate.Cause {
+	switch c.fault(err) {
+	case FaultLock:
+		return isolate.Contended
+	case FaultDatabase:
+		return isolate.Database
+	}
+	return isolate.Row
+}
