@@ -96,3 +96,26 @@ func TestLinksOfPages(t *testing.T) {
 		}
 	}
 }
+
+var pathInPage = regexp.MustCompile("`((?:[a-z]+/)+[a-z_]*(?:\\.(?:go|sql|yaml|md))?)`")
+
+// The files and directories that pages for contributors name are there.
+func TestPathsOfPages(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, page := range append(pages(t), "../../CONTRIBUTING.md") {
+		for _, match := range pathInPage.FindAllStringSubmatch(readFile(t, page), -1) {
+			top, _, _ := strings.Cut(match[1], "/")
+			if _, err := os.Stat(filepath.Join("../..", top)); err != nil {
+				continue // a package of the standard library
+			}
+			n++
+			if _, err := os.Stat(filepath.Join("../..", match[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("found %d paths only", n)
+	}
+}
