@@ -3,6 +3,7 @@
 package crontab
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -17,6 +18,8 @@ type Options struct {
 	// Zone is the time zone of the machine; CRON_TZ in the crontab goes before
 	// it. Empty: UTC.
 	Zone string
+	// Prefix begins all ids: NAME makes NAME-backup of backup. Empty: none.
+	Prefix string
 	// System tells that there is a user before each command, as in /etc/crontab
 	// and /etc/cron.d.
 	System bool
@@ -89,7 +92,7 @@ func unquote(value string) string {
 func (r *reader) assign(name, value string) {
 	switch name {
 	case "CRON_TZ":
-		r.zone = value
+		r.zone = cmp.Or(value, r.options.Zone)
 	case "SHELL":
 		r.shell = value
 	case "MAILTO", "MAILFROM":
@@ -207,6 +210,9 @@ func (r *reader) id(command string) string {
 		break
 	}
 	name = name[:min(len(name), 200)]
+	if r.options.Prefix != "" {
+		name = r.options.Prefix + "-" + name
+	}
 	id := name
 	for n := 2; r.ids[id]; n++ {
 		id = fmt.Sprintf("%s-%d", name, n)

@@ -68,6 +68,18 @@ func TestParseOfTheSystemsCrontab(t *testing.T) {
 	}
 }
 
+// An empty CRON_TZ means the machine's zone again, as for cron.
+func TestParseOfAnEmptyZone(t *testing.T) {
+	t.Parallel()
+	entries, _ := Parse("CRON_TZ=Asia/Tokyo\n0 1 * * * a\nCRON_TZ=\n0 2 * * * b\n", Options{Zone: "Europe/Berlin", Prefix: "shop"})
+	if len(entries) != 2 || entries[0].Timer != "CRON_TZ=Asia/Tokyo 0 1 * * *" || entries[1].Timer != "CRON_TZ=Europe/Berlin 0 2 * * *" {
+		t.Errorf("got %+v", entries)
+	}
+	if entries[0].ID != "shop-a" {
+		t.Errorf("with a prefix the id is %q", entries[0].ID)
+	}
+}
+
 // A column of users that is taken for programs is noticed.
 func TestParseNoticesUsers(t *testing.T) {
 	t.Parallel()

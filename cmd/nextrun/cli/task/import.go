@@ -24,9 +24,12 @@ func importCommand(env *ui.Env) *cobra.Command {
 		Short: "Make tasks of a crontab, and say what cannot be expressed",
 		Long: `Make tasks of a crontab; - is standard input. Standard output gets the handlers
 that the configuration file needs for them, standard error what was done and what
-cannot be expressed. Done again it changes what has changed.`,
+cannot be expressed. Import the same file again to update its tasks. Tasks that
+come from elsewhere are never changed: if an id or a handler is taken, nothing is
+imported, and --prefix gives other ids.`,
 		Example: `  crontab -l | nextrun task import - --dry-run
-  nextrun task import /etc/crontab --system > handlers.yaml`,
+  nextrun task import /etc/crontab --system > handlers.yaml
+  nextrun task import wiki.cron --prefix wiki`,
 		Args: ui.Arguments("CRONTAB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !c.Flags().Changed("zone") {
@@ -35,11 +38,15 @@ cannot be expressed. Done again it changes what has changed.`,
 			if _, err := time.LoadLocation(options.Zone); err != nil || options.Zone == "Local" {
 				return ui.Usagef("the time zone %q of the crontab is not known; name it with --zone, such as Europe/Berlin", options.Zone)
 			}
+			if oddPrefix.MatchString(options.Prefix) || len(options.Prefix) > maxPrefix {
+				return ui.Usagef("--prefix is %q; use up to %d letters, digits, . _ and -", options.Prefix, maxPrefix)
+			}
 			return importCrontab(c.Context(), env, args[0], options, dryRun)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.Zone, "zone", "", "time `zone` of the crontab (default the machine's)")
+	flags.StringVar(&options.Prefix, "prefix", "", "`name` that begins the ids of all tasks of this crontab: NAME-backup")
 	flags.BoolVar(&options.System, "system", false, "there is a user before each command, as in /etc/crontab")
 	flags.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
 	return command
@@ -64,11 +71,16 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 		return err
 	}
 	entries, problems := crontab.Parse(string(text), options)
+	from, err := origin(path)
+	if err != nil {
+		return err
+	}
 	apply := periodic.Apply{DryRun: dryRun}
+	apply.Check = func(rows []periodic.Task) error { return checkOrigin(apply.Tasks, rows, from) }
 	sections := map[string]config.Handler{}
 	for _, e := range entries {
 		task := periodic.NewTask(e.ID, e.ID, e.Timer)
-		task.Submitter, task.Summary = "crontab", ui.FirstLine(e.Command)
+		task.Submitter, task.Subject, task.Summary = importSubmitter, from, ui.FirstLine(e.Command)
 		apply.Tasks = append(apply.Tasks, task)
 		sections[e.ID] = config.Handler{Command: &handlers.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
 	}

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -25,11 +26,70 @@ func TestTaskImport(t *testing.T) {
 			t.Errorf("got %+v", task)
 		}
 
-		s.Stdin, s.Env["TZ"] = "0 5 * * sun /usr/bin/backup\n", "UTC"
-		dry := s.Run(t.Context(), "task", "import", "-", "--dry-run")
+		s.Env["TZ"] = "UTC"
+		if err := os.WriteFile(file, []byte("0 5 * * sun /usr/bin/backup\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dry := s.Run(t.Context(), "task", "import", file, "--dry-run")
 		if dry.Exit != ui.Done || !strings.Contains(dry.Stderr, `"CRON_TZ=Europe/Berlin 5 4 * * sun" -> "0 5 * * sun"`) {
 			t.Errorf("exit code %d\n%s", dry.Exit, dry.Stderr)
 		}
 		s.Fails(t, ui.WrongUsage, []string{"task", "import", file, "--zone", "Mars/Olympus"}, "--zone")
+	})
+}
+
+// Tasks of other origin keep what they have: those of another crontab, those that
+// somebody made, nextrun's own, and those whose jobs a printed handler would run.
+func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "migrate", "up")
+		s.Must(t, "task", "add", "nightly", "--task", "backup", "--timer", "daily", "--args", `{"db":"prod"}`)
+		shop := clitest.WriteFile(t, "shop.cron", "1 2 * * * php /srv/shop/cron.php\n3 4 * * * cd /srv/shop && ./bill.sh\n")
+		s.Must(t, "task", "import", shop, "--zone", "UTC")
+		before := s.Must(t, "task", "export")
+		for name, text := range map[string]string{
+			"another crontab": "5 * * * * php /srv/wiki/cron.php\n",
+			"a handler":       "5 * * * * /usr/local/bin/backup /home\n",
+			"an id":           "5 * * * * nightly\n",
+			"housekeeping":    "5 * * * * nextrun-housekeeping\n",
+		} {
+			file := clitest.WriteFile(t, "crontab", text)
+			r := s.Fails(t, ui.Failed, []string{"task", "import", file, "--zone", "UTC"}, "nothing was changed", "--prefix NAME")
+			s.Stdin = text
+			s.Fails(t, ui.Failed, []string{"task", "import", "-", "--zone", "UTC", "--dry-run"}, "nothing was changed", "--prefix NAME")
+			if after := s.Must(t, "task", "export"); after != before || r.Stdout != "" {
+				t.Errorf("%s: printed\n%s\nand made of\n%s\nthis:\n%s", name, r.Stdout, before, after)
+			}
+			out := s.Must(t, "task", "import", file, "--zone", "UTC", "--prefix", "wiki", "--dry-run")
+			if !strings.Contains(out, "\n  wiki-") {
+				t.Errorf("%s: the handlers with a prefix are\n%s", name, out)
+			}
+		}
+		again := s.Run(t.Context(), "task", "import", shop, "--zone", "UTC")
+		if again.Exit != ui.Done || !strings.Contains(again.Stderr, "changed: 0 of 2") {
+			t.Errorf("imported again: exit code %d\n%s", again.Exit, again.Stderr)
+		}
+		s.Fails(t, ui.WrongUsage, []string{"task", "import", shop, "--zone", "UTC", "--prefix", "a b"}, "--prefix")
+	})
+}
+
+// Standard input may hold any crontab: there only the same command or timer makes
+// the same task.
+func TestTaskImportFromStandardInput(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, test := range []struct {
+			crontab string
+			exit    int
+		}{
+			{"1 2 * * * php a.php\n", ui.Done}, {"1 3 * * * php a.php\n", ui.Done}, {"1 3 * * * php b.php\n", ui.Done},
+			{"7 7 * * * php c.php\n", ui.Failed},
+		} {
+			s.Stdin = test.crontab
+			if r := s.Run(t.Context(), "task", "import", "-", "--zone", "UTC"); r.Exit != test.exit {
+				t.Errorf("%q: exit code %d, want %d\n%s", test.crontab, r.Exit, test.exit, r.Stderr)
+			}
+		}
 	})
 }
