@@ -33,6 +33,10 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 	go vet ./...
 	scripts/with-postgres go test -race $(TESTFLAGS) ./...
 
+.PHONY: snapshot
+snapshot: ## Describe the schema that the migrations make, after a new migration
+	scripts/with-postgres go test ./migrations -run TestSnapshot -update
+
 .PHONY: lint
 lint: lint-go lint-shell ## Run the linters
 

@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,4 +126,19 @@ func (m *Migrator) Version(ctx context.Context) (int64, error) {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	return version.Int64, nil
+}
+
+// schema is the quoted name of the schema of PostgreSQL in which the tables are.
+func (m *Migrator) schema(ctx context.Context) (string, error) {
+	if m.dialect == SQLite {
+		return "", nil
+	}
+	var schema sql.NullString
+	if err := m.db.QueryRowContext(ctx, "SELECT quote_ident(current_schema())").Scan(&schema); err != nil {
+		return "", fmt.Errorf("ask for the schema: %w", err)
+	}
+	if !schema.Valid {
+		return "", errors.New("no schema of the connection's search_path exists; create it, or name another one in the URL (?search_path=...)")
+	}
+	return schema.String, nil
 }

@@ -17,7 +17,8 @@
 //
 // The SQL files are text/template templates over that record:
 //
-//	firstTime               there is no schema yet
+//	firstTime               nextrun has no tables there yet
+//	schema                  the schema of PostgreSQL, quoted
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
 //	foundNames              all such names
@@ -30,6 +31,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -48,7 +50,7 @@ const lockID int64 = 0x6e65787472756e // "nextrun"
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
 
-// ErrPending is returned by [Migrator.Check] when the schema is missing or
+// ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the schema is missing or
 // older than this program needs.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
@@ -66,15 +68,20 @@ const (
 type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
+	files   fs.FS // with a folder for each dialect
 }
 
 // New returns a migrator for db, which must be of the given dialect.
-func New(db *sql.DB, dialect Dialect) *Migrator { return &Migrator{db: db, dialect: dialect} }
+func New(db *sql.DB, dialect Dialect) *Migrator {
+	return &Migrator{db: db, dialect: dialect, files: files}
+}
 
-// Applied is a migration that Up or Down has run.
+// Applied is a migration that Up or Down has run, or an object of the schema that
+// Up has restored since it was missing or different.
 type Applied struct {
-	Version int64
-	Name    string // the file's name
+	Version  int64  // 0 of what was restored
+	Name     string // the file's name, or the object
+	Restored bool
 }
 
 // Status is one known migration and whether the database has it.
@@ -83,10 +90,24 @@ type Status struct {
 	Done bool
 }
 
-// Up applies all migrations that the database lacks and returns them, none if
-// it is up to date. It returns [ErrNewer], or a [*MismatchError] before it has
-// changed anything.
+// Up applies all migrations that the database lacks, then restores what of the
+// schema is missing or different, as far as it can be restored; rows stay. It
+// returns what it did, nothing if there was nothing to do. It returns [ErrNewer],
+// or a [*MismatchError] before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
+	done, err := m.apply(ctx)
+	if err != nil {
+		return done, err
+	}
+	restored, err := m.repair(ctx)
+	if err != nil {
+		return done, fmt.Errorf("migrate up: %w", err)
+	}
+	return append(done, restored...), nil
+}
+
+// apply applies the migrations that the database lacks.
+func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 	for {
 		before, p, err := m.open(ctx)
 		if err != nil {
@@ -146,8 +167,20 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 }
 
 // Check returns nil if the schema is the one that this program knows, else
-// [ErrPending] or [ErrNewer]. It changes nothing.
+// [ErrPending], [ErrNewer] or a [*DriftError]. It changes nothing.
 func (m *Migrator) Check(ctx context.Context) error {
+	if err := m.CheckVersion(ctx); err != nil {
+		return err
+	}
+	list, err := m.Drift(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return &DriftError{list}
+}
+
+// CheckVersion is Check without a look at the single objects of the schema.
+func (m *Migrator) CheckVersion(ctx context.Context) error {
 	version, err := m.Version(ctx)
 	if err != nil {
 		return err
@@ -183,7 +216,11 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	fsys, err := render(m.dialect, state{version, found})
+	schema, err := m.schema(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	fsys, err := m.render(state{version, found, schema})
 	if err != nil {
 		return 0, nil, err
 	}

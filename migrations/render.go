@@ -63,13 +63,15 @@ func (m *Migrator) recorded(ctx context.Context) (map[string]bool, error) {
 type state struct {
 	version int64           // of the schema, before anything is applied
 	found   map[string]bool // see [Migrator.found]
+	schema  string          // of PostgreSQL, quoted
 }
 
-// render returns the SQL files of a dialect with their templates filled in.
-func render(dialect Dialect, s state) (fs.FS, error) {
-	found := s.found
+// render returns the SQL files of the dialect with their templates filled in.
+func (m *Migrator) render(s state) (fs.FS, error) {
+	dialect, found := m.dialect, s.found
 	funcs := template.FuncMap{
 		"firstTime":  func() bool { return s.version == 0 },
+		"schema":     func() string { return s.schema },
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return sorted(found) },
 		"withoutDefault": func(table string) []column {
@@ -78,13 +80,13 @@ func render(dialect Dialect, s state) (fs.FS, error) {
 			})
 		},
 	}
-	paths, err := fs.Glob(files, string(dialect)+"/*.sql")
+	paths, err := fs.Glob(m.files, string(dialect)+"/*.sql")
 	if err != nil {
 		return nil, err
 	}
 	out := fstest.MapFS{}
 	for _, path := range paths {
-		source, err := fs.ReadFile(files, path)
+		source, err := fs.ReadFile(m.files, path)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
@@ -127,7 +129,7 @@ func sorted(set map[string]bool) []string {
 
 // known lists the migrations of this program, oldest first.
 func (m *Migrator) known() ([]Applied, error) {
-	paths, err := fs.Glob(files, string(m.dialect)+"/*.sql")
+	paths, err := fs.Glob(m.files, string(m.dialect)+"/*.sql")
 	if err != nil {
 		return nil, err
 	}

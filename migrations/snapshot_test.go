@@ -1,0 +1,44 @@
+package migrations_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write the snapshots of the schema")
+
+const foundLock = `CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMARY KEY, holder varchar(254) NOT NULL,
+	hostname varchar(254) NOT NULL, pid integer NOT NULL, token bigint NOT NULL, acquired timestamp NOT NULL,
+	heartbeat timestamp NOT NULL, expires timestamp NOT NULL)`
+
+// The embedded description of the schema is what the migrations make.
+func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
+	for kind, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL} {
+		fresh, found := open(t, kind, url(t)), open(t, kind, url(t))
+		found.execFile("../testdata/docspell/adr0012.sql")
+		found.exec(foundLock)
+		for _, db := range []*database{fresh, found} {
+			if _, err := db.m.Up(t.Context()); err != nil && !*update {
+				t.Fatal(err)
+			}
+		}
+		text, err := fresh.m.Snapshot(t.Context(), found.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "snapshot/" + kind + ".json"
+		if *update {
+			if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // a source file
+				t.Fatal(err)
+			}
+			continue
+		}
+		if want, err := os.ReadFile(path); err != nil || !bytes.Equal(want, text) {
+			t.Errorf("%s is not what the migrations make (%v); after a new migration run: make snapshot", path, err)
+		}
+	}
+}
