@@ -44,7 +44,7 @@ func TestChangedSchemaIsNamedAndRestored(t *testing.T) {
 				kind, statement, _ := strings.Cut(damage.statement, ":")
 				if statement == "" {
 					statement = damage.statement
-				} else if kind != db.kind {
+				} else if kind != db.Kind {
 					return
 				}
 				db.up()
@@ -100,7 +100,7 @@ func TestOwnAdditionsAreNoDifference(t *testing.T) {
 func TestWhatCannotBeRestoredHasARemedy(t *testing.T) {
 	both(t, func(db *database) {
 		db.up()
-		if db.kind == "sqlite" {
+		if db.Kind == "sqlite" {
 			db.exec("DROP VIEW outbox_lag; DROP TABLE outbox_message; CREATE TABLE outbox_message (id integer NOT NULL PRIMARY KEY, event_id varchar(254))")
 		} else {
 			db.exec("ALTER TABLE job ALTER COLUMN subject TYPE varchar(10)")
@@ -109,7 +109,7 @@ func TestWhatCannotBeRestoredHasARemedy(t *testing.T) {
 		if err == nil {
 			err = db.m.Check(db.Context())
 		}
-		if err == nil || !strings.Contains(err.Error(), map[string]string{"sqlite": "outbox_message", "postgres": "expected: character varying(254) NOT NULL"}[db.kind]) {
+		if err == nil || !strings.Contains(err.Error(), map[string]string{"sqlite": "outbox_message", "postgres": "expected: character varying(254) NOT NULL"}[db.Kind]) {
 			db.Errorf("Check: %v", err)
 		}
 	})

@@ -17,8 +17,8 @@ const foundLock = `CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMA
 
 // The embedded description of the schema is what the migrations make.
 func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
-	for kind, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLiteURL, "postgres": storetest.PostgresURL} {
-		fresh, found := open(t, kind, url(t)), open(t, kind, url(t))
+	for _, kind := range []string{storetest.SQLite, storetest.Postgres} {
+		fresh, found := open(storetest.New(t, kind)), open(storetest.New(t, kind))
 		found.execFile("../testdata/docspell/adr0012.sql")
 		found.exec(foundLock)
 		for _, db := range []*database{fresh, found} {

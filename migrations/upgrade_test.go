@@ -40,7 +40,7 @@ var kept = map[int64]string{
 }
 
 // upTo are the files of a folder up to a version.
-func upTo(t *testing.T, folder string, version int64) fs.FS {
+func upTo(t testing.TB, folder string, version int64) fs.FS {
 	t.Helper()
 	out := fstest.MapFS{}
 	for _, dialect := range []string{"postgres", "sqlite"} {
@@ -65,7 +65,7 @@ func upTo(t *testing.T, folder string, version int64) fs.FS {
 // old makes the schema of a version, from the files in a folder, and fills it.
 func (db *database) old(folder string, version int64) {
 	db.Helper()
-	m := db.m.WithFiles(upTo(db.T, folder, version))
+	m := db.m.WithFiles(upTo(db, folder, version))
 	if _, err := m.Up(db.Context()); err != nil {
 		db.Fatal(err)
 	}
@@ -137,14 +137,14 @@ func (db *database) upgrade(folder string, version int64) {
 // knownFlaw is the one thing that an upgrade cannot mend: SQLite adds no
 // constraint to a column that is there. The triggers refuse such values, too.
 func knownFlaw(db *database, folder string, err error) bool {
-	return db.kind == "sqlite" && folder == "testdata/first" && strings.Count(err.Error(), ";") == 1 &&
+	return db.Kind == "sqlite" && folder == "testdata/first" && strings.Count(err.Error(), ";") == 1 &&
 		strings.Contains(err.Error(), "constraint nextrun_due on periodic_task")
 }
 
 // schedule runs a scheduler until the function that it returns is called.
 func (db *database) schedule() (stop func()) {
 	db.Helper()
-	own, err := store.Open(db.Context(), db.url, store.Options{})
+	own, err := store.Open(db.Context(), db.URL, store.Options{})
 	if err != nil {
 		db.Fatal(err)
 	}

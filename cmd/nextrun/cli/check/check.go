@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -75,11 +76,9 @@ func (r *report) check(ctx context.Context) {
 		if c != nil {
 			r.checkServices(c, db)
 		}
-		if err := db.Migrator().Check(ctx); err != nil {
-			r.add(levelError, "schema", "%v", err)
+		if !r.checkSchema(ctx, db.Migrator()) {
 			return nil
 		}
-		r.add(levelOK, "schema", "up to date")
 		if err := r.checkDocspell(ctx, db); err != nil {
 			return err
 		}
@@ -88,6 +87,24 @@ func (r *report) check(ctx context.Context) {
 	if err != nil {
 		r.add(levelError, "database", "%v", err)
 	}
+}
+
+// checkSchema names each difference, and reports whether tasks can be read.
+func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
+	err := m.Check(ctx)
+	var drift *migrations.DriftError
+	if errors.As(err, &drift) {
+		for _, d := range drift.Differences {
+			r.add(levelError, "schema", "%s", d)
+		}
+		return !drift.Breaks()
+	}
+	if err != nil {
+		r.add(levelError, "schema", "%v", err)
+		return false
+	}
+	r.add(levelOK, "schema", "up to date, and as its migrations made it")
+	return true
 }
 
 func (r *report) checkConfiguration() *config.Config {

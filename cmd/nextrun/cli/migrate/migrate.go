@@ -1,7 +1,9 @@
 package migrate
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -22,13 +24,15 @@ func upCommand(env *ui.Env) *cobra.Command {
 		Use:   "up",
 		Short: "Create the tables, or bring them up to date",
 		Long: `Create the tables, or bring them up to date. Tables that are there already are
-only added to; if one of them is something else, nothing is changed. A SQLite
-file that does not exist is created. Several processes may do so at once.`,
+only added to; if one of them is something else, nothing is changed. What is
+missing or different although its migration was applied, such as an index that
+somebody dropped, is restored. A SQLite file that does not exist is created.
+Several processes may do so at once.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
 				done, err := db.Migrator().Up(c.Context())
-				return errors.Join(printMigrations(env, "applied", done), err)
+				return printMigrations(env, "applied", done, err)
 			})
 		},
 	}
@@ -49,7 +53,7 @@ it stay, without the columns that it added.`,
 						"if that is what you want, add --yes", db.URL())
 				}
 				done, err := db.Migrator().Down(c.Context())
-				return errors.Join(printMigrations(env, "removed", done), err)
+				return printMigrations(env, "removed", done, err)
 			})
 		},
 	}
@@ -61,15 +65,21 @@ func statusCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Show which migrations the database has",
-		Args:  ui.Arguments(),
+		Short: "Show which migrations the database has, and what differs from them",
+		Long: `Show which migrations the database has. Then compare its tables, columns,
+constraints, indexes, triggers, functions and views with what the migrations
+make, and name each difference with the remedy; the exit code is 1 if there is any.`,
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
 				list, err := db.Migrator().Status(c.Context())
 				if err != nil {
 					return err
 				}
-				return printStatus(env, list, asJSON)
+				if err := printStatus(env, list, asJSON); err != nil {
+					return err
+				}
+				return drift(c.Context(), env, db.Migrator(), asJSON)
 			})
 		},
 	}
@@ -77,16 +87,38 @@ func statusCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func printMigrations(env *ui.Env, verb string, done []migrations.Applied) error {
-	if len(done) == 0 {
+// printMigrations prints what was done, also before an error ended it.
+func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err error) error {
+	if len(done) == 0 && err == nil {
 		return env.Printf("nothing to do\n")
 	}
 	for _, m := range done {
-		if err := env.Printf("%s %s\n", verb, m.Name); err != nil {
+		if m.Restored {
+			verb = "restored"
+		}
+		if perr := env.Printf("%s %s\n", verb, m.Name); perr != nil {
+			return errors.Join(perr, err)
+		}
+	}
+	return err
+}
+
+// drift names what is not as the migrations make it. For programs that read JSON
+// it is the error alone.
+func drift(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
+	list, err := m.Drift(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if asJSON {
+		return &migrations.DriftError{Differences: list}
+	}
+	for _, d := range list {
+		if err := env.Printf("%s\n", d); err != nil {
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("%w; differences: %d", migrations.ErrDrift, len(list))
 }
 
 func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {

@@ -73,3 +73,35 @@ func TestServeOutlivesMigrateDown(t *testing.T) {
 		b.WaitFor("stopped")
 	})
 }
+
+// What somebody has changed is named by status and check, survived by services
+// where that is possible, and restored by migrate up.
+func TestChangedSchema(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, "DROP INDEX nextrun_job_pending")
+		missing := "index nextrun_job_pending on job is missing"
+		s.Fails(t, ui.Failed, []string{"migrate", "status"}, "differences: 1")
+		s.Fails(t, ui.Failed, []string{"migrate", "status", "--json"}, missing, "nextrun migrate up")
+		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		s.Must(t, "task", "list")
+		s.Must(t, "scheduler", "--once")
+		clitest.WantLines(t, s.Must(t, "migrate", "up"), "restored index nextrun_job_pending on job")
+		s.Must(t, "check")
+
+		s.Exec(t, "DROP TABLE periodic_ready")
+		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_ready is missing", "nextrun migrate up")
+		s.Must(t, "scheduler", "--once", "--migrate")
+	})
+}
+
+// A failure is not called "nothing to do".
+func TestFailedMigrationDoesNotSayThatThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
+		if r := s.Fails(t, ui.Failed, []string{"migrate", "up"}, "job.jid"); r.Stdout != "" {
+			t.Errorf("it says %q", r.Stdout)
+		}
+	})
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -98,16 +99,29 @@ func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
 	return nil
 }
 
-// schema has the database's schema be the one that this program knows.
+// schema has the database's schema be the one that this program knows. What
+// differs from it is logged, and refused only if statements would fail.
 func (s *services) schema(ctx context.Context, migrate bool) error {
 	if migrate {
 		done, err := s.db.Migrator().Up(ctx)
 		for _, m := range done {
+			if m.Restored {
+				s.log.WithField("object", m.Name).Warn("restored a part of the database's schema that was missing or different")
+				continue
+			}
 			s.log.WithField("migration", m.Name).Info("migration applied")
 		}
 		return err
 	}
-	if err := s.db.Migrator().Check(ctx); err != nil {
+	err := s.db.Migrator().Check(ctx)
+	var drift *migrations.DriftError
+	if errors.As(err, &drift) && !drift.Breaks() {
+		for _, d := range drift.Differences {
+			s.log.Warn("the database's schema is not as it should be: " + d.String())
+		}
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w (or add --migrate)", s.db.URL(), err)
 	}
 	return nil

@@ -48,11 +48,11 @@ func (env *Env) WorkerName(flag string) (string, error) {
 	return name, nil
 }
 
-// WithDatabase runs fn with the database, whose schema must be the one that
+// WithDatabase runs fn with the database, whose schema must be of the version that
 // this program knows.
 func (env *Env) WithDatabase(ctx context.Context, fn func(*store.DB) error) error {
 	return env.WithAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
-		if err := db.Migrator().Check(ctx); err != nil {
+		if err := db.Migrator().CheckVersion(ctx); err != nil {
 			return fmt.Errorf("%s: %w", db.URL(), err)
 		}
 		return fn(db)
