@@ -79,6 +79,11 @@ soak: ## Kill schedulers and executors at random for a minute, 500 tasks due eve
 	@scripts/need-cc
 	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=500 scripts/with-postgres go test -timeout 20m -run TestProcessesAreKilled -v ./cmd/nextrun
 
+.PHONY: soak-isolation
+soak-isolation: ## Let rows be refused and locked at random beside 200 healthy tasks for a minute, on each database
+	@scripts/need-cc
+	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=200 scripts/with-postgres go test -timeout 20m -run TestMisfortunesHoldUpNobodyElse -v ./cmd/nextrun
+
 .PHONY: soak-lock
 soak-lock: ## Let 1,000 misfortunes happen to 20 contenders for the lock, on each database
 	@scripts/need-cc

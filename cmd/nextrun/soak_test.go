@@ -72,6 +72,7 @@ func build(t *testing.T) string {
 type soak struct {
 	*testing.T
 	binary, url string
+	kind        string // sqlite or postgres
 	config      string
 	sql         *sql.DB
 	processes   map[string]*exec.Cmd
@@ -93,7 +94,10 @@ func newSoak(t *testing.T, binary string, d *storetest.Database) *soak {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &soak{T: t, binary: binary, url: d.URL, config: config, sql: d.SQL.DB, processes: map[string]*exec.Cmd{}, output: map[string]*bytes.Buffer{}}
+	s := &soak{
+		T: t, binary: binary, url: d.URL, kind: d.Kind, config: config, sql: d.SQL.DB,
+		processes: map[string]*exec.Cmd{}, output: map[string]*bytes.Buffer{},
+	}
 	if out, err := s.command("migrate", "up").CombinedOutput(); err != nil {
 		t.Fatalf("migrate up: %v\n%s", err, out)
 	}
@@ -138,11 +142,7 @@ func (s *soak) run(duration time.Duration) {
 	for _, name := range names {
 		s.start(name)
 	}
-	s.Cleanup(func() {
-		for _, name := range names {
-			_ = s.processes[name].Process.Kill()
-		}
-	})
+	s.Cleanup(func() { s.kill(names...) })
 	random := rand.New(rand.NewPCG(1, uint64(duration)))
 	kills := 0
 	for end := time.Now().Add(duration); time.Now().Before(end); kills++ {
@@ -181,6 +181,22 @@ func (s *soak) start(name string) {
 		s.Fatal(err)
 	}
 	s.processes[name] = c
+}
+
+func (s *soak) kill(names ...string) {
+	for _, name := range names {
+		_ = s.processes[name].Process.Kill()
+	}
+}
+
+// until waits for something that other processes do.
+func (s *soak) until(what string, is func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); s.wait(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatalf("waited a minute for %s", what)
+		}
+	}
 }
 
 // stop asks processes to end, and fails if one does not end well.
