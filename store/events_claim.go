@@ -111,8 +111,9 @@ func (l EventLog) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, top
 	free := `SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM ` + r.sql + ` AS v)
 		AND (expires IS NULL OR expires <= $3 OR holder IS NULL OR holder = $4)`
 	var leases []leaseRow
-	if err := tx.list(ctx, &leases, `UPDATE event_offset SET holder = $4, token = token + 1, expires = $5
-		WHERE group_ = $2 AND topic IN (`+free+tx.db.dialect.lockRows()+`) RETURNING topic, token`,
+	if err := tx.list(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.db.dialect.lockRows()+`)
+		UPDATE event_offset SET holder = $4, token = token + 1, expires = $5 FROM free
+		WHERE group_ = $2 AND topic = name RETURNING topic, token`,
 		r.param, l.group, Timestamp(tx.now), c.Holder, Timestamp(tx.now.Add(c.Lease))); err != nil {
 		return nil, nil, err
 	}

@@ -163,9 +163,12 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []strin
 	}
 	free := `SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM ` + r.sql + ` AS v)
 		AND (t.expires IS NULL OR t.expires <= $2 OR t.holder IS NULL OR t.holder = $3) AND NOT ` + isStopped
+	// The topics are found once: as a subquery of the condition PostgreSQL may
+	// find them again for each row of the table.
 	var leases []leaseRow
-	if err := tx.list(ctx, &leases, `UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $4
-		WHERE topic IN (`+free+tx.db.dialect.lockRows()+`) RETURNING topic, token`,
+	if err := tx.list(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.db.dialect.lockRows()+`)
+		UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $4 FROM free
+		WHERE topic = name RETURNING topic, token`,
 		r.param, Timestamp(tx.now), c.Holder, Timestamp(tx.now.Add(c.Lease))); err != nil {
 		return nil, nil, err
 	}

@@ -101,8 +101,21 @@ func (l *loop) sleep(wait time.Duration) {
 	case <-l.workers.changed:
 	case topic := <-l.ended:
 		delete(l.active, topic)
+		l.collect()
 	case a := <-l.tried:
 		l.triedAlone(a)
+	}
+}
+
+// collect takes in the other workers that have ended: one claim replaces them all.
+func (l *loop) collect() {
+	for {
+		select {
+		case topic := <-l.ended:
+			delete(l.active, topic)
+		default:
+			return
+		}
 	}
 }
 
