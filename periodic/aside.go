@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // aside is what the loop leaves out of its batches, and when to try it again:
@@ -38,12 +40,12 @@ func newAside() aside {
 }
 
 // apart is what to leave out of the next batch.
-func (a *aside) apart() Apart {
+func (a *aside) apart() backend.Apart {
 	keys := slices.Concat(a.locked.Keys(), a.refused.Keys(), a.suspect.Keys())
 	if len(a.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(a.busy))
 	}
-	return Apart{Keys: keys, Sinks: a.sinks.Keys()}
+	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys()}
 }
 
 // add sets a task aside. It reports whether that is new.
@@ -52,7 +54,7 @@ func (a *aside) add(s setAside, now time.Time) (first bool) {
 	switch {
 	case s.booked:
 		into = &a.suspect
-	case s.fault == FaultLock:
+	case s.fault == backend.FaultLock:
 		into = &a.locked
 	}
 	fact, known := a.facts[s.key]

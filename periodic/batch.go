@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // batch is a number of tasks that carry one mark, and what to do with them. It
@@ -16,14 +19,14 @@ type batch struct {
 	mark  string
 	begun time.Time // by the host's clock
 	now   time.Time // by the database's clock
-	plans []Plan
+	plans []task.Plan
 }
 
 // claim marks due tasks, reads what the decisions need, commits, and decides.
-func (c committer) claim(ctx context.Context, wait time.Duration, claim Claim) (batch, error) {
+func (c committer) claim(ctx context.Context, wait time.Duration, claim backend.Claim) (batch, error) {
 	begun := time.Now()
 	f := batchFacts{without: claim.Without.Sinks}
-	err := c.role.update(ctx, wait, func(tx Tx) (err error) {
+	err := c.role.update(ctx, wait, func(tx backend.Tx) (err error) {
 		f.now = tx.Now()
 		if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 			return err
@@ -46,16 +49,16 @@ type batchFacts struct {
 	tasks    []Task
 	without  []Sink // cannot be used: their tasks are planned only
 	pending  map[string]Pending
-	recorded Recorded
+	recorded backend.Recorded
 }
 
 // pendingJobs asks the submitters for the pending jobs of the tasks for which
 // they matter.
-func (c committer) pendingJobs(ctx context.Context, tx Tx, f *batchFacts) (map[string]Pending, error) {
+func (c committer) pendingJobs(ctx context.Context, tx backend.Tx, f *batchFacts) (map[string]Pending, error) {
 	trackers := map[Sink][]string{}
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		if !t.overlapping() && (t.queues() || !t.unplanned()) && !slices.Contains(f.without, t.Sink) {
+		if !t.Overlapping() && (t.Queues() || !t.Unplanned()) && !slices.Contains(f.without, t.Sink) {
 			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
 		}
 	}
@@ -75,21 +78,21 @@ func (c committer) pendingJobs(ctx context.Context, tx Tx, f *batchFacts) (map[s
 }
 
 // recordedTicks reads the recorded ticks of a batch's tasks that matter.
-func (c committer) recordedTicks(ctx context.Context, tx Tx, f *batchFacts) (Recorded, error) {
+func (c committer) recordedTicks(ctx context.Context, tx backend.Tx, f *batchFacts) (backend.Recorded, error) {
 	var queued []string
-	var since []TickKey
+	var since []task.TickKey
 	for i := range f.tasks {
 		t := &f.tasks[i]
 		// The policy may have been another one when the ticks were queued.
-		if (t.queues() || t.NextRun.After(f.now)) && !slices.Contains(f.without, t.Sink) {
+		if (t.Queues() || t.NextRun.After(f.now)) && !slices.Contains(f.without, t.Sink) {
 			queued = append(queued, t.ID)
 		}
 		if from, ok := c.behind(t, f.now); ok {
-			since = append(since, TickKey{t.ID, from})
+			since = append(since, task.TickKey{TaskID: t.ID, Due: from})
 		}
 	}
 	if len(queued)+len(since) == 0 {
-		return Recorded{}, nil
+		return backend.Recorded{}, nil
 	}
 	return tx.Ticks(ctx, queued, since)
 }
@@ -98,10 +101,10 @@ func (c committer) recordedTicks(ctx context.Context, tx Tx, f *batchFacts) (Rec
 // before, and since when: by a backfill after an outage, or before somebody set
 // nextrun back.
 func (c committer) behind(t *Task, now time.Time) (since time.Time, ok bool) {
-	if t.unplanned() || t.NextRun.After(now) {
+	if t.Unplanned() || t.NextRun.After(now) {
 		return since, false
 	}
-	if t.manual() {
+	if t.Manual() {
 		return t.NextRun, true
 	}
 	timer, err := c.timers.of(t)
@@ -113,8 +116,8 @@ func (c committer) behind(t *Task, now time.Time) (since time.Time, ok bool) {
 }
 
 // decide makes the plans of a batch.
-func (c committer) decide(mark string, b *batchFacts) []Plan {
-	plans := make([]Plan, len(b.tasks))
+func (c committer) decide(mark string, b *batchFacts) []task.Plan {
+	plans := make([]task.Plan, len(b.tasks))
 	for i := range b.tasks {
 		t := &b.tasks[i]
 		timer, err := c.timers.of(t)
@@ -122,17 +125,17 @@ func (c committer) decide(mark string, b *batchFacts) []Plan {
 			err = fmt.Errorf("sink %q: this scheduler has no submitter for it", t.Sink)
 		}
 		if err != nil {
-			plans[i] = blocked(t, err)
+			plans[i] = task.Blocked(t, err)
 			continue
 		}
-		f := facts{
-			now: b.now, queued: b.recorded.Queued[t.ID], decided: b.recorded.Decided[t.ID],
-			mark: mark, most: max(1, maxBatchTicks/len(b.tasks)),
+		f := task.Facts{
+			Now: b.now, Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
+			Mark: mark, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
-			f.pending = &p
+			f.Pending = &p
 		}
-		plans[i] = decide(t, timer, f, jobqueue.NewID)
+		plans[i] = task.Decide(t, timer, f, jobqueue.NewID)
 	}
 	return plans
 }

@@ -23,7 +23,7 @@ func TestClockIsToldOnce(t *testing.T) {
 		{3 * time.Second, 2 * time.Second, false}, // the answer may have taken that long
 		{time.Second, 2 * time.Second, true},
 	} {
-		asked := noon
+		asked := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 		answered := asked.Add(step.took)
 		skew, tell := c.compare(asked, answered, asked.Add(step.took/2).Add(step.ahead))
 		if tell != step.tell || skew != step.ahead {

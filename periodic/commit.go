@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // How long transactions wait for a row that somebody else has locked.
@@ -19,13 +22,13 @@ type committer struct {
 	role       role
 	submitters map[Sink]Submitter
 	timers     *timers
-	faultOf    func(error) Fault
+	faultOf    func(error) backend.Fault
 }
 
 // outcome is what a committed submit transaction did.
 type outcome struct {
-	kept  []*Plan          // of the tasks whose mark still held, in the order of the batch
-	plans map[string]*Plan // the same by the task's id
+	kept  []*task.Plan          // of the tasks whose mark still held, in the order of the batch
+	plans map[string]*task.Plan // the same by the task's id
 	ticks []Tick
 }
 
@@ -40,9 +43,9 @@ type outcome struct {
 // which stays locked until the end.
 //
 // What was lost on the way drops out; the rest of the batch is not affected.
-func (c committer) submit(ctx context.Context, wait time.Duration, mark string, plans []Plan) (outcome, error) {
+func (c committer) submit(ctx context.Context, wait time.Duration, mark string, plans []task.Plan) (outcome, error) {
 	var done outcome
-	err := c.role.update(ctx, wait, func(tx Tx) error {
+	err := c.role.update(ctx, wait, func(tx backend.Tx) error {
 		done = outcome{}
 		kept, err := tx.Advance(ctx, mark, plans)
 		if err != nil {
@@ -66,8 +69,8 @@ func (c committer) submit(ctx context.Context, wait time.Duration, mark string, 
 
 // keep notes the plans of the given tasks. Rows that are written in the order in
 // which others of their kind stand cost the database far less.
-func (o *outcome) keep(plans []Plan, ids []string) {
-	o.plans = make(map[string]*Plan, len(ids))
+func (o *outcome) keep(plans []task.Plan, ids []string) {
+	o.plans = make(map[string]*task.Plan, len(ids))
 	for _, id := range ids {
 		o.plans[id] = nil
 	}
@@ -82,14 +85,14 @@ func (o *outcome) keep(plans []Plan, ids []string) {
 
 // moved reports whether a batch got its tasks any further.
 func (o *outcome) moved() bool {
-	return len(o.ticks) > 0 || slices.ContainsFunc(o.kept, func(p *Plan) bool {
+	return len(o.ticks) > 0 || slices.ContainsFunc(o.kept, func(p *task.Plan) bool {
 		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
 	})
 }
 
 // recordTicks settles the queued ticks of the plans and adds the new ones. It
 // returns those that were recorded.
-func recordTicks(ctx context.Context, tx Tx, plans []*Plan) ([]Tick, error) {
+func recordTicks(ctx context.Context, tx backend.Tx, plans []*task.Plan) ([]Tick, error) {
 	settled, added := []Tick(nil), make([]Tick, 0, len(plans))
 	for _, p := range plans {
 		settled = append(settled, p.Settled...)
@@ -106,18 +109,18 @@ func recordTicks(ctx context.Context, tx Tx, plans []*Plan) ([]Tick, error) {
 	if err != nil || len(keys) == len(ticks) {
 		return ticks, err
 	}
-	have := make(map[TickKey]bool, len(keys))
+	have := make(map[task.TickKey]bool, len(keys))
 	for _, k := range keys {
-		have[TickKey{k.TaskID, k.Due.UTC()}] = true
+		have[task.TickKey{TaskID: k.TaskID, Due: k.Due.UTC()}] = true
 	}
-	return slices.DeleteFunc(ticks, func(t Tick) bool { return !have[TickKey{t.TaskID, t.Due.UTC()}] }), nil
+	return slices.DeleteFunc(ticks, func(t Tick) bool { return !have[task.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
 }
 
 // probe tries whether a sink takes anything at all.
 func (c committer) probe(ctx context.Context, sink Sink) error {
-	p, ok := c.submitters[sink].(Prober)
+	p, ok := c.submitters[sink].(backend.Prober)
 	if !ok {
 		return nil
 	}
-	return c.role.update(ctx, aloneWait, func(tx Tx) error { return p.Probe(ctx, tx.DBTX()) })
+	return c.role.update(ctx, aloneWait, func(tx backend.Tx) error { return p.Probe(ctx, tx.DBTX()) })
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Ticks that were decided before, by a backfill or before nextrun was set back,
@@ -70,10 +72,10 @@ func TestDecidedTicksAreLimited(t *testing.T) {
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
 		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx periodic.Tx) error {
-			recorded, err := tx.Ticks(f.Context(), nil, []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
+		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx backend.Tx) error {
+			recorded, err := tx.Ticks(f.Context(), nil, []task.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
 			decided := recorded.Decided
-			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
+			if n := len(decided["report"]); n != task.MaxDecided || len(decided) != 1 {
 				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
 			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {
 				f.Errorf("the oldest is %s", oldest)
@@ -101,15 +103,15 @@ func TestG2BesideVeryManyDecidedTicks(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*', 'allow')")
 		f.once()
 		now := f.due("report", 0)
-		first := now.Add(-time.Duration(3*periodic.MaxDecided) * time.Minute).Truncate(time.Minute)
+		first := now.Add(-time.Duration(3*task.MaxDecided) * time.Minute).Truncate(time.Minute)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', "+
 			map[string]string{
 				"postgres": "timestamp '" + utc(first) + "' + n * interval '1 minute'",
 				"sqlite":   "strftime('%Y-%m-%d %H:%M:%S.000000', '" + utc(first) + "', '+' || n || ' minutes')",
-			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*periodic.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
+			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*task.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
 		f.once()
-		f.want(3*periodic.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
+		f.want(3*task.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
 		f.want(1, "SELECT count(*) FROM job")
 		f.guarantees()
 	})

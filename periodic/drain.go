@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // maxInFlight is the greatest number of batches that are submitted at a time,
@@ -36,7 +38,7 @@ func (l *loop) drain(running, working context.Context) error {
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
 		l.absorbAll()
-		c := Claim{Mark: l.marks.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.apart()}
+		c := backend.Claim{Mark: l.marks.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.apart()}
 		b, claimErr := l.commit.claim(working, batchWait, c)
 		if claimErr != nil {
 			err = l.claimFailed(running, working, c, claimErr)
@@ -68,10 +70,10 @@ func (l *loop) drain(running, working context.Context) error {
 // leaveRoom returns the time of a claim that lets tasks which are on time pass
 // before the next ones that catch up, zero if this batch was such a claim, or
 // nothing catches up.
-func (b batch) leaveRoom(c Claim) time.Time {
+func (b batch) leaveRoom(c backend.Claim) time.Time {
 	newest := b.plans[len(b.plans)-1].Task
 	recent := b.now.Add(-onTime)
-	if !c.After.IsZero() || newest.NextRun.After(recent) || newest.unplanned() {
+	if !c.After.IsZero() || newest.NextRun.After(recent) || newest.Unplanned() {
 		return time.Time{}
 	}
 	return recent
@@ -100,7 +102,7 @@ func (l *loop) settle(running context.Context, r result) error {
 }
 
 // claimFailed has the tasks of a failed claim claimed in parts, beside the loop.
-func (l *loop) claimFailed(running, working context.Context, c Claim, cause error) error {
+func (l *loop) claimFailed(running, working context.Context, c backend.Claim, cause error) error {
 	l.addStale(c.Mark) // whether it was committed is not known
 	if !l.commit.isolatable(cause) {
 		return cause

@@ -6,6 +6,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic/leader"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // findings is what came of work beside the loop.
@@ -31,7 +33,7 @@ type setAside struct {
 	key   string
 	doing string
 	err   error
-	fault Fault
+	fault backend.Fault
 	keep  bool // the error need not be the row's: its ticks stay
 	// booked: its tick was skipped. The task is tried alone from now on, so that
 	// its next tick does not make a batch fail again.
@@ -58,23 +60,23 @@ func (f *findings) add(more findings) {
 }
 
 // fault says what to blame for an error.
-func (c committer) fault(err error) Fault {
+func (c committer) fault(err error) backend.Fault {
 	if errors.Is(err, leader.ErrLost) {
-		return FaultDatabase
+		return backend.FaultDatabase
 	}
 	return c.faultOf(err)
 }
 
 // isolatable reports whether an error may lie in one of several rows.
-func (c committer) isolatable(err error) bool { return c.fault(err) != FaultDatabase }
+func (c committer) isolatable(err error) bool { return c.fault(err) != backend.FaultDatabase }
 
 // cause is the same for the search: an error that nobody knows may be that of a
 // row, if other rows have none.
 func (c committer) cause(err error) isolate.Cause {
 	switch c.fault(err) {
-	case FaultLock:
+	case backend.FaultLock:
 		return isolate.Contended
-	case FaultDatabase:
+	case backend.FaultDatabase:
 		return isolate.Database
 	}
 	return isolate.Row

@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // hooked is a store that lets a test act at the seams of the scheduler.
 type hooked struct {
-	periodic.Store
+	backend.Store
 	peeks, updates atomic.Int64
 	// beforeUpdate, if not nil, runs before each transaction; its error is that
 	// of the transaction.
@@ -19,27 +20,27 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
+func (h *hooked) Peek(ctx context.Context, without backend.Apart) (backend.Peek, error) {
 	h.peeks.Add(1)
 	return h.Store.Peek(ctx, without)
 }
 
-func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	n := h.updates.Add(1)
 	if h.beforeUpdate != nil {
 		if err := h.beforeUpdate(n); err != nil {
 			return err
 		}
 	}
-	return h.Store.Update(ctx, wait, func(tx periodic.Tx) error { return fn(hookedTx{tx, h}) })
+	return h.Store.Update(ctx, wait, func(tx backend.Tx) error { return fn(hookedTx{tx, h}) })
 }
 
 type hookedTx struct {
-	periodic.Tx
+	backend.Tx
 	h *hooked
 }
 
-func (tx hookedTx) Advance(ctx context.Context, mark string, plans []periodic.Plan) ([]string, error) {
+func (tx hookedTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
 	kept, err := tx.Tx.Advance(ctx, mark, plans)
 	if err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -28,7 +29,7 @@ func bubble(t *testing.T, test func(f *fixture)) {
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 
 // run starts a scheduler over h and returns the function that stops it.
-func (f *fixture) run(h periodic.Store, change ...func(*periodic.Config)) (stop func()) {
+func (f *fixture) run(h backend.Store, change ...func(*periodic.Config)) (stop func()) {
 	f.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)

@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // What fails in a batch is taken care of beside the loop, by functions that
@@ -29,8 +32,8 @@ func (c committer) probeAll(ctx context.Context, sinks []Sink) (map[Sink]error, 
 	return bad, nil
 }
 
-// sink is what a plan has to do with its sink, empty if nothing.
-func (p *Plan) sink() Sink {
+// sinkOf is what a plan has to do with its sink, empty if nothing.
+func sinkOf(p *task.Plan) Sink {
 	submits := func(t Tick) bool { return t.Decision == Submitted }
 	if p.Cancel != "" || slices.ContainsFunc(p.Ticks, submits) || slices.ContainsFunc(p.Settled, submits) {
 		return p.Task.Sink
@@ -44,19 +47,19 @@ func (p *Plan) sink() Sink {
 func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f findings) {
 	f.marks = []string{b.mark}
 	plans := b.plans
-	submit := func(ctx context.Context, part []Plan, _ bool) error {
+	submit := func(ctx context.Context, part []task.Plan, _ bool) error {
 		done, err := c.submit(ctx, aloneWait, b.mark, part)
 		if err == nil {
 			f.done = append(f.done, batchDone{b, done})
 		}
 		return err
 	}
-	if c.fault(cause) != FaultRow {
+	if c.fault(cause) != backend.FaultRow {
 		if f.sinks, f.err = c.probeAll(ctx, sinksOf(plans)); f.err != nil {
 			return f
 		}
 		if len(f.sinks) > 0 {
-			plans = slices.DeleteFunc(slices.Clone(plans), func(p Plan) bool { _, bad := f.sinks[p.sink()]; return bad })
+			plans = slices.DeleteFunc(slices.Clone(plans), func(p task.Plan) bool { _, bad := f.sinks[sinkOf(&p)]; return bad })
 			if len(plans) == 0 {
 				return f
 			}
@@ -77,7 +80,7 @@ const searches = 4
 
 // search submits plans that failed together, in parts, without those that fail
 // alone.
-func (c committer) search(ctx context.Context, b batch, plans []Plan, cause error) []findings {
+func (c committer) search(ctx context.Context, b batch, plans []task.Plan, cause error) []findings {
 	parts := slices.Collect(slices.Chunk(plans, max(len(plans)/searches+1, searches)))
 	found := make([]findings, len(parts))
 	var searching sync.WaitGroup
@@ -90,8 +93,8 @@ func (c committer) search(ctx context.Context, b batch, plans []Plan, cause erro
 
 // searchPart searches a part of a batch. failed is true if the part is known to
 // have failed.
-func (c committer) searchPart(ctx context.Context, b batch, plans []Plan, cause error, failed bool) (f findings) {
-	submit := func(ctx context.Context, part []Plan, _ bool) error {
+func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, cause error, failed bool) (f findings) {
+	submit := func(ctx context.Context, part []task.Plan, _ bool) error {
 		done, err := c.submit(ctx, aloneWait, b.mark, part)
 		if err == nil {
 			f.done = append(f.done, batchDone{b, done})
@@ -103,7 +106,7 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []Plan, cause 
 			return f
 		}
 	}
-	found := isolate.Bisect(ctx, plans, cause, isolate.Search[Plan]{Try: submit, Judge: c.cause})
+	found := isolate.Bisect(ctx, plans, cause, isolate.Search[task.Plan]{Try: submit, Judge: c.cause})
 	for _, culprit := range found.Culprits {
 		c.failedAlone(ctx, b, culprit.Item, culprit.Err, &f)
 	}
@@ -121,10 +124,10 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []Plan, cause 
 
 // failedAlone books the tick of a row that the database refuses, and sets aside a
 // task that fails for another reason.
-func (c committer) failedAlone(ctx context.Context, b batch, p Plan, cause error, f *findings) {
+func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause error, f *findings) {
 	fault := c.fault(cause)
-	if fault == FaultRow {
-		done, err := c.submit(ctx, aloneWait, b.mark, []Plan{p.refused(cause)})
+	if fault == backend.FaultRow {
+		done, err := c.submit(ctx, aloneWait, b.mark, []task.Plan{refusedPlan(p, cause)})
 		if err == nil {
 			f.done = append(f.done, batchDone{b, done})
 			if p.NextRun.Sub(b.now) < soon {
@@ -141,16 +144,16 @@ func (c committer) failedAlone(ctx context.Context, b batch, p Plan, cause error
 // blame writes the problem of a task that is set aside, if the database takes it.
 // A lock is nothing that is wrong with the task.
 func (c committer) blame(ctx context.Context, key string, cause error) {
-	if c.fault(cause) != FaultLock {
-		_ = c.role.update(ctx, aloneWait, func(tx Tx) error {
+	if c.fault(cause) != backend.FaultLock {
+		_ = c.role.update(ctx, aloneWait, func(tx backend.Tx) error {
 			return tx.SetProblem(ctx, key, fmt.Sprintf("the task cannot be scheduled: %v", cause))
 		})
 	}
 }
 
-// refused is a plan without the jobs that the database refuses; its ticks and its
+// refusedPlan is a plan without the jobs that the database refuses; its ticks and its
 // problem say so.
-func (p Plan) refused(cause error) Plan {
+func refusedPlan(p task.Plan, cause error) task.Plan {
 	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
 	p.Cancel = ""
 	skip := func(ticks []Tick) []Tick {
@@ -166,10 +169,10 @@ func (p Plan) refused(cause error) Plan {
 	return p
 }
 
-func sinksOf(plans []Plan) []Sink {
+func sinksOf(plans []task.Plan) []Sink {
 	sinks := map[Sink]bool{}
 	for i := range plans {
-		if sink := plans[i].sink(); sink != "" {
+		if sink := sinkOf(&plans[i]); sink != "" {
 			sinks[sink] = true
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // isolateClaim claims and submits the given tasks, whose claim failed together,
 // except for those that fail alone.
-func (c committer) isolateClaim(ctx context.Context, claim Claim, keys []string, cause error, newMark func() string) (f findings) {
+func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys []string, cause error, newMark func() string) (f findings) {
 	f.candidate = keys
-	if c.fault(cause) != FaultRow {
+	if c.fault(cause) != backend.FaultRow {
 		sinks := slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool {
 			return slices.Contains(claim.Without.Sinks, s)
 		})
@@ -40,7 +42,7 @@ func (c committer) isolateClaim(ctx context.Context, claim Claim, keys []string,
 	if f.err != nil || ctx.Err() != nil {
 		return f
 	}
-	if claimed == 0 && c.fault(cause) == FaultUnknown {
+	if claimed == 0 && c.fault(cause) == backend.FaultUnknown {
 		f.err = cause
 		return f
 	}
@@ -73,7 +75,7 @@ func (c committer) submitOrIsolate(ctx context.Context, b batch) findings {
 }
 
 // retryAlone tries a task again that was set aside.
-func (c committer) retryAlone(ctx context.Context, key string, task asideTask, claim Claim) (f findings) {
+func (c committer) retryAlone(ctx context.Context, key string, task asideTask, claim backend.Claim) (f findings) {
 	claim.Limit, claim.Only = 1, []string{key}
 	b, err := c.claim(ctx, aloneWait, claim)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -131,6 +132,6 @@ func TestConfigIsValidated(t *testing.T) {
 }
 
 // noStore is a store that New must not touch.
-type noStore struct{ periodic.Store }
+type noStore struct{ backend.Store }
 
 func (noStore) Submitters() map[periodic.Sink]periodic.Submitter { return nil }

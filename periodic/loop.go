@@ -9,6 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/leader"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // lockedRetry is how soon due rows that somebody else has locked are tried
@@ -22,7 +24,7 @@ const clockSlack = time.Millisecond
 // somebody's lock is done beside it, by functions that return their findings.
 type loop struct {
 	cfg     Config
-	store   Store
+	store   backend.Store
 	commit  committer
 	role    role
 	marks   *marks
@@ -144,7 +146,7 @@ func (l *loop) finish(ctx context.Context) {
 
 // idle is why a round ended.
 type idle struct {
-	peek   Peek
+	peek   backend.Peek
 	locked bool // there are rows to take, but somebody else has locked them
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
 )
@@ -24,7 +25,7 @@ func (f *fixture) quick() *store.DB {
 }
 
 // inMode makes a scheduler, and the events that it tells of.
-func (f *fixture) inMode(s periodic.Store, name string, mode periodic.Mode, change ...func(*periodic.Config)) (*periodic.Scheduler, *events) {
+func (f *fixture) inMode(s backend.Store, name string, mode periodic.Mode, change ...func(*periodic.Config)) (*periodic.Scheduler, *events) {
 	f.Helper()
 	cfg := f.config(name)
 	cfg.Mode = mode

@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -155,7 +156,7 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 }
 
 // deaf is a store whose notifications are all lost.
-type deaf struct{ periodic.Store }
+type deaf struct{ backend.Store }
 
 func (deaf) Watch(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -27,11 +27,11 @@ func (f *fixture) waiting(tasks, ticks int) {
 }
 
 // peek looks for due tasks as a scheduler does.
-func (f *fixture) peek() periodic.Peek {
+func (f *fixture) peek() backend.Peek {
 	f.Helper()
-	peek, err := f.db.Periodic().Peek(f.Context(), periodic.Apart{})
+	peek, err := f.db.Periodic().Peek(f.Context(), backend.Apart{})
 	for more := peek.Ready; more && err == nil; {
-		var tended periodic.Tended
+		var tended backend.Tended
 		tended, err = f.db.Periodic().Tend(f.Context(), false)
 		peek.Due, more = peek.Due || tended.Ready, tended.More
 	}

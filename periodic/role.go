@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/leader"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // role is what a scheduler's mode makes of it: whether it may schedule, and how
@@ -23,7 +25,7 @@ type role interface {
 	await(ctx context.Context) error
 	// update runs fn in a transaction that commits only if this scheduler may
 	// still schedule; else it returns [leader.ErrLost].
-	update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
+	update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	// watch reports changes of tasks as long as they matter.
 	watch(ctx context.Context, wake func(), report func(error))
 	// judge is called by the loop with the result of each round.
@@ -39,7 +41,7 @@ type Status struct {
 }
 
 // shared is the role of a scheduler beside equals: marks keep them apart.
-type shared struct{ store Store }
+type shared struct{ store backend.Store }
 
 func (shared) join(context.Context) error             { return nil }
 func (shared) joinOnce(context.Context) (bool, error) { return true, nil }
@@ -49,7 +51,7 @@ func (shared) await(context.Context) error            { return nil }
 func (shared) judge(error)                            {}
 func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
 
-func (s shared) update(ctx context.Context, wait time.Duration, fn func(Tx) error) error {
+func (s shared) update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	return s.store.Update(ctx, wait, fn)
 }
 

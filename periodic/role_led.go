@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/leader"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // releaseTimeout bounds the release of the lock at the end; without it the
@@ -16,7 +18,7 @@ const releaseTimeout = 2 * time.Second
 
 // led is the role of a scheduler in the modes leader and exclusive.
 type led struct {
-	store   Store
+	store   backend.Store
 	locks   leader.Store
 	mode    Mode
 	lock    leader.Config
@@ -28,7 +30,7 @@ type led struct {
 
 // newLed returns the role of a scheduler that holds its lock under the given
 // name. wake is called when its part changes.
-func newLed(store Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
+func newLed(store backend.Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
 	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
 	l.lock = leader.Config{
 		Lock:      cfg.Lock.Name,
@@ -94,7 +96,7 @@ func (l *led) await(ctx context.Context) error {
 
 // update runs fn in a transaction that begins with a check of the lock, keeps
 // the lock's row locked, and ends with the term.
-func (l *led) update(ctx context.Context, wait time.Duration, fn func(Tx) error) error {
+func (l *led) update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	term, ok := l.elector.Term()
 	if !ok {
 		return leader.ErrLost
@@ -103,7 +105,7 @@ func (l *led) update(ctx context.Context, wait time.Duration, fn func(Tx) error)
 	defer end()
 	err := term.Enter(leading)
 	if err == nil {
-		err = l.store.Update(leading, wait, func(tx Tx) error {
+		err = l.store.Update(leading, wait, func(tx backend.Tx) error {
 			if err := l.locks.Guard(leading, tx.DBTX(), tx.Now(), term.Fence()); err != nil {
 				return err
 			}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // round schedules batch after batch until nothing is due or running ends.
@@ -33,7 +35,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			}
 			peek.Marked, locked = time.Time{}, true
 		}
-		var tended Tended
+		var tended backend.Tended
 		if peek.Ready || l.untended {
 			if tended, err = l.tend(working); err != nil {
 				return idle{}, err
@@ -80,7 +82,7 @@ func (l *loop) catchUp(ctx context.Context) error {
 }
 
 // peek looks at the database, and compares the clocks.
-func (l *loop) peek(ctx context.Context) (Peek, error) {
+func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	asked := time.Now()
 	p, err := l.store.Peek(ctx, l.aside.apart())
 	if err == nil {
@@ -92,9 +94,9 @@ func (l *loop) peek(ctx context.Context) (Peek, error) {
 }
 
 // tend looks after queued ticks, unless the table of their jobs cannot be used.
-func (l *loop) tend(ctx context.Context) (Tended, error) {
+func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
 	if l.aside.sinks.Has(SinkJob) {
-		return Tended{}, nil
+		return backend.Tended{}, nil
 	}
 	tended, err := l.store.Tend(ctx, l.untended)
 	l.untended = l.untended && err != nil
@@ -106,14 +108,14 @@ func (l *loop) tend(ctx context.Context) (Tended, error) {
 			}
 			return findings{sinks: bad, err: probed}
 		})
-		return Tended{}, nil
+		return backend.Tended{}, nil
 	}
 	return tended, err
 }
 
 // expired reports whether the earliest mark is older than the lease, or so far
 // in the future that only a clock that was set back can have left it there.
-func (l *loop) expired(p Peek) bool {
+func (l *loop) expired(p backend.Peek) bool {
 	age := p.Now.Sub(p.Marked)
 	return age > l.cfg.Lease || age < -l.cfg.Lease
 }
@@ -121,7 +123,7 @@ func (l *loop) expired(p Peek) bool {
 // clear removes expired marks, and those of a worker name if one is given. It
 // returns their number.
 func (l *loop) clear(ctx context.Context, worker string) (count int, err error) {
-	err = l.role.update(ctx, batchWait, func(tx Tx) (err error) {
+	err = l.role.update(ctx, batchWait, func(tx backend.Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, worker, l.cfg.Lease)
 		return err
 	})
@@ -139,7 +141,7 @@ func (l *loop) unmarkStale(ctx context.Context) error {
 		return nil
 	}
 	var left []string
-	err := l.store.Update(ctx, batchWait, func(tx Tx) (err error) {
+	err := l.store.Update(ctx, batchWait, func(tx backend.Tx) (err error) {
 		left, err = tx.Unmark(ctx, l.stale)
 		return err
 	})
@@ -174,7 +176,7 @@ func (l *loop) retryAside(running context.Context) {
 		return
 	}
 	l.retrying = true
-	without := Apart{Sinks: l.aside.sinks.Keys()}
+	without := backend.Apart{Sinks: l.aside.sinks.Keys()}
 	facts := maps.Clone(l.aside.facts)
 	l.start(func() findings {
 		f := findings{retried: true, sinks: map[Sink]error{}}
@@ -185,7 +187,7 @@ func (l *loop) retryAside(running context.Context) {
 			if running.Err() != nil {
 				break
 			}
-			f.add(l.commit.retryAlone(running, key, facts[key], Claim{Mark: l.marks.next(), Without: without}))
+			f.add(l.commit.retryAlone(running, key, facts[key], backend.Claim{Mark: l.marks.next(), Without: without}))
 		}
 		return f
 	})

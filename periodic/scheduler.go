@@ -6,6 +6,8 @@ import (
 	"maps"
 
 	"github.com/nextrun/nextrun/internal/service"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that
@@ -22,7 +24,7 @@ type Scheduler struct {
 
 // New returns a scheduler over a store. It returns an error that names the
 // field if the configuration is not valid. It does not touch the database.
-func New(store Store, cfg Config) (*Scheduler, error) {
+func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err

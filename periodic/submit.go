@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Limits of what a [Submitter] that does not copy args itself is given at once.
@@ -19,7 +22,7 @@ const (
 // cancelJobs cancels the jobs that ticks of this batch replace. Somebody else may
 // have locked a job: it is passed over, and returned by its tracker if it is
 // still pending. To submit another one would be to wait for that lock.
-func (c committer) cancelJobs(ctx context.Context, tx Tx, done outcome) (map[string]Pending, error) {
+func (c committer) cancelJobs(ctx context.Context, tx backend.Tx, done outcome) (map[string]Pending, error) {
 	replaced := map[string]bool{}
 	for _, t := range done.ticks {
 		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == Submitted || t.Decision == Queued
@@ -35,7 +38,7 @@ func (c committer) cancelJobs(ctx context.Context, tx Tx, done outcome) (map[str
 	}
 	inTheWay := map[string]Pending{}
 	for sink, jobs := range trackers {
-		canceller, ok := c.submitters[sink].(Canceller)
+		canceller, ok := c.submitters[sink].(backend.Canceller)
 		if !ok {
 			continue
 		}
@@ -60,7 +63,7 @@ func (c committer) cancelJobs(ctx context.Context, tx Tx, done outcome) (map[str
 
 // submitJobs submits the jobs of the recorded ticks, unless a job is in the way,
 // and changes the ticks whose job is not submitted.
-func (c committer) submitJobs(ctx context.Context, tx Tx, done *outcome, inTheWay map[string]Pending) error {
+func (c committer) submitJobs(ctx context.Context, tx backend.Tx, done *outcome, inTheWay map[string]Pending) error {
 	bySink := map[Sink][]jobqueue.Job{}
 	var waiting []string
 	for _, tick := range done.ticks {
@@ -75,7 +78,7 @@ func (c committer) submitJobs(ctx context.Context, tx Tx, done *outcome, inTheWa
 		if bySink[t.Sink] == nil {
 			bySink[t.Sink] = make([]jobqueue.Job, 0, len(done.ticks))
 		}
-		bySink[t.Sink] = append(bySink[t.Sink], t.job(tick, tx.Now()))
+		bySink[t.Sink] = append(bySink[t.Sink], t.Job(tick.JID, tick.Due, tx.Now()))
 	}
 	if err := done.refuse(ctx, tx, waiting, inTheWay); err != nil {
 		return err
@@ -93,8 +96,8 @@ func (c committer) submitJobs(ctx context.Context, tx Tx, done *outcome, inTheWa
 }
 
 // give hands jobs to a submitter, and returns the ids of those that it refused.
-func (c committer) give(ctx context.Context, tx Tx, submitter Submitter, jobs []jobqueue.Job) (refused []string, err error) {
-	if _, ok := submitter.(ArgsCopier); ok {
+func (c committer) give(ctx context.Context, tx backend.Tx, submitter Submitter, jobs []jobqueue.Job) (refused []string, err error) {
+	if _, ok := submitter.(backend.ArgsCopier); ok {
 		return submitter.Submit(ctx, tx.DBTX(), jobs)
 	}
 	err = withArgs(ctx, tx, jobs, func(part []jobqueue.Job) error {
@@ -106,7 +109,7 @@ func (c committer) give(ctx context.Context, tx Tx, submitter Submitter, jobs []
 }
 
 // withArgs reads the args of jobs and passes them on in parts of limited size.
-func withArgs(ctx context.Context, tx Tx, jobs []jobqueue.Job, give func([]jobqueue.Job) error) error {
+func withArgs(ctx context.Context, tx backend.Tx, jobs []jobqueue.Job, give func([]jobqueue.Job) error) error {
 	for len(jobs) > 0 {
 		part := jobs[:min(len(jobs), maxSubmitJobs)]
 		ids := make([]string, len(part))
@@ -143,7 +146,7 @@ const tableRefused = "the queue refused the job, although no job of the task is 
 // explain finds out why jobs were refused. As a rule somebody submitted a job of
 // that task since we looked. If that has ended meanwhile, the job is submitted
 // after all.
-func (c committer) explain(ctx context.Context, tx Tx, done *outcome, sink Sink, jobs []jobqueue.Job, refused []string) error {
+func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, sink Sink, jobs []jobqueue.Job, refused []string) error {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !slices.Contains(refused, j.JID) })
 	trackers := make([]string, len(jobs))
 	for i, j := range jobs {
@@ -168,7 +171,7 @@ func (c committer) explain(ctx context.Context, tx Tx, done *outcome, sink Sink,
 
 // refuse changes the ticks of jobs that are not submitted: because of the pending
 // job of their task, or because the queue does not take them.
-func (o *outcome) refuse(ctx context.Context, tx Tx, jids []string, pending map[string]Pending) error {
+func (o *outcome) refuse(ctx context.Context, tx backend.Tx, jids []string, pending map[string]Pending) error {
 	if len(jids) == 0 {
 		return nil
 	}
@@ -181,9 +184,9 @@ func (o *outcome) refuse(ctx context.Context, tx Tx, jids []string, pending map[
 		plan := o.plans[tick.TaskID]
 		tick.JID, tick.Decision, tick.Reason = "", Skipped, tableRefused
 		if p, ok := pending[tick.TaskID]; ok {
-			tick.Reason = skipReason(&p, tx.Now())
-			if plan.Task.queues() {
-				tick.Decision, tick.Reason = Queued, waitReason(&p, tx.Now())
+			tick.Reason = task.SkipReason(&p, tx.Now())
+			if plan.Task.Queues() {
+				tick.Decision, tick.Reason = Queued, task.WaitReason(&p, tx.Now())
 			}
 		} else if plan.Problem == "" {
 			plan.Problem = tableRefused

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
@@ -14,10 +17,10 @@ import (
 //
 // Tasks are validated before they are written: one that is not good gives a
 // [*TaskError]. A task that does not exist gives store.ErrNotFound.
-type Tasks struct{ store TaskStore }
+type Tasks struct{ store backend.TaskStore }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store TaskStore) *Tasks { return &Tasks{store} }
+func NewTasks(store backend.TaskStore) *Tasks { return &Tasks{store} }
 
 // NewTask returns an enabled task with the defaults of the table.
 func NewTask(id, task, timer string) Task {
@@ -33,15 +36,15 @@ func NewTask(id, task, timer string) Task {
 // Due, Problem and Created are not written. It returns a [*TaskError], or
 // store.ErrDuplicate if there is a task of that id.
 func (s *Tasks) Add(ctx context.Context, t Task) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return add(ctx, tx, t) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return add(ctx, tx, t) })
 }
 
 // AddTx is [Tasks.Add] inside the caller's transaction.
 func (s *Tasks) AddTx(ctx context.Context, tx jobqueue.DBTX, t Task) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return add(ctx, tx, t) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return add(ctx, tx, t) })
 }
 
-func add(ctx context.Context, tx TaskTx, t Task) error {
+func add(ctx context.Context, tx backend.TaskTx, t Task) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
@@ -52,15 +55,15 @@ func add(ctx context.Context, tx TaskTx, t Task) error {
 // wants to; an error of edit leaves all as it was. Only the columns that users
 // own are written: not ID, NextRun, Created, Worker, Marked, Due and Problem.
 func (s *Tasks) Update(ctx context.Context, id string, edit func(*Task) error) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return update(ctx, tx, id, edit) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
 }
 
 // UpdateTx is [Tasks.Update] inside the caller's transaction.
 func (s *Tasks) UpdateTx(ctx context.Context, tx jobqueue.DBTX, id string, edit func(*Task) error) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return update(ctx, tx, id, edit) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
 }
 
-func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) error {
+func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) error) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
@@ -70,11 +73,11 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 		return err
 	}
 	t.ID, t.NextRun = id, time.Time{}
-	rule := argsAny
+	rule := task.ArgsAny
 	if t.Args != args {
-		rule = argsJSON
+		rule = task.ArgsJSON
 	}
-	if err := t.validate(rule); err != nil {
+	if err := t.ValidateArgs(rule); err != nil {
 		return err
 	}
 	return about(id, tx.Save(ctx, t))
@@ -83,33 +86,33 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 // Enable enables a task. It is planned anew: ticks that it had while it was
 // disabled are not made up for.
 func (s *Tasks) Enable(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
 }
 
 // EnableTx is [Tasks.Enable] inside the caller's transaction.
 func (s *Tasks) EnableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
 }
 
 // Disable disables a task: it has no ticks until it is enabled. Jobs that were
 // submitted before are not affected.
 func (s *Tasks) Disable(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
 }
 
 // DisableTx is [Tasks.Disable] inside the caller's transaction.
 func (s *Tasks) DisableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
 }
 
 // Delete deletes a task. Its jobs and the record of its ticks stay.
 func (s *Tasks) Delete(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
 // DeleteTx is [Tasks.Delete] inside the caller's transaction.
 func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
 // RunNow has a task submitted at once, as a tick whose due is the database's
@@ -117,18 +120,18 @@ func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error
 // submitted in the transaction itself, or a [*PendingError] returned if the
 // task must not overlap and a job of it is not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx TaskTx) error { return runNow(ctx, tx, id) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return runNow(ctx, tx, id) })
 }
 
 // RunNowTx is [Tasks.RunNow] inside the caller's transaction.
 func (s *Tasks) RunNowTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx TaskTx) error { return runNow(ctx, tx, id) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return runNow(ctx, tx, id) })
 }
 
 // byHand is the reason of a tick of a task that is not enabled.
 const byHand = "run by hand; the task is not enabled"
 
-func runNow(ctx context.Context, tx TaskTx, id string) error {
+func runNow(ctx context.Context, tx backend.TaskTx, id string) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
@@ -140,7 +143,7 @@ func runNow(ctx context.Context, tx TaskTx, id string) error {
 	return about(id, err)
 }
 
-func (s *Tasks) join(ctx context.Context, tx jobqueue.DBTX, fn func(TaskTx) error) error {
+func (s *Tasks) join(ctx context.Context, tx jobqueue.DBTX, fn func(backend.TaskTx) error) error {
 	joined, err := s.store.Join(ctx, tx)
 	if err != nil {
 		return err

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Prune says what [Tasks.Apply] does with tasks that are not named.
@@ -68,7 +71,7 @@ func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
 		run = s.store.View
 	}
 	var changes []TaskChange
-	err := run(ctx, func(tx TaskTx) error {
+	err := run(ctx, func(tx backend.TaskTx) error {
 		changes = nil
 		rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
 		if err != nil {
@@ -100,7 +103,7 @@ func (a *Apply) validate() error {
 	seen := map[string]bool{}
 	for i := range a.Tasks {
 		t := &a.Tasks[i]
-		problems = append(problems, t.validate(argsText))
+		problems = append(problems, t.ValidateArgs(task.ArgsText))
 		if seen[t.ID] {
 			problems = append(problems, fmt.Errorf("task %q is there twice", t.ID))
 		}
@@ -155,7 +158,7 @@ func (a *Apply) prune(row *Task) Action {
 	return ""
 }
 
-func (a *Apply) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
+func (a *Apply) carryOut(ctx context.Context, tx backend.TaskTx, c TaskChange) error {
 	switch c.Action {
 	case ActionDisable:
 		return tx.Enable(ctx, c.ID, false)

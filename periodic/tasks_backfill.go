@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Backfill says which ticks of the past to make up for, and how fast.
@@ -42,14 +44,14 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 	if err != nil {
 		return err
 	}
-	future, err := t.future()
+	future, err := t.Future()
 	if err != nil {
 		return err
 	}
-	future.goTo(b.From.Add(-time.Microsecond))
-	for due := future.at.Due; !due.IsZero() && due.Before(b.To); due = future.at.Due {
-		future.advance()
-		if err := s.backfillTick(ctx, id, due, future.at.Due, b); err != nil {
+	future.GoTo(b.From.Add(-time.Microsecond))
+	for due := future.At.Due; !due.IsZero() && due.Before(b.To); due = future.At.Due {
+		future.Advance()
+		if err := s.backfillTick(ctx, id, due, future.At.Due, b); err != nil {
 			return about(id, err)
 		}
 	}
@@ -60,7 +62,7 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, b Backfill) error {
 	for waited := false; ; {
 		var jid string
-		err := s.store.Update(ctx, func(tx TaskTx) error {
+		err := s.store.Update(ctx, func(tx backend.TaskTx) error {
 			t, err := tx.Get(ctx, id, true)
 			if err != nil {
 				return err

@@ -3,6 +3,8 @@ package periodic
 import (
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // PendingError is returned by [Tasks.RunNow] for a task that is not enabled, if
@@ -17,7 +19,7 @@ func NewPendingError(p Pending, now time.Time) *PendingError { return &PendingEr
 
 // Error names the job.
 func (e *PendingError) Error() string {
-	return pendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+	return task.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
 // TickError is returned by [TaskTx].Submit for a tick that waits, or has had its

@@ -12,15 +12,15 @@ import (
 // task that starts later still does so. To end a pause early, set Starts to
 // the zero time.
 func (s *Tasks) Pause(ctx context.Context, id string, until time.Time) error {
-	return s.Update(ctx, id, func(t *Task) error { return t.pause(until) })
+	return s.Update(ctx, id, func(t *Task) error { return pause(t, until) })
 }
 
 // PauseTx is [Tasks.Pause] inside the caller's transaction.
 func (s *Tasks) PauseTx(ctx context.Context, tx jobqueue.DBTX, id string, until time.Time) error {
-	return s.UpdateTx(ctx, tx, id, func(t *Task) error { return t.pause(until) })
+	return s.UpdateTx(ctx, tx, id, func(t *Task) error { return pause(t, until) })
 }
 
-func (t *Task) pause(until time.Time) error {
+func pause(t *Task, until time.Time) error {
 	next, err := t.Upcoming(until.Add(-time.Microsecond), 1)
 	if err != nil {
 		return err

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue"
+
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Get returns a task.
 func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
 	var t Task
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
 		t, err = tx.Get(ctx, id, false)
 		return about(id, err)
 	})
@@ -20,7 +22,7 @@ func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
 // GetTx is [Tasks.Get] inside the caller's transaction.
 func (s *Tasks) GetTx(ctx context.Context, tx jobqueue.DBTX, id string) (Task, error) {
 	var t Task
-	err := s.join(ctx, tx, func(tx TaskTx) (err error) {
+	err := s.join(ctx, tx, func(tx backend.TaskTx) (err error) {
 		t, err = tx.Get(ctx, id, false)
 		return about(id, err)
 	})
@@ -31,7 +33,7 @@ func (s *Tasks) GetTx(ctx context.Context, tx jobqueue.DBTX, id string) (Task, e
 // filter asks for them.
 func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	var list []Task
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
 		list, err = listTasks(ctx, tx, filter)
 		return err
 	})
@@ -41,14 +43,14 @@ func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 // ListTx is [Tasks.List] inside the caller's transaction.
 func (s *Tasks) ListTx(ctx context.Context, tx jobqueue.DBTX, filter TaskFilter) ([]Task, error) {
 	var list []Task
-	err := s.join(ctx, tx, func(tx TaskTx) (err error) {
+	err := s.join(ctx, tx, func(tx backend.TaskTx) (err error) {
 		list, err = listTasks(ctx, tx, filter)
 		return err
 	})
 	return list, err
 }
 
-func listTasks(ctx context.Context, tx TaskTx, filter TaskFilter) ([]Task, error) {
+func listTasks(ctx context.Context, tx backend.TaskTx, filter TaskFilter) ([]Task, error) {
 	list, err := tx.List(ctx, filter)
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
@@ -59,10 +61,10 @@ func listTasks(ctx context.Context, tx TaskTx, filter TaskFilter) ([]Task, error
 // Ticks returns what became of ticks, the latest first.
 func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 	if filter.Limit == 0 {
-		filter.Limit = DefaultTickLimit
+		filter.Limit = backend.DefaultTickLimit
 	}
 	var list []Tick
-	err := s.store.View(ctx, func(tx TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
 		list, err = tx.Ticks(ctx, filter)
 		return err
 	})

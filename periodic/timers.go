@@ -31,13 +31,13 @@ type parsedTimer struct {
 func (m *timers) of(t *Task) (calendar.Schedule, error) {
 	key := timerKey{timer: t.Timer}
 	if isInterval(t.Timer) {
-		key.anchor = t.anchor()
+		key.anchor = t.Anchor()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	parsed, ok := m.known[key]
 	if !ok {
-		parsed.schedule, parsed.err = calendar.ParseAt(t.Timer, t.anchor())
+		parsed.schedule, parsed.err = calendar.ParseAt(t.Timer, t.Anchor())
 		if m.known == nil || len(m.known) >= maxTimers {
 			m.known = map[timerKey]parsedTimer{}
 		}

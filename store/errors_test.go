@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"testing"
 	"time"
 
@@ -193,7 +193,7 @@ func TestPostgresPassingErrors(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", statements, err, want)
 		}
-		if fault := (schedulerStore{db}).Fault(err); want != nil && fault != periodic.FaultDatabase && fault != periodic.FaultLock {
+		if fault := (schedulerStore{db}).Fault(err); want != nil && fault != backend.FaultDatabase && fault != backend.FaultLock {
 			t.Errorf("%s: fault %d: %v", statements, fault, err)
 		}
 	}

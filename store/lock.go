@@ -128,5 +128,5 @@ func (s lockStore) Watch(ctx context.Context, wake func(), report func(error)) {
 // Stall implements [leader.Store].
 func (s lockStore) Stall() time.Duration { return s.db.dialect.stall() }
 
-// Locks implements [periodic.Store].
+// Locks implements [backend.Store].
 func (s schedulerStore) Locks() leader.Store { return s.db.Locks() }

@@ -13,7 +13,7 @@ import (
 // from row to row inside the database, and its aggregate the task.
 type eventSubmitter struct{ db *DB }
 
-// CopiesArgs implements [periodic.ArgsCopier].
+// CopiesArgs implements [backend.ArgsCopier].
 func (eventSubmitter) CopiesArgs() {}
 
 // Pending implements [periodic.Submitter]: an event is over once it is written,

@@ -8,14 +8,15 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() periodic.Store { return schedulerStore{db} }
+func (db *DB) Periodic() backend.Store { return schedulerStore{db} }
 
 type schedulerStore struct{ db *DB }
 
-func (s schedulerStore) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+func (s schedulerStore) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	return s.db.updateWithin(ctx, wait, func(tx *Tx) error { return fn(schedulerTx{tx}) })
 }
 
@@ -30,17 +31,17 @@ func (s schedulerStore) Submitters() map[periodic.Sink]periodic.Submitter {
 	}
 }
 
-func (s schedulerStore) Fault(err error) periodic.Fault {
+func (s schedulerStore) Fault(err error) backend.Fault {
 	switch {
 	case errors.Is(err, ErrContended):
-		return periodic.FaultLock
+		return backend.FaultLock
 	case errors.Is(err, ErrBusy), errors.Is(err, ErrUnavailable),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return periodic.FaultDatabase
+		return backend.FaultDatabase
 	case errors.Is(err, ErrRefused):
-		return periodic.FaultRow
+		return backend.FaultRow
 	}
-	return periodic.FaultUnknown
+	return backend.FaultUnknown
 }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
@@ -56,9 +57,9 @@ type workSummary struct {
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
-func (s schedulerStore) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
+func (s schedulerStore) Peek(ctx context.Context, without backend.Apart) (backend.Peek, error) {
 	var found workSummary
-	peek := periodic.Peek{}
+	peek := backend.Peek{}
 	err := s.db.View(ctx, func(tx *Tx) (err error) {
 		peek.Now = tx.now
 		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
@@ -67,7 +68,7 @@ func (s schedulerStore) Peek(ctx context.Context, without periodic.Apart) (perio
 		return err
 	})
 	if err != nil {
-		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+		return backend.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	if found.Undated { // somebody wrote worker by hand: a mark that has expired
 		found.Marked = markTime(periodic.Unplanned)
@@ -76,7 +77,7 @@ func (s schedulerStore) Peek(ctx context.Context, without periodic.Apart) (perio
 	return peek, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (found workSummary, err error) {
+func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found workSummary, err error) {
 	args := []any{Timestamp(tx.now)}
 	but, args, err := tx.but(without, args)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // A scheduler leaves tasks out by their keys: ids in hexadecimal, which can be
@@ -38,7 +39,7 @@ func (tx schedulerTx) byKeys(placeholder int, keys []string) (query string, para
 
 // but is the condition that leaves tasks out, for the columns of an alias such as
 // "q.". It appends its parameters to args.
-func (tx schedulerTx) but(without periodic.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+func (tx schedulerTx) but(without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
 		ids, param, err := tx.byKeys(len(args)+1, without.Keys)
@@ -62,7 +63,7 @@ func (tx schedulerTx) but(without periodic.Apart, args []any) (condition func(al
 }
 
 // Candidates reads nothing but keys, so that no value of a row can make it fail.
-func (s schedulerStore) Candidates(ctx context.Context, c periodic.Claim) (keys []string, err error) {
+func (s schedulerStore) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
 	err = s.db.View(ctx, func(outer *Tx) error {
 		tx := schedulerTx{outer}
 		parts, args, err := tx.candidates(c, nil, false)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // claimColumns are the columns of periodic_task that a claim reads: all but args,
@@ -82,7 +83,7 @@ func deref(text *string) string {
 type candidates struct{ with, union string }
 
 // candidates appends its parameters to args.
-func (tx schedulerTx) candidates(c periodic.Claim, args []any, lock bool) (candidates, []any, error) {
+func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
 		suffix = tx.db.dialect.lockRows()
@@ -129,7 +130,7 @@ func (tx schedulerTx) candidates(c periodic.Claim, args []any, lock bool) (candi
 	return found, args, nil
 }
 
-func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
 	// A mark that a crash of the server loses is a mark that nobody holds: the
 	// fence of the submit transaction sees to the rest.
 	if err := tx.db.dialect.unimportant(ctx, tx.tx); err != nil {

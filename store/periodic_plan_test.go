@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -56,13 +56,13 @@ func explainLook(t *testing.T, db *DB, explain string) (plans [][]string) {
 	}
 	err := db.Update(t.Context(), func(outer *Tx) error {
 		tx := schedulerTx{&Tx{tx: explainer{outer.tx, explain, &plans}, db: db, now: outer.now}}
-		if found, err := tx.summary(t.Context(), periodic.Apart{}); err != nil || !found.Ready {
+		if found, err := tx.summary(t.Context(), backend.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
 		if found, err := tx.tend(t.Context(), false); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		_, err := tx.Claim(t.Context(), periodic.Claim{Mark: "w/1", Limit: 10})
+		_, err := tx.Claim(t.Context(), backend.Claim{Mark: "w/1", Limit: 10})
 		return err
 	})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // The triggers add a row to periodic_ready whenever the queued ticks of a task
@@ -52,18 +52,18 @@ const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 // Tend looks at to delete them.
 const maxForget = 5_000
 
-func (s schedulerStore) Tend(ctx context.Context, all bool) (done periodic.Tended, err error) {
+func (s schedulerStore) Tend(ctx context.Context, all bool) (done backend.Tended, err error) {
 	err = s.db.updateBriefly(ctx, func(tx *Tx) (err error) {
 		done, err = schedulerTx{tx}.tend(ctx, all)
 		return err
 	})
 	if err != nil {
-		return periodic.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
+		return backend.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
 	}
 	return done, nil
 }
 
-func (tx schedulerTx) tend(ctx context.Context, all bool) (done periodic.Tended, err error) {
+func (tx schedulerTx) tend(ctx context.Context, all bool) (done backend.Tended, err error) {
 	if err := tx.db.dialect.unimportant(ctx, tx.tx); err != nil {
 		return done, err
 	}
@@ -74,7 +74,7 @@ func (tx schedulerTx) tend(ctx context.Context, all bool) (done periodic.Tended,
 	}
 	forgotten, err := tx.forgetReady(ctx, maxForget)
 	if err != nil || forgotten == maxForget {
-		return periodic.Tended{More: true}, err // there are very many; look further next time
+		return backend.Tended{More: true}, err // there are very many; look further next time
 	}
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err

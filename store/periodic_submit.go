@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
 const manualAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
 
-func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []periodic.Plan) ([]string, error) {
+func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
 	columns := []field{{"task_id", fieldText}, {"due", fieldTime}, {"nextrun", fieldTime}, {"problem", fieldText}, {"hand", fieldTime}}
 	r, err := tx.db.newRecords(2, columns, len(plans), func(i int) []any {
 		p := plans[i]
@@ -55,15 +56,15 @@ type tickKeyRow struct {
 	Due    Timestamp
 }
 
-func tickKeys(rows []tickKeyRow) []periodic.TickKey {
-	keys := make([]periodic.TickKey, len(rows))
+func tickKeys(rows []tickKeyRow) []task.TickKey {
+	keys := make([]task.TickKey, len(rows))
 	for i, r := range rows {
-		keys[i] = periodic.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
+		keys[i] = task.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
 	}
 	return keys
 }
 
-func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
+func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []task.TickKey, err error) {
 	if len(settled) > 0 {
 		if keys, err = tx.settleTicks(ctx, settled); err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick
 	return keys, nil
 }
 
-func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
 	r, err := tx.tickRecords(1, ticks)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 		return nil, err
 	}
 	if added == int64(len(ticks)) { // as a rule; there is no need to send them back
-		keys := make([]periodic.TickKey, len(ticks))
+		keys := make([]task.TickKey, len(ticks))
 		for i, t := range ticks {
 			keys[i] = t.Key()
 		}
@@ -105,7 +106,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]pe
 	return tickKeys(rows), err
 }
 
-func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
+func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
 	r, err := tx.tickRecords(1, ticks)
 	if err != nil {
 		return nil, err

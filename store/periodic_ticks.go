@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
-func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (periodic.Recorded, error) {
-	found := periodic.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (backend.Recorded, error) {
+	found := backend.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]task.TickRange{}}
 	if len(queued) > 0 {
 		if err := tx.queuedTicks(ctx, queued, found.Queued); err != nil {
 			return found, err
@@ -36,7 +37,7 @@ func (tx schedulerTx) queuedTicks(ctx context.Context, ids []string, queued map[
 
 // decidedTicks reads from the newest row that is not after the tick on, since
 // that one may reach beyond it.
-func (tx schedulerTx) decidedTicks(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.TickRange) error {
+func (tx schedulerTx) decidedTicks(ctx context.Context, since []task.TickKey, decided map[string][]task.TickRange) error {
 	r, err := tx.db.newRecords(1, []field{{"id", fieldText}, {"since", fieldTime}}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
@@ -52,9 +53,9 @@ func (tx schedulerTx) decidedTicks(ctx context.Context, since []periodic.TickKey
 		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
-		ORDER BY k.due`, r.param, periodic.MaxDecided-1)
+		ORDER BY k.due`, r.param, task.MaxDecided-1)
 	for _, row := range rows {
-		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+		decided[row.TaskID] = append(decided[row.TaskID], task.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // table job. Args go from row to row inside the database.
 type jobSubmitter struct{ db *DB }
 
-// CopiesArgs implements [periodic.ArgsCopier].
+// CopiesArgs implements [backend.ArgsCopier].
 func (jobSubmitter) CopiesArgs() {}
 
 // Pending implements [periodic.Submitter]. It looks up each tracker by itself:
@@ -98,7 +98,7 @@ func (s jobSubmitter) missing(ctx context.Context, tx jobqueue.DBTX, jobs record
 	return jids, rows.Err()
 }
 
-// Cancel implements [periodic.Canceller].
+// Cancel implements [backend.Canceller].
 func (s jobSubmitter) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
 	r, err := s.db.newRecords(1, []field{{"jid", fieldText}}, len(jids), func(i int) []any { return []any{jids[i]} })
 	if err != nil {
@@ -114,13 +114,13 @@ func (s jobSubmitter) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []strin
 		RETURNING jid`), r.param, Timestamp(now)))
 }
 
-// Probe implements [periodic.Prober].
+// Probe implements [backend.Prober].
 func (jobSubmitter) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
 	return err
 }
 
-// Probe implements [periodic.Prober].
+// Probe implements [backend.Prober].
 func (eventSubmitter) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	for _, query := range []string{
 		`INSERT INTO event_aggregate (id) SELECT '' WHERE false`,

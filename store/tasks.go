@@ -8,22 +8,23 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Tasks returns the database as the store of [periodic.Tasks].
-func (db *DB) Tasks() periodic.TaskStore { return taskStore{db} }
+func (db *DB) Tasks() backend.TaskStore { return taskStore{db} }
 
 type taskStore struct{ db *DB }
 
-func (s taskStore) Update(ctx context.Context, fn func(periodic.TaskTx) error) error {
+func (s taskStore) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
 	return s.db.Update(ctx, func(tx *Tx) error { return fn(taskTx{tx}) })
 }
 
-func (s taskStore) View(ctx context.Context, fn func(periodic.TaskTx) error) error {
+func (s taskStore) View(ctx context.Context, fn func(backend.TaskTx) error) error {
 	return s.db.View(ctx, func(tx *Tx) error { return fn(taskTx{tx}) })
 }
 
-func (s taskStore) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, error) {
+func (s taskStore) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskTx, error) {
 	tx, err := s.db.join(ctx, outer)
 	return taskTx{tx}, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -51,7 +52,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task of that `id`")
 	flags.Var(&since, "since", "only those that were decided no longer ago than that")
 	flags.Var(&decision, "decision", "only those with that decision")
-	flags.IntVarP(&filter.Limit, "number", "n", periodic.DefaultTickLimit, "at most so many")
+	flags.IntVarP(&filter.Limit, "number", "n", backend.DefaultTickLimit, "at most so many")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"slices"
@@ -41,14 +41,14 @@ func (d *decider) withdraw(jid, reason string) {
 func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
 	return Tick{
 		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
-		Worker: d.mark, Decided: d.now,
+		Worker: d.Mark, Decided: d.Now,
 	}
 }
 
 // missed records the ticks from first to last, in a row for each run of them
 // that has not been decided before.
 func (d *decider) missed(first, last time.Time) {
-	for _, r := range d.decided {
+	for _, r := range d.Decided {
 		if first.IsZero() || r.First.After(last) {
 			break
 		}
@@ -77,7 +77,7 @@ func (d *decider) missedRun(first, last time.Time) {
 			break
 		}
 	}
-	tick := d.tick(first, Missed, missedReason(d.task, count, d.now.Sub(last)), "")
+	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last)), "")
 	tick.Missed, tick.Until = count, last
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

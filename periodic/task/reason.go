@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"fmt"
@@ -10,17 +10,19 @@ import (
 
 // The reasons of periodic_tick, in words for people. Times are UTC.
 
-func skipReason(p *Pending, now time.Time) string { return pendingText(p, now) }
+// SkipReason is why a tick is skipped while a job is pending.
+func SkipReason(p *Pending, now time.Time) string { return PendingText(p, now) }
 
-func waitReason(p *Pending, now time.Time) string {
+// WaitReason is why a tick waits.
+func WaitReason(p *Pending, now time.Time) string {
 	if p == nil {
 		return "an earlier tick is waiting"
 	}
-	return "waits: " + pendingText(p, now)
+	return "waits: " + PendingText(p, now)
 }
 
 func replaceReason(p *Pending, now time.Time) string {
-	return "waits for the end of the job that it replaces: " + pendingText(p, now)
+	return "waits for the end of the job that it replaces: " + PendingText(p, now)
 }
 
 func supersededReason(due time.Time) string {
@@ -42,9 +44,9 @@ func missedReason(t *Task, count int, age time.Duration) string {
 	return "nobody scheduled in time; the tick after them stands for them"
 }
 
-// pendingText says why a job is in the way: "the job of 02:00:00 has been
+// PendingText says why a job is in the way: "the job of 02:00:00 has been
 // running for 3 h 12 min (job 7f3a)".
-func pendingText(p *Pending, now time.Time) string {
+func PendingText(p *Pending, now time.Time) string {
 	if p == nil {
 		return "a job of the task is not final"
 	}

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"hash/fnv"

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"fmt"
@@ -53,18 +53,18 @@ func (s situation) decide(t *testing.T) Plan {
 	if s.ends != 0 {
 		task.Ends = minute(s.ends)
 	}
-	f := facts{now: noon, mark: "me/abc/1"}
+	f := Facts{Now: noon, Mark: "me/abc/1"}
 	if s.pending != "" {
-		f.pending = &Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
+		f.Pending = &Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
 	}
 	for _, m := range s.queued {
-		f.queued = append(f.queued, minute(m))
+		f.Queued = append(f.Queued, minute(m))
 	}
 	for _, r := range s.decided {
-		f.decided = append(f.decided, TickRange{minute(r[0]), minute(r[1])})
+		f.Decided = append(f.Decided, TickRange{minute(r[0]), minute(r[1])})
 	}
 	n := 0
-	return decide(task, timer, f, func() string { n++; return fmt.Sprintf("new%d", n) })
+	return Decide(task, timer, f, func() string { n++; return fmt.Sprintf("new%d", n) })
 }
 
 // text writes a plan in one line: ticks, settled queued ticks, the job to
@@ -241,7 +241,7 @@ func TestPlanOfUnplanned(t *testing.T) {
 			t.Fatal(err)
 		}
 		task := &Task{ID: "task", NextRun: Unplanned, Timer: test.timer, Starts: test.starts, Ends: test.ends}
-		p := decide(task, timer, facts{now: noon}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: noon}, func() string { return "new" })
 		if got := p.Due.Format(time.DateTime); got != test.due || !p.NextRun.Equal(p.Due) || p.Problem != test.problem || len(p.Ticks) > 0 {
 			t.Errorf("%s from %s to %s: due %s, nextrun %s, problem %q, %d ticks", test.timer, test.starts, test.ends,
 				got, p.NextRun, p.Problem, len(p.Ticks))
@@ -258,7 +258,7 @@ func TestDecideJitter(t *testing.T) {
 	}
 	for i := range 200 {
 		task := &Task{ID: fmt.Sprintf("task-%d", i), Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10", Jitter: 5 * time.Minute}
-		p := decide(task, timer, facts{now: minute(2)}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: minute(2)}, func() string { return "new" })
 		newest := p.Ticks[len(p.Ticks)-1].Due
 		delay := jitter(task.ID, minute(0), minute(10), task.Jitter)
 		if due := delay <= 2*time.Minute; due != newest.Equal(minute(0)) {
@@ -293,7 +293,7 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 			Catchup: CatchupNone, Grace: time.Minute,
 		}
 		task.NextRun = noon.Add(jitter(task.ID, noon, minute(10), task.Jitter))
-		p := decide(task, timer, facts{now: task.NextRun.Add(30 * time.Second)}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: task.NextRun.Add(30 * time.Second)}, func() string { return "new" })
 		if got := p.Ticks[0].Decision; got != Submitted {
 			t.Errorf("%s, %s after its nextrun: %s", task.ID, 30*time.Second, got)
 		}
@@ -307,7 +307,7 @@ func TestDecideLimitsTheBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := &Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: CatchupAll, Overlap: OverlapAllow}
-	p := decide(task, timer, facts{now: noon, most: 20}, func() string { return "new" })
+	p := Decide(task, timer, Facts{Now: noon, Most: 20}, func() string { return "new" })
 	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
 		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)
 	}

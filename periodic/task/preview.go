@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"container/heap"
@@ -15,17 +15,17 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return func(yield func(Upcoming) bool) {
 		futures := &earliestFirst{}
 		for i := range tasks {
-			if f, ok := tasks[i].planned(now); ok && f.at.NextRun.Before(until) {
+			if f, ok := tasks[i].planned(now); ok && f.At.NextRun.Before(until) {
 				*futures = append(*futures, f)
 			}
 		}
 		heap.Init(futures)
 		for futures.Len() > 0 {
 			f := (*futures)[0]
-			if !yield(f.at) {
+			if !yield(f.At) {
 				return
 			}
-			if f.next(now); f.at.Due.IsZero() || !f.at.NextRun.Before(until) {
+			if f.next(now); f.At.Due.IsZero() || !f.At.NextRun.Before(until) {
 				heap.Pop(futures)
 			} else {
 				heap.Fix(futures, 0)
@@ -36,42 +36,42 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 
 // next goes on to the next tick; of those that are due already the others are
 // missed, unless the task makes up for them all.
-func (f *future) next(now time.Time) {
-	if f.at.Task.Catchup != CatchupAll && f.at.Due.Before(now) {
-		f.goTo(now)
+func (f *Future) next(now time.Time) {
+	if f.At.Task.Catchup != CatchupAll && f.At.Due.Before(now) {
+		f.GoTo(now)
 		return
 	}
-	f.advance()
+	f.Advance()
 }
 
-// planned is the future of a task as its row says, from now on. It reports
+// planned is the Future of a task as its row says, from now on. It reports
 // whether there is any.
-func (t *Task) planned(now time.Time) (*future, bool) {
-	f, err := t.future()
+func (t *Task) planned(now time.Time) (*Future, bool) {
+	f, err := t.Future()
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
 	switch {
-	case t.unplanned():
-		f.goTo(now)
-	case t.manual():
-		f.at.Due, f.at.NextRun = t.NextRun, t.NextRun
+	case t.Unplanned():
+		f.GoTo(now)
+	case t.Manual():
+		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
 	default:
-		f.at.Due, f.at.NextRun = t.Due, t.NextRun
+		f.At.Due, f.At.NextRun = t.Due, t.NextRun
 	}
-	if f.at.Due.IsZero() || !f.at.NextRun.Before(Never) {
+	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) {
 		return nil, false
 	}
 	return f, true
 }
 
 // earliestFirst is a heap of futures.
-type earliestFirst []*future
+type earliestFirst []*Future
 
 func (h earliestFirst) Len() int { return len(h) }
 
 func (h earliestFirst) Less(i, j int) bool {
-	a, b := h[i].at, h[j].at
+	a, b := h[i].At, h[j].At
 	if !a.NextRun.Equal(b.NextRun) {
 		return a.NextRun.Before(b.NextRun)
 	}
@@ -81,7 +81,7 @@ func (h earliestFirst) Less(i, j int) bool {
 func (h earliestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push implements [heap.Interface].
-func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*future)) }
+func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*Future)) }
 
 // Pop implements [heap.Interface].
 func (h *earliestFirst) Pop() any {

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"fmt"
@@ -9,33 +9,33 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// facts is what a decision rests on beside the task.
-type facts struct {
-	now     time.Time
-	pending *Pending    // a job of the task that is not final
-	queued  []time.Time // due times of its queued ticks, oldest first
-	decided []TickRange // recorded already since the tick that it was claimed for, oldest first
-	mark    string
-	most    int // greatest number of ticks to decide; 0: maxCatchup
+// Facts is what a decision rests on beside the task.
+type Facts struct {
+	Now     time.Time
+	Pending *Pending    // a job of the task that is not final
+	Queued  []time.Time // due times of its queued ticks, oldest first
+	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
+	Mark    string
+	Most    int // greatest number of ticks to decide; 0: 1,000
 }
 
-// decide returns what becomes of a task that has been marked: its ticks that
+// Decide returns what becomes of a task that has been marked: its ticks that
 // are due, and when it is due next. It does no I/O; newID makes job ids.
-func decide(t *Task, timer calendar.Schedule, f facts, newID func() string) Plan {
+func Decide(t *Task, timer calendar.Schedule, f Facts, newID func() string) Plan {
 	d := decider{
-		task: t, facts: f, newID: newID,
+		task: t, Facts: f, newID: newID,
 		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
 		plan:  Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
-	if t.overlapping() {
-		d.pending = nil
+	if t.Overlapping() {
+		d.Pending = nil
 	}
 	d.takeQueued()
 	switch {
-	case t.unplanned():
-		d.planAfter(f.now)
-	case t.NextRun.After(f.now): // claimed for a queued tick
-	case t.manual():
+	case t.Unplanned():
+		d.planAfter(f.Now)
+	case t.NextRun.After(f.Now): // claimed for a queued tick
+	case t.Manual():
 		d.plan.Manual = t.NextRun
 		d.current(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
@@ -46,15 +46,15 @@ func decide(t *Task, timer calendar.Schedule, f facts, newID func() string) Plan
 	return d.plan
 }
 
-// blocked is the plan of a task whose timer cannot be read: never, until the
+// Blocked is the plan of a task whose timer cannot be read: never, until the
 // row is edited.
-func blocked(t *Task, problem error) Plan {
+func Blocked(t *Task, problem error) Plan {
 	return Plan{Task: t, Due: Never, NextRun: Never, Problem: problem.Error()}
 }
 
 // decider holds a decision while it is made.
 type decider struct {
-	facts
+	Facts
 	task    *Task
 	timer   bounded
 	claimed time.Time // the planned tick that the task was claimed for
@@ -71,8 +71,8 @@ func (d *decider) elapsed(first time.Time) {
 	}
 	if d.task.Catchup == CatchupAll {
 		tick, most := first, maxCatchup
-		if d.most > 0 {
-			most = min(most, d.most)
+		if d.Most > 0 {
+			most = min(most, d.Most)
 		}
 		for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
 			d.current(tick)
@@ -90,7 +90,7 @@ func (d *decider) elapsed(first time.Time) {
 		return
 	}
 	switch {
-	case d.task.Catchup == CatchupNone && d.now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
+	case d.task.Catchup == CatchupNone && d.Now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
 		d.missed(first, newest)
 	case newest.After(first):
 		d.missed(first, d.timer.Prev(newest))
@@ -104,15 +104,15 @@ func (d *decider) elapsed(first time.Time) {
 // knownUntil reports whether more ticks may be recorded than this decision knows,
 // and up to which tick it knows them.
 func (d *decider) knownUntil() (last time.Time, partly bool) {
-	if len(d.decided) < MaxDecided {
+	if len(d.Decided) < MaxDecided {
 		return last, false
 	}
-	return d.decided[len(d.decided)-1].Last, true
+	return d.Decided[len(d.Decided)-1].Last, true
 }
 
 // newestDue is the latest tick not before first that is due.
 func (d *decider) newestDue(first time.Time) time.Time {
-	newest := d.timer.Prev(d.now.Add(time.Microsecond))
+	newest := d.timer.Prev(d.Now.Add(time.Microsecond))
 	if newest.After(first) && !d.isDue(newest) { // its jitter is not over, that of its predecessor is
 		newest = d.timer.Prev(newest)
 	}
@@ -123,7 +123,7 @@ func (d *decider) newestDue(first time.Time) time.Time {
 }
 
 func (d *decider) isDue(tick time.Time) bool {
-	return tick.Equal(d.claimed) || !tick.Add(d.delay(tick)).After(d.now)
+	return tick.Equal(d.claimed) || !tick.Add(d.delay(tick)).After(d.Now)
 }
 
 func (d *decider) delay(tick time.Time) time.Duration {
@@ -140,7 +140,7 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 func (d *decider) planAt(tick time.Time) {
 	if tick.IsZero() {
 		d.plan.Due, d.plan.NextRun = Never, Never
-		if d.task.unplanned() && d.timer.Schedule.Next(Unplanned).IsZero() {
+		if d.task.Unplanned() && d.timer.Schedule.Next(Unplanned).IsZero() {
 			d.plan.Problem = fmt.Sprintf("warning: timer %q never elapses", d.task.Timer)
 		}
 		return
@@ -151,10 +151,10 @@ func (d *decider) planAt(tick time.Time) {
 // current decides the tick whose turn it is.
 func (d *decider) current(due time.Time) {
 	switch {
-	case slices.ContainsFunc(d.decided, func(r TickRange) bool { return r.First.Equal(due) }):
+	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
 	case d.isLate(due):
-		d.record(due, Late, lateReason(d.now.Sub(due), *d.task.Deadline), "")
-	case d.pending == nil && len(d.queued) == 0:
+		d.record(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
+	case d.Pending == nil && len(d.Queued) == 0:
 		d.submit(due)
 	default:
 		d.overlap(due)
@@ -162,7 +162,7 @@ func (d *decider) current(due time.Time) {
 }
 
 func (d *decider) isLate(due time.Time) bool {
-	return d.task.Deadline != nil && d.now.Sub(due) > *d.task.Deadline
+	return d.task.Deadline != nil && d.Now.Sub(due) > *d.task.Deadline
 }
 
 // submit records a tick as submitted; its job is pending from now on.
@@ -173,8 +173,8 @@ func (d *decider) submit(due time.Time) {
 }
 
 func (d *decider) expect(jid string, due time.Time) {
-	if !d.task.overlapping() {
-		d.pending = &Pending{JID: jid, State: jobqueue.Waiting, Due: due}
+	if !d.task.Overlapping() {
+		d.Pending = &Pending{JID: jid, State: jobqueue.Waiting, Due: due}
 	}
 }
 
@@ -182,61 +182,61 @@ func (d *decider) expect(jid string, due time.Time) {
 func (d *decider) overlap(due time.Time) {
 	switch d.task.Overlap {
 	case OverlapQueue:
-		d.queue(due, waitReason(d.pending, d.now))
+		d.queue(due, WaitReason(d.Pending, d.Now))
 	case OverlapReplace:
 		d.replace(due)
 	default:
-		d.record(due, Skipped, skipReason(d.pending, d.now), "")
+		d.record(due, Skipped, SkipReason(d.Pending, d.Now), "")
 	}
 }
 
 // queue lets a tick wait: with CatchupAll behind the others, else in their place.
 func (d *decider) queue(due time.Time, reason string) {
 	if d.task.Catchup == CatchupAll {
-		if len(d.queued) >= maxQueued {
+		if len(d.Queued) >= maxQueued {
 			d.record(due, Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
 			return
 		}
 	} else {
-		for _, older := range d.queued {
+		for _, older := range d.Queued {
 			d.settle(older, Skipped, supersededReason(due), "")
 		}
-		d.queued = nil
+		d.Queued = nil
 	}
 	d.record(due, Queued, reason, "")
-	d.queued = append(d.queued, due)
+	d.Queued = append(d.Queued, due)
 }
 
 // replace puts a tick in the place of the pending job.
 func (d *decider) replace(due time.Time) {
-	for _, older := range d.queued {
+	for _, older := range d.Queued {
 		d.settle(older, Skipped, supersededReason(due), "")
 	}
-	d.queued = nil
+	d.Queued = nil
 	switch {
-	case d.pending == nil:
+	case d.Pending == nil:
 		d.submit(due)
-	case d.isOwn(d.pending.JID): // of this very decision: it never gets into the queue
-		d.withdraw(d.pending.JID, supersededReason(due))
+	case d.isOwn(d.Pending.JID): // of this very decision: it never gets into the queue
+		d.withdraw(d.Pending.JID, supersededReason(due))
 		d.submit(due)
-	case d.pending.State == jobqueue.Waiting || d.pending.State == jobqueue.Stuck:
-		d.plan.Cancel = d.pending.JID
+	case d.Pending.State == jobqueue.Waiting || d.Pending.State == jobqueue.Stuck:
+		d.plan.Cancel = d.Pending.JID
 		d.submit(due)
 	default:
-		d.plan.Cancel = d.pending.JID
-		d.record(due, Queued, replaceReason(d.pending, d.now), "")
-		d.queued = append(d.queued, due)
+		d.plan.Cancel = d.Pending.JID
+		d.record(due, Queued, replaceReason(d.Pending, d.Now), "")
+		d.Queued = append(d.Queued, due)
 	}
 }
 
 // takeQueued submits the oldest queued tick that is not late if no job of the
 // task is pending: it goes before ticks that fall due now.
 func (d *decider) takeQueued() {
-	for len(d.queued) > 0 && d.pending == nil {
-		due := d.queued[0]
-		d.queued = d.queued[1:]
+	for len(d.Queued) > 0 && d.Pending == nil {
+		due := d.Queued[0]
+		d.Queued = d.Queued[1:]
 		if d.isLate(due) {
-			d.settle(due, Late, lateReason(d.now.Sub(due), *d.task.Deadline), "")
+			d.settle(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
 			continue
 		}
 		jid := d.newID()

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import (
 	"encoding/json"
@@ -60,19 +60,20 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // Validate returns a [*TaskError] if the table would refuse the task, or a
 // scheduler block it, and for args that are not JSON.
-func (t *Task) Validate() error { return t.validate(argsJSON) }
+func (t *Task) Validate() error { return t.ValidateArgs(ArgsJSON) }
 
-// argsRule says what the args of a task must be.
-type argsRule int
+// ArgsRule says what the args of a task must be.
+type ArgsRule int
 
+// The rules.
 const (
-	argsAny  argsRule = iota // as they stand in the table
-	argsText                 // something that both databases can hold
-	argsJSON
+	ArgsAny  ArgsRule = iota // as they stand in the table
+	ArgsText                 // something that both databases can hold
+	ArgsJSON
 )
 
-// validate is Validate with another rule for the args.
-func (t *Task) validate(args argsRule) error {
+// ValidateArgs is Validate with another rule for the args.
+func (t *Task) ValidateArgs(args ArgsRule) error {
 	v := validator{id: t.ID}
 	v.text("id", t.ID, true)
 	v.text("task", t.Task, true)
@@ -81,7 +82,7 @@ func (t *Task) validate(args argsRule) error {
 	v.text("submitter", t.Submitter, true)
 	v.text("summary", t.Summary, false)
 	v.args(t.Args, args)
-	if _, err := calendar.ParseAt(t.Timer, t.anchor()); err != nil {
+	if _, err := calendar.ParseAt(t.Timer, t.Anchor()); err != nil {
 		v.add("timer", err)
 	}
 	v.bounds(t.Starts, t.Ends)
@@ -136,13 +137,13 @@ func (v *validator) encoding(field, text string) {
 	}
 }
 
-func (v *validator) args(text string, rule argsRule) {
+func (v *validator) args(text string, rule ArgsRule) {
 	var value json.RawMessage
-	if err := json.Unmarshal([]byte(text), &value); rule == argsJSON && err != nil {
+	if err := json.Unmarshal([]byte(text), &value); rule == ArgsJSON && err != nil {
 		v.addf("args", "is not JSON: %w", err)
 		return
 	}
-	if rule != argsAny {
+	if rule != ArgsAny {
 		v.encoding("args", text)
 	}
 }

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import "time"
 
@@ -47,9 +47,9 @@ const maxCounted = 10_000
 // maxCatchup is the greatest number of ticks of one task in one batch.
 const maxCatchup = 1_000
 
-// maxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
 // leave room for those that are on time.
-const maxBatchTicks = 5_000
+const MaxBatchTicks = 5_000
 
 // maxQueued is the greatest number of ticks of a task that wait.
 const maxQueued = 1_000

@@ -1,10 +1,11 @@
-package periodic
+package backend
 
 import (
 	"context"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // TaskStore is the database as [Tasks] needs it; package store implements it.
@@ -22,11 +23,11 @@ type TaskStore interface {
 // task of an id they return ErrNotFound of package store.
 type TaskTx interface {
 	// Add adds a task; ErrDuplicate of package store if there is one of that id.
-	Add(ctx context.Context, t Task) error
+	Add(ctx context.Context, t task.Task) error
 	// Get reads a task; to edit it, it is locked until the transaction ends.
-	Get(ctx context.Context, id string, toEdit bool) (Task, error)
+	Get(ctx context.Context, id string, toEdit bool) (task.Task, error)
 	// Save writes the columns that users own, without NextRun.
-	Save(ctx context.Context, t Task) error
+	Save(ctx context.Context, t task.Task) error
 	// Enable enables or disables a task.
 	Enable(ctx context.Context, id string, enabled bool) error
 	// Run sets NextRun to now.
@@ -35,13 +36,13 @@ type TaskTx interface {
 	// that is zero, and Reason. A tick that was skipped, late or missed becomes a
 	// submitted one; if it is the first of several that were missed, these begin
 	// at Until from then on. Errors: [*TickError], [*PendingError].
-	Submit(ctx context.Context, t Task, tick Tick) (jid string, err error)
+	Submit(ctx context.Context, t task.Task, tick task.Tick) (jid string, err error)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
 	// List reads tasks in the order of their ids.
-	List(ctx context.Context, filter TaskFilter) ([]Task, error)
+	List(ctx context.Context, filter TaskFilter) ([]task.Task, error)
 	// Ticks reads ticks, the latest first.
-	Ticks(ctx context.Context, filter TickFilter) ([]Tick, error)
+	Ticks(ctx context.Context, filter TickFilter) ([]task.Tick, error)
 }
 
 // TaskFilter selects tasks; its zero value selects all.
@@ -57,10 +58,10 @@ type TaskFilter struct {
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {
-	TaskID   string    // of that task; empty: of all
-	Decision Decision  // with that decision; empty: any
-	Since    time.Time // decided at that time or later; zero: whenever
-	Limit    int       // at most so many; 0: [DefaultTickLimit]
+	TaskID   string        // of that task; empty: of all
+	Decision task.Decision // with that decision; empty: any
+	Since    time.Time     // decided at that time or later; zero: whenever
+	Limit    int           // at most so many; 0: [DefaultTickLimit]
 }
 
 // DefaultTickLimit is how many ticks are listed if not told otherwise.

@@ -1,4 +1,4 @@
-package periodic
+package task
 
 import "time"
 
@@ -69,23 +69,23 @@ type Task struct {
 	Problem  string         // what is wrong with the row; empty: nothing
 }
 
-// unplanned reports whether the task waits for its first plan.
-func (t *Task) unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
+// Unplanned reports whether the task waits for its first plan.
+func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
 
-// manual reports whether somebody else than a scheduler wrote NextRun.
-func (t *Task) manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
+// Manual reports whether somebody else than a scheduler wrote NextRun.
+func (t *Task) Manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
 
-// anchor is where intervals without `from` count from.
-func (t *Task) anchor() time.Time {
+// Anchor is where intervals without `from` count from.
+func (t *Task) Anchor() time.Time {
 	if !t.Starts.IsZero() {
 		return t.Starts
 	}
 	return t.Created
 }
 
-// overlapping reports whether a tick may be submitted while a job of the task
+// Overlapping reports whether a tick may be submitted while a job of the task
 // is not final.
-func (t *Task) overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }
+func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }
 
-// queues reports whether the policy makes ticks wait.
-func (t *Task) queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
+// Queues reports whether the policy makes ticks wait.
+func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }

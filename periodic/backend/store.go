@@ -1,4 +1,4 @@
-package periodic
+package backend
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.
@@ -27,7 +28,7 @@ type Store interface {
 	// reports failures and goes on.
 	Watch(ctx context.Context, wake func(), report func(error))
 	// Submitters returns the built-in submitters.
-	Submitters() map[Sink]Submitter
+	Submitters() map[task.Sink]Submitter
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what an error of the store means for the rows at work.
@@ -50,7 +51,7 @@ type Apart struct {
 	Keys []string // tasks
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
-	Sinks []Sink
+	Sinks []task.Sink
 }
 
 // Peek is what a scheduler needs to know to go to work, or to sleep.
@@ -97,18 +98,18 @@ type Tx interface {
 	// without Args: first those whose NextRun has come, earliest first, then
 	// unplanned ones, then those with a queued tick and no pending job. It passes
 	// over rows that others have locked.
-	Claim(ctx context.Context, c Claim) ([]Task, error)
+	Claim(ctx context.Context, c Claim) ([]task.Task, error)
 	// Ticks returns, by task, the due times of the queued ticks of some tasks,
 	// oldest first, and what is recorded already from a tick of others on, oldest
-	// first, at most [MaxDecided] rows of a task.
-	Ticks(ctx context.Context, queued []string, decidedSince []TickKey) (Recorded, error)
+	// first, at most [task.MaxDecided] rows of a task.
+	Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (Recorded, error)
 	// Advance writes Due, NextRun and Problem of the plans' tasks that still
 	// have the mark, removes it, and returns the ids of those tasks.
-	Advance(ctx context.Context, mark string, plans []Plan) ([]string, error)
+	Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error)
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.
-	Record(ctx context.Context, settled, added []Tick) ([]TickKey, error)
+	Record(ctx context.Context, settled, added []task.Tick) ([]task.TickKey, error)
 	// Args returns the args of tasks, of as many of the first ids as have
 	// maxBytes together, but of one at least.
 	Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error)
@@ -120,14 +121,14 @@ type Tx interface {
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
 type Recorded struct {
 	Queued  map[string][]time.Time
-	Decided map[string][]TickRange
+	Decided map[string][]task.TickRange
 }
 
 // Submitter puts the jobs of due tasks into a queue, in the scheduler's
-// transaction. There is one for each [Sink].
+// transaction. There is one for each [task.Sink].
 type Submitter interface {
 	// Pending returns, by tracker, a job of each tracker that is not final.
-	Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]Pending, error)
+	Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]task.Pending, error)
 	// Submit adds the jobs. It returns the ids of those that it refused, such as
 	// because a job of that tracker is not final; any other failure is an error,
 	// which rolls the transaction back.
@@ -139,7 +140,7 @@ type Submitter interface {
 // other submitters with their args, at most 500 or 8 MiB at a time.
 type ArgsCopier interface{ CopiesArgs() }
 
-// Canceller is a [Submitter] whose jobs the policy [OverlapReplace] can cancel:
+// Canceller is a [Submitter] whose jobs the policy [task.OverlapReplace] can cancel:
 // at once where no worker has them yet, else by asking the worker. Cancel passes
 // over jobs that somebody else has locked, and returns the ids of the others.
 type Canceller interface {
@@ -152,12 +153,4 @@ type Canceller interface {
 // wait, and those of other sinks do not.
 type Prober interface {
 	Probe(ctx context.Context, tx jobqueue.DBTX) error
-}
-
-// Pending is a job that is not final.
-type Pending struct {
-	JID     string
-	State   jobqueue.State
-	Due     time.Time // the tick it is for; zero: none
-	Started time.Time // zero: it has not
 }

@@ -1,0 +1,55 @@
+package periodic
+
+import (
+	"iter"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// The values that programs work with. Package task describes them.
+type (
+	Task       = task.Task
+	Tick       = task.Tick
+	Upcoming   = task.Upcoming
+	Pending    = task.Pending
+	Overlap    = task.Overlap
+	Catchup    = task.Catchup
+	Sink       = task.Sink
+	Decision   = task.Decision
+	TaskError  = task.TaskError
+	FieldError = task.FieldError
+	Submitter  = backend.Submitter
+	TaskFilter = backend.TaskFilter
+	TickFilter = backend.TickFilter
+)
+
+// Their constants.
+const (
+	OverlapSkip    = task.OverlapSkip
+	OverlapQueue   = task.OverlapQueue
+	OverlapReplace = task.OverlapReplace
+	OverlapAllow   = task.OverlapAllow
+	CatchupOne     = task.CatchupOne
+	CatchupNone    = task.CatchupNone
+	CatchupAll     = task.CatchupAll
+	SinkJob        = task.SinkJob
+	SinkEvent      = task.SinkEvent
+	Submitted      = task.Submitted
+	Skipped        = task.Skipped
+	Queued         = task.Queued
+	Late           = task.Late
+	Missed         = task.Missed
+)
+
+// Times of a task that has no next tick yet, or none any more.
+var (
+	Unplanned = task.Unplanned
+	Never     = task.Never
+)
+
+// Preview returns the ticks to come of tasks; see [task.Preview].
+func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
+	return task.Preview(tasks, now, until)
+}
