@@ -121,7 +121,7 @@ func (a *attempt) run(handler Handler, done func(outcome)) {
 		}
 		a.lease.Stop()
 		o.cause = context.Cause(a.ctx)
-		o.result = a.log.finish()
+		o.result = a.log.finish(a.job.JID)
 		a.cancel(nil)
 		done(o)
 	}()

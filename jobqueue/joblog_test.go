@@ -77,3 +77,26 @@ func TestLogAndProgressAreVisibleWhileTheJobRuns(t *testing.T) {
 		e.awaitEnd(jid, jobqueue.Success)
 	})
 }
+
+func TestLogOfAnAttemptIsBounded(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		const more = 1000
+		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
+			"t": func(_ context.Context, job *jobqueue.JobContext) error {
+				for range jobqueue.MaxLogLines + more {
+					job.Log(jobqueue.Info, "")
+				}
+				return nil
+			},
+		})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.awaitEnd(jid, jobqueue.Success)
+		if n, want := q.value("SELECT count(*) FROM joblog"), fmt.Sprint(jobqueue.MaxLogLines+2); n != want {
+			t.Errorf("%s lines, want %s", n, want)
+		}
+		last := q.value("SELECT message FROM joblog ORDER BY counter DESC LIMIT 1")
+		if want := fmt.Sprintf("the log of this attempt is full: %d more lines were left out", more); last != want {
+			t.Errorf("the last line is %q, want %q", last, want)
+		}
+	})
+}

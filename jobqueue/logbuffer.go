@@ -2,6 +2,7 @@ package jobqueue
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,6 +13,12 @@ import (
 const (
 	maxLines     = 2000
 	maxLineBytes = 2 << 20
+)
+
+// Bounds of the log of one attempt.
+const (
+	MaxLogLines = 100_000
+	MaxLogBytes = 64 << 20
 )
 
 // timedLine is a line with the time at which it was logged.
@@ -29,6 +36,9 @@ type logBuffer struct {
 	room     *sync.Cond
 	lines    []timedLine
 	bytes    int
+	taken    int // lines fetched so far
+	size     int // bytes of all lines so far
+	dropped  int // lines beyond the bounds
 	progress int
 	fetched  int // progress as last fetched
 	result   string
@@ -58,14 +68,17 @@ func (b *logBuffer) log(line backend.Line) {
 		b.notify(true)
 		b.room.Wait()
 	}
-	if b.over || b.full(2) {
-		b.mu.Unlock()
-		return
+	switch {
+	case b.over || b.full(2):
+	case b.dropped > 0 || b.taken+len(b.lines) >= MaxLogLines || b.size >= MaxLogBytes:
+		b.dropped++
+	default:
+		b.lines = append(b.lines, timedLine{line, at})
+		b.bytes += len(line.Message)
+		b.size += len(line.Message)
+		defer b.notify(false)
 	}
-	b.lines = append(b.lines, timedLine{line, at})
-	b.bytes += len(line.Message)
 	b.mu.Unlock()
-	b.notify(false)
 }
 
 func (b *logBuffer) full(times int) bool {
@@ -97,6 +110,7 @@ func (b *logBuffer) fetch() (lines []timedLine, progress int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	lines, b.lines, b.bytes = b.lines, nil, 0
+	b.taken += len(lines)
 	progress = -1
 	if b.progress != b.fetched {
 		progress, b.fetched = b.progress, b.progress
@@ -106,10 +120,14 @@ func (b *logBuffer) fetch() (lines []timedLine, progress int) {
 }
 
 // finish takes no more, and returns the result.
-func (b *logBuffer) finish() string {
+func (b *logBuffer) finish(jid string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over, b.closed = true, true
+	if b.dropped > 0 {
+		line := backend.NewLine(jid, Warn, fmt.Sprintf("the log of this attempt is full: %d more lines were left out", b.dropped))
+		b.lines = append(b.lines, timedLine{line, time.Now()})
+	}
 	b.room.Broadcast()
 	return b.result
 }

@@ -17,7 +17,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 	for name, set := range map[string]string{
 		"ISO time": "submitted = '2026-01-01T00:00:00'", "no time": "submitted = 'yesterday'", "number": "submitted = 1700000000",
 		"priority": "priority = 'high'", "fraction": "priority = 10.5", "retries": "retries = 'many'", "due": "due = 'soon'",
-		"single": "single = 'yes'", "args": "args = x'00ff'", "huge": "priority = 9223372036854775807",
+		"single": "single = 'yes'", "args": "args = x'00ff'", "huge": "priority = 9223372036854775807", "NUL": "group_ = 'g' || char(0)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -28,11 +28,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 			good := q.submit(jobqueue.Job{Task: "t"})[0]
 			e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
 			e.awaitEnd(good, jobqueue.Success)
-			if job := q.get(bad); !strings.HasPrefix(set, "priority") { // such a job is visible, but waits
-				e.awaitEnd(bad, jobqueue.Success)
-			} else if job.State != jobqueue.Waiting && job.State != jobqueue.Success {
-				t.Errorf("the job is %s", job.State)
-			}
+			e.awaitEnd(bad, jobqueue.Success)
 			if _, err := q.queue.List(q.ctx, jobqueue.Filter{}); err != nil {
 				t.Errorf("list: %v", err)
 			}

@@ -91,18 +91,23 @@ func (e explainer) QueryContext(ctx context.Context, query string, args ...any) 
 func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
 	db := backlog(t, storetest.PostgresURL(t))
 	for _, last := range []string{"", "a", "b", "z"} {
-		read := 0.0
-		for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last) {
-			var plans []struct{ Plan planNode }
-			if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
-				t.Fatal(err)
-			}
-			read += plans[0].Plan.read("job")
-		}
-		if read < 20 || read > 500 {
+		if read := claimReads(t, db, last); read < 20 || read > 500 {
 			t.Errorf("after group %q a claim of 50 jobs reads %g rows of job", last, read)
 		}
 	}
+}
+
+// claimReads is how many rows of job a claim reads on PostgreSQL.
+func claimReads(t *testing.T, db *DB, last string) (read float64) {
+	t.Helper()
+	for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last) {
+		var plans []struct{ Plan planNode }
+		if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
+			t.Fatal(err)
+		}
+		read += plans[0].Plan.read("job")
+	}
+	return read
 }
 
 // planNode is a node of PostgreSQL's plan as JSON.
