@@ -106,7 +106,7 @@ func TestCancelledJobThatFailsIsNotRetried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.queue.CancelTx(q.ctx, tx, jid); err != nil {
+		if _, err := q.queue.In(tx).Cancel(q.ctx, jid); err != nil {
 			t.Fatal(err)
 		}
 		close(release)

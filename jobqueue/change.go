@@ -29,16 +29,6 @@ func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
 	return state, err
 }
 
-// CancelTx is [Queue.Cancel] inside the caller's transaction.
-func (q *Queue) CancelTx(ctx context.Context, tx DBTX, jid string) (State, error) {
-	var state State
-	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
-		state, err = cancel(ctx, tx, jid)
-		return err
-	})
-	return state, err
-}
-
 func cancel(ctx context.Context, tx backend.QueueTx, jid string) (State, error) {
 	var after State
 	err := change(ctx, tx, "cancel", jid, func(job Job) (backend.Change, error) {
@@ -66,15 +56,10 @@ func (q *Queue) Retry(ctx context.Context, jid string) error {
 	}
 	err := again()
 	var overlap *OverlapError
-	if err == nil || errors.Is(err, ErrNotFinal) || errors.Is(err, ErrForeign) || errors.As(err, &overlap) {
+	if _, joined := q.store.(inTx); joined || err == nil || errors.Is(err, ErrNotFinal) || errors.Is(err, ErrForeign) || errors.As(err, &overlap) {
 		return err
 	}
 	return again() // another job may have come in between; it is named now
-}
-
-// RetryTx is [Queue.Retry] inside the caller's transaction.
-func (q *Queue) RetryTx(ctx context.Context, tx DBTX, jid string) error {
-	return q.join(ctx, tx, func(tx backend.QueueTx) error { return retry(ctx, tx, jid) })
 }
 
 func retry(ctx context.Context, tx backend.QueueTx, jid string) error {
@@ -103,11 +88,6 @@ func retry(ctx context.Context, tx backend.QueueTx, jid string) error {
 // [ErrTaken] for one that an executor has, [ErrFinal] for one that has ended.
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
 	return q.store.Update(ctx, func(tx backend.QueueTx) error { return setPriority(ctx, tx, jid, priority) })
-}
-
-// SetPriorityTx is [Queue.SetPriority] inside the caller's transaction.
-func (q *Queue) SetPriorityTx(ctx context.Context, tx DBTX, jid string, priority int) error {
-	return q.join(ctx, tx, func(tx backend.QueueTx) error { return setPriority(ctx, tx, jid, priority) })
 }
 
 func setPriority(ctx context.Context, tx backend.QueueTx, jid string, priority int) error {

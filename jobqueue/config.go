@@ -117,7 +117,7 @@ func (c Config) validate() error {
 			problems = append(problems, fmt.Errorf("jobqueue.Config.%s is %v; use %s", field, value, bound))
 		}
 	}
-	check(c.Name != "", "Name", `""`, "a name that tells this process from others, such as the host's")
+	check(c.Name != "", "Name", `""`, "a name that sets this process apart from others, such as the host's")
 	check(!strings.Contains(c.Name, "/"), "Name", c.Name, "a name without '/'")
 	check(len(c.Name) <= maxName, "Name", fmt.Sprintf("%d bytes long", len(c.Name)), fmt.Sprintf("at most %d bytes", maxName))
 	check(backend.ValidText(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")

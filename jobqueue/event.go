@@ -8,7 +8,7 @@ type EventKind string
 // The kinds of events.
 const (
 	EventStarted     EventKind = "started"     // the executor began its work
-	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in hand
+	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight
 	EventStopped     EventKind = "stopped"     // the executor has ended
 	EventClaimed     EventKind = "claimed"     // Count jobs were taken
 	EventBegun       EventKind = "begun"       // Job runs now

@@ -74,7 +74,7 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 }
 
 // The beginning is committed, but the answer is lost, and then the executor is
-// told to stop: the handler was never called, so the job goes back.
+// stopped: the handler was never called, so the job goes back.
 func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		begun := make(chan string, 1)
@@ -136,7 +136,7 @@ func TestLeaseThatADatabaseWithoutAnswerHoldsEndsTheHandler(t *testing.T) {
 	})
 }
 
-// badError is an error that cannot be told.
+// badError is an error whose text cannot be had.
 type badError struct{ text string }
 
 func (e *badError) Error() string { return e.text }

@@ -9,7 +9,7 @@ import (
 )
 
 // Handler runs a job. It must return soon after ctx has ended; [context.Cause]
-// then tells why: [ErrCancelled], [ErrLeaseLost] or [ErrShutdown]. An error
+// then says why: [ErrCancelled], [ErrLeaseLost] or [ErrShutdown]. An error
 // sends the job to stuck, from where it is tried again, or to failed once
 // there were enough retries or the error is [Permanent].
 //
@@ -23,7 +23,7 @@ var (
 	// ErrCancelled: somebody asked for the cancellation of the job.
 	ErrCancelled = errors.New("the job was cancelled")
 	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
-	// executor has taken the job. What the handler returns is of no account.
+	// executor has taken the job. What the handler returns is ignored.
 	ErrLeaseLost = errors.New("the lease of the job was lost")
 	// ErrShutdown: the executor stops, and the grace time is over. Unless the
 	// handler returns nil the job goes back to waiting.

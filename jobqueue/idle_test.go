@@ -240,7 +240,7 @@ func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
 		if err := e.Stop(ctx); err == nil {
-			t.Error("nobody is told of the job that is left")
+			t.Error("Stop does not name the job that is left")
 		}
 	})
 }

@@ -16,16 +16,6 @@ func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 	return job, err
 }
 
-// GetTx is [Queue.Get] inside the caller's transaction.
-func (q *Queue) GetTx(ctx context.Context, tx DBTX, jid string) (Job, error) {
-	var job Job
-	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
-		job, err = tx.Job(ctx, jid)
-		return err
-	})
-	return job, err
-}
-
 // List returns jobs, those submitted last first, without their args.
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 	setDefault(&filter.Limit, DefaultListLimit)

@@ -117,8 +117,8 @@ func (l *loop) setAside(it item, cause isolate.Cause, err error) {
 	}
 }
 
-// setAllAside does so with jobs that fail for the same reason, or that there was
-// no time to tell apart.
+// setAllAside does so with jobs that fail for the same reason, or for which the
+// time of the search was over.
 func (l *loop) setAllAside(items []item, err error) error {
 	cause := l.e.store.Judge(err)
 	var named []string

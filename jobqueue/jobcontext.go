@@ -6,8 +6,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// JobContext is the job as its handler sees it: the row, and what the handler
-// may tell about it. It is safe for concurrent use; after the handler has
+// JobContext is the job as its handler sees it: the row, and ways to report on
+// it. It is safe for concurrent use; after the handler has
 // returned its methods do nothing.
 type JobContext struct {
 	Job
@@ -28,7 +28,7 @@ func (c *JobContext) Logf(level Level, format string, args ...any) {
 	c.Log(level, fmt.Sprintf(format, args...))
 }
 
-// SetProgress tells how far the job is, in percent; what is below 0 or above
+// SetProgress reports how far the job is, in percent; what is below 0 or above
 // 100 counts as that.
 func (c *JobContext) SetProgress(percent int) { c.log.setProgress(min(max(percent, 0), 100)) }
 

@@ -68,6 +68,6 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:
-		line.Error("the executor is kept from its work")
+		line.Error("executor cannot go on, retrying")
 	}
 }

@@ -131,7 +131,7 @@ func (l *loop) work(now time.Time) {
 	}
 }
 
-// failed puts the next try off. What was to be done is still to be done.
+// failed delays the next attempt. What was to be done stays to be done.
 func (l *loop) failed(err error, now time.Time) {
 	wait := pause(l.failures)
 	l.failures++

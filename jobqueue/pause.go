@@ -16,28 +16,10 @@ func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
 	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
 }
 
-// PauseTx is [Queue.Pause] inside the caller's transaction.
-func (q *Queue) PauseTx(ctx context.Context, tx DBTX, kind PauseKind, name string) error {
-	if err := checkPause(kind, name); err != nil {
-		return err
-	}
-	return q.join(ctx, tx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
-}
-
 // Resume ends a pause, and wakes executors. It reports whether there was one.
 func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
 	var was bool
 	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-		was, err = tx.Resume(ctx, kind, name)
-		return err
-	})
-	return was, err
-}
-
-// ResumeTx is [Queue.Resume] inside the caller's transaction.
-func (q *Queue) ResumeTx(ctx context.Context, tx DBTX, kind PauseKind, name string) (bool, error) {
-	var was bool
-	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
 		was, err = tx.Resume(ctx, kind, name)
 		return err
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// Errors of [Queue]; match with [errors.Is]. A job id that does not exist is
-// store.ErrNotFound.
+// Errors of [Queue]; match with [errors.Is]. A job that does not exist gives
+// [ErrNotFound].
 var (
 	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
 	ErrFinal = errors.New("the job has ended already")
@@ -36,23 +36,38 @@ func (e *OverlapError) Error() string {
 }
 
 // Queue puts jobs into the queue, watches and changes them. It is safe for
-// concurrent use. A method X is a transaction of its own; XTx is the same
-// inside the caller's transaction, after whose commit it takes effect.
+// concurrent use. Each method is a transaction of its own, unless the queue is
+// one that [Queue.In] returned.
 type Queue struct{ store backend.QueueStore }
 
 // NewQueue returns the queue of a database: NewQueue(db.Jobs()).
 func NewQueue(store backend.QueueStore) *Queue { return &Queue{store: store} }
 
-func (q *Queue) join(ctx context.Context, tx DBTX, fn func(backend.QueueTx) error) error {
-	joined, err := q.store.Join(ctx, tx)
+// In returns the same queue inside the caller's transaction: what its methods do
+// takes effect when that is committed. If one returns an error, roll the
+// transaction back.
+func (q *Queue) In(tx DBTX) *Queue { return &Queue{store: inTx{q.store, tx}} }
+
+// inTx is a queue's store inside the caller's transaction.
+type inTx struct {
+	backend.QueueStore
+	tx DBTX
+}
+
+func (s inTx) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
+	joined, err := s.Join(ctx, s.tx)
 	if err != nil {
 		return err
 	}
 	return fn(joined)
 }
 
+func (s inTx) View(ctx context.Context, fn func(backend.QueueTx) error) error {
+	return s.Update(ctx, fn)
+}
+
 // Watch calls wake whenever jobs may have been added, cancelled or made to wait
-// again, until ctx ends; report is told of failures, which are retried.
+// again, until ctx ends. It calls report on failures, and retries.
 func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
 	q.store.Watch(ctx, wake, report)
 }

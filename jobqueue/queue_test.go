@@ -52,18 +52,18 @@ func TestSubmitRefusesBadFields(t *testing.T) {
 	})
 }
 
-func TestSubmitTxFollowsTheTransaction(t *testing.T) {
+func TestSubmitInFollowsTheTransaction(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for _, commit := range []bool{false, true} {
 			tx, err := q.SQL.BeginTx(q.ctx, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			jids, err := q.queue.SubmitTx(q.ctx, tx, jobqueue.Job{Task: "t"})
+			jids, err := q.queue.In(tx).Submit(q.ctx, jobqueue.Job{Task: "t"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if job, err := q.queue.GetTx(q.ctx, tx, jids[0]); err != nil || job.Task != "t" {
+			if job, err := q.queue.In(tx).Get(q.ctx, jids[0]); err != nil || job.Task != "t" {
 				t.Errorf("inside: %+v, %v", job, err)
 			}
 			if !commit {

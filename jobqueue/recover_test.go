@@ -55,7 +55,7 @@ func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
 			t.Errorf("log %q", log)
 		}
 		if e.count(kind(jobqueue.EventInterrupted)) != 2 {
-			t.Error("the interruptions were not told")
+			t.Error("the interruptions were not reported")
 		}
 	})
 }

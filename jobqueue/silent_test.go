@@ -90,7 +90,7 @@ func (g gate) Write(p []byte) (int, error) {
 	return g.Writer.Write(p)
 }
 
-// A network that swallows all, without a word, costs the jobs in hand and some
+// A network that swallows all, without a word, costs the jobs in flight and some
 // time. Neither the executor nor the end of it waits for the network.
 func TestExecutorSurvivesASilentNetwork(t *testing.T) {
 	var n network

@@ -28,17 +28,6 @@ func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
 	return jids, err
 }
 
-// SubmitTx is [Queue.Submit] inside the caller's transaction, which must be
-// rolled back if it returns an error.
-func (q *Queue) SubmitTx(ctx context.Context, tx DBTX, jobs ...Job) ([]string, error) {
-	var jids []string
-	err := q.join(ctx, tx, func(tx backend.QueueTx) (err error) {
-		jids, err = submit(ctx, tx, jobs)
-		return err
-	})
-	return jids, err
-}
-
 func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {
 	jids := make([]string, len(jobs))
 	ready := make([]Job, len(jobs))

@@ -202,7 +202,7 @@ func (e *executor) await(n int, what string, fits func(jobqueue.Event) bool) {
 		case <-news:
 		case <-deadline:
 			e.dump()
-			e.q.Fatalf("waited in vain for %d events %s", n, what)
+			e.q.Fatalf("waited too long for %d events %s", n, what)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func receive[T any](q *fixture, ch <-chan T, what string) T {
 	case v := <-ch:
 		return v
 	case <-time.After(patience):
-		q.Fatalf("waited in vain for %s", what)
+		q.Fatalf("waited too long for %s", what)
 		panic("unreachable")
 	}
 }

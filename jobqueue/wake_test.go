@@ -10,7 +10,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// spy is a store that tells when its executor has nothing more to look for.
+// spy is a store that reports when its executor has nothing more to look for.
 type spy struct {
 	backend.Store
 	mu     sync.Mutex
@@ -30,7 +30,7 @@ func (s *spy) Sync(ctx context.Context, q backend.Request) (backend.Result, erro
 	return result, err
 }
 
-// count counts; an executor that was told of a change looks twice.
+// count counts; an executor that hears of a change looks twice.
 func (s *spy) count(empty bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
 	return newest[0].Started.Time().Sub(time.UnixMilli(newest[0].StartedMillis)).Round(time.Minute), nil
 }
 
-// RefuseLiveDocspell returns an error that wraps [ErrDocspell] and tells what to
+// RefuseLiveDocspell returns an error that wraps [ErrDocspell] and says what to
 // do if [DB.LiveDocspell] lists an executor.
 func (db *DB) RefuseLiveDocspell(ctx context.Context) error {
 	live, err := db.LiveDocspell(ctx)

@@ -38,7 +38,7 @@ func Example_transaction() {
 	defer tx.Rollback()
 	_, err = tx.ExecContext(ctx, `INSERT INTO invoice (id, total) VALUES ($1, $2)`, "2026-001", 1200)
 	must(err)
-	_, err = queue.SubmitTx(ctx, tx, jobqueue.Job{Task: "send-invoice", Args: `{"invoice": "2026-001"}`})
+	_, err = queue.In(tx).Submit(ctx, jobqueue.Job{Task: "send-invoice", Args: `{"invoice": "2026-001"}`})
 	must(err)
 	must(tx.Commit())
 

@@ -74,7 +74,7 @@ type Filter struct {
 	Limit   int    // at most so many; 0: [DefaultListLimit]
 }
 
-// DefaultListLimit is how many jobs or lines a list has if not told otherwise.
+// DefaultListLimit is how many jobs or lines a list has by default.
 const DefaultListLimit = 100
 
 // LogFilter selects lines of a job's log, oldest first.

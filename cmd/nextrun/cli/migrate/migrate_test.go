@@ -64,7 +64,7 @@ func TestServeOutlivesMigrateDown(t *testing.T) {
 		b.WaitFor("started  ")
 		s.Must(t, "migrate", "down", "--yes")
 		b.WaitFor("scheduler failed; trying again", "missing", "nextrun migrate up")
-		b.WaitFor("the executor is kept from its work", "missing", "nextrun migrate up")
+		b.WaitFor("executor cannot go on, retrying", "missing", "nextrun migrate up")
 		s.Must(t, "migrate", "up")
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
 		b.WaitFor("job submitted", "id=a")
