@@ -2,8 +2,6 @@ package event
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -71,11 +69,7 @@ func showEvent(env *ui.Env, e outbox.Event, asJSON bool) error {
 	if asJSON {
 		j := newEventJSON(&outbox.Record{Event: e})
 		j.Payload = &e.Payload
-		line, err := json.Marshal(j)
-		if err != nil {
-			return fmt.Errorf("write JSON: %w", err)
-		}
-		return env.Printf("%s\n", line)
+		return env.PrintJSONLine(j)
 	}
 	return env.Printf("%s  %s %d  %s  %s %d  %s\n", env.Moment(e.Created), ui.Cell(e.Topic), e.Position,
 		ui.Cell(e.Type), ui.Cell(e.AggregateID), e.AggregateVersion, ui.Cell(ui.Shorten(e.Payload)))

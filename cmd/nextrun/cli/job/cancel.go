@@ -41,7 +41,7 @@ func eachJob(env *ui.Env, use, short string, do func(context.Context, *jobqueue.
 					if err != nil {
 						return err
 					}
-					if err := env.Printf("%s %s\n", done, jid); err != nil {
+					if err := env.Printf("%s %s\n", done, ui.Cell(jid)); err != nil {
 						return err
 					}
 				}

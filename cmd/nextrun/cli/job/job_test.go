@@ -179,3 +179,41 @@ func TestJobLogWithoutCounters(t *testing.T) {
 		}
 	}
 }
+
+// What others wrote into the log reaches the terminal without commands for it, and
+// no line of a message looks like a line of the log.
+func TestJobLogIsSafeForTerminals(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		jid := s.Submit(t, "dump")
+		s.Exec(t, "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', '"+jid+"', 'in\x1b[31mfo', '2026-01-01 00:00:00', 'a\u009b2J\n2026-11-21 15:00:00 UTC  error  FORGED')")
+		log := s.Must(t, "job", "log", jid)
+		if strings.ContainsAny(log, "\x1b\u009b") || strings.Contains(log, "\n2026-11-21") || !strings.Contains(log, "FORGED") {
+			t.Errorf("the log is %q", log)
+		}
+		var line struct{ Level, Message string }
+		text := s.Must(t, "job", "log", jid, "--json")
+		if clitest.Decode(t, text, &line); strings.Contains(text, "\u009b") || line.Level != "in\x1b[31mfo" || line.Message[:3] != "a\u009b" {
+			t.Errorf("as JSON it is %q", text)
+		}
+		if r := s.Fails(t, ui.Failed, []string{"job", "cancel", "x\x1b[31m"}, "not found"); strings.Contains(r.Stderr, "\x1b") {
+			t.Errorf("an argument is echoed as %q", r.Stderr)
+		}
+	})
+}
+
+// One job with a time that JSON cannot express keeps no other from being listed.
+// SQLite refuses such times.
+func TestJobListJSONOfOddTimes(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.PostgresURL(t)}}
+	s.Must(t, "migrate", "up")
+	s.Submit(t, "good")
+	for jid, at := range map[string]string{"late": "294276-12-31 23:59:59", "infinite": "infinity", "bc": "0044-03-15 12:00:00 BC"} {
+		s.Exec(t, "INSERT INTO job (jid, task, submitted, due) VALUES ('"+jid+"', 't', '"+at+"', '"+at+"')")
+	}
+	var jobs []struct{ JID string }
+	if s.JSON(t, &jobs, "job", "list"); len(jobs) != 4 {
+		t.Errorf("got %+v", jobs)
+	}
+}

@@ -2,6 +2,8 @@ package job
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,5 +98,7 @@ func (l *jobLog) line(line jobqueue.LogLine) error {
 			Message string         `json:"message"`
 		}{line.Created, line.Level, line.Message})
 	}
-	return l.env.Printf("%s  %-5s  %s\n", l.env.Moment(line.Created), line.Level, ui.Printable(line.Message))
+	before := fmt.Sprintf("%s  %-5s  ", l.env.Moment(line.Created), ui.Cell(string(line.Level)))
+	message := strings.ReplaceAll(strings.ReplaceAll(line.Message, "\r\n", "\n"), "\n", "\n"+strings.Repeat(" ", len(before)))
+	return l.env.Printf("%s%s\n", before, message) // no further line of it looks like one of the log
 }

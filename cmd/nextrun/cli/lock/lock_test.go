@@ -81,3 +81,15 @@ func TestLockOfADeadHolderCanBeEnded(t *testing.T) {
 		}
 	})
 }
+
+func TestLockReleaseIsSafeForTerminals(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO scheduler_lock VALUES ('reports', 'dead`+"\x1b[31m\n"+`/1', 'h`+"\x1b"+`', 1, 3,
+			'2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2126-01-01 00:01:00.000000')`)
+		r := s.Fails(t, ui.Failed, []string{"lock", "release", "reports"}, "is held by dead?[31m /1")
+		if out := s.Must(t, "lock", "release", "reports", "--force"); strings.Contains(r.Stderr+out, "\x1b") {
+			t.Errorf("release says %q and %q", r.Stderr, out)
+		}
+	})
+}

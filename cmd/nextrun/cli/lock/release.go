@@ -59,10 +59,10 @@ func releaseLock(ctx context.Context, env *ui.Env, locks leader.Store, name stri
 	case !ok:
 		return fmt.Errorf("the lock %q has changed hands in this moment, and was left alone; see nextrun lock show", name)
 	case l.State() == leader.Held:
-		return env.Printf("the lock %q of %s is ended. %s\n", name, l.Holder, afterForce)
+		return env.Printf("the lock %q of %s is ended. %s\n", name, ui.Cell(l.Holder), afterForce)
 	}
 	return env.Printf("the lock %q of %s had expired %s; it is ended, and goes to whoever comes first\n",
-		name, l.Holder, distance(l.Expires, l.Now))
+		name, ui.Cell(l.Holder), distance(l.Expires, l.Now))
 }
 
 // afterForce tells what follows when the lock of a live holder is ended.
@@ -74,5 +74,5 @@ func heldText(l leader.Lock) string {
 	return fmt.Sprintf(`the lock %q is held by %s (host %s, pid %d), whose last heartbeat was %s.
 Stop that instance, and it releases the lock; if it is dead, the lock expires %s.
 To end the lock all the same, add --force. %s`,
-		l.Name, l.Holder, l.Hostname, l.PID, distance(l.Heartbeat, l.Now), distance(l.Expires, l.Now), afterForce)
+		l.Name, ui.Cell(l.Holder), ui.Cell(l.Hostname), l.PID, distance(l.Heartbeat, l.Now), distance(l.Expires, l.Now), afterForce)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -88,6 +89,10 @@ func (s *services) healthStage(flag string) stage {
 func (s *services) healthHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, r *http.Request) {
+		if !isLoopback(r.Host) {
+			http.Error(w, "ask by the address, such as 127.0.0.1, or as localhost", http.StatusMisdirectedRequest)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 		defer cancel()
 		report := s.healthReport(ctx)
@@ -99,6 +104,16 @@ func (s *services) healthHandler() http.Handler {
 		_ = json.NewEncoder(w).Encode(report) // whoever asked is gone
 	})
 	return mux
+}
+
+// isLoopback reports whether the header Host names this host. Any other name is
+// that of a web page that had a browser ask here (DNS rebinding).
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
 }
 
 func (s *services) healthReport(ctx context.Context) healthReport {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -17,7 +18,7 @@ func TestHealthOverTime(t *testing.T) {
 	ask := func(when string, wantStatus int, want stageHealth) {
 		t.Helper()
 		answer := httptest.NewRecorder()
-		s.healthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, healthPath, http.NoBody))
+		s.healthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+healthPath, http.NoBody))
 		var report healthReport
 		if err := json.Unmarshal(answer.Body.Bytes(), &report); err != nil {
 			t.Fatal(err)
@@ -43,4 +44,23 @@ func TestHealthOverTime(t *testing.T) {
 	ask("after the trouble", http.StatusOK, stageHealth{"database", stateUp, ""})
 	s.started.Store(false)
 	ask("while it stops", http.StatusServiceUnavailable, stageHealth{"database", stateUp, ""})
+}
+
+// A web page that has a browser ask here under another name gets nothing.
+func TestHealthAnswersToItsOwnNamesOnly(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]int{
+		"localhost:8321": http.StatusServiceUnavailable, "127.0.0.1:8321": http.StatusServiceUnavailable,
+		"[::1]:8321": http.StatusServiceUnavailable, "LocalHost": http.StatusServiceUnavailable, "127.0.0.2": http.StatusServiceUnavailable,
+		"evil.example:8321": http.StatusMisdirectedRequest, "10.0.0.1:8321": http.StatusMisdirectedRequest,
+		"localhost.evil.example": http.StatusMisdirectedRequest,
+	} {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequest(http.MethodGet, healthPath, http.NoBody)
+		request.Host = host
+		(&services{}).healthHandler().ServeHTTP(answer, request)
+		if answer.Code != want || want == http.StatusMisdirectedRequest && strings.Contains(answer.Body.String(), "stages") {
+			t.Errorf("Host %s: %d %s, want %d", host, answer.Code, answer.Body, want)
+		}
+	}
 }

@@ -63,7 +63,7 @@ func eachTask(env *ui.Env, use, short, done string, do func(context.Context, *pe
 					if err := do(c.Context(), tasks, id); err != nil {
 						return err
 					}
-					if err := env.Printf("%s %s\n", done, id); err != nil {
+					if err := env.Printf("%s %s\n", done, ui.Cell(id)); err != nil {
 						return err
 					}
 				}

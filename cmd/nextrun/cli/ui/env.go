@@ -32,7 +32,8 @@ var userinfo = regexp.MustCompile(`(://[^:/@\s]*:)[^@\s]*@`)
 // sampleUserinfo stands in messages that say how to write a URL.
 const sampleUserinfo = "://USER:PASSWORD@"
 
-// Complain writes a line to standard error, without the passwords of URLs.
+// Complain writes a line to standard error, without the passwords of URLs and
+// what would disturb a terminal.
 func (env *Env) Complain(format string, args ...any) {
 	line := userinfo.ReplaceAllStringFunc(fmt.Sprintf(format, args...), func(found string) string {
 		if found == sampleUserinfo {
@@ -40,12 +41,13 @@ func (env *Env) Complain(format string, args ...any) {
 		}
 		return userinfo.ReplaceAllString(found, "${1}xxxxx@")
 	})
-	_, _ = fmt.Fprintln(env.Stderr, line) // there is nobody left to tell
+	_, _ = fmt.Fprintln(env.Stderr, Printable(line)) // there is nobody left to tell
 }
 
-// Printf writes a result to standard output.
+// Printf writes a result for people to standard output, without what would
+// disturb a terminal.
 func (env *Env) Printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(env.Stdout, format, args...)
+	_, err := io.WriteString(env.Stdout, Printable(fmt.Sprintf(format, args...)))
 	return err
 }
 

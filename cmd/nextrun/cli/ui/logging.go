@@ -23,7 +23,7 @@ func (env *Env) Logger() *logrus.Logger {
 	}
 	logger.SetFormatter(lineFormatter{})
 	if env.Flags.LogFormat.Value == "json" {
-		logger.SetFormatter(&logrus.JSONFormatter{})
+		logger.SetFormatter(&jsonFormatter{})
 	}
 	return logger
 }

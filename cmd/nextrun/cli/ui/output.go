@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -69,27 +68,6 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 		return env.Printf("none\n")
 	}
 	return t.Write(env.Stdout)
-}
-
-// PrintJSON writes a value as indented JSON; a nil slice is an empty list.
-func (env *Env) PrintJSON(value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	if string(text) == "null" {
-		text = []byte("[]")
-	}
-	return env.Printf("%s\n", text)
-}
-
-// PrintJSONLine writes a value as JSON on one line.
-func (env *Env) PrintJSONLine(value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return env.Printf("%s\n", text)
 }
 
 // PrintFields writes names and values, without those that are empty.

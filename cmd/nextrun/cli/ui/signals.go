@@ -12,7 +12,8 @@ import (
 // LastWords is how long a process may take to end after a second signal.
 const LastWords = 2 * time.Second
 
-// WithSignals returns a context that ends with the first SIGINT or SIGTERM. With
+// WithSignals returns a context that ends with the first SIGINT, SIGTERM or
+// SIGHUP. With
 // a second one [Run] no longer waits for running jobs: their commands are ended,
 // and the process with them, within two seconds and with exit code 1. stop puts
 // everything back.
@@ -22,13 +23,20 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx = context.WithValue(ctx, atOnceKey{}, atOnce)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	over := make(chan struct{})
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		for _, cancel := range []context.CancelFunc{first, second} {
+		for cancels := []context.CancelFunc{first, second}; len(cancels) > 0; {
 			select {
-			case <-signals:
-				cancel()
+			case s := <-signals:
+				if s == syscall.SIGHUP && ctx.Err() != nil {
+					continue // the end of a session may send several
+				}
+				cancels[0]()
+				cancels = cancels[1:]
 			case <-over:
 				return
 			}

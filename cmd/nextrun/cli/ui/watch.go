@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"io"
 	"os"
 	"time"
 )
@@ -16,7 +17,7 @@ func (env *Env) Watch(ctx context.Context, write func() error) error {
 	defer tick.Stop()
 	for {
 		if env.OnTerminal() {
-			if err := env.Printf("\x1b[H\x1b[2J"); err != nil { // home, erase all: ECMA-48
+			if _, err := io.WriteString(env.Stdout, "\x1b[H\x1b[2J"); err != nil { // home, erase all: ECMA-48
 				return err
 			}
 		}
