@@ -27,15 +27,23 @@ func explainDates(r elapse.DateRule) string {
 	case days == "":
 		return "every day in " + months + years
 	case strings.Contains(days, monthMark):
-		return strings.ReplaceAll(days, monthMark, "of "+months) + years
+		only := ""
+		if months != "every month" {
+			only = " in " + months
+		}
+		return strings.NewReplacer(monthMark, "of "+months, onlyMark, only).Replace(days) + years
 	case months != "every month":
 		return days + " in " + months + years
 	}
 	return days + years
 }
 
-// monthMark stands for the months in the description of days.
-const monthMark = "\x00"
+// In the description of days, monthMark stands for "of" and the months, onlyMark for "in" and the
+// months, but for nothing if these are all.
+const (
+	monthMark = "\x00"
+	onlyMark  = "\x01"
+)
 
 // explainDays describes the days of a month; nothing for every day.
 func explainDays(rule elapse.MonthRule) string {
@@ -74,6 +82,9 @@ func joinDays(days, weekdays string, both bool) string {
 		return "on " + days + " " + monthMark
 	case both:
 		return weekdays + " that fall on " + days + " " + monthMark
+	}
+	if !strings.Contains(weekdays, monthMark) {
+		weekdays += onlyMark
 	}
 	return "on " + days + " " + monthMark + " and " + weekdays
 }

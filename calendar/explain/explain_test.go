@@ -42,6 +42,8 @@ func TestSchedule(t *testing.T) {
 		{"0 0 1,2,15W,L * *", "at 00:00 on the 1st and 2nd, the last day and the workday nearest to the 15th of every month, UTC"},
 		{"0 0 * 6 5L,1#2", "at 00:00 on the 2nd Monday of June and the last Friday of June, UTC"},
 		{"0 0 13 * 5", "at 00:00 on the 13th of every month and on Fridays, UTC"},
+		{"0 0 13 6 5", "at 00:00 on the 13th of June and on Fridays in June, UTC"},
+		{"0 0 1 6 5L", "at 00:00 on the 1st of June and on the last Friday of June, UTC"},
 		{"0 0 */12 * 5", "at 00:00 on Fridays that fall on the 1st, 13th and 25th of every month, UTC"},
 		{"0 0 1 * *,1", "at 00:00 every day, UTC"},
 		{"0 0 *,1 * *", "at 00:00 every day, UTC"},

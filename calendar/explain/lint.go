@@ -10,13 +10,15 @@ import (
 
 // The codes of findings. They are stable; the messages are not.
 const (
-	LintNever       = "never"        // the schedule never elapses again
-	LintLeapYears   = "leap-years"   // it elapses in leap years only
-	LintShortMonths = "short-months" // it names days that some of its months lack
-	LintMoved       = "dst-moved"    // a change of the clock moves an elapse
-	LintAdded       = "dst-added"    // a change of the clock repeats an hour, and elapses in it
-	LintMerged      = "dst-merged"   // a change of the clock makes two elapses one
-	LintFrequent    = "frequent"     // it elapses more often than wanted
+	LintNever       = "never"          // the schedule never elapses again
+	LintLeapYears   = "leap-years"     // it elapses in leap years only
+	LintShortMonths = "short-months"   // it names days that some of its months lack
+	LintEither      = "day-or-weekday" // a day of the month or a weekday is enough
+	LintUneven      = "uneven"         // a step does not divide its hour, minute or day
+	LintMoved       = "dst-moved"      // a change of the clock moves an elapse
+	LintAdded       = "dst-added"      // a change of the clock repeats an hour, and elapses in it
+	LintMerged      = "dst-merged"     // a change of the clock makes two elapses one
+	LintFrequent    = "frequent"       // it elapses more often than wanted
 )
 
 // Finding is something that the author of a timer may not expect. It is not an error.
@@ -31,7 +33,7 @@ type Finding struct {
 const lintYears = 2
 
 // Lint looks for surprises in a schedule from a given time on: that it never elapses, or in leap
-// years or some months only, what the changes of the clock in the two following years do to it, and
+// years or some months only, that its days or steps mean something else than they seem to, what the changes of the clock in the two following years do to it, and
 // whether two elapses in these years are closer than atLeast (0: any distance will do). It looks at
 // 10,000 elapses at most. Findings are in the order of their codes above. Schedules that this
 // package has not made are checked for never and frequent only.
@@ -43,7 +45,8 @@ func Lint(s calendar.Schedule, at time.Time, atLeast time.Duration) []Finding {
 	switch s := s.(type) {
 	case interface{ Elapses() *elapse.Set }:
 		set := s.Elapses()
-		list = append(lintDates(set), lintClock(set.Zone, set, set.Clock().EveryHour(), at)...)
+		list = append(append(lintDates(set), lintEither(set)...), lintUneven(set.Clock())...)
+		list = append(list, lintClock(set.Zone, set, set.Clock().EveryHour(), at)...)
 	case *elapse.Interval:
 		if s.Unit.Micros == 0 {
 			list = lintClock(s.Zone, s, false, at)
