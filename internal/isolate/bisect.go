@@ -9,12 +9,12 @@ import (
 type Cause int
 
 const (
-	// Database: the error is not one of a row, or nobody knows. Everything is
+	// Database means that the error is not one of a row, or nobody knows. Everything is
 	// tried again later; no row is blamed.
 	Database Cause = iota
-	// Row: the database refuses a row.
+	// Row means that the database refuses a row.
 	Row
-	// Contended: somebody else holds a lock for longer than we wait.
+	// Contended means that somebody else holds a lock for longer than we wait.
 	Contended
 )
 

@@ -43,7 +43,7 @@ func (tb *table) try(_ context.Context, items []int, brief bool) error {
 	}
 	for _, i := range items {
 		if err := tb.bad[i]; err != nil {
-			time.Sleep(tb.cost) // fake time
+			time.Sleep(tb.cost) //nolint:forbidigo // in a bubble of synctest it takes no time
 			return err
 		}
 	}

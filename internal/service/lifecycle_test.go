@@ -122,7 +122,7 @@ func TestHelpersEndBeforeTheServiceIsDone(t *testing.T) {
 			time.Sleep(time.Second) //nolint:forbidigo // in a bubble of synctest it takes no time
 			ended.Add(1)
 		}
-		if err := l.Start(t.Context(), func(context.Context, context.Context) {}, helper, helper); err != nil {
+		if err := l.Start(t.Context(), func(context.Context, context.Context) {}, []func(context.Context){helper, helper}...); err != nil {
 			t.Fatal(err)
 		}
 		<-l.Done()

@@ -76,7 +76,7 @@ func TestLevels(t *testing.T) {
 	log.Info("")
 	log.Warn("")
 	log.Error("")
-	log.Fatal("")
+	func() { log.Fatal("") }()
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -3,8 +3,9 @@ package cli
 import (
 	"runtime/debug"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 func versionCommand(env *ui.Env) *cobra.Command {

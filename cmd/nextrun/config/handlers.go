@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
 // handler reads what runs the jobs of a task. Some keys are for commands only.

@@ -20,6 +20,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Command returns `nextrun check`.
 func Command(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{

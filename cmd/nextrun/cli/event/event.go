@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Command returns `nextrun event` with its commands.
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "event",

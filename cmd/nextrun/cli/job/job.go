@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Command returns `nextrun job` with its commands.
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "job",

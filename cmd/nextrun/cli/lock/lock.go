@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
+// Command returns `nextrun lock` with its commands.
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "lock",

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Command returns `nextrun migrate` with its commands.
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "migrate",

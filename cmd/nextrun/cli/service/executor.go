@@ -3,10 +3,12 @@ package service
 import (
 	"errors"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
+// ExecutorCommand returns `nextrun executor`.
 func ExecutorCommand(env *ui.Env) *cobra.Command {
 	var f serviceFlags
 	command := &cobra.Command{

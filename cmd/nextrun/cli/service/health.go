@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
+// HealthCommand returns `nextrun health`.
 func HealthCommand(env *ui.Env) *cobra.Command {
 	var health string
 	var asJSON bool

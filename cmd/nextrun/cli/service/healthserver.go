@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 // healthPath is where the health of a process is told.

@@ -7,6 +7,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
+// RelayCommand returns `nextrun relay`.
 func RelayCommand(env *ui.Env) *cobra.Command {
 	var f serviceFlags
 	command := &cobra.Command{

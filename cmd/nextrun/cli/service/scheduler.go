@@ -1,10 +1,12 @@
 package service
 
 import (
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
+// SchedulerCommand returns `nextrun scheduler`.
 func SchedulerCommand(env *ui.Env) *cobra.Command {
 	var f serviceFlags
 	var once bool

@@ -1,10 +1,12 @@
 package service
 
 import (
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
+// ServeCommand returns `nextrun serve`.
 func ServeCommand(env *ui.Env) *cobra.Command {
 	var f serviceFlags
 	command := &cobra.Command{

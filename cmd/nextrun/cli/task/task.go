@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Command returns `nextrun task` with its commands.
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "task",

@@ -21,7 +21,7 @@ type tickJSON struct {
 	Decided  time.Time  `json:"decided"`
 }
 
-// printTicks writes what became of ticks.
+// Print writes what became of ticks.
 func Print(env *ui.Env, list []periodic.Tick, asJSON bool) error {
 	lines := []tickJSON{}
 	t := ui.NewTable("DUE", "TASK ID", "DECISION", "REASON OR JOB")

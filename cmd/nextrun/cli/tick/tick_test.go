@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -24,6 +24,7 @@ type nextOptions struct {
 	asJSON        bool
 }
 
+// NextCommand returns `nextrun next`.
 func NextCommand(env *ui.Env) *cobra.Command {
 	var o nextOptions
 	command := &cobra.Command{
@@ -113,7 +114,7 @@ func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Locatio
 	return PrintElapses(env, times, zone)
 }
 
-// zoneOf is the zone in which people think of a schedule: its own, or theirs if
+// ZoneOf is the zone in which people think of a schedule: its own, or theirs if
 // it names none.
 func ZoneOf(env *ui.Env, schedule calendar.Schedule) *time.Location {
 	if zone := calendar.Location(schedule); zone != time.UTC {
@@ -122,7 +123,7 @@ func ZoneOf(env *ui.Env, schedule calendar.Schedule) *time.Location {
 	return env.Zone
 }
 
-// printElapses writes when something elapses, in a zone and in UTC where that
+// PrintElapses writes when something elapses, in a zone and in UTC where that
 // differs, or that it never does.
 func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 	if len(times) == 0 {
@@ -159,7 +160,7 @@ func elapses(schedule calendar.Schedule, after time.Time, n int) []time.Time {
 	return list
 }
 
-// badTimer is wrong usage that shows the place in a timer.
+// BadTimer is wrong usage that shows the place in a timer.
 func BadTimer(err error) error {
 	var parseErr *calendar.ParseError
 	if !errors.As(err, &parseErr) {

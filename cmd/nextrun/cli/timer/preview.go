@@ -25,6 +25,7 @@ type previewOptions struct {
 	asJSON bool
 }
 
+// PreviewCommand returns `nextrun preview`.
 func PreviewCommand(env *ui.Env) *cobra.Command {
 	var o previewOptions
 	command := &cobra.Command{

@@ -18,7 +18,9 @@ type Choice struct {
 }
 
 func (c *Choice) String() string { return c.Value }
-func (c *Choice) Type() string   { return strings.Join(c.Allowed, "|") }
+
+// Type is what the help text says about the value.
+func (c *Choice) Type() string { return strings.Join(c.Allowed, "|") }
 
 // Set takes a value if it is allowed.
 func (c *Choice) Set(value string) error {
@@ -43,6 +45,7 @@ func (f *TimeFlag) String() string {
 	return f.Value.Format(time.RFC3339Nano)
 }
 
+// Type is what the help text says about the value.
 func (f *TimeFlag) Type() string { return "time" }
 
 // Set reads a time.
@@ -80,6 +83,7 @@ func (f *SecondsFlag) String() string {
 	return f.Value.String()
 }
 
+// Type is what the help text says about the value.
 func (f *SecondsFlag) Type() string { return "seconds" }
 
 // Set reads a duration.
@@ -100,7 +104,9 @@ func (f *SecondsFlag) Set(text string) error {
 type AgeFlag time.Duration
 
 func (f *AgeFlag) String() string { return "" }
-func (f *AgeFlag) Type() string   { return "age" }
+
+// Type is what the help text says about the value.
+func (f *AgeFlag) Type() string { return "age" }
 
 // Set reads an age.
 func (f *AgeFlag) Set(text string) error {
