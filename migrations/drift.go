@@ -79,6 +79,10 @@ func (m *Migrator) Drift(ctx context.Context) ([]Difference, error) {
 	if version, err := m.Version(ctx); err != nil || version != want.Version {
 		return nil, err
 	}
+	// While a migration is being written, the snapshot is not of it yet.
+	if files, err := m.checksum(); err != nil || files != want.Files {
+		return nil, err
+	}
 	found, err := m.recorded(ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ func (c comparison) differences(want []object) (list []Difference) {
 	known := map[string]bool{}
 	for _, w := range want {
 		known[w.key()] = true
-		if w.Own && c.found[w.Table] && w.Kind != kindColumn {
+		if w.Own && w.Kind != kindColumn && c.foundTableOf(w) {
 			continue
 		}
 		if problem := c.problem(w); problem != "" {
@@ -136,6 +140,12 @@ func (c comparison) differences(want []object) (list []Difference) {
 		list[i].Remedy = c.remedy(list[i])
 	}
 	return list
+}
+
+// foundTableOf reports whether nextrun has found the table that an object is for.
+// A function does not say for which table it is.
+func (c comparison) foundTableOf(w object) bool {
+	return c.found[w.Table] || w.Kind == kindFunction && len(c.found) > 0
 }
 
 // problem is what is wrong with an expected object, empty if nothing is.

@@ -2,9 +2,12 @@ package migrations
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -16,6 +19,7 @@ var snapshots embed.FS
 // made by `make snapshot`, and a test compares it with such a database.
 type snapshot struct {
 	Version int64    `json:"version"` // of the newest migration
+	Files   string   `json:"files"`   // checksum of the migrations
 	Server  string   `json:"server"`  // major version of PostgreSQL, which prints views in its own way
 	Objects []object `json:"objects"`
 }
@@ -61,6 +65,9 @@ func (m *Migrator) describe(ctx context.Context) (snapshot, error) {
 	if s.Version, err = m.Version(ctx); err != nil {
 		return s, err
 	}
+	if s.Files, err = m.checksum(); err != nil {
+		return s, err
+	}
 	if s.Server, err = m.server(ctx, m.db); err != nil {
 		return s, err
 	}
@@ -71,6 +78,23 @@ func (m *Migrator) describe(ctx context.Context) (snapshot, error) {
 		return strings.Compare(a.Table+"\x00"+a.Kind+"\x00"+a.Name, b.Table+"\x00"+b.Kind+"\x00"+b.Name)
 	})
 	return s, nil
+}
+
+// checksum is that of the migrations of the dialect.
+func (m *Migrator) checksum() (string, error) {
+	known, err := m.known()
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	for _, a := range known {
+		text, err := fs.ReadFile(m.files, string(m.dialect)+"/"+a.Name)
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", a.Name, err)
+		}
+		fmt.Fprintf(hash, "%s %d\n%s", a.Name, len(text), text)
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
 // server is the major version of PostgreSQL, empty for SQLite.
@@ -104,6 +128,6 @@ func (s snapshot) json() ([]byte, error) {
 		}
 		lines[i] = "  " + strings.TrimSpace(line.String())
 	}
-	return fmt.Appendf(nil, "{\"version\": %d, \"server\": %q, \"objects\": [\n%s\n]}\n",
-		s.Version, s.Server, strings.Join(lines, ",\n")), nil
+	return fmt.Appendf(nil, "{\"version\": %d, \"files\": %q, \"server\": %q, \"objects\": [\n%s\n]}\n",
+		s.Version, s.Files, s.Server, strings.Join(lines, ",\n")), nil
 }

@@ -1,6 +1,8 @@
 -- What PostgreSQL's types refuse, SQLite refuses here, in the tables that nextrun
 -- has created itself: ids, names, numbers, marks and times of a wrong type. In
--- tables that were found other programs may write as they always did.
+-- tables that were found other programs may write as they always did. Of an update
+-- only what it changes is checked, so that a row with an old wrong value can still
+-- be worked on.
 
 {{define "long"}}(typeof({{.}}) = 'text'){{end}}
 {{define "label"}}(typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
@@ -17,48 +19,48 @@
 -- +goose Up
 {{define "jobIdentity"}}
   SELECT CASE
-    WHEN NOT {{template "name" "NEW.jid"}} THEN RAISE(ABORT, 'job: jid {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.task"}} THEN RAISE(ABORT, 'job: task {{template "isName"}}')
-    WHEN NOT {{template "name" "NEW.group_"}} THEN RAISE(ABORT, 'job: group_ {{template "isName"}}')
-    WHEN NOT {{template "long" "NEW.args"}} THEN RAISE(ABORT, 'job: args {{template "isLong"}}')
-    WHEN NOT {{template "label" "NEW.subject"}} THEN RAISE(ABORT, 'job: subject {{template "isLabel"}}')
-    WHEN NOT {{template "label" "NEW.submitter"}} THEN RAISE(ABORT, 'job: submitter {{template "isLabel"}}')
-    WHEN NOT {{template "time" "NEW.submitted"}} THEN RAISE(ABORT, 'job: submitted {{template "isTime"}}')
-    WHEN NOT {{template "integer" "NEW.priority"}} THEN RAISE(ABORT, 'job: priority {{template "isInteger"}}: 0 is low, 10 is high')
-    WHEN NEW.tracker IS NOT NULL AND NOT {{template "name" "NEW.tracker"}} THEN RAISE(ABORT, 'job: tracker {{template "isName"}}, or NULL')
-    WHEN NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'job: due {{template "isTime"}}, or NULL')
-    WHEN typeof(NEW.single) <> 'integer' OR NEW.single NOT IN (0, 1) THEN RAISE(ABORT, 'job: single must be 0 or 1 (or false, true)')
+    WHEN {{if eq . "update"}}NEW.jid IS NOT OLD.jid AND {{end}}NOT {{template "name" "NEW.jid"}} THEN RAISE(ABORT, 'job: jid {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.task IS NOT OLD.task AND {{end}}NOT {{template "name" "NEW.task"}} THEN RAISE(ABORT, 'job: task {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.group_ IS NOT OLD.group_ AND {{end}}NOT {{template "name" "NEW.group_"}} THEN RAISE(ABORT, 'job: group_ {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.args IS NOT OLD.args AND {{end}}NOT {{template "long" "NEW.args"}} THEN RAISE(ABORT, 'job: args {{template "isLong"}}')
+    WHEN {{if eq . "update"}}NEW.subject IS NOT OLD.subject AND {{end}}NOT {{template "label" "NEW.subject"}} THEN RAISE(ABORT, 'job: subject {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.submitter IS NOT OLD.submitter AND {{end}}NOT {{template "label" "NEW.submitter"}} THEN RAISE(ABORT, 'job: submitter {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.submitted IS NOT OLD.submitted AND {{end}}NOT {{template "time" "NEW.submitted"}} THEN RAISE(ABORT, 'job: submitted {{template "isTime"}}')
+    WHEN {{if eq . "update"}}NEW.priority IS NOT OLD.priority AND {{end}}NOT {{template "integer" "NEW.priority"}} THEN RAISE(ABORT, 'job: priority {{template "isInteger"}}: 0 is low, 10 is high')
+    WHEN {{if eq . "update"}}NEW.tracker IS NOT OLD.tracker AND {{end}}NEW.tracker IS NOT NULL AND NOT {{template "name" "NEW.tracker"}} THEN RAISE(ABORT, 'job: tracker {{template "isName"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.due IS NOT OLD.due AND {{end}}NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'job: due {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.single IS NOT OLD.single AND {{end}}(typeof(NEW.single) <> 'integer' OR NEW.single NOT IN (0, 1)) THEN RAISE(ABORT, 'job: single must be 0 or 1 (or false, true)')
   END;
 {{end}}
 {{define "jobProgress"}}
   SELECT CASE
-    WHEN NOT {{template "name" "NEW.state"}} THEN RAISE(ABORT, 'job: state must be text: waiting, scheduled, running, stuck, failed, cancelled or success')
-    WHEN NOT {{template "integer" "NEW.retries"}} THEN RAISE(ABORT, 'job: retries {{template "isInteger"}}')
-    WHEN NOT {{template "integer" "NEW.progress"}} THEN RAISE(ABORT, 'job: progress {{template "isInteger"}}')
-    WHEN NOT {{template "integer" "NEW.interrupts"}} THEN RAISE(ABORT, 'job: interrupts {{template "isInteger"}}')
-    WHEN NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'job: worker {{template "isLabel"}}, or NULL')
-    WHEN typeof(NEW.startedmillis) NOT IN ('integer', 'null') THEN RAISE(ABORT, 'job: startedmillis must be an integer, or NULL')
-    WHEN NEW.started IS NOT NULL AND NOT {{template "time" "NEW.started"}} THEN RAISE(ABORT, 'job: started {{template "isTime"}}, or NULL')
-    WHEN NEW.finished IS NOT NULL AND NOT {{template "time" "NEW.finished"}} THEN RAISE(ABORT, 'job: finished {{template "isTime"}}, or NULL')
-    WHEN NEW.heartbeat IS NOT NULL AND NOT {{template "time" "NEW.heartbeat"}} THEN RAISE(ABORT, 'job: heartbeat {{template "isTime"}}, or NULL')
-    WHEN NEW.cancel IS NOT NULL AND NOT {{template "time" "NEW.cancel"}} THEN RAISE(ABORT, 'job: cancel {{template "isTime"}}, or NULL')
-    WHEN NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'job: retry {{template "isTime"}}, or NULL')
-    WHEN NEW.result IS NOT NULL AND NOT {{template "long" "NEW.result"}} THEN RAISE(ABORT, 'job: result {{template "isLong"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.state IS NOT OLD.state AND {{end}}NOT {{template "name" "NEW.state"}} THEN RAISE(ABORT, 'job: state must be text: waiting, scheduled, running, stuck, failed, cancelled or success')
+    WHEN {{if eq . "update"}}NEW.retries IS NOT OLD.retries AND {{end}}NOT {{template "integer" "NEW.retries"}} THEN RAISE(ABORT, 'job: retries {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.progress IS NOT OLD.progress AND {{end}}NOT {{template "integer" "NEW.progress"}} THEN RAISE(ABORT, 'job: progress {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.interrupts IS NOT OLD.interrupts AND {{end}}NOT {{template "integer" "NEW.interrupts"}} THEN RAISE(ABORT, 'job: interrupts {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.worker IS NOT OLD.worker AND {{end}}NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'job: worker {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.startedmillis IS NOT OLD.startedmillis AND {{end}}typeof(NEW.startedmillis) NOT IN ('integer', 'null') THEN RAISE(ABORT, 'job: startedmillis must be an integer, or NULL')
+    WHEN {{if eq . "update"}}NEW.started IS NOT OLD.started AND {{end}}NEW.started IS NOT NULL AND NOT {{template "time" "NEW.started"}} THEN RAISE(ABORT, 'job: started {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.finished IS NOT OLD.finished AND {{end}}NEW.finished IS NOT NULL AND NOT {{template "time" "NEW.finished"}} THEN RAISE(ABORT, 'job: finished {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.heartbeat IS NOT OLD.heartbeat AND {{end}}NEW.heartbeat IS NOT NULL AND NOT {{template "time" "NEW.heartbeat"}} THEN RAISE(ABORT, 'job: heartbeat {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.cancel IS NOT OLD.cancel AND {{end}}NEW.cancel IS NOT NULL AND NOT {{template "time" "NEW.cancel"}} THEN RAISE(ABORT, 'job: cancel {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.retry IS NOT OLD.retry AND {{end}}NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'job: retry {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.result IS NOT OLD.result AND {{end}}NEW.result IS NOT NULL AND NOT {{template "long" "NEW.result"}} THEN RAISE(ABORT, 'job: result {{template "isLong"}}, or NULL')
   END;
 {{end}}
 {{if not (found "job")}}
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_job_refuse_added BEFORE INSERT ON job
 BEGIN
-{{template "jobIdentity"}}
-{{template "jobProgress"}}
+{{template "jobIdentity" "insert"}}
+{{template "jobProgress" "insert"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER nextrun_job_refuse_edited
   BEFORE UPDATE OF jid, task, group_, args, subject, submitter, submitted, priority, tracker, due, single ON job
 BEGIN
-{{template "jobIdentity"}}
+{{template "jobIdentity" "update"}}
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
@@ -66,7 +68,7 @@ CREATE TRIGGER nextrun_job_refuse_moved
   BEFORE UPDATE OF state, retries, progress, interrupts, worker, startedmillis, started, finished, heartbeat, cancel, retry,
                    result ON job
 BEGIN
-{{template "jobProgress"}}
+{{template "jobProgress" "update"}}
 END;
 -- +goose StatementEnd
 {{end}}
