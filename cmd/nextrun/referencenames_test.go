@@ -35,7 +35,7 @@ func TestReferenceNames(t *testing.T) {
 	t.Parallel()
 	for section, want := range map[string][]string{
 		"States":     constants(t, "../../jobqueue/backend/state.go", "State"),
-		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
+		"Decisions":  constants(t, "../../periodic/task/tick.go", "Decision"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {
@@ -49,7 +49,7 @@ func TestReferenceNames(t *testing.T) {
 		}
 	}
 	for column, of := range map[string]string{"overlap": "Overlap", "catchup": "Catchup", "sink": "Sink"} {
-		for _, name := range constants(t, "../../periodic/task.go", of) {
+		for _, name := range constants(t, "../../periodic/task/task.go", of) {
 			if !strings.Contains(meanings["periodic_task."+column], "`"+name+"`") {
 				t.Errorf("docs/reference.md does not say what %s %s is", column, name)
 			}
