@@ -16,10 +16,7 @@ import (
 func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys []string, cause error, newMark func() string) (f findings) {
 	f.candidate = keys
 	if c.fault(cause) != backend.FaultRow {
-		sinks := slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool {
-			return slices.Contains(claim.Without.Sinks, s)
-		})
-		if f.sinks, f.err = c.probeAll(ctx, sinks); f.err != nil || len(f.sinks) > 0 {
+		if f.sinks, f.err = c.probeAll(ctx, c.sinksBut(claim.Without.Sinks)); f.err != nil || len(f.sinks) > 0 {
 			return f
 		}
 	}
@@ -46,20 +43,25 @@ func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys [
 		f.err = cause
 		return f
 	}
-	for _, culprit := range found.Culprits {
+	aside := found.Culprits
+	if claimed == 0 && len(found.Left) <= 2*isolate.MaxInARow { // all alike
+		for _, key := range found.Left {
+			aside = append(aside, isolate.Culprit[string]{Item: key, Err: found.Err})
+		}
+	}
+	for _, culprit := range aside {
 		c.blame(ctx, culprit.Item, culprit.Err)
 		f.setAside = append(f.setAside, setAside{culprit.Item, "claim", culprit.Err, c.fault(culprit.Err), true, false})
 	}
-	if claimed == 0 && len(found.Left) <= 2*isolate.MaxInARow { // all alike
-		for _, key := range found.Left {
-			c.blame(ctx, key, found.Err)
-			f.setAside = append(f.setAside, setAside{key, "claim", found.Err, c.fault(found.Err), true, false})
-		}
-	}
-	if claimed == 0 && len(f.setAside) == 0 {
+	if claimed == 0 && len(aside) == 0 {
 		f.err = cause
 	}
 	return f
+}
+
+// sinksBut returns all sinks but some.
+func (c committer) sinksBut(some []Sink) []Sink {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool { return slices.Contains(some, s) })
 }
 
 // submitOrIsolate submits a batch beside the loop.

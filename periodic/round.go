@@ -24,16 +24,12 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			continue // this look has left out tasks that are back
 		}
 		l.retryAside(running)
-		locked := false
-		if !peek.Marked.IsZero() && l.expired(peek) {
-			cleared, err := l.clear(working, "")
-			if err != nil {
-				return idle{}, err
-			}
-			if cleared > 0 {
-				continue
-			}
-			peek.Marked, locked = time.Time{}, true
+		cleared, locked, err := l.clearExpired(working, &peek)
+		if err != nil {
+			return idle{}, err
+		}
+		if cleared {
+			continue
 		}
 		var tended backend.Tended
 		if peek.Ready || l.untended {
@@ -111,6 +107,20 @@ func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
 		return backend.Tended{}, nil
 	}
 	return tended, err
+}
+
+// clearExpired removes expired marks. It reports whether it did, or could not
+// because somebody else has locked the rows.
+func (l *loop) clearExpired(ctx context.Context, peek *backend.Peek) (cleared, locked bool, err error) {
+	if peek.Marked.IsZero() || !l.expired(*peek) {
+		return false, false, nil
+	}
+	n, err := l.clear(ctx, "")
+	if err != nil || n > 0 {
+		return n > 0, false, err
+	}
+	peek.Marked = time.Time{}
+	return false, true, nil
 }
 
 // expired reports whether the earliest mark is older than the lease, or so far

@@ -16,7 +16,7 @@ import (
 // the same inside the caller's transaction, after whose commit it takes effect.
 //
 // Tasks are validated before they are written: one that is not good gives a
-// [*TaskError]. A task that does not exist gives store.ErrNotFound.
+// [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct{ store backend.TaskStore }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
@@ -34,7 +34,7 @@ func NewTask(id, task, timer string) Task {
 // Add adds a task; start from [NewTask]. A NextRun is honoured as if it were
 // set by hand; the zero time leaves the plan to the scheduler. Worker, Marked,
 // Due, Problem and Created are not written. It returns a [*TaskError], or
-// store.ErrDuplicate if there is a task of that id.
+// [ErrDuplicate] if there is a task of that id.
 func (s *Tasks) Add(ctx context.Context, t Task) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return add(ctx, tx, t) })
 }
@@ -120,18 +120,18 @@ func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error
 // submitted in the transaction itself, or a [*PendingError] returned if the
 // task must not overlap and a job of it is not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return runNow(ctx, tx, id) })
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })
 }
 
 // RunNowTx is [Tasks.RunNow] inside the caller's transaction.
 func (s *Tasks) RunNowTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return runNow(ctx, tx, id) })
+	return s.join(ctx, tx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })
 }
 
 // byHand is the reason of a tick of a task that is not enabled.
 const byHand = "run by hand; the task is not enabled"
 
-func runNow(ctx context.Context, tx backend.TaskTx, id string) error {
+func (s *Tasks) runNow(ctx context.Context, tx backend.TaskTx, id string) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
@@ -139,7 +139,7 @@ func runNow(ctx context.Context, tx backend.TaskTx, id string) error {
 	if t.Enabled {
 		return about(id, tx.Run(ctx, id))
 	}
-	_, err = tx.Submit(ctx, t, Tick{Reason: byHand}) // no scheduler claims it
+	_, err = s.submitTick(ctx, tx, t, Tick{Reason: byHand}) // no scheduler claims it
 	return about(id, err)
 }
 

@@ -67,7 +67,7 @@ func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time
 			if err != nil {
 				return err
 			}
-			jid, err = tx.Submit(ctx, t, Tick{Due: due, Until: following, Reason: backfilled})
+			jid, err = s.submitTick(ctx, tx, t, Tick{Due: due, Until: following, Reason: backfilled})
 			return err
 		})
 		var inTheWay *PendingError

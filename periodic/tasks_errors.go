@@ -14,16 +14,12 @@ type PendingError struct {
 	now     time.Time
 }
 
-// NewPendingError returns the error for a pending job as of now.
-func NewPendingError(p Pending, now time.Time) *PendingError { return &PendingError{p, now} }
-
 // Error names the job.
 func (e *PendingError) Error() string {
 	return task.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
-// TickError is returned by [TaskTx].Submit for a tick that waits, or has had its
-// job.
+// TickError is about a tick that waits, or has had its job.
 type TickError struct{ Due time.Time }
 
 // Error names the tick.

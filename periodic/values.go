@@ -43,6 +43,13 @@ const (
 	Missed         = task.Missed
 )
 
+// ErrNotFound and ErrDuplicate are wrapped by the errors of [Tasks] about a task
+// that does not exist, and about one that exists already.
+var (
+	ErrNotFound  = backend.ErrNotFound
+	ErrDuplicate = backend.ErrDuplicate
+)
+
 // Times of a task that has no next tick yet, or none any more.
 var (
 	Unplanned = task.Unplanned

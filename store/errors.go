@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Sentinel errors. All errors of this package wrap one of them where it
@@ -30,7 +31,7 @@ var (
 	// one of its values, or a value is too large; the message says which.
 	ErrRefused = errors.New("refused by the database")
 	// ErrDuplicate: a row of that id exists already. It is an ErrRefused, too.
-	ErrDuplicate error = sentinel{"exists already", ErrRefused}
+	ErrDuplicate error = sentinel{"exists already", errors.Join(ErrRefused, periodic.ErrDuplicate)}
 	// ErrUnreadable: a row holds a value of a type that its column should not
 	// have, such as NULL. It is an ErrRefused, too.
 	ErrUnreadable error = sentinel{"a row cannot be read", ErrRefused}

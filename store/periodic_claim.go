@@ -95,21 +95,13 @@ func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candid
 	args = append(args, Timestamp(tx.now), c.Limit, Timestamp(after))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
 	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
-	but, args, err := tx.but(c.Without, args)
-	only := func(string) string { return "" }
-	if err == nil && c.Only != nil {
-		var ids string
-		var param any
-		ids, param, err = tx.byKeys(len(args)+1, c.Only)
-		args = append(args, param)
-		only = func(alias string) string { return ` AND ` + alias + `id IN ` + ids }
-	}
+	where, args, err := tx.chosen(c, args)
 	if err != nil {
 		return candidates{}, nil, err
 	}
 	found := candidates{
 		with: `WITH elapsed AS (
-			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + but("") + only("") + `
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
 		union: `SELECT id FROM elapsed`,
 	}
@@ -117,17 +109,27 @@ func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candid
 		return found, args, nil
 	}
 	found.with += `, unplanned AS (
-			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + but("") + only("") + `
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM unplanned`
 	if slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
 	found.with += `, ready AS (
-			SELECT q.id FROM ` + readyQueued + but("q.") + only("q.") + `
+			SELECT q.id FROM ` + readyQueued + where("q.") + `
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM ready`
 	return found, args, nil
+}
+
+// chosen is the condition of a claim on its tasks, as [schedulerTx.but].
+func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias string) string, all []any, err error) {
+	but, args, err := tx.but(c.Without, args)
+	if err != nil || c.Only == nil {
+		return but, args, err
+	}
+	ids, param, err := tx.byKeys(len(args)+1, c.Only)
+	return func(alias string) string { return but(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {

@@ -29,6 +29,10 @@ func (s taskStore) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskT
 	return taskTx{tx}, err
 }
 
+func (s taskStore) Submitters() map[periodic.Sink]periodic.Submitter {
+	return schedulerStore(s).Submitters()
+}
+
 // taskTx is a transaction in which tasks are managed.
 type taskTx struct{ *Tx }
 

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -12,48 +12,21 @@ func (tx taskTx) Run(ctx context.Context, id string) error {
 	return tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, Timestamp(tx.now))
 }
 
-func (tx taskTx) Submit(ctx context.Context, t periodic.Task, tick periodic.Tick) (jid string, err error) {
-	submitter, ok := schedulerStore{tx.db}.Submitters()[t.Sink]
-	if !ok {
-		return "", fmt.Errorf("sink %q has no submitter here", t.Sink)
-	}
-	if tick.Due.IsZero() {
-		tick.Due = tx.now
-	}
-	job := t.Job(jobqueue.NewID(), tick.Due, tx.now)
-	if job.Single {
-		pending, err := submitter.Pending(ctx, tx.tx, []string{t.ID})
-		if err != nil {
-			return "", err
-		}
-		if p, ok := pending[t.ID]; ok {
-			return "", periodic.NewPendingError(p, tx.now)
-		}
-	}
-	if err := tx.recordSubmitted(ctx, t.ID, job.JID, tick); err != nil {
-		return "", err
-	}
-	refused, err := submitter.Submit(ctx, tx.tx, []jobqueue.Job{job})
-	if err == nil && len(refused) > 0 {
-		err = fmt.Errorf("%w: a job of the task was submitted at the same time", ErrBusy)
-	}
-	return job.JID, err
-}
+func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.tx, tx.now }
 
-// recordSubmitted records a tick as submitted, also if it was left out before.
-// A row of several missed ticks begins at the following one then. A scheduler
-// that has the task in hand has to decide anew: it did not know of this tick.
-func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick periodic.Tick) error {
+func (tx taskTx) RecordSubmitted(ctx context.Context, tick periodic.Tick) (bool, error) {
+	// A scheduler that works on the task has to decide anew: it does not know of
+	// this tick.
 	if _, err := tx.exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
-		WHERE id = $1 AND worker IS NOT NULL`, id); err != nil {
-		return err
+		WHERE id = $1 AND worker IS NOT NULL`, tick.TaskID); err != nil {
+		return false, err
 	}
 	if !tick.Until.IsZero() {
 		_, err := tx.exec(ctx, `UPDATE periodic_tick SET due = $3, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
 			WHERE task_id = $1 AND due = $2 AND decision = 'missed' AND until >= $3`,
-			id, Timestamp(tick.Due), Timestamp(tick.Until))
+			tick.TaskID, Timestamp(tick.Due), Timestamp(tick.Until))
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 	n, err := tx.exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
@@ -61,9 +34,6 @@ func (tx taskTx) recordSubmitted(ctx context.Context, id, jid string, tick perio
 		ON CONFLICT (task_id, due) DO UPDATE SET decision = excluded.decision, reason = excluded.reason,
 			jid = excluded.jid, decided = excluded.decided, missed = 0, until = NULL, worker = NULL
 		WHERE periodic_tick.decision IN ('skipped', 'late', 'missed')`,
-		id, Timestamp(tick.Due), tick.Reason, jid, Timestamp(tx.now))
-	if err == nil && n == 0 {
-		return &periodic.TickError{Due: tick.Due}
-	}
-	return err
+		tick.TaskID, Timestamp(tick.Due), tick.Reason, tick.JID, Timestamp(tx.now))
+	return n > 0, err
 }

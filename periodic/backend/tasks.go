@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -17,12 +18,21 @@ type TaskStore interface {
 	View(ctx context.Context, fn func(TaskTx) error) error
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx jobqueue.DBTX) (TaskTx, error)
+	// Submitters returns the built-in submitters.
+	Submitters() map[task.Sink]Submitter
 }
 
+// ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
+// exist, and about one that exists already.
+var (
+	ErrNotFound  = jobqueue.ErrNotFound
+	ErrDuplicate = errors.New("exists already")
+)
+
 // TaskTx are the operations on tasks inside one transaction. Where there is no
-// task of an id they return ErrNotFound of package store.
+// task of an id they return [ErrNotFound].
 type TaskTx interface {
-	// Add adds a task; ErrDuplicate of package store if there is one of that id.
+	// Add adds a task; [ErrDuplicate] if there is one of that id.
 	Add(ctx context.Context, t task.Task) error
 	// Get reads a task; to edit it, it is locked until the transaction ends.
 	Get(ctx context.Context, id string, toEdit bool) (task.Task, error)
@@ -32,11 +42,14 @@ type TaskTx interface {
 	Enable(ctx context.Context, id string, enabled bool) error
 	// Run sets NextRun to now.
 	Run(ctx context.Context, id string) error
-	// Submit submits the job of one tick itself, with the tick: Due, or now if
-	// that is zero, and Reason. A tick that was skipped, late or missed becomes a
-	// submitted one; if it is the first of several that were missed, these begin
-	// at Until from then on. Errors: [*TickError], [*PendingError].
-	Submit(ctx context.Context, t task.Task, tick task.Tick) (jid string, err error)
+	// RecordSubmitted records a tick as submitted: TaskID, Due, Reason and JID. A
+	// tick that was skipped, late or missed becomes a submitted one; if it is the
+	// first of several that were missed, these begin at Until from then on. It
+	// takes the task from a scheduler that works on it. It reports false for a tick
+	// that waits or has its job.
+	RecordSubmitted(ctx context.Context, tick task.Tick) (bool, error)
+	// Bare returns the transaction as a [Submitter] needs it, and its now.
+	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
 	// List reads tasks in the order of their ids.
@@ -64,5 +77,5 @@ type TickFilter struct {
 	Limit    int           // at most so many; 0: [DefaultTickLimit]
 }
 
-// DefaultTickLimit is how many ticks are listed if not told otherwise.
+// DefaultTickLimit is how many ticks are listed by default.
 const DefaultTickLimit = 100

@@ -1,0 +1,56 @@
+package periodic_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// A program schedules its own tasks: it opens the database, adds a task, and runs
+// a scheduler. An executor, here or elsewhere, runs the jobs.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "nextrun")
+	must(err)
+	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
+	must(err)
+	defer db.Close() //nolint:errcheck // an example
+	_, err = db.Migrator().Up(ctx)
+	must(err)
+
+	tasks := periodic.NewTasks(db.Tasks())
+	report := periodic.NewTask("report", "send-report", "Mon..Fri 07:00 Europe/Berlin")
+	report.Overlap = periodic.OverlapQueue // wait for the report of the day before
+	must(tasks.Add(ctx, report))
+	must(tasks.RunNow(ctx, "report"))
+
+	submitted := make(chan string, 1)
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{
+		Name: "app",
+		Observe: func(e periodic.Event) {
+			if e.Kind == periodic.EventTick {
+				submitted <- fmt.Sprint(e.Tick.Decision, " ", e.Task.Task)
+			}
+		},
+	})
+	must(err)
+	must(scheduler.Start(ctx))
+	fmt.Println(<-submitted)
+
+	stopping, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	must(scheduler.Stop(stopping))
+	// Output: submitted send-report
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
