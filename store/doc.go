@@ -2,9 +2,21 @@
 // PostgreSQL or SQLite, and implements the interfaces that periodic and
 // jobqueue declare: [DB.Periodic] for the scheduler, [DB.Jobs] for the queue.
 //
-// SQL is written once where both databases can share it. What differs sits
-// behind the dialect interface in postgres.go and sqlite.go, which answer
-// questions and run no logic.
+// This package is a facade. The SQL is in the packages below store/internal:
+//
+//	sqldb     the connection: URLs, transactions, errors, rows as parameters,
+//	          and what differs between PostgreSQL and SQLite
+//	schedule  periodic_task, periodic_tick, periodic_ready: what schedulers and
+//	          those who manage tasks need, and the sink that fills the queue
+//	queue     job, joblog, jobgroupuse, job_pause: what executors need, and
+//	          those who submit and change jobs
+//	events    event_store, outbox_message and their topics: append, publish, read
+//	lock      scheduler_lock
+//
+// The parts know sqldb and not one another, so that the queue's code cannot
+// reach the scheduler's rows. Here remain what needs several of them
+// (housekeeping, and the sinks of the scheduler), Docspell's tables, and the
+// names that a program uses.
 //
 // Every transaction carries one now ([Tx.Now]): PostgreSQL's clock_timestamp()
 // when the transaction began, on SQLite the host's clock once the write lock

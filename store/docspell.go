@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // ErrDocspell is wrapped by [DB.RefuseLiveDocspell].
@@ -21,12 +23,12 @@ var ErrDocspell = errors.New("a Docspell job executor uses this database")
 // until that has happened once.
 func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
 	var live []string
-	err := db.View(ctx, func(tx *Tx) error {
-		columns, err := db.dialect.columnsOf(ctx, tx.tx, "node")
+	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
+		columns, err := tx.Columns(ctx, "node")
 		if err != nil {
 			return err
 		}
-		has := set(columns)
+		has := sqldb.Set(columns)
 		if !has["id"] || !has["type"] || !has["url"] {
 			return nil // not Docspell's
 		}
@@ -34,7 +36,7 @@ func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
 		if has["not_found"] { // older ones lack it
 			where += " AND not_found = 0"
 		}
-		return tx.list(ctx, &live, "SELECT id || ' (' || url || ')' FROM node WHERE "+where+" ORDER BY id")
+		return tx.Select(ctx, &live, "SELECT id || ' (' || url || ')' FROM node WHERE "+where+" ORDER BY id")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
@@ -51,9 +53,9 @@ func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
 		Started       Timestamp
 		StartedMillis int64
 	}
-	err := db.View(ctx, func(tx *Tx) error {
+	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
 		// The workers of nextrun are NAME/BOOT.
-		return tx.list(ctx, &newest, `SELECT started, startedmillis FROM job
+		return tx.Select(ctx, &newest, `SELECT started, startedmillis FROM job
 			WHERE started IS NOT NULL AND startedmillis IS NOT NULL AND worker NOT LIKE '%/%'
 			ORDER BY startedmillis DESC LIMIT 1`)
 	})

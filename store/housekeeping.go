@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/schedule"
 )
 
 // HousekeepingTask is the task of the row nextrun-housekeeping, which comes
@@ -29,7 +29,7 @@ func (db *DB) Housekeeping() jobqueue.Handler {
 		if err := keep.validate(); err != nil {
 			return jobqueue.Permanent(err)
 		}
-		ticks, err := db.pruneTicks(ctx, keep.Ticks)
+		ticks, err := schedule.PruneTicks(ctx, db.db, age(keep.Ticks))
 		if err != nil {
 			return fmt.Errorf("delete ticks: %w", err)
 		}
@@ -67,50 +67,6 @@ func (r retention) validate() error {
 }
 
 func age(days int) time.Duration { return time.Duration(days) * 24 * time.Hour }
-
-// pruneTicks deletes ticks that were decided longer ago than so many days; those
-// that wait for a job are not old.
-func (db *DB) pruneTicks(ctx context.Context, days int) (int, error) {
-	if days == 0 {
-		return 0, nil
-	}
-	deleted := 0
-	last := tickKeyRow{}
-	for {
-		full, n := false, int64(0)
-		err := db.Update(ctx, func(tx *Tx) (err error) {
-			n, full, err = tx.prunePage(ctx, &last, tx.now.Add(-age(days)))
-			return err
-		})
-		if deleted += int(n); err != nil || !full {
-			return deleted, err
-		}
-	}
-}
-
-// prunePage deletes the old ones of the ticks that follow last, of one page of
-// the primary key, so that a pass over the table reads each tick once. It moves
-// last to the end of the page, and reports whether the page was full.
-func (tx *Tx) prunePage(ctx context.Context, last *tickKeyRow, before time.Time) (deleted int64, full bool, err error) {
-	var end []tickKeyRow
-	from := Timestamp(last.Due.Time())
-	if from.Time().IsZero() {
-		from = Timestamp(periodic.Unplanned)
-	}
-	err = tx.list(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
-		ORDER BY task_id, due LIMIT 1 OFFSET $3`, last.TaskID, from, pruneBatch-1)
-	if err != nil {
-		return 0, false, err
-	}
-	within, args := "", []any{last.TaskID, from, Timestamp(before), string(periodic.Queued)}
-	if full = len(end) > 0; full {
-		within, args = " AND (task_id, due) <= ($5, $6)", append(args, end[0].TaskID, end[0].Due)
-		*last = end[0]
-	}
-	deleted, err = tx.exec(ctx, `DELETE FROM periodic_tick
-		WHERE (task_id, due) > ($1, $2) AND decided < $3 AND decision <> $4`+within, args...)
-	return deleted, full, err
-}
 
 func (db *DB) pruneEvents(ctx context.Context, days int) (int, error) {
 	if days == 0 {

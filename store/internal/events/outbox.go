@@ -1,0 +1,77 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Outbox is the outbox of a database. It implements [outbox.Source] for a
+// relay and [outbox.Admin] for people. It is safe for concurrent use.
+type Outbox struct{ db *DB }
+
+var (
+	_ outbox.Source = Outbox{}
+	_ outbox.Pruner = Outbox{}
+	_ outbox.Admin  = Outbox{}
+)
+
+// Outbox returns the outbox of the database.
+func (db *DB) Outbox() Outbox { return Outbox{db} }
+
+// Watch implements [outbox.Source].
+func (s Outbox) Watch(ctx context.Context, wake func(), report func(error)) {
+	s.db.Watch(ctx, wake, report, sqldb.TopicEvents)
+}
+
+// isPending is the condition of the index nextrun_message_pending.
+const isPending = `published IS NULL AND dead IS NULL`
+
+// eventColumns are those of [eventRow], of event_store as e.
+const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.position`
+
+// eventRow is a row of event_store. Anybody may have written it, so that it may
+// hold values of any type (SQLite).
+type eventRow struct {
+	ID               string
+	Topic            string
+	Type             string
+	AggregateID      string       `db:"aggregate_id"`
+	AggregateVersion sqldb.RowInt `db:"aggregate_version"`
+	Payload          string
+	Due              sqldb.RowTime
+	Created          sqldb.RowTime
+	Position         sqldb.RowInt
+}
+
+func (r eventRow) event() outbox.Event {
+	return outbox.Event{
+		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: int64(r.AggregateVersion.N),
+		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(), Position: int64(r.Position.N),
+	}
+}
+
+// unreadable says which column of an event has no value of its type; empty: none.
+func (r eventRow) unreadable() string {
+	var column string
+	switch {
+	case !utf8.ValidString(r.ID):
+		column = "id is not text"
+	case !r.AggregateVersion.OK:
+		column = "aggregate_version is not a whole number"
+	case r.Created.Time().IsZero():
+		column = "created is not a time"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("event %q cannot be read: %s; repair its row of event_store", r.ID, column)
+}
+
+// leaseRow is a lease that was taken.
+type leaseRow struct {
+	Topic string
+	Token int64
+}

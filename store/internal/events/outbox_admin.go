@@ -1,0 +1,169 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// recordRow is an event with its message, if there is one.
+type recordRow struct {
+	eventRow
+	Status    string
+	Published sqldb.RowTime
+	Attempts  sqldb.RowInt
+	Refusals  sqldb.RowInt
+	Problem   sql.NullString
+	Retry     sqldb.RowTime
+	Dead      sqldb.RowTime
+}
+
+func (r recordRow) record() outbox.Record {
+	return outbox.Record{
+		Event: r.event(), Status: outbox.Status(r.Status), Published: r.Published.Time(), Attempts: r.Attempts.N,
+		Refusals: r.Refusals.N, Problem: r.Problem.String, Retry: r.Retry.Time(), Dead: r.Dead.Time(),
+	}
+}
+
+// recordColumns are those of [recordRow] but the payload, of recordTables.
+const recordColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.due, e.created, e.position,
+	` + statusOf + ` AS status, m.published, coalesce(m.attempts, 0) AS attempts, coalesce(m.refusals, 0) AS refusals,
+	m.problem, m.retry, m.dead`
+
+const statusOf = `CASE WHEN m.id IS NULL THEN 'gone' WHEN m.dead IS NOT NULL THEN 'dead'
+	WHEN m.published IS NOT NULL THEN 'published' ELSE 'pending' END`
+
+const recordTables = `event_store AS e LEFT JOIN outbox_message AS m ON m.event_id = e.id`
+
+// List implements [outbox.Admin].
+func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, error) {
+	limit, order := f.Limit, "DESC"
+	if limit <= 0 {
+		limit = 100
+	}
+	if f.Oldest {
+		order = "ASC"
+	}
+	var rows []recordRow
+	err := s.db.View(ctx, func(tx *Tx) error {
+		return tx.Select(ctx, &rows, `SELECT `+recordColumns+` FROM `+recordTables+`
+			WHERE ($1 = '' OR e.topic = $1) AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
+				AND ($4 = '' OR `+statusOf+` = $4)
+			ORDER BY e.seq `+order+` LIMIT $5`, f.Topic, f.Type, f.AggregateID, string(f.Status), limit)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	list := make([]outbox.Record, len(rows))
+	for i, r := range rows {
+		list[i] = r.record()
+	}
+	return list, nil
+}
+
+// Show implements [outbox.Admin].
+func (s Outbox) Show(ctx context.Context, id string) (outbox.Record, error) {
+	var row recordRow
+	err := s.db.View(ctx, func(tx *Tx) error {
+		return tx.First(ctx, &row, `SELECT `+recordColumns+`, e.payload FROM `+recordTables+` WHERE e.id = $1`, id)
+	})
+	if err != nil {
+		return outbox.Record{}, fmt.Errorf("show event %q: %w", id, err)
+	}
+	return row.record(), nil
+}
+
+// Resend implements [outbox.Admin].
+func (s Outbox) Resend(ctx context.Context, ids []string) ([]string, error) {
+	var found []string
+	err := s.db.Update(ctx, func(tx *Tx) error {
+		r, err := tx.Texts(1, ids)
+		if err != nil {
+			return err
+		}
+		found, err = tx.resend(ctx, `SELECT id FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("send events again: %w", err)
+	}
+	return found, nil
+}
+
+// ResendDead implements [outbox.Admin].
+func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) {
+	var found []string
+	err := s.db.Update(ctx, func(tx *Tx) error {
+		var err error
+		found, err = tx.resend(ctx, `SELECT event_id FROM outbox_message WHERE topic = $1 AND dead IS NOT NULL`, topic)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("send dead events again: %w", err)
+	}
+	return found, nil
+}
+
+// resend has the events that a query names published again.
+func (tx *Tx) resend(ctx context.Context, which string, arg any) ([]string, error) {
+	var found []string
+	err := tx.Select(ctx, &found, `INSERT INTO outbox_message (event_id, topic, created)
+		SELECT e.id, e.topic, e.created FROM event_store AS e WHERE e.id IN (`+which+`) ORDER BY e.seq
+		ON CONFLICT (event_id) DO UPDATE SET published = NULL, attempts = 0, refusals = 0,
+			problem = NULL, retry = NULL, dead = NULL
+		RETURNING event_id`, arg)
+	return found, err
+}
+
+// Lag implements [outbox.Admin].
+func (s Outbox) Lag(ctx context.Context) ([]outbox.Lag, error) {
+	var rows []struct {
+		Topic   string
+		Pending int
+		Oldest  sqldb.RowTime
+		Dead    int
+		Strict  sqldb.RowBool
+		Holder  sql.NullString
+		Problem sql.NullString
+		Retry   sqldb.RowTime
+	}
+	var list []outbox.Lag
+	err := s.db.View(ctx, func(tx *Tx) error {
+		err := tx.Select(ctx, &rows, `SELECT l.topic, l.pending, l.oldest, l.dead, coalesce(t.strict, false) AS strict,
+				CASE WHEN t.expires > $1 THEN t.holder END AS holder, h.problem, h.retry
+			FROM outbox_lag AS l LEFT JOIN outbox_topic AS t ON t.topic = l.topic
+			LEFT JOIN outbox_message AS h ON h.id = (SELECT id FROM outbox_message
+				WHERE topic = l.topic AND `+isPending+` ORDER BY id LIMIT 1)
+			ORDER BY l.topic`, sqldb.Timestamp(tx.Now()))
+		for _, r := range rows {
+			lag := outbox.Lag{Topic: r.Topic, Pending: r.Pending, Oldest: r.Oldest.Time(), Dead: r.Dead,
+				Strict: bool(r.Strict), Holder: r.Holder.String, Problem: r.Problem.String, Retry: r.Retry.Time()}
+			if !lag.Oldest.IsZero() {
+				lag.Age = max(tx.Now().Sub(lag.Oldest), time.Duration(0))
+			}
+			list = append(list, lag)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("measure the lag: %w", err)
+	}
+	return list, nil
+}
+
+// SetStrict implements [outbox.Admin].
+func (s Outbox) SetStrict(ctx context.Context, topic string, strict bool) error {
+	err := s.db.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO outbox_topic (topic, strict) VALUES ($1, $2)
+			ON CONFLICT (topic) DO UPDATE SET strict = excluded.strict`, topic, strict)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set topic %q strict: %w", topic, err)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Claim implements [outbox.Source].
+func (s Outbox) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
+	claimed, err := s.db.claimTopics(ctx, c, pendingTopics, acquireMessages)
+	if err != nil {
+		return claimed, fmt.Errorf("claim topics of the outbox: %w", err)
+	}
+	return claimed, nil
+}
+
+// topicRow is a topic with something to do, and who holds it.
+type topicRow struct {
+	Topic    string
+	Readable sqldb.RowBool // false: the name is not text (SQLite)
+	Retry    sqldb.RowTime // of the message whose turn it is
+	Holder   *string
+	Expires  sqldb.RowTime
+	Stopped  sqldb.RowBool
+}
+
+// acquire takes the leases of topics. It returns their first batches, and the
+// topics that cannot be had because somebody has their row locked.
+type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error)
+
+// claimTopics lists the topics with something to do, without writing, and
+// acquires as many as c asks for.
+func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
+	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
+	claimed := outbox.Claimed{Next: -1}
+	topics := c.Among
+	if topics == nil {
+		if err := db.viewOutbox(ctx, func(tx *Tx) error {
+			rows, err := list(ctx, tx)
+			topics, claimed.Next = choose(rows, c, tx.Now())
+			claimed.Unreadable = unreadable(rows)
+			return err
+		}); err != nil || len(topics) == 0 {
+			return claimed, err
+		}
+		n := min(c.Count, len(topics))
+		topics, claimed.Ready = topics[:n], topics[n:]
+	}
+	var batches []outbox.Batch
+	var locked []outbox.HeldUp
+	held, err := db.eachTopic(ctx, topics, c.Alone,
+		func(ctx context.Context, tx *Tx, topics []string) (err error) {
+			batches, locked, err = take(ctx, tx, c, topics)
+			return err
+		},
+		func() {
+			claimed.Batches = append(claimed.Batches, batches...)
+			claimed.Held = append(claimed.Held, locked...)
+		})
+	claimed.Held = append(claimed.Held, held...)
+	if len(claimed.Batches) > 0 || len(claimed.Held) > 0 {
+		err = nil // what is left is claimed the next time
+	}
+	if len(claimed.Batches)+len(claimed.Held) < len(topics) {
+		claimed.Next = soon(claimed.Next)
+	}
+	return claimed, err
+}
+
+// unreadable returns the topics whose names are not text. No message of theirs
+// can be found by the name.
+func unreadable(rows []topicRow) (names []string) {
+	for _, r := range rows {
+		if !r.Readable {
+			names = append(names, r.Topic)
+		}
+	}
+	return names
+}
+
+// lockedPause is when to look again at topics that another relay acquired
+// meanwhile.
+const lockedPause = 100 * time.Millisecond
+
+// soon is lockedPause, or next if that is sooner.
+func soon(next time.Duration) time.Duration {
+	if next < 0 {
+		return lockedPause
+	}
+	return min(next, lockedPause)
+}
+
+// choose returns the topics that could be acquired, least recently served first,
+// and the time until another one may be ready; negative if there is none.
+func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, next time.Duration) {
+	next = -1
+	slices.SortStableFunc(rows, func(a, b topicRow) int {
+		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))
+	})
+	for _, r := range rows {
+		if bool(r.Stopped) || !bool(r.Readable) || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
+			continue
+		}
+		ready := r.Retry.Time()
+		// If we hold the lease but do not work on the topic, the reply of a claim
+		// was lost. A lease without a holder is free, whatever expires says: the
+		// clock may have been set back.
+		free := r.Holder == nil || *r.Holder == c.Holder
+		if !free && r.Expires.Time().After(ready) {
+			ready = r.Expires.Time()
+		}
+		switch wait := ready.Sub(now); {
+		case !ready.After(now):
+			topics = append(topics, r.Topic)
+		case next < 0 || wait < next:
+			next = wait
+		}
+	}
+	return topics, next
+}
+
+// pendingTopics lists the topics with messages to publish: it skips along the
+// index from one topic to the next (a loose index scan), so that it never reads
+// a backlog.
+func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
+	var rows []topicRow
+	err := tx.Select(ctx, &rows, `WITH RECURSIVE p (topic) AS (
+			SELECT min(topic) FROM outbox_message WHERE `+isPending+`
+			UNION ALL
+			SELECT (SELECT min(topic) FROM outbox_message WHERE `+isPending+` AND topic > p.topic)
+			FROM p WHERE p.topic IS NOT NULL)
+		SELECT p.topic, `+isText+` AS readable,
+			(SELECT retry FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS retry,
+			t.holder, t.expires, `+isStopped+` AS stopped
+		FROM p LEFT JOIN outbox_topic AS t ON t.topic = p.topic WHERE p.topic IS NOT NULL`)
+	return rows, err
+}
+
+// isStopped is true of a topic t whose dead message holds up the others.
+const isStopped = `(coalesce(t.strict, false) AND EXISTS (
+	SELECT 1 FROM outbox_message AS d WHERE d.topic = t.topic AND d.dead IS NOT NULL))`
+
+// isText is true of a topic p whose name is text, as that of a BLOB is not
+// (SQLite).
+const isText = `p.topic = CAST(p.topic AS varchar(254))`
+
+// acquireMessages is the [acquire] of the outbox.
+func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+	r, err := tx.Texts(1, topics)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO outbox_topic (topic) SELECT value FROM `+r.SQL+` AS v
+		WHERE NOT EXISTS (SELECT 1 FROM outbox_topic WHERE topic = value) ORDER BY value
+		ON CONFLICT DO NOTHING`, r.Param); err != nil {
+		return nil, nil, err
+	}
+	free := `SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM ` + r.SQL + ` AS v)
+		AND (t.expires IS NULL OR t.expires <= $2 OR t.holder IS NULL OR t.holder = $3) AND NOT ` + isStopped
+	// The topics are found once: as a subquery of the condition PostgreSQL may
+	// find them again for each row of the table.
+	var leases []leaseRow
+	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().LockRows+`)
+		UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $4 FROM free
+		WHERE topic = name RETURNING topic, token`,
+		r.Param, sqldb.Timestamp(tx.Now()), c.Holder, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
+		return nil, nil, err
+	}
+	return tx.firstBatches(ctx, c, topics, leases, tx.nextMessages, func(missing *[]string) error {
+		return tx.Select(ctx, missing, free, r.Param, sqldb.Timestamp(tx.Now()), c.Holder)
+	})
+}
+
+// firstBatches returns the first batches of topics whose leases were taken. Of
+// the others free lists those that nobody holds: somebody has their row locked.
+func (tx *Tx) firstBatches(ctx context.Context, c outbox.Claim, topics []string, leases []leaseRow,
+	next func(context.Context, outbox.Lease, outbox.Terms) (*outbox.Batch, error), free func(*[]string) error,
+) (batches []outbox.Batch, locked []outbox.HeldUp, err error) {
+	taken := map[string]bool{}
+	for _, l := range leases {
+		taken[l.Topic] = true
+		b, err := next(ctx, outbox.Lease{Topic: l.Topic, Holder: c.Holder, Token: l.Token}, c.Terms)
+		if err != nil {
+			return nil, nil, err
+		}
+		if b != nil {
+			batches = append(batches, *b)
+		}
+	}
+	if len(taken) == len(topics) {
+		return batches, nil, nil
+	}
+	var names []string
+	if err := free(&names); err != nil {
+		return nil, nil, err
+	}
+	for _, topic := range names {
+		if !taken[topic] {
+			locked = append(locked, heldUp(topic, isolate.Contended, fmt.Errorf("the row of topic %q is locked by another session", topic)))
+		}
+	}
+	return batches, locked, nil
+}

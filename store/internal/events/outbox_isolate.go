@@ -1,0 +1,82 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// searchBudget bounds how long a transaction of the outbox that failed is
+// searched for the topics or messages that fail alone.
+const searchBudget = time.Second
+
+// updateOutbox is Update with a short wait for locked rows; brief makes it even
+// shorter.
+func (db *DB) updateOutbox(ctx context.Context, brief bool, fn func(*Tx) error) error {
+	wait := sqldb.BriefWait
+	if brief {
+		wait = sqldb.ProbeWait
+	}
+	return db.UpdateWithin(ctx, wait, fn)
+}
+
+// viewOutbox is View with a wait for a locked table that does not delay a stop
+// by much.
+func (db *DB) viewOutbox(ctx context.Context, fn func(*Tx) error) error {
+	return db.ViewWithin(ctx, time.Second, fn)
+}
+
+// topicCause says what an error means for the topics of a transaction. An error
+// that nobody knows may come from one row, such as that of a user's trigger:
+// holding up its topic books nothing on it.
+func topicCause(err error) isolate.Cause {
+	switch {
+	case errors.Is(err, sqldb.ErrContended):
+		return isolate.Contended
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, outbox.ErrLeaseLost),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return isolate.Database
+	}
+	return isolate.Row
+}
+
+// remedies say what to do about a topic that is held up.
+var remedies = map[isolate.Cause]string{
+	isolate.Contended: "end the transaction that holds the lock, see pg_stat_activity and pg_blocking_pids",
+	isolate.Row:       "repair or delete the row, or change the constraint or trigger that refuses it",
+}
+
+// eachTopic does the work for all topics at once. If that fails it finds those
+// that fail alone, does the work for the others, and returns why each of those
+// is held up. An error concerns all topics that were not done.
+func (db *DB) eachTopic(ctx context.Context, topics []string, brief bool,
+	work func(ctx context.Context, tx *Tx, topics []string) error, done func()) ([]outbox.HeldUp, error) {
+	try := func(ctx context.Context, topics []string, brief bool) error {
+		err := db.updateOutbox(ctx, brief, func(tx *Tx) error { return work(ctx, tx, topics) })
+		if err == nil {
+			done()
+		} else if len(topics) == 1 {
+			err = fmt.Errorf("topic %q: %w", topics[0], err)
+		}
+		return err
+	}
+	err := try(ctx, topics, brief)
+	if err == nil {
+		return nil, nil
+	}
+	found := isolate.Bisect(ctx, topics, err, isolate.Search[string]{Try: try, Judge: topicCause, Budget: searchBudget})
+	var held []outbox.HeldUp
+	for _, c := range found.Culprits {
+		held = append(held, heldUp(c.Item, c.Cause, c.Err))
+	}
+	return held, found.Err
+}
+
+func heldUp(topic string, cause isolate.Cause, err error) outbox.HeldUp {
+	return outbox.HeldUp{Topic: topic, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
+}

@@ -1,0 +1,82 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Prune implements [outbox.Pruner].
+func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit int) (outbox.Pruned, error) {
+	var removed outbox.Pruned
+	var err error
+	if messages > 0 {
+		removed.Messages, err = s.remove(ctx, "outbox_message", oldMessages, messages, limit)
+	}
+	if events > 0 && err == nil {
+		removed.Events, err = s.remove(ctx, "event_store", oldEvents, events, limit)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("remove old messages and events: %w", err)
+	}
+	return removed, nil
+}
+
+const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 ORDER BY published LIMIT $2`
+
+// oldEvents lists old events that have no message left and that no group still
+// has to read. A group that reads all topics has an offset in '*', which stands
+// for those that it has not begun. Where there is no group, an event needs no
+// position.
+const oldEvents = `SELECT seq FROM event_store AS e
+	WHERE e.created < $1 AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = e.id)
+		AND NOT EXISTS (SELECT 1 FROM event_offset AS o
+			WHERE o.topic = e.topic AND (e.position IS NULL OR e.position > o.position))
+		AND NOT EXISTS (SELECT 1 FROM event_offset AS g WHERE g.topic = '*' AND NOT EXISTS
+			(SELECT 1 FROM event_offset AS o WHERE o.group_ = g.group_ AND o.topic = e.topic))
+	ORDER BY e.seq LIMIT $2`
+
+// remove deletes the rows of a table that a query finds older than an age. It
+// leaves rows that cannot be deleted, because somebody has them locked or a
+// constraint of the user's needs them, and returns an error about the first if
+// that is all there is.
+func (s Outbox) remove(ctx context.Context, table, which string, age time.Duration, limit int) (int, error) {
+	key := map[string]string{"outbox_message": "id", "event_store": "seq"}[table]
+	var keys []int64
+	if err := s.db.View(ctx, func(tx *Tx) error {
+		return tx.Select(ctx, &keys, which, sqldb.Timestamp(tx.Now().Add(-age)), limit)
+	}); err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	removed := 0
+	try := func(ctx context.Context, keys []int64, brief bool) error {
+		var n int64
+		err := s.db.updateOutbox(ctx, brief, func(tx *Tx) error {
+			r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(keys), func(i int) []any { return []any{keys[i]} })
+			if err != nil {
+				return err
+			}
+			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
+				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
+			return err
+		})
+		if err == nil {
+			removed += int(n)
+		}
+		return err
+	}
+	err := try(ctx, keys, false)
+	if err == nil {
+		return removed, nil
+	}
+	found := isolate.Bisect(ctx, keys, err, isolate.Search[int64]{Try: try, Judge: topicCause})
+	if found.Err == nil && len(found.Culprits) > 0 {
+		c := found.Culprits[0]
+		found.Err = fmt.Errorf("%s of %s %d: %w; %s", key, table, c.Item, c.Err, remedies[c.Cause])
+	}
+	return removed, found.Err
+}

@@ -1,0 +1,172 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Settle implements [outbox.Source].
+func (s Outbox) Settle(ctx context.Context, settled outbox.Settlement) (*outbox.Batch, error) {
+	next, err := s.settle(ctx, settled)
+	if err != nil && topicCause(err) != isolate.Database {
+		next, err = s.settleApart(ctx, settled, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("settle messages of topic %q: %w", settled.Lease.Topic, err)
+	}
+	return next, nil
+}
+
+// settle records a settlement, completely or not at all.
+func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *outbox.Batch, err error) {
+	err = s.db.updateOutbox(ctx, settled.Again, func(tx *Tx) error {
+		l := settled.Lease
+		holder, until := tx.renewed(settled)
+		held, err := tx.Exec(ctx, `UPDATE outbox_topic SET holder = $4, expires = $5
+			WHERE topic = $1 AND coalesce(holder, $2) = $2 AND token = $3`, l.Topic, l.Holder, l.Token, holder, until)
+		if err != nil {
+			return &leaseRowError{err}
+		}
+		if held == 0 {
+			return outbox.ErrLeaseLost
+		}
+		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
+			return err
+		}
+		if err := tx.markFailed(ctx, settled.Failed); err != nil {
+			return err
+		}
+		if settled.More {
+			next, err = tx.nextMessages(ctx, l, settled.Terms)
+		}
+		return err
+	})
+	return next, err
+}
+
+// leaseRowError says that the topic's own row is the one that fails.
+type leaseRowError struct{ err error }
+
+func (e *leaseRowError) Error() string { return e.err.Error() }
+func (e *leaseRowError) Unwrap() error { return e.err }
+
+// settleApart records what it can of a settlement that failed, and returns an
+// [outbox.UnrecordedError] about the rest. It keeps the lease.
+func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, cause error) (*outbox.Batch, error) {
+	rest := settled
+	if lease := (*leaseRowError)(nil); errors.As(cause, &lease) {
+		return nil, unrecorded(rest, topicCause(cause), cause)
+	}
+	messages := slices.Clone(settled.Accepted)
+	if settled.Failed != nil {
+		messages = append(messages, settled.Failed.Item)
+	}
+	part := func(items []outbox.Item) outbox.Settlement {
+		p := outbox.Settlement{Lease: settled.Lease, Terms: settled.Terms, Keep: true}
+		for _, i := range items {
+			if f := settled.Failed; f != nil && f.Item.Message == i.Message {
+				p.Failed = f
+			} else {
+				p.Accepted = append(p.Accepted, i)
+			}
+		}
+		return p
+	}
+	found := isolate.Bisect(ctx, messages, cause, isolate.Search[outbox.Item]{
+		Judge: topicCause, Budget: searchBudget,
+		Try: func(ctx context.Context, items []outbox.Item, brief bool) error {
+			p := part(items)
+			p.Again = brief
+			_, err := s.settle(ctx, p)
+			return err
+		},
+	})
+	if topicCause(found.Err) == isolate.Database && found.Err != nil {
+		return nil, found.Err // what was recorded is recorded a second time
+	}
+	for _, c := range found.Culprits {
+		found.Left = append(found.Left, c.Item)
+	}
+	left := part(found.Left)
+	rest.Accepted, rest.Failed = left.Accepted, left.Failed
+	if len(found.Left) == 0 {
+		return s.settle(ctx, rest)
+	}
+	if _, err := s.settle(ctx, part(nil)); errors.Is(err, outbox.ErrLeaseLost) { // renew the lease
+		return nil, err
+	}
+	if len(found.Culprits) > 0 {
+		cause = found.Culprits[0].Err
+	}
+	return nil, unrecorded(rest, topicCause(cause), cause)
+}
+
+func unrecorded(rest outbox.Settlement, cause isolate.Cause, err error) error {
+	return &outbox.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
+}
+
+// renewed is who holds a lease from now on, nobody if it is given back, and
+// until when. A lease that was given back can be settled once more, as long as
+// the token is the same: the first time may only have seemed to fail.
+func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
+	if s.More || s.Keep {
+		return s.Lease.Holder, sqldb.Timestamp(tx.Now().Add(s.Terms.Lease))
+	}
+	return nil, sqldb.Timestamp(tx.Now())
+}
+
+// markPublished finds the messages by their primary key alone: the holder of
+// the topic knows that they are pending. A condition that says so would tempt
+// PostgreSQL, whose statistics may know of no backlog, to read all of it.
+func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("value")}, len(items), func(i int) []any { return []any{items[i].Message} })
+	if err != nil {
+		return err
+	}
+	marked, err := tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
+		WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param, sqldb.Timestamp(tx.Now()))
+	if err != nil || marked == int64(len(items)) {
+		return err
+	}
+	// Somebody may have deleted a message. One that is still pending would be
+	// published again at once, and then again.
+	var pending []int64
+	if err := tx.Select(ctx, &pending, `SELECT id FROM outbox_message
+		WHERE id IN (SELECT value FROM `+r.SQL+` AS v) AND `+isPending+` ORDER BY id`, r.Param); err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		return fmt.Errorf("the database did not record that message %d of outbox_message was published: "+
+			"a trigger or a policy skips the update", pending[0])
+	}
+	return nil
+}
+
+func (tx *Tx) markFailed(ctx context.Context, f *outbox.Failure) error {
+	if f == nil {
+		return nil
+	}
+	retry, dead := sqldb.Timestamp(tx.Now().Add(f.Delay)), sqldb.Timestamp{}
+	if f.Dead {
+		retry, dead = sqldb.Timestamp{}, sqldb.Timestamp(tx.Now())
+	}
+	refused := 0
+	if f.Refused {
+		refused = 1
+	}
+	_, err := tx.Exec(ctx, `UPDATE outbox_message SET
+			attempts = CASE WHEN attempts < 2147483647 THEN attempts + 1 ELSE attempts END,
+			refusals = CASE WHEN refusals < 2147483647 THEN refusals + $2 ELSE refusals END,
+			problem = $3, retry = $4, dead = $5
+		WHERE id = $1`, f.Item.Message, refused, f.Problem, retry, dead)
+	return err
+}

@@ -1,0 +1,71 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Sink is the built-in [periodic.Submitter] of tasks whose sink is
+// event: it writes rows of event_store and outbox_message. The event's topic is
+// the task's group_, its type the task's task, its payload the args, which go
+// from row to row inside the database, and its aggregate the task.
+type Sink struct{ db *DB }
+
+// NewSink returns the sink of a database.
+func NewSink(db *DB) Sink { return Sink{db} }
+
+// CopiesArgs implements [backend.ArgsCopier].
+func (Sink) CopiesArgs() {}
+
+// Pending implements [periodic.Submitter]: an event is over once it is written,
+// so there is nothing that a tick could overlap with.
+func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]periodic.Pending, error) {
+	return map[string]periodic.Pending{}, nil
+}
+
+// Submit implements [periodic.Submitter]. It refuses nothing: an event of that
+// task and due can be there only if the tick's own row was removed, and is an
+// error then.
+func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
+	tx := &Tx{s.db.In(outer, time.Time{})}
+	rows := make([]appended, len(jobs))
+	for i, j := range jobs {
+		rows[i] = appended{id: j.JID, aggregate: j.Tracker}
+	}
+	if err := tx.nextVersions(ctx, rows); err != nil {
+		return nil, err
+	}
+	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("task_id"),
+		sqldb.Int("version"), sqldb.Time("due"), sqldb.Time("created")}
+	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
+		return []any{i, jobs[i].JID, jobs[i].Tracker, rows[i].version, jobs[i].Due, jobs[i].Submitted}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO event_store
+			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
+		SELECT v.id, t.group_, t.task, v.task_id, v.version, t.args, v.due, v.created
+		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param); err != nil {
+		return nil, err
+	}
+	return nil, tx.addMessages(ctx, rows)
+}
+
+// Probe implements [backend.Prober].
+func (Sink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	for _, query := range []string{
+		`INSERT INTO event_aggregate (id) SELECT '' WHERE false`,
+		`INSERT INTO event_store (id) SELECT '' WHERE false`,
+		`INSERT INTO outbox_message (topic) SELECT '' WHERE false`,
+	} {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}

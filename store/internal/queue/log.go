@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// ofJobsThere returns the lines of jobs that are there.
+func (tx jobTx) ofJobsThere(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	jids := make([]string, len(lines))
+	for i, line := range lines {
+		jids[i] = line.JID
+	}
+	r, err := tx.Texts(1, slices.Compact(jids)) // lines of a job follow each other
+	if err != nil {
+		return nil, err
+	}
+	var there []string
+	if err := tx.Select(ctx, &there, "SELECT jid FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param); err != nil {
+		return nil, err
+	}
+	isThere := sqldb.Set(there)
+	return slices.DeleteFunc(slices.Clone(lines), func(line backend.Line) bool { return !isThere[line.JID] }), nil
+}
+
+// insertLines adds lines of jobs that are there. The counter goes on from the
+// last one of the job.
+func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	columns := []sqldb.Field{sqldb.Text("id"), sqldb.Text("jid"), sqldb.Text("level"), sqldb.Time("created"),
+		sqldb.Text("message"), sqldb.Int("n")}
+	r, err := tx.DB().Records(1, columns, len(lines), func(i int) []any {
+		line := lines[i]
+		return []any{line.ID, line.JID, string(line.Level), tx.Now().Add(-line.Age), line.Message, i + 1}
+	})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO joblog (id, jid, level, created, message, counter)
+		SELECT v.id, v.jid, v.level, v.created, v.message,
+			coalesce((SELECT max(l.counter) FROM joblog AS l WHERE l.jid = v.jid), 0) + v.n
+		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n ON CONFLICT (id) DO NOTHING`, r.Param)
+	return err
+}
+
+// Lines implements [backend.JobReader].
+func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLine, error) {
+	var rows []struct {
+		Counter int64
+		Created sqldb.Timestamp
+		Level   string
+		Message string
+	}
+	err := tx.Select(ctx, &rows, `SELECT coalesce(counter, 0) AS counter, created, level, message FROM joblog
+		WHERE jid = $1 AND (counter > $2 OR $2 = 0) ORDER BY counter, created LIMIT $3`, f.JID, f.After, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]backend.LogLine, len(rows))
+	for i, r := range rows {
+		lines[i] = backend.LogLine{Counter: r.Counter, Created: r.Created.Time(), Level: backend.Level(r.Level), Message: r.Message}
+	}
+	return lines, nil
+}

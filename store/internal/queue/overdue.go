@@ -1,0 +1,108 @@
+package queue
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+const active = "state IN ('scheduled', 'running')"
+
+// Beat implements [backend.Store].
+func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]backend.JobStatus, error) {
+	var list []backend.JobStatus
+	err := s.db.UpdateWithin(ctx, patience(brief), func(outer *sqldb.Tx) error {
+		tx := jobTx{outer}
+		r, err := tx.Texts(1, jids)
+		if err != nil {
+			return err
+		}
+		var renewed []string
+		err = tx.Select(ctx, &renewed, `UPDATE job SET heartbeat = $3 WHERE jid IN (SELECT jid FROM job
+				WHERE jid IN (SELECT v.value FROM `+r.SQL+` AS v) AND `+ours+tx.SQL().LockRows+`) RETURNING jid`,
+			r.Param, worker, sqldb.Timestamp(tx.Now()))
+		if err != nil {
+			return err
+		}
+		if list, err = tx.status(ctx, jids); err != nil {
+			return err
+		}
+		done := sqldb.Set(renewed)
+		for i := range list {
+			list[i].Locked = !done[list[i].JID] && list[i].Worker == worker
+		}
+		return nil
+	})
+	return list, err
+}
+
+// CancelRequests implements [backend.Store].
+func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
+	var jids []string
+	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &jids, "SELECT jid FROM job WHERE "+active+" AND cancel IS NOT NULL AND worker = $1", worker)
+	})
+	return jids, err
+}
+
+// Overdue implements [backend.Store].
+func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
+	var overdue backend.Overdue
+	err := s.db.Update(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+		tx := jobTx{outer}
+		except, err := tx.Texts(1, q.Except)
+		if err != nil {
+			return err
+		}
+		others := " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
+		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().LockRows
+		overdue.Dead, err = tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat < $2"+
+			strings.ReplaceAll(rest, "%s", "heartbeat"), except.Param, sqldb.Timestamp(tx.Now().Add(-q.Lease)), q.Limit)
+		if err != nil {
+			return err
+		}
+		overdue.Stuck, err = tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE state = 'stuck' AND retry <= $2"+
+			strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
+		if err != nil {
+			return err
+		}
+		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Stuck) >= q.Limit
+		overdue.Next, err = tx.nextOverdue(ctx, q.Lease, others, except.Param)
+		return err
+	})
+	return overdue, err
+}
+
+// minOverduePause keeps rows that cannot be had, since somebody has them locked,
+// from being asked for again and again.
+const minOverduePause = time.Second
+
+func (tx jobTx) nextOverdue(ctx context.Context, lease time.Duration, others string, except any) (time.Duration, error) {
+	var next struct{ Heartbeat, Retry sqldb.RowTime }
+	err := tx.First(ctx, &next, "SELECT (SELECT heartbeat FROM job WHERE "+active+` AND heartbeat IS NOT NULL`+others+`
+			ORDER BY heartbeat LIMIT 1) AS heartbeat,
+		(SELECT retry FROM job WHERE state = 'stuck' AND retry IS NOT NULL`+others+` ORDER BY retry LIMIT 1) AS retry`, except)
+	if err != nil {
+		return 0, err
+	}
+	soonest := time.Duration(-1)
+	consider := func(at time.Time) {
+		wait := at.Sub(tx.Now()) + time.Millisecond
+		if wait <= time.Millisecond {
+			wait = minOverduePause
+		}
+		if soonest < 0 || wait < soonest {
+			soonest = wait
+		}
+	}
+	if heartbeat := next.Heartbeat.Time(); !heartbeat.IsZero() {
+		consider(heartbeat.Add(lease))
+	}
+	if retry := next.Retry.Time(); !retry.IsZero() {
+		consider(retry)
+	}
+	return soonest, nil
+}

@@ -1,0 +1,118 @@
+package queue
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// backlog opens a database with a long queue, many finished jobs, and no
+// statistics on either.
+func backlog(t *testing.T, url string) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	user := storetest.At(t, url)
+	for _, statement := range []string{
+		`INSERT INTO job (jid, task, group_, submitted) VALUES ('b', 't', 'b', '2026-01-01 00:00:00.000000'), ('c', 'u', 'c', '2026-01-01 00:00:00.000000')`,
+		`INSERT INTO job (jid, task, group_, submitted) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'a' || i, 't', 'a', '2026-01-01 00:00:00.000000' FROM n`,
+		`INSERT INTO job (jid, task, group_, submitted, state, finished) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT 'f' || i, 't', 'a', '2026-01-01 00:00:00.000000', 'success', '2026-01-01 00:00:00.000000' FROM n`,
+	} {
+		user.Exec(statement)
+	}
+	return db
+}
+
+// explainClaim returns the lines of the plans of a claim's statements.
+func explainClaim(t *testing.T, db *sqldb.DB, explain, last string) (plans [][]string) {
+	t.Helper()
+	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
+		tx := jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
+		claim := backend.Claim{Limit: 50, Tasks: []string{"t"}, Turn: backend.Turn{Group: last}, High: 3, Low: 1}
+		return tx.claim(t.Context(), "w/1", claim, &backend.Result{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
+	db := backlog(t, storetest.PostgresURL(t))
+	for _, last := range []string{"", "a", "b", "z"} {
+		if read := claimReads(t, db, last); read < 20 || read > 500 {
+			t.Errorf("after group %q a claim of 50 jobs reads %g rows of job", last, read)
+		}
+	}
+}
+
+// claimReads is how many rows of job a claim reads on PostgreSQL.
+func claimReads(t *testing.T, db *sqldb.DB, last string) (read float64) {
+	t.Helper()
+	for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last) {
+		var plans []struct{ Plan storetest.PlanNode }
+		if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
+			t.Fatal(err)
+		}
+		read += plans[0].Plan.Read("job")
+	}
+	return read
+}
+
+func TestClaimReadsNoBacklogOnSQLite(t *testing.T) {
+	db := backlog(t, storetest.SQLiteURL(t))
+	allowed := []string{
+		"(jid=?)", "(rowid=?)", "(task=? AND group_>?)", "(task=? AND group_<?)", "(task=? AND group_>? AND group_<?)",
+		"(task=? AND group_=? AND <expr>=?)",
+	}
+	searches := 0
+	for _, line := range slices.Concat(explainClaim(t, db, "EXPLAIN QUERY PLAN ", "")...) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[1] != "job" && fields[1] != "c" {
+			continue
+		}
+		known := false
+		for _, end := range allowed {
+			known = known || strings.HasSuffix(line, end)
+		}
+		if searches++; !known || fields[0] != "SEARCH" {
+			t.Errorf("a claim may read a backlog: %s", line)
+		}
+	}
+	if searches < 6 {
+		t.Errorf("only %d accesses to job in the plan", searches)
+	}
+}
+
+func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
+	for name, url := range map[string]func(testing.TB) string{"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL} {
+		t.Run(name, func(t *testing.T) {
+			db := backlog(t, url(t))
+			claim := backend.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
+			result, err := New(db).Sync(t.Context(), backend.Request{Worker: "w/1", Claim: claim})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int{}
+			for _, job := range result.Claimed {
+				got[job.Group]++
+			}
+			if got["a"] != 2 || got["b"] != 1 || len(got) != 2 {
+				t.Errorf("claimed of groups %v: the backlog of a must not starve b, and c has no task of ours", got)
+			}
+		})
+	}
+}

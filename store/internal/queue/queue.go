@@ -1,0 +1,156 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+const pending = "state IN ('waiting', 'scheduled', 'running', 'stuck')"
+
+// Job implements [backend.JobReader].
+func (tx jobTx) Job(ctx context.Context, jid string) (backend.Job, error) {
+	jobs, err := tx.jobs(ctx, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
+	if err == nil && len(jobs) == 0 {
+		err = sqldb.ErrNotFound
+	}
+	if err != nil {
+		return backend.Job{}, err
+	}
+	return jobs[0], nil
+}
+
+// Jobs implements [backend.JobReader].
+func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, error) {
+	where := []string{"true"}
+	var args []any
+	add := func(condition string, value any) {
+		args = append(args, value)
+		where = append(where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(args))))
+	}
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			args = append(args, string(state))
+			states[i] = fmt.Sprintf("$%d", len(args))
+		}
+		where = append(where, "state IN ("+strings.Join(states, ", ")+")")
+	}
+	for column, value := range map[string]string{"group_": f.Group, "task": f.Task, "tracker": f.Tracker} {
+		if value != "" {
+			add(column+" = ?", value)
+		}
+	}
+	if f.Worker != "" {
+		add("(worker = ? OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
+	}
+	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
+	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
+}
+
+// PendingSingle implements [backend.JobReader].
+func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, error) {
+	var jids []string
+	err := tx.Select(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
+	if err != nil || len(jids) == 0 {
+		return "", err
+	}
+	return jids[0], nil
+}
+
+// Insert implements [backend.JobEditor].
+func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error) {
+	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("task"), sqldb.Text("group_"), sqldb.Text("args"),
+		sqldb.Text("subject"), sqldb.Text("submitter"), sqldb.Int("priority"), sqldb.Text("tracker"),
+		sqldb.Time("due"), sqldb.Bool("single"), sqldb.Int("n")}
+	r, err := tx.DB().Records(1, columns, len(jobs), func(i int) []any {
+		j := jobs[i]
+		return []any{j.JID, j.Task, j.Group, j.Args, j.Subject, j.Submitter, j.Priority, sqldb.Nullable(j.Tracker), j.Due, j.Single, i}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var added []string
+	err = tx.Select(ctx, &added, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority,
+			state, retries, progress, tracker, due, single)
+		SELECT v.jid, v.task, v.group_, v.args, v.subject, $2, v.submitter, v.priority, 'waiting', 0, 0,
+			v.tracker, v.due, v.single
+		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n
+		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL
+		DO NOTHING RETURNING jid`, r.Param, sqldb.Timestamp(tx.Now()))
+	if err != nil {
+		return nil, err
+	}
+	done := sqldb.Set(added)
+	var refused []string
+	for _, j := range jobs {
+		if !done[j.JID] {
+			refused = append(refused, j.JID)
+		}
+	}
+	return refused, nil
+}
+
+// Change implements [backend.JobEditor].
+func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (bool, error) {
+	var set string
+	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
+	switch {
+	case c.State != nil && *c.State == backend.Waiting:
+		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
+			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
+		args = args[:3]
+	case c.State != nil && *c.State == backend.Cancelled:
+		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
+	case c.Priority != nil:
+		args = args[:3]
+		args = append(args, *c.Priority)
+		set = "priority = $4"
+	case c.RequestCancel:
+		set = "cancel = coalesce(cancel, $4)"
+	default:
+		return false, fmt.Errorf("%w: no such change of a job", sqldb.ErrRefused)
+	}
+	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
+	if err == nil && n > 0 && c.Line.Message != "" {
+		err = tx.insertLines(ctx, []backend.Line{c.Line})
+	}
+	return n > 0, err
+}
+
+// Delete implements [backend.JobEditor].
+func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, limit int) (int, error) {
+	states := f.States
+	if len(states) == 0 {
+		states = []backend.State{backend.Success, backend.Failed, backend.Cancelled}
+	}
+	names := make([]string, len(states))
+	for i, state := range states {
+		names[i] = string(state)
+	}
+	wanted, err := tx.Texts(1, names)
+	if err != nil {
+		return 0, err
+	}
+	var jids []string
+	err = tx.Select(ctx, &jids, `SELECT jid FROM job WHERE finished IS NOT NULL AND finished <= $2
+		AND state IN (SELECT v.value FROM `+wanted.SQL+` AS v) ORDER BY finished LIMIT $3`+tx.SQL().LockRows,
+		wanted.Param, sqldb.Timestamp(tx.Now().Add(-f.OlderThan)), limit)
+	if err != nil || len(jids) == 0 {
+		return 0, err
+	}
+	r, err := tx.Texts(1, jids)
+	if err != nil {
+		return 0, err
+	}
+	for _, table := range []string{"joblog", "job"} {
+		_, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(jids), nil
+}

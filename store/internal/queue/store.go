@@ -1,0 +1,104 @@
+// Package queue keeps the jobs, their logs, and whose turn it is, in the tables
+// job, joblog, jobgroupuse and job_pause: for executors and for those who submit,
+// watch and change jobs.
+package queue
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Store is the queue of a database, for jobqueue.NewExecutor and
+// jobqueue.NewQueue. It is safe for concurrent use.
+type Store struct{ db *sqldb.DB }
+
+var (
+	_ backend.Store      = Store{}
+	_ backend.QueueStore = Store{}
+)
+
+// New returns the queue of a database.
+func New(db *sqldb.DB) Store { return Store{db} }
+
+// Update implements [backend.QueueStore].
+func (s Store) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) })
+}
+
+// View implements [backend.QueueStore].
+func (s Store) View(ctx context.Context, fn func(backend.QueueTx) error) error {
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) })
+}
+
+// Join implements [backend.QueueStore].
+func (s Store) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, error) {
+	tx, err := s.db.Join(ctx, outer)
+	return jobTx{tx}, err
+}
+
+// Watch implements [backend.Store] and [backend.QueueStore].
+func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
+	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
+}
+
+// jobTx are the operations on jobs inside a transaction.
+type jobTx struct{ *sqldb.Tx }
+
+// slimJobColumns are those of [jobRow] but args, which may be large.
+const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
+	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts`
+
+const jobColumns = slimJobColumns + ", args"
+
+// jobRow is a row of the table job.
+type jobRow struct {
+	JID        string
+	Task       string
+	Group      string `db:"group_"`
+	Args       string
+	Subject    string
+	Submitted  sqldb.RowTime
+	Submitter  string
+	Priority   sqldb.RowInt
+	State      string
+	Retries    sqldb.RowInt
+	Progress   sqldb.RowInt
+	Tracker    sql.NullString
+	Worker     sql.NullString
+	Started    sqldb.RowTime
+	Finished   sqldb.RowTime
+	Due        sqldb.RowTime
+	Heartbeat  sqldb.RowTime
+	Single     sqldb.RowBool
+	Cancel     sqldb.RowTime
+	Retry      sqldb.RowTime
+	Result     sql.NullString
+	Interrupts sqldb.RowInt
+}
+
+func (r jobRow) job() backend.Job {
+	return backend.Job{
+		JID: r.JID, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
+		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority.N,
+		State: backend.State(r.State), Retries: r.Retries.N, Progress: r.Progress.N,
+		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
+		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
+		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
+		Interrupts: r.Interrupts.N,
+	}
+}
+
+func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]backend.Job, error) {
+	var rows []jobRow
+	if err := tx.Select(ctx, &rows, query, args...); err != nil {
+		return nil, err
+	}
+	jobs := make([]backend.Job, len(rows))
+	for i, r := range rows {
+		jobs[i] = r.job()
+	}
+	return jobs, nil
+}

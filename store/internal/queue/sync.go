@@ -1,0 +1,177 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// patience is how long a transaction waits for a locked row.
+func patience(brief bool) time.Duration {
+	if brief {
+		return sqldb.ProbeWait
+	}
+	return sqldb.BriefWait
+}
+
+// Sync implements [backend.Store]. Nobody but the worker should have its rows
+// locked, so it does not look for locks, which takes half the time.
+func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
+	var result backend.Result
+	err := s.db.UpdateWithin(ctx, patience(q.Brief), func(outer *sqldb.Tx) (err error) {
+		tx := jobTx{outer}
+		lines, err := tx.ofJobsThere(ctx, q.Lines)
+		if err != nil {
+			return err
+		}
+		if err := tx.progress(ctx, q.Worker, q.Progress); err != nil {
+			return err
+		}
+		if result.Done, err = tx.transitions(ctx, q.Transitions); err != nil {
+			return err
+		}
+		done := sqldb.Set(result.Done)
+		var missed []string
+		for _, t := range q.Transitions {
+			if done[t.JID] {
+				lines = append(lines, t.Lines...)
+			} else {
+				missed = append(missed, t.JID)
+			}
+		}
+		if result.Missed, err = tx.status(ctx, missed); err != nil {
+			return err
+		}
+		if err := tx.giveBack(ctx, q); err != nil {
+			return err
+		}
+		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
+			return err
+		}
+		for _, job := range result.Claimed {
+			if job.State == backend.Running {
+				lines = append(lines, job.Begins(q.Worker))
+			}
+		}
+		if err := tx.insertLines(ctx, lines); err != nil {
+			return err
+		}
+		return tx.recordGroup(ctx, q.Claim, result.Turn.Group)
+	})
+	return result, err
+}
+
+// Judge implements [backend.Store]. An error that nobody knows may be of a
+// trigger of the user's.
+func (Store) Judge(err error) isolate.Cause {
+	switch {
+	case errors.Is(err, sqldb.ErrContended):
+		return isolate.Contended
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return isolate.Database
+	}
+	return isolate.Row
+}
+
+// plainState is the column state in conditions on rows found by their ids: it
+// hides the partial indexes over states from the planner, whose statistics on
+// them are out of date as soon as a queue fills or empties.
+const plainState = "state || ''"
+
+// ours is the fence of every change that a worker makes to its jobs; $2 is the
+// worker.
+const ours = "job." + plainState + " IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL"
+
+// transitions moves jobs, and returns those that it has moved.
+func (tx jobTx) transitions(ctx context.Context, list []backend.Transition) (done []string, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Text("state"), sqldb.Text("result"),
+		sqldb.Time("retry"), sqldb.Time("finished"), sqldb.Time("expired"), sqldb.Int("tried"), sqldb.Int("interrupted")}
+	r, err := tx.DB().Records(1, columns, len(list), func(i int) []any {
+		t := list[i]
+		var retry, finished, expired time.Time
+		tried, interrupted := 0, 0
+		switch {
+		case t.To.Final():
+			finished = tx.Now()
+		case t.To == backend.Stuck:
+			tried, retry = 1, tx.Now().Add(t.Delay)
+		}
+		if t.Interrupted {
+			interrupted = 1
+		}
+		if t.Lease > 0 {
+			expired = tx.Now().Add(-t.Lease)
+		}
+		return []any{t.JID, t.Worker, string(t.From), string(t.To), sqldb.Nullable(t.Result), retry, finished, expired, tried, interrupted}
+	})
+	if err != nil {
+		return nil, err
+	}
+	most := tx.SQL().Least + "(CAST(job.%s AS integer), 2147483646)"
+	counted := func(column string) string { return strings.ReplaceAll(most, "%s", column) }
+	err = tx.Select(ctx, &done, `UPDATE job SET state = r.state, result = r.result, retry = r.retry, finished = r.finished,
+			heartbeat = NULL, worker = CASE WHEN r.state = 'waiting' THEN NULL ELSE job.worker END,
+			retries = `+counted("retries")+` + r.tried, interrupts = `+counted("interrupts")+` + r.interrupted,
+			progress = CASE WHEN r.state = 'success' THEN 100 ELSE job.progress END
+		FROM `+r.SQL+` AS r
+		WHERE job.jid = r.jid AND job.`+plainState+` = r.was AND coalesce(job.worker, '') = r.worker
+			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
+			AND (job.heartbeat IS NOT NULL OR r.was = 'stuck' AND job.retry IS NOT NULL)
+			AND (r.expired IS NULL OR job.heartbeat < r.expired)
+		RETURNING job.jid`, r.Param)
+	return done, err
+}
+
+// giveBack returns the jobs that the worker got by a claim whose reply was lost.
+func (tx jobTx) giveBack(ctx context.Context, q backend.Request) error {
+	if !q.ReplyLost {
+		return nil
+	}
+	r, err := tx.Texts(1, q.InFlight)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE job SET state = 'waiting', worker = NULL, heartbeat = NULL WHERE jid IN (
+			SELECT jid FROM job WHERE `+active+` AND worker = $2 AND cancel IS NULL AND heartbeat IS NOT NULL
+				AND jid NOT IN (SELECT v.value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param, q.Worker)
+	return err
+}
+
+func (tx jobTx) progress(ctx context.Context, worker string, list []backend.Progress) error {
+	if len(list) == 0 {
+		return nil
+	}
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("jid"), sqldb.Int("percent")}, len(list),
+		func(i int) []any { return []any{list[i].JID, list[i].Percent} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE job SET progress = r.percent FROM `+r.SQL+` AS r
+		WHERE job.jid = r.jid AND job.state <> 'scheduled' AND `+ours, r.Param, worker)
+	return err
+}
+
+// status returns the status of jobs, in no order. Jobs that are gone are among
+// them, without a state.
+func (tx jobTx) status(ctx context.Context, jids []string) ([]backend.JobStatus, error) {
+	if len(jids) == 0 {
+		return nil, nil
+	}
+	r, err := tx.Texts(1, jids)
+	if err != nil {
+		return nil, err
+	}
+	var list []backend.JobStatus
+	err = tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
+			j.cancel IS NOT NULL AS cancel
+		FROM `+r.SQL+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.Param)
+	return list, err
+}

@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// A scheduler leaves tasks out by their keys: ids in hexadecimal, which can be
+// read and written whatever bytes an id holds. In a PostgreSQL database of the
+// encoding SQL_ASCII an id need not be valid text.
+
+// byKeys are the ids of keys as a subquery, for the given placeholder.
+func (tx schedulerTx) byKeys(placeholder int, keys []string) (query string, param any, err error) {
+	r, err := tx.Texts(placeholder, keys)
+	return `(SELECT ` + tx.SQL().FromKey("v.value") + ` FROM ` + r.SQL + ` AS v)`, r.Param, err
+}
+
+// but is the condition that leaves tasks out, for the columns of an alias such as
+// "q.". It appends its parameters to args.
+func (tx schedulerTx) but(without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+	text := ""
+	if len(without.Keys) > 0 {
+		ids, param, err := tx.byKeys(len(args)+1, without.Keys)
+		if err != nil {
+			return nil, nil, err
+		}
+		text += ` AND @id NOT IN ` + ids
+		args = append(args, param)
+	}
+	if len(without.Sinks) > 0 {
+		args = append(args, sqldb.Timestamp(periodic.Unplanned))
+		planned := len(args)
+		var sinks []string
+		for _, sink := range without.Sinks {
+			args = append(args, string(sink))
+			sinks = append(sinks, fmt.Sprintf("$%d", len(args)))
+		}
+		text += fmt.Sprintf(` AND (@nextrun <= $%d OR @sink NOT IN (%s))`, planned, strings.Join(sinks, ", "))
+	}
+	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
+}
+
+// Candidates reads nothing but keys, so that no value of a row can make it fail.
+func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
+	err = s.db.View(ctx, func(outer *sqldb.Tx) error {
+		tx := schedulerTx{outer}
+		parts, args, err := tx.candidates(c, nil, false)
+		if err != nil {
+			return err
+		}
+		return tx.Select(ctx, &keys, parts.with+`SELECT `+tx.SQL().Key("id")+` AS id FROM (`+parts.union+`) AS u`, args...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for due tasks one by one: %w", err)
+	}
+	return keys, nil
+}
+
+// versions returns a text for each task that changes when a user edits the row.
+// Of long args it sees the beginning and the length.
+func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]string, error) {
+	ids, param, err := tx.byKeys(1, keys)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for column := range strings.SplitSeq(claimColumns+", enabled", ",") {
+		if column = strings.TrimSpace(column); column == "nextrun" {
+			parts = append(parts, `CASE WHEN due IS NULL THEN CAST(nextrun AS text) ELSE '' END`)
+		} else if column != "problem" && column != "due" {
+			parts = append(parts, `coalesce(CAST(`+column+` AS text), '')`)
+		}
+	}
+	parts = append(parts, `substr(coalesce(args, ''), 1, 1000)`, `CAST(length(coalesce(args, '')) AS text)`)
+	var rows []struct{ Key, Version string }
+	err = tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, `+
+		tx.SQL().Key(strings.Join(parts, ` || '|' || `))+` AS version
+		FROM periodic_task WHERE id IN `+ids, param)
+	found := make(map[string]string, len(rows))
+	for _, r := range rows {
+		found[r.Key] = r.Version
+	}
+	return found, err
+}
+
+func (tx schedulerTx) SetProblem(ctx context.Context, key, problem string) error {
+	ids, param, err := tx.byKeys(2, []string{key})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
+		SELECT id FROM periodic_task WHERE id IN `+ids+tx.SQL().LockRows+`)`, problem, param)
+	return err
+}

@@ -1,0 +1,178 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// claimColumns are the columns of periodic_task that a claim reads: all but args,
+// which may be large, and those that it knows. taskColumns are all but args.
+const (
+	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
+	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, problem`
+	taskColumns = `enabled, worker, marked, ` + claimColumns
+)
+
+// taskRow is a row of periodic_task. Tables that were there before nextrun may
+// hold NULL, and SQLite any value, where there should be none: such a value reads
+// as zero, so that one odd row never fails a batch.
+type taskRow struct {
+	ID        sqldb.RowText
+	Enabled   sqldb.RowBool
+	Task      sqldb.RowText
+	Group     sqldb.RowText `db:"group_"`
+	Args      sqldb.RowText
+	Subject   sqldb.RowText
+	Submitter sqldb.RowText
+	Priority  sqldb.RowInt
+	Worker    sqldb.RowText
+	Marked    sqldb.RowTime
+	Timer     sqldb.RowText
+	NextRun   sqldb.RowTime
+	Created   sqldb.RowTime
+	Summary   sqldb.RowText
+	Due       sqldb.RowTime
+	Starts    sqldb.RowTime
+	Ends      sqldb.RowTime
+	Overlap   sqldb.RowText
+	Catchup   sqldb.RowText
+	Grace     sqldb.RowInt
+	Deadline  sqldb.RowInt
+	Jitter    sqldb.RowInt
+	Sink      sqldb.RowText
+	Problem   sqldb.RowText
+}
+
+func (r taskRow) task() periodic.Task {
+	seconds := func(i sqldb.RowInt) time.Duration { return time.Duration(i.N) * time.Second }
+	t := periodic.Task{
+		ID: string(r.ID), Enabled: bool(r.Enabled), Task: string(r.Task), Group: string(r.Group), Args: string(r.Args),
+		Subject: string(r.Subject), Submitter: string(r.Submitter), Priority: r.Priority.N,
+		Worker: string(r.Worker), Marked: r.Marked.Time(), Timer: string(r.Timer), NextRun: r.NextRun.Time(),
+		Created: r.Created.Time(), Summary: string(r.Summary),
+		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
+		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
+		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem),
+	}
+	if r.Deadline.OK {
+		d := seconds(r.Deadline)
+		t.Deadline = &d
+	}
+	// Only a scheduler writes due, and never such a time: plan the task anew.
+	if !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
+		t.Due, t.NextRun = time.Time{}, periodic.Unplanned
+	}
+	return t
+}
+
+// candidates are the tasks that a claim may mark, as CTEs and as the union of
+// their ids.
+type candidates struct{ with, union string }
+
+// candidates appends its parameters to args.
+func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candidates, []any, error) {
+	suffix := ""
+	if lock {
+		suffix = tx.SQL().LockRows
+	}
+	after := periodic.Unplanned
+	if !c.After.IsZero() {
+		after = c.After
+	}
+	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after))
+	nth := func(n int) string { return "$" + strconv.Itoa(n) }
+	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
+	where, args, err := tx.chosen(c, args)
+	if err != nil {
+		return candidates{}, nil, err
+	}
+	found := candidates{
+		with: `WITH elapsed AS (
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + where("") + `
+			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
+		union: `SELECT id FROM elapsed`,
+	}
+	if !c.After.IsZero() {
+		return found, args, nil
+	}
+	found.with += `, unplanned AS (
+			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
+			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
+	found.union += ` UNION ALL SELECT id FROM unplanned`
+	if slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+		return found, args, nil
+	}
+	found.with += `, ready AS (
+			SELECT q.id FROM ` + readyQueued + where("q.") + `
+			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
+	found.union += ` UNION ALL SELECT id FROM ready`
+	return found, args, nil
+}
+
+// chosen is the condition of a claim on its tasks, as [schedulerTx.but].
+func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias string) string, all []any, err error) {
+	but, args, err := tx.but(c.Without, args)
+	if err != nil || c.Only == nil {
+		return but, args, err
+	}
+	ids, param, err := tx.byKeys(len(args)+1, c.Only)
+	return func(alias string) string { return but(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
+}
+
+func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
+	// A mark that a crash of the server loses is a mark that nobody holds: the
+	// fence of the submit transaction sees to the rest.
+	if err := tx.AsyncCommit(ctx); err != nil {
+		return nil, err
+	}
+	from, args, err := tx.candidates(c, []any{c.Mark}, true)
+	if err != nil {
+		return nil, err
+	}
+	var rows []taskRow
+	err = tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
+		WHERE id IN (`+from.union+`) RETURNING `+claimColumns, args...)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]periodic.Task, len(rows))
+	for i, r := range rows {
+		r.Enabled, r.Worker, r.Marked.Timestamp = true, sqldb.RowText(c.Mark), sqldb.Timestamp(tx.Now())
+		tasks[i] = r.task()
+	}
+	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
+		// What earlier batches took is at the front, and in the way of the next.
+		if _, err := tx.forgetReady(ctx, 4*c.Limit); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(tasks, func(a, b periodic.Task) int {
+		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
+	})
+	return tasks, nil
+}
+
+func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("pos"), sqldb.Text("id")}, len(ids),
+		func(i int) []any { return []any{i, ids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct{ ID, Args string }
+	err = tx.Select(ctx, &rows, `SELECT t.id, t.args FROM (
+			SELECT v.pos, v.id, sum(length(s.args)) OVER (ORDER BY v.pos) AS total
+			FROM `+r.SQL+` AS v JOIN periodic_task AS s ON s.id = v.id) AS w
+		JOIN periodic_task AS t ON t.id = w.id WHERE w.pos = 0 OR w.total <= $2`, r.Param, maxBytes)
+	args := make(map[string]string, len(rows))
+	for _, row := range rows {
+		args[row.ID] = row.Args
+	}
+	return args, err
+}

@@ -1,0 +1,125 @@
+package schedule
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// JobSink is the built-in [periodic.Submitter]: it writes rows of the
+// table job. Args go from row to row inside the database.
+type JobSink struct{ db *sqldb.DB }
+
+// NewJobSink returns the sink of a database.
+func NewJobSink(db *sqldb.DB) JobSink { return JobSink{db} }
+
+// CopiesArgs implements [backend.ArgsCopier].
+func (JobSink) CopiesArgs() {}
+
+// Pending implements [periodic.Submitter]. It looks up each tracker by itself:
+// for all at once PostgreSQL may rather read all pending jobs, of which its
+// statistics need not know.
+func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
+	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
+	if err != nil {
+		return nil, err
+	}
+	jids, err := sqldb.ScanTexts(tx.QueryContext(ctx, s.db.Rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = v.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`), wanted.Param))
+	if err != nil || len(jids) == 0 {
+		return nil, err
+	}
+	found, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT tracker, jid, state, due, started FROM job
+		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
+			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`), found.Param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	pending := make(map[string]periodic.Pending, len(jids))
+	for rows.Next() {
+		var tracker string
+		var p periodic.Pending
+		var due, started sqldb.Timestamp
+		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
+			return nil, err
+		}
+		p.Due, p.Started = due.Time(), started.Time()
+		pending[tracker] = p
+	}
+	return pending, rows.Err()
+}
+
+// Submit implements [periodic.Submitter]. The jobs have been submitted at the
+// same time, in the same transaction.
+func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
+	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
+	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
+		j := jobs[i]
+		return []any{j.JID, j.Tracker, j.Due, j.Single}
+	})
+	if err != nil {
+		return nil, err
+	}
+	result, err := tx.ExecContext(ctx, s.db.Rebind(`INSERT INTO job
+			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
+		SELECT v.jid, t.task, t.group_, t.args, t.subject, $2, t.submitter, t.priority, 'waiting', 0, 0,
+			v.tracker, v.due, v.single
+		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
+		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted))
+	if err != nil {
+		return nil, err
+	}
+	if added, err := result.RowsAffected(); err != nil || added == int64(len(jobs)) {
+		return nil, err
+	}
+	return s.missing(ctx, tx, r)
+}
+
+// missing returns the ids of jobs, given as records, that are not in the queue.
+func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (jids []string, err error) {
+	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
+		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	for rows.Next() {
+		var jid string
+		if err := rows.Scan(&jid); err != nil {
+			return nil, err
+		}
+		jids = append(jids, jid)
+	}
+	return jids, rows.Err()
+}
+
+// Cancel implements [backend.Canceller].
+func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
+	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
+	if err != nil {
+		return nil, err
+	}
+	return sqldb.ScanTexts(tx.QueryContext(ctx, s.db.Rebind(`UPDATE job SET
+			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
+			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
+			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
+			cancel = $2
+		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
+			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`+s.db.SQL().LockRows+`)
+		RETURNING jid`), r.Param, sqldb.Timestamp(now)))
+}
+
+// Probe implements [backend.Prober].
+func (JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
+	return err
+}

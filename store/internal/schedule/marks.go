@@ -1,0 +1,52 @@
+package schedule
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// isDated is true for a time of a mark that a scheduler may have written. SQLite
+// takes any value, and sorts numbers before all texts.
+const isDated = `marked >= '1970-01-01 00:00:00' AND marked < '9999-12-31 00:00:00'`
+
+// markTime is the time of a mark. What cannot be read is a mark that has expired.
+type markTime time.Time
+
+// Scan implements [database/sql.Scanner].
+func (t *markTime) Scan(src any) error {
+	var at sqldb.Timestamp
+	if at.Scan(src) != nil {
+		at = sqldb.Timestamp(periodic.Unplanned)
+	}
+	*t = markTime(at)
+	return nil
+}
+
+func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error) {
+	n, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
+			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
+				marked IS NULL OR marked < $1 OR marked > $2
+				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/')))`+
+		tx.SQL().LockRows+`)`,
+		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), worker)
+	return int(n), err
+}
+
+func (tx schedulerTx) Unmark(ctx context.Context, marks []string) (left []string, err error) {
+	r, err := tx.Texts(1, marks)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
+			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`+
+		tx.SQL().LockRows+`)`, r.Param)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Select(ctx, &left, `SELECT DISTINCT worker FROM periodic_task
+		WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
+	return left, err
+}

@@ -1,0 +1,118 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// The triggers add a row to periodic_ready whenever the queued ticks of a task
+// may have nothing to wait for any more, so that a look for them does not read
+// all that wait. A row that turns out to be nothing is deleted; one of a task
+// that is disabled, blocked, marked or locked is kept, as is one whose tick is to
+// replace a job that could not be asked to end.
+
+// waitsForNothing is true for a row r of periodic_ready whose task has a queued
+// tick and no job that is not final. OFFSET keeps PostgreSQL from making a join
+// of it, which may well begin with all queued ticks.
+const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
+		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
+	AND NOT EXISTS (SELECT 1 FROM job AS j
+		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0))`
+
+// readyQueued are the tasks q whose queued ticks can be taken, without those
+// that a problem blocks, by the first rows of periodic_ready: stale ones, of
+// which there may be very many, are then read once, when they are deleted. CASE hides the conditions from PostgreSQL, which would
+// begin with all tasks where it thinks that few meet them; CROSS JOIN keeps
+// SQLite from it.
+const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
+	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
+	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, 'warning:') NOT LIKE 'warning:%'
+		THEN false ELSE q.enabled END
+	AND ` + waitsForNothing
+
+// notAsked is true for a row r of periodic_ready whose task has a queued tick that
+// is to replace a job, and nobody has asked for the end of any: somebody else had
+// its row locked then.
+const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
+		WHERE q.id = r.task_id AND q.overlap = 'replace' AND q.enabled LIMIT 1 OFFSET 0)
+	AND EXISTS (SELECT 1 FROM periodic_tick AS k
+		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
+	AND EXISTS (SELECT 1 FROM job AS j
+		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0)
+	AND NOT EXISTS (SELECT 1 FROM job AS j
+		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+		AND j.cancel IS NOT NULL LIMIT 1 OFFSET 0))`
+
+// isStale is true for a row r of periodic_ready whose task has nothing ready.
+const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
+
+// maxForget is the greatest number of rows of periodic_ready that one call of
+// Tend looks at to delete them.
+const maxForget = 5_000
+
+func (s Store) Tend(ctx context.Context, all bool) (done backend.Tended, err error) {
+	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) (err error) {
+		done, err = schedulerTx{tx}.tend(ctx, all)
+		return err
+	})
+	if err != nil {
+		return backend.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
+	}
+	return done, nil
+}
+
+func (tx schedulerTx) tend(ctx context.Context, all bool) (done backend.Tended, err error) {
+	if err := tx.AsyncCommit(ctx); err != nil {
+		return done, err
+	}
+	if all {
+		if err := tx.findReady(ctx); err != nil {
+			return done, err
+		}
+	}
+	forgotten, err := tx.forgetReady(ctx, maxForget)
+	if err != nil || forgotten == maxForget {
+		return backend.Tended{More: true}, err // there are very many; look further next time
+	}
+	if err := tx.askAgain(ctx); err != nil {
+		return done, err
+	}
+	err = tx.First(ctx, &done, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
+		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
+	done.More = forgotten > 0
+	return done, err
+}
+
+// forgetReady deletes the stale rows among the first of periodic_ready.
+func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM periodic_ready WHERE seq IN (
+			SELECT r.seq FROM periodic_ready AS r
+			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
+		tx.SQL().LockRows+`)`, first)
+}
+
+// askAgain asks the jobs to end that a queued tick is to replace.
+func (tx schedulerTx) askAgain(ctx context.Context) error {
+	var jids []string
+	err := tx.Select(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
+			WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			ORDER BY j.submitted DESC LIMIT 1) AS jid
+		FROM periodic_ready AS r WHERE `+notAsked+` LIMIT $1`, maxForget)
+	if err != nil || len(jids) == 0 {
+		return err
+	}
+	_, err = JobSink{tx.DB()}.Cancel(ctx, tx.DBTX(), jids, tx.Now())
+	return err
+}
+
+// findReady looks at all queued ticks, for what changed jobs without triggers,
+// such as restoring a backup.
+func (tx schedulerTx) findReady(ctx context.Context) error {
+	_, err := tx.Exec(ctx, `INSERT INTO periodic_ready (task_id)
+		SELECT r.task_id FROM (SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued') AS r
+		WHERE `+waitsForNothing+` AND r.task_id NOT IN (SELECT task_id FROM periodic_ready)`)
+	return err
+}

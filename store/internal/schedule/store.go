@@ -1,0 +1,111 @@
+// Package schedule keeps the periodic tasks and their ticks, in the tables
+// periodic_task, periodic_tick and periodic_ready: for schedulers ([Store]), for
+// those who manage tasks ([Tasks]), and the sink that turns ticks into jobs
+// ([JobSink]).
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Sinks are the built-in submitters.
+type Sinks map[periodic.Sink]periodic.Submitter
+
+// Store is a database as the scheduler needs it. It implements [backend.Store].
+type Store struct {
+	db    *sqldb.DB
+	sinks Sinks
+	locks leader.Store
+}
+
+var _ backend.Store = Store{}
+
+// New returns the scheduler's store of a database.
+func New(db *sqldb.DB, sinks Sinks, locks leader.Store) Store { return Store{db, sinks, locks} }
+
+func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
+	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
+}
+
+func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
+	s.db.Watch(ctx, wake, report, sqldb.TopicTasks)
+}
+
+// Submitters implements [backend.Store].
+func (s Store) Submitters() map[periodic.Sink]periodic.Submitter { return s.sinks }
+
+// Locks implements [backend.Store].
+func (s Store) Locks() leader.Store { return s.locks }
+
+func (s Store) Fault(err error) backend.Fault {
+	switch {
+	case errors.Is(err, sqldb.ErrContended):
+		return backend.FaultLock
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return backend.FaultDatabase
+	case errors.Is(err, sqldb.ErrRefused):
+		return backend.FaultRow
+	}
+	return backend.FaultUnknown
+}
+
+// canBeClaimed is the condition of the index nextrun_task_due.
+const canBeClaimed = `enabled AND worker IS NULL`
+
+// workSummary is a row of what there is to do.
+type workSummary struct {
+	Due     bool
+	Ready   bool
+	Next    sqldb.RowTime
+	Marked  markTime
+	Undated bool // there are marks without a time, or with one that no lease has
+}
+
+// Peek reads no table of jobs, which somebody may have locked.
+func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, error) {
+	var found workSummary
+	peek := backend.Peek{}
+	err := s.db.View(ctx, func(tx *sqldb.Tx) (err error) {
+		peek.Now = tx.Now()
+		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
+			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
+		}
+		return err
+	})
+	if err != nil {
+		return backend.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+	}
+	if found.Undated { // somebody wrote worker by hand: a mark that has expired
+		found.Marked = markTime(periodic.Unplanned)
+	}
+	peek.Due, peek.Ready, peek.Next, peek.Marked = found.Due, found.Ready, found.Next.Time(), time.Time(found.Marked)
+	return peek, nil
+}
+
+func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found workSummary, err error) {
+	args := []any{sqldb.Timestamp(tx.Now())}
+	but, args, err := tx.but(without, args)
+	if err != nil {
+		return found, err
+	}
+	err = tx.First(ctx, &found, `SELECT
+		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+but("")+`) AS due,
+		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+but("")+`) AS next,
+		EXISTS (SELECT 1 FROM periodic_ready) AS ready,
+		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
+		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
+		args...)
+	return found, err
+}
+
+// schedulerTx is a transaction of the scheduler.
+type schedulerTx struct{ *sqldb.Tx }

@@ -1,0 +1,123 @@
+package schedule
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// manualAgain is the problem of a task whose tick set by a user exists already.
+const manualAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
+
+func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
+	r, err := tx.DB().Records(2, columns, len(plans), func(i int) []any {
+		p := plans[i]
+		return []any{p.Task.ID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The time of the mark, which all tasks of a batch share, finds them among
+	// those that others have marked. The rows are locked first, so that one which
+	// somebody else has locked is left behind, with its mark, instead of waited
+	// for.
+	var kept []string
+	err = tx.Select(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.SQL+` AS v),
+		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4
+			AND id IN (SELECT task_id FROM plan)`+tx.SQL().LockRows+`)
+		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
+			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
+					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
+				WHEN plan.problem IS NOT NULL THEN plan.problem
+				WHEN t.problem LIKE 'warning: args%' THEN t.problem END
+		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
+		RETURNING id`, mark, r.Param, manualAgain, sqldb.Timestamp(plans[0].Task.Marked))
+	return kept, err
+}
+
+// tickRecords are ticks as records for a placeholder, without the worker and the
+// time of the decision, which all ticks of a batch have in common.
+func (tx schedulerTx) tickRecords(placeholder int, ticks []periodic.Tick) (sqldb.Records, error) {
+	columns := []sqldb.Field{
+		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
+		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
+	}
+	return tx.DB().Records(placeholder, columns, len(ticks), func(i int) []any {
+		t := ticks[i]
+		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
+	})
+}
+
+// tickKeyRow is the primary key of periodic_tick.
+type tickKeyRow struct {
+	TaskID string `db:"task_id"`
+	Due    sqldb.Timestamp
+}
+
+func tickKeys(rows []tickKeyRow) []task.TickKey {
+	keys := make([]task.TickKey, len(rows))
+	for i, r := range rows {
+		keys[i] = task.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
+	}
+	return keys
+}
+
+func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []task.TickKey, err error) {
+	if len(settled) > 0 {
+		if keys, err = tx.settleTicks(ctx, settled); err != nil {
+			return nil, err
+		}
+	}
+	if len(added) > 0 {
+		more, err := tx.addTicks(ctx, added)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+	r, err := tx.tickRecords(1, ticks)
+	if err != nil {
+		return nil, err
+	}
+	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick
+			(task_id, due, decision, reason, missed, until, jid, worker, decided)
+		SELECT task_id, due, decision, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
+		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	if err != nil {
+		return nil, err
+	}
+	if added == int64(len(ticks)) { // as a rule; there is no need to send them back
+		keys := make([]task.TickKey, len(ticks))
+		for i, t := range ticks {
+			keys[i] = t.Key()
+		}
+		return keys, nil
+	}
+	var rows []tickKeyRow
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k
+		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,
+		r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	return tickKeys(rows), err
+}
+
+func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+	r, err := tx.tickRecords(1, ticks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []tickKeyRow
+	err = tx.Select(ctx, &rows, `UPDATE periodic_tick AS k SET decision = v.decision, reason = v.reason, jid = v.jid,
+			worker = $2, decided = $3
+		FROM (SELECT task_id AS of_task, due AS of_due, decision, reason, jid FROM `+r.SQL+` AS r) AS v
+		WHERE k.task_id = of_task AND k.due = of_due
+			AND (k.decision = 'queued' OR k.worker = $2 AND k.decided = $3)
+		RETURNING task_id, due`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
+	return tickKeys(rows), err
+}

@@ -1,0 +1,128 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Tasks is a database as the store of [periodic.Tasks].
+type Tasks struct {
+	db    *sqldb.DB
+	sinks Sinks
+}
+
+var _ backend.TaskStore = Tasks{}
+
+// NewTasks returns the tasks of a database.
+func NewTasks(db *sqldb.DB, sinks Sinks) Tasks { return Tasks{db, sinks} }
+
+func (s Tasks) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
+}
+
+func (s Tasks) View(ctx context.Context, fn func(backend.TaskTx) error) error {
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
+}
+
+func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskTx, error) {
+	tx, err := s.db.Join(ctx, outer)
+	return taskTx{tx}, err
+}
+
+func (s Tasks) Submitters() map[periodic.Sink]periodic.Submitter {
+	return s.sinks
+}
+
+// taskTx is a transaction in which tasks are managed.
+type taskTx struct{ *sqldb.Tx }
+
+func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
+	if t.NextRun.IsZero() {
+		t.NextRun = periodic.Unplanned
+	}
+	// ON CONFLICT keeps the caller's transaction usable.
+	err := tx.one(ctx, `INSERT INTO periodic_task (id, enabled, task, group_, args, subject, submitter, priority,
+			timer, summary, starts, ends, overlap, catchup, grace, deadline, jitter, sink, nextrun)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+		ON CONFLICT (id) DO NOTHING`, append(userColumns(t), sqldb.Timestamp(t.NextRun))...)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return sqldb.ErrDuplicate
+	}
+	return err
+}
+
+func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
+	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2, task = $3, group_ = $4, args = $5, subject = $6,
+			submitter = $7, priority = $8, timer = $9, summary = $10, starts = $11, ends = $12, overlap = $13,
+			catchup = $14, grace = $15, deadline = $16, jitter = $17, sink = $18
+		WHERE id = $1`, userColumns(t)...)
+}
+
+// userColumns are the values of the columns that users own, but nextrun.
+func userColumns(t periodic.Task) []any {
+	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
+	var deadline any
+	if t.Deadline != nil {
+		deadline = seconds(*t.Deadline)
+	}
+	return []any{
+		t.ID, t.Enabled, t.Task, t.Group, t.Args, t.Subject, t.Submitter, t.Priority, t.Timer, sqldb.Nullable(t.Summary),
+		sqldb.Timestamp(t.Starts), sqldb.Timestamp(t.Ends), string(t.Overlap), string(t.Catchup),
+		seconds(t.Grace), deadline, seconds(t.Jitter), string(t.Sink),
+	}
+}
+
+func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
+	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
+}
+
+func (tx taskTx) Delete(ctx context.Context, id string) error {
+	return tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id)
+}
+
+func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task, error) {
+	if toEdit { // locks the row on either database; nothing changes, so the triggers stay silent
+		if err := tx.one(ctx, `UPDATE periodic_task SET id = id WHERE id = $1`, id); err != nil {
+			return periodic.Task{}, err
+		}
+	}
+	var row taskRow
+	err := tx.First(ctx, &row, `SELECT args, `+taskColumns+` FROM periodic_task WHERE id = $1`, id)
+	return row.task(), err
+}
+
+func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
+	limit := int64(f.Limit)
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	columns := taskColumns
+	if f.WithArgs {
+		columns += `, args`
+	}
+	var rows []taskRow
+	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task
+		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
+		ORDER BY id LIMIT $5`, f.Task, f.Group, f.Problem, f.After, limit)
+	list := make([]periodic.Task, len(rows))
+	for i, r := range rows {
+		list[i] = r.task()
+	}
+	return list, err
+}
+
+// one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
+func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
+	n, err := tx.Exec(ctx, query, args...)
+	if err == nil && n == 0 {
+		return sqldb.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package schedule
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// tickRow is a row of periodic_tick.
+type tickRow struct {
+	TaskID   string `db:"task_id"`
+	Due      sqldb.Timestamp
+	Decision string
+	Reason   *string
+	Missed   int
+	Until    sqldb.Timestamp
+	JID      *string
+	Worker   *string
+	Decided  sqldb.Timestamp
+}
+
+func (r tickRow) tick() periodic.Tick {
+	return periodic.Tick{
+		TaskID: r.TaskID, Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: sqldb.Deref(r.Reason),
+		Missed: r.Missed, Until: r.Until.Time(), JID: sqldb.Deref(r.JID), Worker: sqldb.Deref(r.Worker), Decided: r.Decided.Time(),
+	}
+}
+
+func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
+	since := f.Since
+	if since.IsZero() {
+		since = periodic.Unplanned
+	}
+	var rows []tickRow
+	err := tx.Select(ctx, &rows, `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
+		FROM periodic_tick
+		WHERE ($1 = '' OR task_id = $1) AND ($2 = '' OR decision = $2) AND decided >= $3
+		ORDER BY due DESC, task_id LIMIT $4`, f.TaskID, string(f.Decision), sqldb.Timestamp(since), f.Limit)
+	list := make([]periodic.Tick, len(rows))
+	for i, r := range rows {
+		list[i] = r.tick()
+	}
+	return list, err
+}

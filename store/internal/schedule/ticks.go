@@ -1,0 +1,62 @@
+package schedule
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (backend.Recorded, error) {
+	found := backend.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]task.TickRange{}}
+	if len(queued) > 0 {
+		if err := tx.queuedTicks(ctx, queued, found.Queued); err != nil {
+			return found, err
+		}
+	}
+	if len(decidedSince) > 0 {
+		return found, tx.decidedTicks(ctx, decidedSince, found.Decided)
+	}
+	return found, nil
+}
+
+func (tx schedulerTx) queuedTicks(ctx context.Context, ids []string, queued map[string][]time.Time) error {
+	r, err := tx.Texts(1, ids)
+	if err != nil {
+		return err
+	}
+	var rows []tickKeyRow
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.value AND k.decision = 'queued' ORDER BY k.due`, r.Param)
+	for _, row := range rows {
+		queued[row.TaskID] = append(queued[row.TaskID], row.Due.Time())
+	}
+	return err
+}
+
+// decidedTicks reads from the newest row that is not after the tick on, since
+// that one may reach beyond it.
+func (tx schedulerTx) decidedTicks(ctx context.Context, since []task.TickKey, decided map[string][]task.TickRange) error {
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
+		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
+	if err != nil {
+		return err
+	}
+	var rows []struct {
+		TaskID string `db:"task_id"`
+		Due    sqldb.Timestamp
+		Last   sqldb.Timestamp
+	}
+	const first = `coalesce((SELECT max(due) FROM periodic_tick WHERE task_id = v.id AND due <= v.since), v.since)`
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, coalesce(k.until, k.due) AS last FROM `+r.SQL+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
+			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
+				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
+		ORDER BY k.due`, r.Param, task.MaxDecided-1)
+	for _, row := range rows {
+		decided[row.TaskID] = append(decided[row.TaskID], task.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package sqldb
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// dialect is what differs between the databases. It answers questions and runs
+// no logic.
+type dialect interface {
+	// words are the differences that are plain text.
+	words() Words
+	// rebind turns the placeholders $1, $2, ... into the driver's.
+	rebind(query string) string
+	// clock is the current time as SQL, moved by the difference of the parameter
+	// $at to the parameter $now, which is the transaction's now. PostgreSQL reads
+	// its clock when the expression is evaluated: after the wait for a row, not
+	// before. On SQLite nobody else can write meanwhile, and $at is good enough.
+	clock(now, at int) string
+	// table is a table expression with the given columns over the one parameter
+	// $n, which encode makes of rows.
+	table(n int, columns []Field) string
+	encode(columns []Field, n int, values func(i int) []any) (string, error)
+	// firstRows joins to each row before it, as c, the first rows of a table by a
+	// correlated condition; they are locked, and those locked by others passed
+	// over.
+	firstRows(table, condition, order, limit string) string
+	// class returns the sentinel error that a driver's error stands for, nil if
+	// it is unknown. It is the only place that knows the driver's codes.
+	class(err error) error
+	// watch calls wake whenever something that the topics stand for may have
+	// changed, until ctx ends. A failure is reported and retried.
+	watch(ctx context.Context, topics []Topic, wake func(), report func(error))
+}
+
+// Words are the differences between the databases that are plain text.
+type Words struct {
+	// LockRows is appended to a SELECT whose rows will be updated: rows that
+	// others have locked are passed over. It is empty where a transaction holds
+	// the whole file.
+	LockRows string
+	// ShareRows is appended to a SELECT whose rows must not be changed by others
+	// until the transaction ends: a plain read would let it commit after that.
+	ShareRows string
+	// Greatest and Least name the functions of several arguments.
+	Greatest, Least string
+	// Stall is how long a transaction of a process that was stopped can last; 0
+	// if nothing ends it.
+	Stall time.Duration
+
+	dialect migrations.Dialect
+	version string // query for the version of the server, or of the library
+	columns string // query for the names of the columns of the table $1
+	// now is a query for the time, and begin one that also sets the timeouts of a
+	// transaction: $1 of a statement, $2 for locks, $3 when idle, in milliseconds.
+	// They are empty where the host's clock counts and there are no timeouts.
+	now, begin string
+	// asyncCommit has the commit of a transaction return before it is durable;
+	// empty where the database cannot do that.
+	asyncCommit string
+	collate     string // behind a text that is compared byte by byte
+	// key and fromKey turn the text {} into hexadecimal and back.
+	key, fromKey string
+}
+
+// Key is a text as hexadecimal, which can be read and written whatever bytes the
+// text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
+// valid.
+func (w Words) Key(text string) string { return strings.ReplaceAll(w.key, "{}", text) }
+
+// FromKey is the text of which Key made a key.
+func (w Words) FromKey(key string) string { return strings.ReplaceAll(w.fromKey, "{}", key) }
+
+// Bytewise is a column of text that is compared byte by byte.
+func (w Words) Bytewise(column string) string { return column + w.collate }
+
+// Topic is a kind of change that can be watched. On PostgreSQL it is the channel
+// of the notification.
+type Topic string
+
+// The topics.
+const (
+	TopicTasks  Topic = "nextrun_task"
+	TopicJobs   Topic = "nextrun_job"
+	TopicLock   Topic = "nextrun_lock"
+	TopicEvents Topic = "nextrun_event"
+)

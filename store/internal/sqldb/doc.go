@@ -1,0 +1,15 @@
+// Package sqldb is the connection to a database, PostgreSQL or SQLite. It knows
+// no table of nextrun.
+//
+//	open.go, url.go       Open, its options, and URLs without their secrets
+//	tx.go, scan.go        transactions: one now each, statements, rows as structs
+//	errors.go             the sentinel errors, which each statement's error wraps
+//	records.go            many rows as one parameter of a statement
+//	timestamp.go, row.go  columns: times, and values that anybody may have written
+//	dialect.go            the questions in which the databases differ
+//	postgres*.go          the answers for PostgreSQL, its connections, LISTEN
+//	sqlite*.go            the answers for SQLite, its file, PRAGMA data_version
+//
+// SQL is written once where both databases can share it. A dialect answers
+// questions and runs no logic.
+package sqldb

@@ -1,0 +1,109 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	dialect  dialect
+	words    Words
+	location location
+	options  Options
+	write    *sqlx.DB // SQLite: one connection, transactions are immediate
+	read     *sqlx.DB // PostgreSQL: the same pool
+	migrate  *sql.DB  // SQLite: that of write
+	file     *sqliteFile
+	skew     skew
+}
+
+// Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
+// and makes a first connection. Neither errors nor [DB.URL] show a password.
+// Close it after use.
+func Open(ctx context.Context, databaseURL string, options Options) (*DB, error) {
+	l, err := parseURL(databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	db := &DB{location: l, options: options.withDefaults()}
+	if l.sqlite != "" {
+		err = db.openSQLite()
+	} else {
+		err = db.openPostgres()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", l.redacted(), l.scrub(err))
+	}
+	db.words = db.dialect.words()
+	if err := db.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", l.redacted(), l.scrub(err)), db.Close())
+	}
+	return db, nil
+}
+
+// URL is the database's URL without its password.
+func (db *DB) URL() string { return db.location.redacted() }
+
+// Version is the version of the PostgreSQL server, or of the SQLite library in
+// this program, such as 15.14 or 3.51.3.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	var version string
+	err := db.View(ctx, func(tx *Tx) error { return tx.First(ctx, &version, db.words.version) })
+	version, _, _ = strings.Cut(version, " ") // PostgreSQL adds the name of the distribution
+	return version, err
+}
+
+// Ping checks that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.options.ConnectTimeout+db.options.LockTimeout)
+	defer cancel()
+	return db.classify(ctx, db.write.PingContext(ctx))
+}
+
+// Close closes all connections.
+func (db *DB) Close() error {
+	err := db.write.Close()
+	if db.read != db.write {
+		err = errors.Join(err, db.read.Close())
+	}
+	if db.migrate != db.write.DB {
+		err = errors.Join(err, db.migrate.Close())
+	}
+	if db.file != nil {
+		err = errors.Join(err, db.file.close())
+	}
+	return err
+}
+
+// Migrator returns the migrations of this database.
+func (db *DB) Migrator() *migrations.Migrator {
+	return migrations.New(db.migrate, db.words.dialect)
+}
+
+// SQL are the words in which the databases differ.
+func (db *DB) SQL() Words { return db.words }
+
+// Rebind turns the placeholders $1, $2, ... into the driver's.
+func (db *DB) Rebind(query string) string { return db.dialect.rebind(query) }
+
+// Clock is the current time as SQL, as it is when the expression is evaluated,
+// moved by the difference of the parameter $at to the parameter $now, which is
+// the transaction's now.
+func (db *DB) Clock(now, at int) string { return db.dialect.clock(now, at) }
+
+// Watch calls wake whenever something that the topics stand for may have
+// changed, until ctx ends. A failure is reported, and retried.
+func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
+	db.dialect.watch(ctx, topics, wake, report)
+}

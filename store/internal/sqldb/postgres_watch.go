@@ -1,0 +1,49 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// watch listens on a connection of its own. pq's listener reconnects by itself;
+// what happened meanwhile is unknown, so each reconnect wakes too.
+func (p *postgres) watch(ctx context.Context, topics []Topic, wake func(), report func(error)) {
+	if p.options.PollOnly {
+		<-ctx.Done()
+		return
+	}
+	listener := pq.NewListener(p.dsn, 100*time.Millisecond, 10*time.Second, func(_ pq.ListenerEventType, err error) {
+		if err != nil {
+			report(fmt.Errorf("listen for changes: %w", p.scrub(err)))
+		}
+	})
+	defer listener.Close() //nolint:errcheck // nothing is lost with it
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	for _, t := range topics {
+		// Listen waits for the first connection; it fails only when closed, or
+		// when the server refuses, which polling then makes up for.
+		if err := listener.Listen(string(t)); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("listen for changes on %s: %w", t, p.scrub(err)))
+		}
+	}
+	wake()
+	ping := time.NewTicker(30 * time.Second)
+	defer ping.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-listener.Notify:
+			if !ok {
+				return
+			}
+			wake() // a nil notification tells of a new connection
+		case <-ping.C:
+			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
+		}
+	}
+}

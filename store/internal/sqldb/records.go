@@ -1,0 +1,89 @@
+package sqldb
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Records are rows handed to the database as one parameter, so that a
+// statement has the same text and the same number of parameters whatever the
+// number of rows. Use SQL as a table expression in FROM and give Param for the
+// placeholder it was made for.
+type Records struct {
+	SQL   string
+	Param string
+}
+
+// Records makes the records of n rows; row i has the values that values(i)
+// returns, in the order of the columns: texts, times, integers, truth values.
+// Zero times and nil are NULL.
+func (db *DB) Records(placeholder int, columns []Field, n int, values func(i int) []any) (Records, error) {
+	param, err := db.dialect.encode(columns, n, values)
+	if err != nil {
+		return Records{}, fmt.Errorf("encode rows: %w", err)
+	}
+	return Records{SQL: db.dialect.table(placeholder, columns), Param: param}, nil
+}
+
+// Texts makes records of one column, value, of texts.
+func (db *DB) Texts(placeholder int, values []string) (Records, error) {
+	return db.Records(placeholder, []Field{Text("value")}, len(values), func(i int) []any { return []any{values[i]} })
+}
+
+// Nullable returns nil for an empty text, which records write as NULL.
+func Nullable(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// Field is a column of records. Make it with [Text], [Time], [Int] or [Bool].
+type Field struct {
+	name string
+	kind fieldKind
+}
+
+type fieldKind string
+
+const (
+	fieldText fieldKind = "text"
+	fieldTime fieldKind = "timestamp"
+	fieldInt  fieldKind = "bigint"
+	fieldBool fieldKind = "boolean"
+)
+
+// Text is a column of texts.
+func Text(name string) Field { return Field{name, fieldText} }
+
+// Time is a column of times.
+func Time(name string) Field { return Field{name, fieldTime} }
+
+// Int is a column of whole numbers.
+func Int(name string) Field { return Field{name, fieldInt} }
+
+// Bool is a column of truth values.
+func Bool(name string) Field { return Field{name, fieldBool} }
+
+// isNull reports whether a value of a record stands for NULL.
+func isNull(value any) bool {
+	at, ok := value.(time.Time)
+	return value == nil || ok && at.IsZero()
+}
+
+// appendValue writes a value that looks the same in an array of PostgreSQL and
+// in JSON.
+func appendValue(to []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case time.Time:
+		return append(Timestamp(v).appendTo(append(to, '"')), '"'), nil
+	case int:
+		return strconv.AppendInt(to, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(to, v, 10), nil
+	case bool:
+		return strconv.AppendBool(to, v), nil
+	}
+	return nil, fmt.Errorf("a record cannot hold a %T", value)
+}

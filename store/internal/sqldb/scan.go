@@ -1,0 +1,72 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Select scans all rows into dest, a pointer to a slice of structs, whose fields
+// are columns, or of single values.
+func (tx *Tx) Select(ctx context.Context, dest any, query string, args ...any) error {
+	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...)
+	if err != nil {
+		return tx.db.classify(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	into := &sqlx.Rows{Rows: rows, Mapper: tx.db.write.Mapper}
+	slice := reflect.ValueOf(dest).Elem()
+	scan := into.StructScan
+	if element := slice.Type().Elem(); isValue(element) {
+		scan = func(one any) error { return into.Scan(one) }
+	}
+	for n := slice.Len(); into.Next(); n++ {
+		if n == slice.Cap() {
+			slice.Grow(max(16, 3*n))
+		}
+		slice.SetLen(n + 1)
+		if err := scan(slice.Index(n).Addr().Interface()); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+	}
+	return tx.db.classify(ctx, rows.Err())
+}
+
+// First scans the first row into dest, or returns [ErrNotFound].
+func (tx *Tx) First(ctx context.Context, dest any, query string, args ...any) error {
+	one := reflect.ValueOf(dest).Elem()
+	rows := reflect.New(reflect.SliceOf(one.Type()))
+	if err := tx.Select(ctx, rows.Interface(), query, args...); err != nil {
+		return err
+	}
+	if rows.Elem().Len() == 0 {
+		return ErrNotFound
+	}
+	one.Set(rows.Elem().Index(0))
+	return nil
+}
+
+// isValue reports whether a type is scanned as one column.
+func isValue(t reflect.Type) bool {
+	return t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
+}
+
+// ScanTexts reads the one column of a query's result.
+func ScanTexts(rows *sql.Rows, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	var list []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, rows.Err()
+}

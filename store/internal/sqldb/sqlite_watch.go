@@ -1,0 +1,70 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// dataVersionInterval is how often SQLite is asked whether another connection
+// has committed, and whether the file is still the same.
+const dataVersionInterval = 250 * time.Millisecond
+
+// maxWatchers is how many calls of watch may go on at a time: a scheduler's, its
+// lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
+// which must not be missing elsewhere.
+const maxWatchers = 8
+
+// watch compares PRAGMA data_version, which changes when another connection,
+// of this process or another, commits. The connection is pinned, since the
+// number means nothing on another one, and never writes. When the connection
+// fails, or its file is not the database's any more, watch wakes, so that
+// whoever waits for changes notices too, and goes on with a new connection. It
+// reports the same failure once, until a connection works again.
+func (s *sqlite) watch(ctx context.Context, _ []Topic, wake func(), report func(error)) {
+	tick := time.NewTicker(dataVersionInterval)
+	defer tick.Stop()
+	reported := ""
+	for ctx.Err() == nil {
+		err := s.watchConn(ctx, tick.C, func() { reported = ""; wake() })
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		if text := err.Error(); text != reported {
+			reported = text
+			report(fmt.Errorf("watch for changes: %w", err))
+			wake()
+		}
+		select { // a new connection, not at once
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *sqlite) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // back to the pool
+	last := int64(-1)
+	for {
+		if err := conn.PingContext(ctx); err != nil {
+			return err
+		}
+		var version int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+			return err
+		}
+		if version != last {
+			wake()
+		}
+		last = version
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Tx is a transaction. It carries one now. It is not safe for concurrent use.
+type Tx struct {
+	tx  jobqueue.DBTX
+	db  *DB
+	now time.Time
+}
+
+// Now is the database's time at the start of the transaction: UTC,
+// microseconds.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// Update runs fn in a transaction that may write, and commits it unless fn
+// returns an error. On SQLite it holds the write lock from the start.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.write, false, db.options.LockTimeout, fn)
+}
+
+// How long a transaction waits for a row that somebody else has locked
+// (PostgreSQL), where that must not delay the work on other rows.
+const (
+	// BriefWait is for the first attempt at a batch of rows.
+	BriefWait = 200 * time.Millisecond
+	// ProbeWait is for the attempts that look for the locked row of a batch.
+	ProbeWait = 20 * time.Millisecond
+)
+
+// UpdateBriefly is Update for a transaction that waits only briefly for locked
+// rows.
+func (db *DB) UpdateBriefly(ctx context.Context, fn func(*Tx) error) error {
+	return db.UpdateWithin(ctx, BriefWait, fn)
+}
+
+// UpdateWithin is Update for a transaction that waits for each locked row at
+// most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
+// ends with [ErrContended].
+func (db *DB) UpdateWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.write, false, wait, fn)
+}
+
+// View runs fn in a transaction that only reads.
+func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.read, true, db.options.LockTimeout, fn)
+}
+
+// ViewWithin is View for a transaction that waits for a locked table at most as
+// long as wait says, or as LockTimeout if that is shorter.
+func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
+	return db.inTx(ctx, db.read, true, min(wait, db.options.LockTimeout), fn)
+}
+
+// inTx runs fn in a transaction that waits for a locked row as long as wait
+// says. It is READ COMMITTED whatever default_transaction_isolation says: at a
+// higher level rows that others have changed meanwhile fail a claim instead of
+// being passed over. Errors of statements that fn runs on the bare transaction, as submitters
+// do, are classified here.
+func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
+	sqlTx, err := pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && db.read == db.write})
+	if err != nil {
+		return db.classify(ctx, fmt.Errorf("begin: %w", err))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			_ = sqlTx.Rollback() // the panic tells more
+			panic(p)
+		}
+		if err != nil {
+			if rerr := sqlTx.Rollback(); rerr != nil && !errors.Is(rerr, sql.ErrTxDone) {
+				err = fmt.Errorf("%w (rollback: %w)", err, rerr)
+			}
+			err = db.classify(ctx, err)
+		}
+	}()
+	asked := time.Now()
+	now, err := db.begin(ctx, sqlTx, wait)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	db.skew.measure(asked, time.Now(), now)
+	if err := fn(&Tx{tx: sqlTx, db: db, now: now}); err != nil {
+		return err
+	}
+	if err := sqlTx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// begin prepares a transaction and returns its now.
+func (db *DB) begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error) {
+	query := db.words.begin
+	if query == "" {
+		return normal(db.options.Clock()), nil
+	}
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	var now time.Time
+	var ignored string
+	err := tx.QueryRowContext(ctx, query, millis(db.options.StatementTimeout), millis(wait), millis(db.options.IdleTimeout)).
+		Scan(&now, &ignored)
+	return normal(now), err
+}
+
+func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
+
+// Join returns the caller's transaction as one of ours, with a now of its own.
+func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
+	now := db.options.Clock()
+	if query := db.words.now; query != "" {
+		if err := outer.QueryRowContext(ctx, query).Scan(&now); err != nil {
+			return nil, db.classify(ctx, fmt.Errorf("ask for the time: %w", err))
+		}
+	}
+	return &Tx{tx: outer, db: db, now: normal(now)}, nil
+}
+
+// In returns somebody's transaction with its now as one of ours, or one of ours
+// whose statements take a way of the caller's.
+func (db *DB) In(tx jobqueue.DBTX, now time.Time) *Tx { return &Tx{tx: tx, db: db, now: now} }
+
+// DB is the database of the transaction.
+func (tx *Tx) DB() *DB { return tx.db }
+
+// DBTX is the transaction for those who bring statements of their own.
+func (tx *Tx) DBTX() jobqueue.DBTX { return tx.tx }
+
+// SQL are the words in which the databases differ.
+func (tx *Tx) SQL() Words { return tx.db.words }
+
+// Texts makes records of one column, value, of texts.
+func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
+	return tx.db.Texts(placeholder, values)
+}
+
+// FirstRows joins to each row before it, as c, the first rows of a table by a
+// correlated condition; they are locked, and those locked by others passed over.
+func (tx *Tx) FirstRows(table, condition, order, limit string) string {
+	return tx.db.dialect.firstRows(table, condition, order, limit)
+}
+
+// Columns names the columns of a table, none if it does not exist.
+func (tx *Tx) Columns(ctx context.Context, table string) ([]string, error) {
+	var names []string
+	err := tx.Select(ctx, &names, tx.db.words.columns, table)
+	return names, err
+}
+
+// AsyncCommit lets the commit of this transaction return before it is durable,
+// where the database can do that.
+func (tx *Tx) AsyncCommit(ctx context.Context) error {
+	if tx.db.words.asyncCommit == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, tx.db.words.asyncCommit)
+	return err
+}
+
+// Exec runs a statement with placeholders $1, $2, ... and returns the number
+// of rows it touched.
+func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := tx.tx.ExecContext(ctx, tx.db.dialect.rebind(query), args...)
+	if err != nil {
+		return 0, tx.db.classify(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
+// skew is the difference of the database's clock to the own, as last measured.
+type skew struct{ nanos atomic.Int64 }
+
+func (s *skew) measure(asked, answered, database time.Time) {
+	middle := asked.Add(answered.Sub(asked) / 2)
+	s.nanos.Store(int64(database.Sub(middle)))
+}
+
+// ClockSkew is how far the database's clock is ahead of the own clock, as last
+// measured; 0 on SQLite, which uses the own. It is as exact as half the time
+// that a query takes.
+func (db *DB) ClockSkew() time.Duration { return time.Duration(db.skew.nanos.Load()) }

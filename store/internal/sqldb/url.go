@@ -1,0 +1,173 @@
+package sqldb
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// urlForms are the URLs that [Open] takes.
+const urlForms = "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+
+// errURL names no part of a URL that could not be read: it may hold a password.
+var errURL = errors.New("the database URL cannot be read (it is not shown, since it may hold a password): use " +
+	urlForms + ", and write special characters of the password as %XX")
+
+// location is a database URL taken apart.
+type location struct {
+	sqlite string   // path of the file, or empty
+	url    *url.URL // postgres
+}
+
+func parseURL(text string) (location, error) {
+	scheme, rest, _ := strings.Cut(text, ":")
+	switch strings.ToLower(scheme) {
+	case "sqlite", "sqlite3":
+		rest = strings.TrimPrefix(rest, "//")
+		if looksLikeServer(rest) {
+			return location{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
+				"(it is not shown); use " + urlForms)
+		}
+		if rest == "" || rest == ":memory:" {
+			return location{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
+		}
+		if strings.ContainsRune(rest, 0) {
+			return location{}, errors.New("sqlite: the path contains a NUL character")
+		}
+		return location{sqlite: rest}, nil
+	case "postgres", "postgresql":
+		u, err := url.Parse(text)
+		if err != nil || u.Opaque != "" {
+			return location{}, errURL
+		}
+		// A password with a / or a ? in it ends up there, and its rest with an @.
+		if strings.Contains(u.EscapedPath()+u.RawQuery, "@") {
+			return location{}, errURL
+		}
+		if _, err := url.ParseQuery(u.RawQuery); err != nil || u.Fragment != "" {
+			return location{}, errURL
+		}
+		return location{url: u}, nil
+	case "":
+		return location{}, errors.New("no database URL; use " + urlForms)
+	}
+	if strings.HasPrefix(rest, "//") {
+		return location{}, fmt.Errorf("the database URL begins with %s, which nextrun does not know (the rest is not shown, "+
+			"since it may hold a password); use %s", shownScheme(scheme), urlForms)
+	}
+	if name, _, ok := strings.Cut(text, "="); ok && shownParameters[name] {
+		return location{}, fmt.Errorf("the database is given as a list of parameters (%s=...), not as a URL; use %s", name, urlForms)
+	}
+	if isPath(text) {
+		return location{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
+	}
+	return location{}, errURL
+}
+
+// isPath reports whether a text can be nothing but the path of a file, without a
+// password: no part of a URL, and no list of parameters.
+func isPath(text string) bool {
+	return !strings.ContainsAny(text, ":@=?#") && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
+}
+
+// shownScheme is a scheme as it may be shown: what is none may be a part of a
+// password.
+func shownScheme(scheme string) string {
+	switch name := strings.ToLower(scheme); name {
+	case "mysql", "mariadb", "sqlserver", "mssql", "oracle", "mongodb", "redis", "jdbc", "file", "http", "https",
+		"libsql", "cockroachdb", "pg", "pgsql", "postgre", "db2", "duckdb":
+		return name + "://"
+	}
+	return "a scheme"
+}
+
+// looksLikeServer reports whether what should be the path of a file is a URL or
+// a list of parameters, which may hold a password.
+func looksLikeServer(path string) bool {
+	user, _, at := strings.Cut(path, "@")
+	return strings.Contains(path, "://") || at && strings.Contains(user, ":") && !strings.Contains(user, "/") ||
+		strings.Contains(path, "=") && isSecret(path)
+}
+
+// isSecret reports whether the name of a parameter says that its value is one.
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "pass") || strings.Contains(name, "pwd") || strings.Contains(name, "secret")
+}
+
+// shownParameters are the connection parameters whose values are no secrets. All
+// others may be, a misspelt password among them.
+var shownParameters = map[string]bool{
+	"application_name": true, "binary_parameters": true, "client_encoding": true, "connect_timeout": true, "dbname": true,
+	"fallback_application_name": true, "host": true, "hostaddr": true, "keepalives": true, "keepalives_count": true,
+	"keepalives_idle": true, "keepalives_interval": true, "load_balance_hosts": true, "lock_timeout": true, "options": true,
+	"port": true, "search_path": true, "ssl_max_protocol_version": true, "ssl_min_protocol_version": true, "sslcert": true,
+	"sslmode": true, "sslnegotiation": true, "sslrootcert": true, "statement_timeout": true, "target_session_attrs": true,
+	"tcp_user_timeout": true, "timezone": true, "user": true,
+}
+
+// redacted is the URL as it may be shown.
+func (l location) redacted() string {
+	if l.url == nil {
+		return "sqlite:" + l.sqlite
+	}
+	shown := *l.url
+	query := shown.Query()
+	for name := range query {
+		if !shownParameters[strings.ToLower(name)] {
+			query.Set(name, "xxxxx")
+		}
+	}
+	shown.RawQuery = query.Encode()
+	return shown.Redacted()
+}
+
+// minSecret is the least length of a value that scrub takes for a secret although
+// the name of its parameter does not say so.
+const minSecret = 4
+
+// scrub replaces the secrets of the URL in a driver's error text.
+func (l location) scrub(err error) error {
+	if err == nil || l.url == nil {
+		return err
+	}
+	text := err.Error()
+	clean := text
+	secrets := []string{}
+	if password, ok := l.url.User.Password(); ok {
+		secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
+	}
+	for name, values := range l.url.Query() {
+		if shownParameters[strings.ToLower(name)] {
+			continue
+		}
+		for _, value := range values {
+			if isSecret(name) || len(value) >= minSecret {
+				secrets = append(secrets, value, url.QueryEscape(value))
+			}
+		}
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			clean = strings.ReplaceAll(clean, secret, "xxxxx")
+		}
+	}
+	if clean == text {
+		return err
+	}
+	return fmt.Errorf("%s", clean)
+}
+
+// Redact returns a database URL as it may be shown: without its password. What
+// cannot be read is not shown at all.
+func Redact(databaseURL string) string {
+	l, err := parseURL(databaseURL)
+	if err != nil {
+		return "(unreadable database URL)"
+	}
+	return l.redacted()
+}

@@ -1,0 +1,164 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"sqlite:nextrun.db":                                  "sqlite:nextrun.db",
+		"sqlite:/var/lib/nextrun/nextrun.db":                 "sqlite:/var/lib/nextrun/nextrun.db",
+		"sqlite:///var/lib/nextrun.db":                       "sqlite:/var/lib/nextrun.db",
+		"SQLite:a b?c#d%e.db":                                "sqlite:a b?c#d%e.db",
+		"sqlite3:x.db":                                       "sqlite:x.db",
+		"postgres://host/db":                                 "postgres://host/db",
+		"postgresql://host/db":                               "postgresql://host/db",
+		"postgres://user@host:5432/db":                       "postgres://user@host:5432/db",
+		"postgres://user:hush@host/db":                       "postgres://user:xxxxx@host/db",
+		"postgres://user:hu%2Fsh%40%3F@host/db":              "postgres://user:xxxxx@host/db",
+		"postgres://user:hu@sh@host/db":                      "postgres://user:xxxxx@host/db",
+		"postgres://user@host/db?password=hush":              "postgres://user@host/db?password=xxxxx",
+		"postgres://user@host/db?Password=hush&sslmode=off":  "postgres://user@host/db?Password=xxxxx&sslmode=off",
+		"postgres:///db?host=/run/postgresql&sslpassword=h":  "postgres:///db?host=%2Frun%2Fpostgresql&sslpassword=xxxxx",
+		"postgres://h/db?pasword=hush&sslmode=off":           "postgres://h/db?pasword=xxxxx&sslmode=off",
+		"postgres://h/db?token=hush&port=7&timezone=UTC":     "postgres://h/db?port=7&timezone=UTC&token=xxxxx",
+		"postgres://h/db?sslkey=hush.pem&passfile=hush":      "postgres://h/db?passfile=xxxxx&sslkey=xxxxx",
+		"postgres://h/db?password=hush&password=hush2&pwd=h": "postgres://h/db?password=xxxxx&pwd=xxxxx",
+		"postgres://user:@host/db":                           "postgres://user:xxxxx@host/db",
+	} {
+		l, err := parseURL(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := l.redacted(); got != want {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+		if got := Redact(text); got != want {
+			t.Errorf("Redact(%s) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+// badURLs are refused, and hold the password "hush" where one may be.
+var badURLs = []string{
+	"", "nextrun.db", "mysql://user:hush@host/db", "sqlite:", "sqlite::memory:", "sqlite:a\x00b", "user:hush@host/db",
+	"postgres:user:hush@host/db", "postgres://user:hush%zz@host/db", "postgres://user:hu sh@host/db", "postgres://user:hush\x7f@host/db",
+	"postgres://user:hush#x@host/db", "postgres://user:12#hush@host/db", "postgres://user:12/hush@host/db", "postgres://user:12?hush@host/db",
+	"postgres://user:a@12/hush@host/db", "postgres://user:hush@host:port/db", "postgres://host/db?password=hush%zz",
+	"postgres://host/db?password=hush;x", "host=h password=hush", "password=hush", "user hush", "postgres://[hush/db", "hush://", "postgres://user:hush",
+	"sqlite:postgres://user:hush@host/db", "sqlite://user:hush@host/db", "sqlite:host=h password=hush", "sqlite:mysql://hush",
+	"sqlite:user:hush@host", "sqlite:pwd=hush",
+}
+
+func TestBadURLIsNotShown(t *testing.T) {
+	for _, text := range badURLs {
+		_, err := parseURL(text)
+		if err == nil {
+			t.Errorf("%q was accepted", text)
+			continue
+		}
+		_, openErr := Open(context.Background(), text, Options{})
+		for _, shown := range []string{err.Error(), Redact(text), openErr.Error()} {
+			if strings.Contains(shown, "hush") {
+				t.Errorf("%q is shown in %q", text, shown)
+			}
+		}
+	}
+}
+
+// What is no URL of nextrun is recognised, and the message says what to write.
+func TestURLOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"mysql://user:hush@host/db":   "begins with mysql://, which nextrun does not know",
+		"hush://host/db":              "begins with a scheme, which nextrun does not know",
+		"host=h port=5 password=hush": "is given as a list of parameters (host=...)",
+		"sqlite:postgres://u:hush@h":  "sqlite: needs the path of a file, not a server's URL",
+	} {
+		_, err := parseURL(text)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "postgres://USER:PASSWORD@HOST") {
+			t.Errorf("%s: %v, want %q and the forms", text, err, want)
+		}
+	}
+}
+
+// Who forgets the scheme is told so, with the path.
+func TestURLOfAPath(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"foo.db", "/var/lib/foo.db"} {
+		if _, err := parseURL(path); err == nil || !strings.Contains(err.Error(), "did you mean sqlite:"+path+"?") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Errors of the driver and of the network name no password either.
+func TestOpenErrorHidesThePassword(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"postgres://user:hush%2Fhush@127.0.0.1:1/db",
+		"postgres://user@127.0.0.1:1/db?password=hush&sslmode=disable",
+		"postgres://user@127.0.0.1:1/db?pasword=hush&sslmode=disable",
+		"postgres://user:hush@127.0.0.1:1/db?sslmode=bogus",
+		"postgres://user:hush@127.0.0.1:1/db?connect_timeout=bogus",
+		"postgres://user:hush@no-host.invalid/db?sslmode=disable",
+		"postgres://user:hush@127.0.0.1:1/db?sslrootcert=/no/such/file&sslmode=verify-full",
+	} {
+		db, err := Open(t.Context(), text, Options{ConnectTimeout: time.Second})
+		if err == nil {
+			_ = db.Close()
+			t.Errorf("%s was opened", text)
+			continue
+		}
+		if strings.Contains(err.Error(), "hush") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+func TestScrubKeepsTheErrorWhereItCan(t *testing.T) {
+	l, err := parseURL("postgres://user:hu%2Fsh@host/db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.scrub(context.Canceled); !errors.Is(got, context.Canceled) {
+		t.Errorf("scrub lost what %v wraps", got)
+	}
+	if got := l.scrub(errors.New("a hu/sh b hu%2Fsh c")).Error(); got != "a xxxxx b xxxxx c" {
+		t.Errorf("scrub left %q", got)
+	}
+	if l.scrub(nil) != nil {
+		t.Error("scrub made an error of nothing")
+	}
+}
+
+func FuzzParseURL(f *testing.F) {
+	for _, text := range append(badURLs, "postgres://user:pass@host:5432/db?sslmode=disable", "sqlite:x.db") {
+		f.Add(text, "")
+		f.Add("x", text)
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "HUSH-HUSH"
+		_, _ = parseURL(before)
+		for _, text := range []string{
+			"postgres://user:" + before + secret + after + "@host/db",
+			"postgres://user:" + url.QueryEscape(before+secret+after) + "@host/db",
+			"postgres://host/db?password=" + before + secret + after,
+		} {
+			_, err := parseURL(text)
+			shown := Redact(text)
+			if err != nil {
+				shown += err.Error()
+			}
+			if strings.Contains(shown, secret) && !strings.Contains(before+after, "&") {
+				t.Errorf("%q is shown as %q", text, shown)
+			}
+		}
+	})
+}

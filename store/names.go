@@ -1,0 +1,60 @@
+package store
+
+import (
+	"github.com/nextrun/nextrun/store/internal/events"
+	"github.com/nextrun/nextrun/store/internal/queue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// The names that a program needs of the packages below.
+type (
+	// Timestamp is a time as the tables hold it: UTC, without zone,
+	// microseconds. The zero value is SQL NULL.
+	Timestamp = sqldb.Timestamp
+	// JobStore is the queue of a database. It implements
+	// [github.com/nextrun/nextrun/jobqueue/backend.Store] for the executor and
+	// QueueStore for [github.com/nextrun/nextrun/jobqueue.Queue].
+	JobStore = queue.Store
+	// OutboxStore is the outbox of a database. It implements
+	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for a relay and Admin
+	// for people.
+	OutboxStore = events.Outbox
+	// EventLog is the event store as its readers see it: a consumer group, or
+	// somebody who just looks. It implements
+	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.
+	EventLog = events.Log
+)
+
+// Sentinel errors. All errors of this package wrap one of them where it
+// applies; match with [errors.Is]. Only [ErrRefused] blames a row: any other
+// error, known or not, may go away by itself or concerns all rows alike.
+var (
+	// ErrBusy: somebody else held a lock for longer than the timeout, or the
+	// database asked to try the transaction again. Nothing was committed.
+	ErrBusy = sqldb.ErrBusy
+	// ErrContended: a wait for a row that somebody else has locked, or a
+	// statement, was given up after its timeout. It is an ErrBusy, too.
+	ErrContended = sqldb.ErrContended
+	// ErrUnavailable: the database cannot be reached, or the connection broke.
+	// If it broke while committing, the transaction may have been committed.
+	ErrUnavailable = sqldb.ErrUnavailable
+	// ErrNoSchema: a table or a column is not there, or not any more.
+	ErrNoSchema = sqldb.ErrNoSchema
+	// ErrNotFound: there is no row of that id.
+	ErrNotFound = sqldb.ErrNotFound
+	// ErrRefused: a row is to blame. A constraint, a trigger or a type refused
+	// one of its values, or a value is too large; the message says which.
+	ErrRefused = sqldb.ErrRefused
+	// ErrDuplicate: a row of that id exists already. It is an ErrRefused, too.
+	ErrDuplicate = sqldb.ErrDuplicate
+	// ErrUnreadable: a row holds a value of a type that its column should not
+	// have, such as NULL. It is an ErrRefused, too.
+	ErrUnreadable = sqldb.ErrUnreadable
+	// ErrNoDatabase is returned by [Open] when the SQLite file does not exist
+	// and Options.Create is not set.
+	ErrNoDatabase = sqldb.ErrNoDatabase
+)
+
+// Redact returns a database URL as it may be shown: without its password. What
+// cannot be read is not shown at all.
+func Redact(databaseURL string) string { return sqldb.Redact(databaseURL) }

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Defaults of [Options].
+const (
+	DefaultConnectTimeout   = sqldb.DefaultConnectTimeout   // 10 s
+	DefaultStatementTimeout = sqldb.DefaultStatementTimeout // 20 s
+	DefaultLockTimeout      = sqldb.DefaultLockTimeout      // 5 s
+	DefaultIdleTimeout      = sqldb.DefaultIdleTimeout      // 10 s
+	DefaultMaxConns         = sqldb.DefaultMaxConns         // 10
+)
+
+// Options are the settings of [Open]. The zero value is good.
+type Options struct {
+	// Create makes a SQLite file that does not exist. Without it [Open] returns
+	// [ErrNoDatabase].
+	Create bool
+	// ConnectTimeout limits how long making a connection may take (PostgreSQL).
+	// 0: [DefaultConnectTimeout].
+	ConnectTimeout time.Duration
+	// StatementTimeout limits each statement (PostgreSQL). It must stay well
+	// below the lease of a mark and the TTL of the scheduler lock.
+	// 0: [DefaultStatementTimeout].
+	StatementTimeout time.Duration
+	// LockTimeout limits the wait for a lock: of a row on PostgreSQL, of the
+	// file on SQLite. 0: [DefaultLockTimeout].
+	LockTimeout time.Duration
+	// IdleTimeout ends transactions in which nothing happens, such as those of
+	// a process that was stopped (PostgreSQL). 0: [DefaultIdleTimeout].
+	IdleTimeout time.Duration
+	// MaxConns limits the connections to PostgreSQL, without the one that
+	// listens. SQLite has one writer and up to that many readers.
+	// 0: [DefaultMaxConns].
+	MaxConns int
+	// PollOnly gives up notifications (PostgreSQL): for transaction poolers,
+	// through which LISTEN does not work. Changes are then noticed at the next
+	// poll.
+	PollOnly bool
+	// Clock is what transactions on SQLite take for now; PostgreSQL has a clock
+	// of its own. nil: time.Now. Tests set it.
+	Clock func() time.Time
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store/internal/events"
+	"github.com/nextrun/nextrun/store/internal/lock"
+	"github.com/nextrun/nextrun/store/internal/queue"
+	"github.com/nextrun/nextrun/store/internal/schedule"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	db     *sqldb.DB
+	events *events.DB
+	sinks  schedule.Sinks
+}
+
+// Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
+// and makes a first connection. Neither errors nor [DB.URL] show a password.
+// Close it after use.
+func Open(ctx context.Context, databaseURL string, options Options) (*DB, error) {
+	db, err := sqldb.Open(ctx, databaseURL, sqldb.Options(options))
+	if err != nil {
+		return nil, err
+	}
+	e := events.New(db)
+	return &DB{db: db, events: e, sinks: schedule.Sinks{
+		periodic.SinkJob:   schedule.NewJobSink(db),
+		periodic.SinkEvent: events.NewSink(e),
+	}}, nil
+}
+
+// Close closes all connections.
+func (db *DB) Close() error { return db.db.Close() }
+
+// URL is the database's URL without its password.
+func (db *DB) URL() string { return db.db.URL() }
+
+// Version is the version of the PostgreSQL server, or of the SQLite library in
+// this program, such as 15.14 or 3.51.3.
+func (db *DB) Version(ctx context.Context) (string, error) { return db.db.Version(ctx) }
+
+// Ping checks that the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
+
+// ClockSkew is how far the database's clock is ahead of the host's, as last
+// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
+// that a query takes.
+func (db *DB) ClockSkew() time.Duration { return db.db.ClockSkew() }
+
+// Migrator returns the migrations of this database.
+func (db *DB) Migrator() *migrations.Migrator { return db.db.Migrator() }
+
+// Periodic returns the database as the scheduler's store.
+func (db *DB) Periodic() backend.Store { return schedule.New(db.db, db.sinks, db.Locks()) }
+
+// Tasks returns the database as the store of [periodic.Tasks].
+func (db *DB) Tasks() backend.TaskStore { return schedule.NewTasks(db.db, db.sinks) }
+
+// Locks returns the database as the keeper of the locks of the scheduler's modes
+// leader and exclusive.
+func (db *DB) Locks() leader.Store { return lock.New(db.db) }
+
+// ListLocks returns all locks by name: those that somebody ever held.
+func (db *DB) ListLocks(ctx context.Context) ([]leader.Lock, error) { return lock.New(db.db).List(ctx) }
+
+// Jobs returns the queue of the database.
+func (db *DB) Jobs() JobStore { return queue.New(db.db) }
+
+// Outbox returns the outbox of the database.
+func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
+
+// EventLog returns the event store for a consumer group; readers that need no
+// offsets give any name.
+func (db *DB) EventLog(group string) EventLog { return db.events.Log(group) }
+
+// EventsIn returns a transaction of the caller's on the same database, such as
+// a *sql.Tx, as one that [outbox.AppendTx] takes.
+func (db *DB) EventsIn(ctx context.Context, tx jobqueue.DBTX) (outbox.Tx, error) {
+	return db.events.Join(ctx, tx)
+}
+
+// Tx is a transaction of [DB.Update] or [DB.View]. It carries one now.
+// [outbox.AppendTx] takes it. It is not safe for concurrent use.
+type Tx struct{ tx *events.Tx }
+
+var _ outbox.Tx = (*Tx)(nil)
+
+// Now is the database's time at the start of the transaction: UTC,
+// microseconds.
+func (tx *Tx) Now() time.Time { return tx.tx.Now() }
+
+// AppendEvents implements [outbox.Tx]; use [outbox.AppendTx], which checks the
+// events.
+func (tx *Tx) AppendEvents(ctx context.Context, list []outbox.Event) ([]outbox.Event, error) {
+	return tx.tx.AppendEvents(ctx, list)
+}
+
+// Update runs fn in a transaction that may write, and commits it unless fn
+// returns an error. On SQLite it holds the write lock from the start.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	return db.events.Update(ctx, func(tx *events.Tx) error { return fn(&Tx{tx}) })
+}
+
+// View runs fn in a transaction that only reads.
+func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
+	return db.events.View(ctx, func(tx *events.Tx) error { return fn(&Tx{tx}) })
+}
