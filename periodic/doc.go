@@ -15,6 +15,14 @@
 //  5. sleeps until the earliest nextrun, the expiry of the earliest mark, a
 //     notice that something changed, or the poll interval.
 //
+// What fails in a batch, because of a row that the database refuses or that
+// somebody has locked, is searched for beside the loop. A task that fails alone is
+// set aside and tried again by itself, so that it holds up no other.
+//
+// [Tasks] manages the rows from Go. Package task has the values and the decision,
+// package backend what the scheduler asks of a database, package leader the lock
+// of the modes leader and exclusive.
+//
 // # Why nothing is lost or doubled
 //
 // A tick is the pair (task, due), and the table periodic_tick has one row for

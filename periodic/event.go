@@ -19,7 +19,7 @@ const (
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
-	EventClock   EventKind = "clock"   // the database's clock differs from the own one by more than a second
+	EventClock   EventKind = "clock"   // the database's clock differs from the host's by more than a second
 
 	// In the modes leader and exclusive.
 	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins

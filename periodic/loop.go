@@ -88,7 +88,7 @@ func (l *loop) run(running, working context.Context) error {
 			retry.Reset()
 		}
 		l.role.judge(err)
-		_ = l.sleep(running, wait) // the loop looks itself whether it is to end
+		_ = l.sleep(running, wait) // the loop checks whether it has to end
 	}
 	l.finish(working)
 	return nil
@@ -133,7 +133,7 @@ func (l *loop) begin(ctx context.Context) error {
 	return nil
 }
 
-// finish waits for the work beside the loop and removes the own marks.
+// finish waits for the work beside the loop and removes this scheduler's marks.
 func (l *loop) finish(ctx context.Context) {
 	for l.running > 0 {
 		l.absorb(<-l.beside)

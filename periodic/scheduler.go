@@ -76,8 +76,8 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	})
 }
 
-// Stop finishes the batches in flight, removes the own marks, releases the lock
-// if there is one, and waits for the goroutines. If ctx ends before that, the
+// Stop finishes the batches in flight, removes this scheduler's marks, releases the
+// lock if there is one, and waits for the goroutines. If ctx ends before that, the
 // batches are given up (their marks expire) and ctx's error returned. A scheduler
 // that was never started, or has been stopped, stops at once.
 func (s *Scheduler) Stop(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return err
 }
 
-// Wake has the scheduler look at the database now. It never blocks.
+// Wake makes the scheduler look at the database now. It never blocks.
 func (s *Scheduler) Wake() { s.life.Wake() }
 
 // RunOnce clears stale marks, then schedules until nothing is due, and
