@@ -103,8 +103,8 @@ func recordTicks(ctx context.Context, tx backend.Tx, plans []*task.Plan) ([]Tick
 	}
 	keys, err := tx.Record(ctx, settled, added)
 	ticks := added
-	if len(settled) > 0 {
-		ticks = append(settled, added...)
+	if len(settled) > 0 { // rarely
+		ticks = slices.Concat(settled, added)
 	}
 	if err != nil || len(keys) == len(ticks) {
 		return ticks, err

@@ -17,10 +17,10 @@ func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
-	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	defer os.RemoveAll(dir)
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
 	must(err)
-	defer db.Close() //nolint:errcheck // an example
+	defer db.Close()
 	_, err = db.Migrator().Up(ctx)
 	must(err)
 

@@ -39,7 +39,8 @@ func newLed(store backend.Store, cfg Config, holder string, observe func(Event),
 		Heartbeat: cfg.Lock.Heartbeat,
 		Observe:   func(e leader.Event) { l.observeLock(e, wake) },
 	}
-	return l, l.newElector(cfg.Mode == ModeExclusive)
+	err := l.newElector(cfg.Mode == ModeExclusive)
+	return l, err
 }
 
 func (l *led) newElector(exclusive bool) (err error) {

@@ -8,8 +8,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// The values that programs work with. Package task describes them.
-type (
+type ( // the values that programs work with; package task describes them
 	Task       = task.Task
 	Tick       = task.Tick
 	Upcoming   = task.Upcoming
@@ -18,7 +17,7 @@ type (
 	Catchup    = task.Catchup
 	Sink       = task.Sink
 	Decision   = task.Decision
-	TaskError  = task.TaskError
+	TaskError  = task.Error
 	FieldError = task.FieldError
 	Submitter  = backend.Submitter
 	TaskFilter = backend.TaskFilter

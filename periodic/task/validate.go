@@ -15,9 +15,9 @@ import (
 // maxText is the number of characters that a text column holds.
 const maxText = 254
 
-// TaskError says what is wrong with a task: one [FieldError] or more, which
+// Error says what is wrong with a task: one [FieldError] or more, which
 // [errors.As] finds too.
-type TaskError struct {
+type Error struct {
 	ID     string
 	Fields []FieldError
 }
@@ -29,7 +29,7 @@ type FieldError struct {
 }
 
 // Error names the task and each column.
-func (e *TaskError) Error() string {
+func (e *Error) Error() string {
 	texts := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
 		texts[i] = f.Error()
@@ -38,7 +38,7 @@ func (e *TaskError) Error() string {
 }
 
 // Unwrap returns the errors of the fields.
-func (e *TaskError) Unwrap() []error {
+func (e *Error) Unwrap() []error {
 	list := make([]error, len(e.Fields))
 	for i := range e.Fields {
 		list[i] = &e.Fields[i]
@@ -58,7 +58,7 @@ func (e *FieldError) Error() string {
 // Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Validate returns a [*TaskError] if the table would refuse the task, or a
+// Validate returns a [*Error] if the table would refuse the task, or a
 // scheduler block it, and for args that are not JSON.
 func (t *Task) Validate() error { return t.ValidateArgs(ArgsJSON) }
 
@@ -114,7 +114,7 @@ func (v *validator) err() error {
 	if len(v.fields) == 0 {
 		return nil
 	}
-	return &TaskError{ID: v.id, Fields: v.fields}
+	return &Error{ID: v.id, Fields: v.fields}
 }
 
 func (v *validator) text(field, text string, required bool) {
