@@ -67,9 +67,7 @@ func mismatch(table string, want []column, have []actual) error {
 	for _, a := range have {
 		byName[a.name] = a
 	}
-	known := map[string]bool{}
 	for _, w := range want {
-		known[w.Name] = true
 		a, exists := byName[w.Name]
 		switch {
 		case w.ours && exists:
@@ -81,9 +79,23 @@ func mismatch(table string, want []column, have []actual) error {
 			return &MismatchError{table, w.Name, fmt.Sprintf("its type is %s, expected %s", a.declared, w.kind)}
 		}
 	}
+	return unknownOrNull(table, want, have)
+}
+
+// unknownOrNull refuses columns that nextrun does not know and an INSERT has to
+// fill, and columns that may be NULL where nextrun, like Docspell, reads a value.
+func unknownOrNull(table string, want []column, have []actual) error {
 	for _, a := range have {
-		if !known[a.name] && a.notNull && !a.hasDefault {
+		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
+		if i < 0 && a.notNull && !a.hasDefault {
 			return &MismatchError{table, a.name, "nextrun does not know it, and it has neither a default nor may it be NULL"}
+		}
+	}
+	for _, a := range have {
+		i := slices.IndexFunc(want, func(w column) bool { return w.Name == a.name })
+		if i >= 0 && !a.notNull && !want[i].null && !want[i].ours {
+			return &MismatchError{table, a.name, "it may be NULL, and one row in which it is would hold up the others; " +
+				"make it NOT NULL (PostgreSQL: ALTER TABLE " + table + " ALTER COLUMN " + a.name + " SET NOT NULL)"}
 		}
 	}
 	return nil

@@ -287,7 +287,9 @@ func TestOtherTablesAreLeftAlone(t *testing.T) {
 		"job of something else":  {"CREATE TABLE job (id integer PRIMARY KEY, payload text)", "job.jid"},
 		"another type":           {"CREATE TABLE jobgroupuse (groupid integer, workerid varchar(254))", "jobgroupuse.groupid"},
 		"required column":        {"CREATE TABLE jobgroupuse (groupid varchar(254), workerid varchar(254), tenant text NOT NULL)", "jobgroupuse.tenant"},
-		"our own name":           {"CREATE TABLE periodic_tick (id integer)", "periodic_tick"},
+		"nullable column": {`CREATE TABLE joblog (id varchar(254) NOT NULL PRIMARY KEY, jid varchar(254) NOT NULL,
+			level varchar(254) NOT NULL, created timestamp, message text NOT NULL)`, "joblog.created"},
+		"our own name": {"CREATE TABLE periodic_tick (id integer)", "periodic_tick"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

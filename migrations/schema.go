@@ -17,6 +17,7 @@ type column struct {
 	Name     string
 	kind     kind
 	optional bool   // may be absent: nextrun adds it
+	null     bool   // may be NULL
 	ours     bool   // must be absent: nextrun adds it
 	Default  string // set where a column has none (PostgreSQL)
 }
@@ -36,11 +37,11 @@ var tables = map[string][]column{
 		{Name: "state", kind: text, Default: "'waiting'"},
 		{Name: "retries", kind: integer, Default: "0"},
 		{Name: "progress", kind: integer, Default: "0"},
-		{Name: "tracker", kind: text},
-		{Name: "worker", kind: text},
-		{Name: "started", kind: timestamp},
-		{Name: "startedmillis", kind: integer},
-		{Name: "finished", kind: timestamp},
+		{Name: "tracker", kind: text, null: true},
+		{Name: "worker", kind: text, null: true},
+		{Name: "started", kind: timestamp, null: true},
+		{Name: "startedmillis", kind: integer, null: true},
+		{Name: "finished", kind: timestamp, null: true},
 		{Name: "due", ours: true}, {Name: "heartbeat", ours: true}, {Name: "single", ours: true},
 		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
 		{Name: "interrupts", ours: true},
@@ -51,7 +52,7 @@ var tables = map[string][]column{
 		{Name: "level", kind: text},
 		{Name: "created", kind: timestamp},
 		{Name: "message", kind: text},
-		{Name: "counter", kind: integer, optional: true},
+		{Name: "counter", kind: integer, optional: true, null: true},
 	},
 	"jobgroupuse": {
 		{Name: "groupid", kind: text},
@@ -66,12 +67,12 @@ var tables = map[string][]column{
 		{Name: "subject", kind: text, Default: "''"},
 		{Name: "submitter", kind: text, Default: "'nextrun'"},
 		{Name: "priority", kind: integer, Default: "0"},
-		{Name: "worker", kind: text},
-		{Name: "marked", kind: timestamp},
+		{Name: "worker", kind: text, null: true},
+		{Name: "marked", kind: timestamp, null: true},
 		{Name: "timer", kind: text},
 		{Name: "nextrun", kind: timestamp, Default: "'1970-01-01 00:00:00'"},
 		{Name: "created", kind: timestamp, Default: "(clock_timestamp() AT TIME ZONE 'UTC')"},
-		{Name: "summary", kind: text, optional: true},
+		{Name: "summary", kind: text, optional: true, null: true},
 		{Name: "due", ours: true}, {Name: "starts", ours: true}, {Name: "ends", ours: true},
 		{Name: "overlap", ours: true}, {Name: "catchup", ours: true}, {Name: "grace", ours: true},
 		{Name: "deadline", ours: true}, {Name: "jitter", ours: true}, {Name: "sink", ours: true},
