@@ -31,8 +31,8 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.StringVar(&env.Flags.DB, "db", "",
 		"`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
-	flags.Var(&env.Flags.LogFormat, "log-format", "how log lines are written to standard error")
-	flags.Var(&env.Flags.LogLevel, "log-level", "least severe log lines that are written")
+	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
+	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env),
 		migrate.Command(env), check.Command(env), service.HealthCommand(env),

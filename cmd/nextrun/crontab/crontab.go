@@ -20,7 +20,7 @@ type Options struct {
 	Zone string
 	// Prefix begins all ids: NAME makes NAME-backup of backup. Empty: none.
 	Prefix string
-	// System tells that there is a user before each command, as in /etc/crontab
+	// System tells that a user name precedes each command, as in /etc/crontab
 	// and /etc/cron.d.
 	System bool
 }

@@ -25,9 +25,9 @@ func Command(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "check",
-		Short: "Look for errors in configuration, database and tasks",
-		Long: `Look for errors in the configuration, the database and the tasks. What must be
-put right is an error and gives exit code 1; what may surprise is a warning.`,
+		Short: "Check configuration, database and tasks",
+		Long: `Check the configuration, the database and the tasks. Errors give exit code 1;
+warnings point out what may surprise you.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			r := &report{env: env}
@@ -122,7 +122,7 @@ func (r *report) checkConfiguration() *config.Config {
 		r.add(levelError, "configuration", "%v", err)
 		return nil
 	case c.Path == "":
-		r.add(levelOK, "configuration", "there is none, so all is default and no handlers are known")
+		r.add(levelOK, "configuration", "there is none, so all settings are default and there are no handlers")
 		return c
 	}
 	r.add(levelOK, "configuration", "%s: handlers: %d", c.Path, len(c.Handlers))

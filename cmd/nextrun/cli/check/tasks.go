@@ -35,7 +35,7 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 		filter.After = list[len(list)-1].ID
 	}
 	if len(r.findings) == found {
-		r.add(levelOK, "tasks", "%d, nothing to remark", seen)
+		r.add(levelOK, "tasks", "%d, no problems found", seen)
 	}
 	return nil
 }

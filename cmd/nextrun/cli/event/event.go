@@ -17,7 +17,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "event",
-		Short: "Look at events and have them sent again",
+		Short: "Show events and publish them again",
 	},
 		listCommand(env), showCommand(env), tailCommand(env),
 		resendCommand(env), lagCommand(env), strictCommand(env),

@@ -34,11 +34,11 @@ func listCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&filter.Topic, "topic", "", "only those of that topic")
-	flags.StringVar(&filter.Type, "type", "", "only those of that type")
-	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate, such as a periodic task, of that `id`")
-	flags.Var(&status, "status", "only those in that status")
-	flags.IntVarP(&filter.Limit, "number", "n", 100, "at most so many")
+	flags.StringVar(&filter.Topic, "topic", "", "only those of this topic")
+	flags.StringVar(&filter.Type, "type", "", "only those of this type")
+	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate, such as a periodic task, with this `id`")
+	flags.Var(&status, "status", "only those in this status")
+	flags.IntVarP(&filter.Limit, "number", "n", 100, "maximum number")
 	flags.BoolVar(&filter.Oldest, "oldest", false, "the oldest first")
 	ui.JSONFlag(command, &asJSON)
 	return command

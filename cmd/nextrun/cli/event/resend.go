@@ -16,10 +16,9 @@ func resendCommand(env *ui.Env) *cobra.Command {
 	var dead string
 	command := &cobra.Command{
 		Use:   "resend EVENT... | --dead TOPIC",
-		Short: "Have events published again",
-		Long: `Have events published again, be they published or dead, under the same ids. They
-come behind events that were published after them: receivers see them out of
-order.`,
+		Short: "Publish events again",
+		Long: `Publish events again under the same ids, both published and dead ones. Receivers
+get them out of order: after events that were published in the meantime.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (dead == "") == (len(args) == 0) {
 				return ui.Usagef("name either events or --dead TOPIC")
@@ -49,6 +48,6 @@ order.`,
 			})
 		},
 	}
-	command.Flags().StringVar(&dead, "dead", "", "all dead events of that `topic`")
+	command.Flags().StringVar(&dead, "dead", "", "all dead events of this `topic`")
 	return command
 }

@@ -14,7 +14,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show EVENT",
-		Short: "Show an event and what became of it",
+		Short: "Show an event and its status",
 		Args:  ui.Arguments("EVENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
@@ -44,7 +44,7 @@ func eventFields(env *ui.Env, r *outbox.Record) [][2]string {
 		{"event", r.ID}, {"status", string(r.Status)}, {"problem", r.Problem}, {"topic", r.Topic}, {"type", r.Type},
 		{"aggregate", r.AggregateID}, {"version", strconv.FormatInt(r.AggregateVersion, 10)}, {"position", position},
 		{"payload", ui.Shorten(r.Payload)}, {"due", env.Moment(r.Due)}, {"created", env.Moment(r.Created)},
-		{"published", env.Moment(r.Published)}, {"attempts in vain", strconv.Itoa(r.Attempts)},
+		{"published", env.Moment(r.Published)}, {"failed attempts", strconv.Itoa(r.Attempts)},
 		{"refusals", strconv.Itoa(r.Refusals)}, {"next attempt", env.Moment(r.Retry)}, {"dead since", env.Moment(r.Dead)},
 	}
 }

@@ -12,10 +12,10 @@ func strictCommand(env *ui.Env) *cobra.Command {
 	var off bool
 	command := &cobra.Command{
 		Use:   "strict TOPIC",
-		Short: "Have a dead event stop its topic",
-		Long: `Have a dead event stop its topic, so that no event is ever published before one
-that was appended earlier. The topic goes on when the event is sent again, or
-its message deleted.`,
+		Short: "Stop a topic at a dead event",
+		Long: `Stop a topic at a dead event, so that no event is published before one that was
+appended earlier. The topic continues when you send the event again or delete its
+message.`,
 		Args: ui.Arguments("TOPIC"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
@@ -29,6 +29,6 @@ its message deleted.`,
 			})
 		},
 	}
-	command.Flags().BoolVar(&off, "off", false, "it does not any more")
+	command.Flags().BoolVar(&off, "off", false, "a dead event no longer stops the topic")
 	return command
 }

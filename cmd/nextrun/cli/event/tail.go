@@ -22,10 +22,10 @@ func tailCommand(env *ui.Env) *cobra.Command {
 	var o tailOptions
 	command := &cobra.Command{
 		Use:   "tail",
-		Short: "Show the last events, in order, and those to come",
-		Long: `Show the last events of each topic, in the order in which consumers read them,
-and with --follow those to come, until SIGTERM or SIGINT. With --json each event
-is one line.`,
+		Short: "Show the latest events, and follow new ones",
+		Long: `Show the latest events of each topic, in the order in which consumers read them.
+With --follow it goes on with new events until SIGTERM or SIGINT. With --json each
+event is one line.`,
 		Example: `  nextrun event tail --topic billing -n 20 --follow`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,9 +38,9 @@ is one line.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVar(&o.topics, "topic", nil, "only those of that topic; may be given more than once")
-	flags.Int64VarP(&o.number, "number", "n", 10, "so many of each topic that there are already")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with those to come")
+	flags.StringSliceVar(&o.topics, "topic", nil, "only those of this topic; may be given more than once")
+	flags.Int64VarP(&o.number, "number", "n", 10, "number of existing events of each topic")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "follow new events")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, "cancel", "Cancel jobs; one that runs is asked to end",
+	return eachJob(env, "cancel", "Cancel jobs; a running job is asked to end",
 		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
 			state, err := queue.Cancel(ctx, jid)
 			if state == jobqueue.Cancelled {
@@ -21,7 +21,7 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 }
 
 func retryCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, "retry", "Put jobs that have ended back to waiting",
+	return eachJob(env, "retry", "Run jobs that have ended again",
 		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
 			return "waiting again:", queue.Retry(ctx, jid)
 		})

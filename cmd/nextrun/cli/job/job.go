@@ -17,7 +17,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "job",
-		Short: "Look at jobs and change them",
+		Short: "Show and change jobs",
 	},
 		listCommand(env), showCommand(env), logCommand(env), submitCommand(env),
 		cancelCommand(env), retryCommand(env), pruneCommand(env),

@@ -16,7 +16,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	var asJSON, watch bool
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "List jobs, those submitted last first",
+		Short: "List jobs, newest first",
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 1 {
@@ -39,13 +39,13 @@ func listCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.Var(&states, "state", "only those in that state; may be given more than once")
-	flags.StringVar(&filter.Group, "group", "", "only those of that group")
-	flags.StringVar(&filter.Task, "task", "", "only those of that task `name`")
-	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task of that `id`")
-	flags.StringVar(&filter.Worker, "worker", "", "only those that this worker has or had")
-	flags.IntVarP(&filter.Limit, "number", "n", jobqueue.DefaultListLimit, "at most so many")
-	flags.BoolVarP(&watch, "watch", "w", false, "go on, a list every second")
+	flags.Var(&states, "state", "only those in this state; may be given more than once")
+	flags.StringVar(&filter.Group, "group", "", "only those of this group")
+	flags.StringVar(&filter.Task, "task", "", "only those of this task `name`")
+	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task with this `id`")
+	flags.StringVar(&filter.Worker, "worker", "", "only jobs that this worker runs or ran")
+	flags.IntVarP(&filter.Limit, "number", "n", jobqueue.DefaultListLimit, "maximum number")
+	flags.BoolVarP(&watch, "watch", "w", false, "refresh every second")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

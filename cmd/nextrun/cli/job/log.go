@@ -29,7 +29,7 @@ func logCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job has ended")
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "follow the log until the job ends")
 	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
 	return command
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func pauseCommand(env *ui.Env) *cobra.Command {
-	return aboutJobs(env, "pause", "Keep the jobs of a task or a group from being run", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	return aboutJobs(env, "pause", "Stop running jobs of a task or a group", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		if err := queue.Pause(c.Context(), what.Kind, what.Name); err != nil {
 			return err
 		}
@@ -20,7 +20,7 @@ func pauseCommand(env *ui.Env) *cobra.Command {
 }
 
 func resumeCommand(env *ui.Env) *cobra.Command {
-	return aboutJobs(env, "resume", "End a pause", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	return aboutJobs(env, "resume", "Run the jobs of a paused task or group again", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		was, err := queue.Resume(c.Context(), what.Kind, what.Name)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "pauses",
-		Short: "List the tasks and groups whose jobs are not run",
+		Short: "List paused tasks and groups",
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {

@@ -20,7 +20,7 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("older-than") {
-				return ui.Usagef("say how old: --older-than 30d; all that have ended: --older-than 0")
+				return ui.Usagef("give an age: --older-than 30d, or --older-than 0 for all that have ended")
 			}
 			for _, s := range states {
 				if !s.Final() {
@@ -33,7 +33,7 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().Var(&age, "older-than", "finished longer ago than that")
-	command.Flags().Var(&states, "state", "only those in that state; may be given more than once")
+	command.Flags().Var(&age, "older-than", "only jobs that ended longer ago than this")
+	command.Flags().Var(&states, "state", "only those in this state; may be given more than once")
 	return command
 }

@@ -45,6 +45,6 @@ func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
 		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
-		{"heartbeat", env.Ago(j.Heartbeat)}, {"to be cancelled since", env.Moment(j.Cancel)},
+		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
 	}
 }

@@ -45,6 +45,6 @@ func submitCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&job.Submitter, "submitter", "nextrun", "who submits it")
 	flags.IntVar(&job.Priority, "priority", jobqueue.PriorityLow, "0 low, 10 high")
 	flags.StringVar(&job.Tracker, "tracker", "", "`name` to find the job by")
-	flags.BoolVar(&job.Single, "single", false, "refuse it while such a job of the tracker is not final")
+	flags.BoolVar(&job.Single, "single", false, "refuse the job while another single job of the tracker has not ended")
 	return command
 }

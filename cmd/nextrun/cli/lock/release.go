@@ -16,11 +16,11 @@ func releaseCommand(env *ui.Env) *cobra.Command {
 	var force bool
 	command := &cobra.Command{
 		Use:   "release [LOCK]",
-		Short: "End a lock, so that another instance can take it at once",
-		Long: `End a lock, by default the one named scheduler, so that another instance can take
-it at once instead of when it expires. A live holder is left alone unless --force
-is given. Nothing is doubled by it: a holder whose lock was ended cannot submit
-any more, and stops scheduling when it hears of it.`,
+		Short: "Release a lock, so that another instance can take it immediately",
+		Long: `Release a lock, by default the one named scheduler, so that another instance can
+take it before it expires. If the holder is alive, this needs --force. No tick is
+submitted twice: the old holder can no longer submit, and stops scheduling when it
+notices.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := leader.DefaultLock
@@ -32,7 +32,7 @@ any more, and stops scheduling when it hears of it.`,
 			})
 		},
 	}
-	command.Flags().BoolVar(&force, "force", false, "end it although its holder lives")
+	command.Flags().BoolVar(&force, "force", false, "release it although its holder is alive")
 	return command
 }
 
@@ -57,7 +57,7 @@ func releaseLock(ctx context.Context, env *ui.Env, locks leader.Store, name stri
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("the lock %q has changed hands in this moment, and was left alone; see nextrun lock show", name)
+		return fmt.Errorf("the lock %q has just changed hands and was left alone; see nextrun lock show", name)
 	case l.State() == leader.Held:
 		return env.Printf("the lock %q of %s is ended. %s\n", name, ui.Cell(l.Holder), afterForce)
 	}

@@ -34,7 +34,7 @@ database's.`,
 			})
 		},
 	}
-	command.Flags().BoolVarP(&watch, "watch", "w", false, "go on, a list every second")
+	command.Flags().BoolVarP(&watch, "watch", "w", false, "refresh every second")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -24,11 +24,10 @@ func upCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "up",
 		Short: "Create the tables, or bring them up to date",
-		Long: `Create the tables, or bring them up to date. Tables that are there already are
-only added to; if one of them is something else, nothing is changed. What is
-missing or different although its migration was applied, such as an index that
-somebody dropped, is restored. A SQLite file that does not exist is created.
-Several processes may do so at once.`,
+		Long: `Create the tables, or bring them up to date. Existing tables are only extended; if
+one of them belongs to something else, nothing is changed. What somebody dropped
+or changed since, such as an index, is restored. A missing SQLite file is created.
+Several processes may run this at the same time.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
@@ -43,9 +42,9 @@ func downCommand(env *ui.Env) *cobra.Command {
 	var yes bool
 	command := &cobra.Command{
 		Use:   "down",
-		Short: "Remove all that nextrun has created, with its rows",
-		Long: `Remove all that nextrun has created, with its rows. Tables that were there before
-it stay, without the columns that it added.`,
+		Short: "Remove everything that nextrun created, including its rows",
+		Long: `Remove everything that nextrun created, including its rows. Tables that existed
+before stay, without the columns that nextrun added.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {

@@ -14,14 +14,14 @@ func ExecutorCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "executor",
 		Short: "Run jobs with the handlers of the configuration",
-		Long: `Run jobs with the handlers of the configuration file, until SIGTERM or SIGINT:
-then running jobs get some time to end, and what was not begun goes back to the
-queue. A second signal ends at once.`,
+		Long: `Run jobs with the handlers of the configuration file. SIGTERM, SIGINT or SIGHUP
+stops the executor: running jobs get time to end, and jobs that have not begun
+return to the queue. A second signal ends it immediately.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
 				if len(s.config.Handlers) == 0 {
-					return errors.New("no handlers are configured, so no job could run; name them in --config FILE")
+					return errors.New("no handlers are configured, so no job could run; define handlers in --config FILE")
 				}
 				executor, err := s.executor()
 				if err != nil {

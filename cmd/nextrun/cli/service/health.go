@@ -15,9 +15,9 @@ func HealthCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "health",
-		Short: "Ask a running process on this host how it stands",
-		Long: `Ask a process that was started with --health ADDRESS how its stages stand. Exit
-code 0: all is well; 1: something is not, or the process does not answer.`,
+		Short: "Show the health of a running process on this host",
+		Long: `Show the state of each stage of a process that was started with --health ADDRESS.
+Exit code 0: healthy; 1: unhealthy, or no answer.`,
 		Example: `  nextrun serve --health 127.0.0.1:8321
   nextrun health --health 127.0.0.1:8321`,
 		Args: ui.Arguments(),
@@ -27,7 +27,7 @@ code 0: all is well; 1: something is not, or the process does not answer.`,
 				return err
 			}
 			if address == "" {
-				return ui.Usagef("missing --health ADDRESS, as the process has it that is asked")
+				return ui.Usagef("missing --health ADDRESS: the address with which the process was started")
 			}
 			report, err := askHealth(c.Context(), address)
 			if err != nil {
@@ -41,7 +41,7 @@ code 0: all is well; 1: something is not, or the process does not answer.`,
 				return err
 			}
 			if !report.Healthy {
-				return errors.New("not all is well")
+				return errors.New("unhealthy")
 			}
 			return nil
 		},

@@ -19,7 +19,7 @@ func healthOf(t *testing.T, s clitest.Shell, args ...string) (b *clitest.Backgro
 	t.Helper()
 	b = s.Start(t, append(args, "--health", "localhost:0")...)
 	for line := range b.Lines {
-		if match := regexp.MustCompile(`health is told .*address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(line); match != nil {
+		if match := regexp.MustCompile(`health endpoint listening .*address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(line); match != nil {
 			address = match[1]
 		}
 		if started.MatchString(line) && address != "" {

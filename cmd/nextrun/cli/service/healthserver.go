@@ -68,7 +68,7 @@ func (s *services) healthStage(flag string) stage {
 				defer close(served)
 				_ = server.Serve(listener) // ends with the stage
 			}()
-			s.log.WithFields(logrus.Fields{"address": listener.Addr().String(), "path": healthPath}).Info("health is told")
+			s.log.WithFields(logrus.Fields{"address": listener.Addr().String(), "path": healthPath}).Info("health endpoint listening")
 			return nil
 		},
 		down: func(ctx context.Context) error {
@@ -141,7 +141,7 @@ func askHealth(ctx context.Context, address string) (healthReport, error) {
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
 	if err := json.NewDecoder(answer.Body).Decode(&report); err != nil {
-		return report, errors.New("this is no answer of nextrun: " + answer.Status)
+		return report, errors.New("the answer does not come from nextrun: " + answer.Status)
 	}
 	return report, nil
 }

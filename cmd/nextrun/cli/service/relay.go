@@ -14,16 +14,16 @@ func RelayCommand(env *ui.Env) *cobra.Command {
 		Use:   "relay",
 		Short: "Publish events to webhooks and to Kafka",
 		Long: `Publish the events of the topics that the section relay of the configuration
-names, until SIGTERM or SIGINT: then the batches in hand are finished. A second
-signal ends at once, and these may be published twice. Several relays share the
-topics.`,
+names. SIGTERM, SIGINT or SIGHUP stops the relay after its current batches; a
+second signal ends it immediately, and events of these batches may be published
+twice. Several relays share the topics.`,
 		Example: `  nextrun relay --config nextrun.yaml`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
 				return s.withRelay(func(relays ...service) error {
 					if len(relays) == 0 {
-						return ui.Usagef("no topics are configured; name them in relay.topics of --config FILE")
+						return ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
 					}
 					return s.run(c.Context(), relays...)
 				})

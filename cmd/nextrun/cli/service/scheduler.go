@@ -13,8 +13,8 @@ func SchedulerCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "scheduler",
 		Short: "Submit the jobs of tasks as their timers elapse",
-		Long: `Submit the jobs of tasks as their timers elapse, until SIGTERM or SIGINT: then the
-batch in hand is finished. A second signal ends at once.`,
+		Long: `Submit the jobs of tasks as their timers elapse. SIGTERM, SIGINT or SIGHUP stops
+the scheduler after its current batch; a second signal ends it immediately.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
@@ -30,6 +30,6 @@ batch in hand is finished. A second signal ends at once.`,
 		},
 	}
 	f.register(command, true)
-	command.Flags().BoolVar(&once, "once", false, "end as soon as nothing is due; for use from cron")
+	command.Flags().BoolVar(&once, "once", false, "exit as soon as nothing is due; for use from cron")
 	return command
 }

@@ -13,9 +13,9 @@ func ServeCommand(env *ui.Env) *cobra.Command {
 		Use:   "serve",
 		Short: "Schedule, execute and publish, in one process",
 		Long: `Run the scheduler, an executor and, if the configuration has a section relay, a
-relay in one process, until SIGTERM or SIGINT: then the batch in hand is
-finished, running jobs get some time to end, and what was not begun goes back to
-the queue. A second signal ends at once.`,
+relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
+its batch, running jobs get time to end, and jobs that have not begun return to
+the queue. A second signal ends the process immediately.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
@@ -25,7 +25,7 @@ the queue. A second signal ends at once.`,
 				}
 				return s.withRelay(func(relays ...service) error {
 					if len(s.config.Handlers) == 0 {
-						s.log.Warn("no handlers are configured, so no job but housekeeping will run; name them in --config FILE")
+						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
 					}
 					executor, err := s.executor()
 					if err != nil {

@@ -50,15 +50,15 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags := command.Flags()
 	flags.StringVar(&f.name, "name", "", "`name` of this instance (NEXTRUN_NAME; default the host's)")
 	flags.StringVar(&f.health, "health", "",
-		"loopback `address`, such as 127.0.0.1:8321, at which GET /healthz tells how this process stands (NEXTRUN_HEALTH)")
-	flags.BoolVar(&f.migrate, "migrate", false, "create the tables, or bring them up to date, first")
+		"loopback `address`, such as 127.0.0.1:8321, where GET /healthz reports the health of this process (NEXTRUN_HEALTH)")
+	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables or bring them up to date")
 	if f.schedules = schedules; schedules {
 		f.mode.Allowed = modes
-		flags.Var(&f.mode, "mode", "which instances schedule: all, a leader, or this one alone (NEXTRUN_MODE; default shared)")
+		flags.Var(&f.mode, "mode", "which instances schedule: all of them, one leader, or only this one (NEXTRUN_MODE; default shared)")
 		flags.StringVar(&f.workers, "workers", "",
-			"`number` of instances that are started of this one; more than 1 is refused in mode exclusive (NEXTRUN_WORKERS)")
+			"`number` of instances that you run; mode exclusive refuses more than 1 (NEXTRUN_WORKERS)")
 		flags.BoolVar(&f.besideDocspell, "beside-docspell", false,
-			"schedule although a job executor of Docspell does, too; see docs/docspell.md")
+			"schedule beside a running Docspell, which schedules too; see docs/docspell.md")
 	}
 }
 
@@ -90,7 +90,7 @@ func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
 	text := env.Setting(f.workers, "NEXTRUN_WORKERS", "1")
 	workers, err := strconv.Atoi(text)
 	if err != nil || workers < 1 {
-		return ui.Usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number from 1 on", text)
+		return ui.Usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number of at least 1", text)
 	}
 	if workers > 1 && mode == periodic.ModeExclusive {
 		return ui.Usagef("--workers or NEXTRUN_WORKERS is %d, but in mode exclusive one instance runs alone; "+

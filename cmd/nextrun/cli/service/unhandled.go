@@ -69,6 +69,6 @@ func (u *unhandled) look(ctx context.Context) {
 		}
 		u.handled = append(u.handled, job.Task) // named, so it is no news any more
 		u.log.WithFields(logrus.Fields{"task": job.Task, "job": job.JID}).
-			Warn("a job waits for a handler that this process has not; add it to handlers of --config FILE, or run an executor that has it")
+			Warn("a job waits for a handler, which this process does not have; define it in --config FILE, or run an executor that has it")
 	}
 }

@@ -39,7 +39,7 @@ func addCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	f.register(command)
-	command.Flags().BoolVar(&disabled, "disabled", false, "add it without enabling it")
+	command.Flags().BoolVar(&disabled, "disabled", false, "add the task disabled")
 	return command
 }
 
@@ -60,7 +60,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 		return err
 	}
 	if len(upcoming) == 0 {
-		env.Complain("warning: it never elapses; look at timer, starts and ends")
+		env.Complain("warning: it never elapses; check timer, starts and ends")
 	}
 	if !task.Enabled {
 		return env.Printf("it is disabled; enable it with: nextrun task enable %s\n", id)

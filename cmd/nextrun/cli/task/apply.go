@@ -21,9 +21,10 @@ func applyCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Make the table match a file of tasks",
-		Long: `Make the table match a file of tasks, such as task export writes: all of it or
-nothing. A row whose timer and bounds stay keeps its plan. With --prune, tasks that
-the file does not name are disabled or deleted, but for nextrun's own.`,
+		Long: `Make the table match a file of tasks, such as task export writes, in one
+transaction. A task keeps its plan unless its timer, starts or ends change.
+--prune disables or deletes the tasks that the file does not name, except
+nextrun's own.`,
 		Example: `  nextrun task apply -f tasks.yaml --dry-run
   nextrun task apply -f tasks.yaml --prune disable --group reports`,
 		Args: ui.Arguments(),
@@ -45,7 +46,7 @@ the file does not name are disabled or deleted, but for nextrun's own.`,
 	flags := command.Flags()
 	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
 	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
-	flags.StringVar(&apply.Group, "group", "", "prune only tasks of that group")
+	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing")
 	return command
 }

@@ -18,12 +18,12 @@ func backfillCommand(env *ui.Env) *cobra.Command {
 	var pace time.Duration
 	command := &cobra.Command{
 		Use:   "backfill ID --from TIME [--to TIME]",
-		Short: "Submit the jobs of ticks of the past that have had none",
-		Long: `Submit the jobs of ticks that the task's timer, as it is now, had in the past,
-oldest first: those that were missed, skipped or late, and those of a time in
-which there was no scheduler or no such task. A task that must not overlap has
-the next job submitted when the one before has ended. Done again it goes on where
-it was; nothing is submitted twice.`,
+		Short: "Submit jobs for past ticks that never ran",
+		Long: `Submit jobs for past ticks of the task's current timer, oldest first: ticks that
+were missed, skipped or late, and ticks of a time without a scheduler or without
+the task. If the jobs of the task must not overlap, each is submitted when the one
+before has ended. Run the command again to continue after an interruption: no tick
+gets a second job.`,
 		Example: `  nextrun task backfill nightly-backup --from 2026-03-01 --to 2026-03-08 --pace 1m`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,9 +39,9 @@ it was; nothing is submitted twice.`,
 			})
 		},
 	}
-	command.Flags().Var(&from, "from", "ticks from that time on")
-	command.Flags().Var(&to, "to", "ticks before that time (default now)")
-	command.Flags().DurationVar(&pace, "pace", 0, "least time between two jobs")
+	command.Flags().Var(&from, "from", "ticks at or after this time")
+	command.Flags().Var(&to, "to", "ticks before this time (default now)")
+	command.Flags().DurationVar(&pace, "pace", 0, "minimum time between two jobs")
 	return command
 }
 
@@ -51,7 +51,7 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 		b.To = now
 	}
 	if b.To.After(now) {
-		return ui.Usagef("--to lies in the future; those ticks are yet to come")
+		return ui.Usagef("--to is in the future; use a time that has passed")
 	}
 	if !b.From.Before(b.To) {
 		return ui.Usagef("--from must be before --to")
@@ -73,11 +73,11 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 		}
 	}
 	err := taskProblem(periodic.NewTasks(db.Tasks()).Backfill(ctx, id, b))
-	if err := env.Printf("submitted: %d, had their jobs before: %d\n", submitted, had); err != nil {
+	if err := env.Printf("submitted: %d, already had jobs: %d\n", submitted, had); err != nil {
 		return err
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return errors.New("ended before all were submitted; the same command goes on")
+		return errors.New("stopped before all were submitted; run the same command to continue")
 	}
 	return err
 }

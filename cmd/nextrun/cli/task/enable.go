@@ -10,11 +10,11 @@ import (
 )
 
 func enableCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "enable", "Enable tasks; their ticks up to now are not made up for", "enabled",
+	return eachTask(env, "enable", "Enable tasks; ticks that they had while disabled stay skipped", "enabled",
 		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Enable(ctx, id) })
 }
 
 func disableCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "disable", "Disable tasks; jobs that were submitted before still run", "disabled",
+	return eachTask(env, "disable", "Disable tasks; jobs that are already submitted still run", "disabled",
 		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Disable(ctx, id) })
 }

@@ -25,7 +25,7 @@ func exportCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().StringVar(&filter.Task, "task", "", "only those of that task `name`")
-	command.Flags().StringVar(&filter.Group, "group", "", "only those of that group")
+	command.Flags().StringVar(&filter.Task, "task", "", "only those of this task `name`")
+	command.Flags().StringVar(&filter.Group, "group", "", "only those of this group")
 	return command
 }

@@ -31,14 +31,14 @@ func (f *taskFlags) register(command *cobra.Command) {
 	flags.StringVar(&f.submitter, "submitter", "nextrun", "submitter of the jobs")
 	flags.StringVar(&f.summary, "summary", "", "what the task is for")
 	flags.IntVar(&f.priority, "priority", 0, "priority of the jobs: 0 low, 10 high")
-	flags.Var(&f.starts, "starts", "no tick before that time, or none")
-	flags.Var(&f.ends, "ends", "no tick at that time or later, or none")
-	flags.Var(&f.overlap, "overlap", "while a job of the task is not final (default skip)")
+	flags.Var(&f.starts, "starts", "no tick before this time, or none")
+	flags.Var(&f.ends, "ends", "no tick at this time or later, or none")
+	flags.Var(&f.overlap, "overlap", "what to do while the task's last job has not ended (default skip)")
 	flags.Var(&f.catchup, "catchup", "which missed ticks are submitted (default one)")
 	flags.Var(&f.sink, "sink", "what a tick becomes (default job)")
 	flags.Var(&f.grace, "grace", "with --catchup none: how old a tick may be (default 60)")
-	flags.Var(&f.deadline, "deadline", "how long after its time a tick is submitted at most, such as 90 or 1h30m, or none (default none)")
-	flags.Var(&f.jitter, "jitter", "greatest random delay of a tick (default 0)")
+	flags.Var(&f.deadline, "deadline", "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)")
+	flags.Var(&f.jitter, "jitter", "maximum random delay of a tick (default 0)")
 }
 
 // apply writes the flags that were given into a task, and reports whether there

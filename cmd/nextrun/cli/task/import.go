@@ -21,10 +21,10 @@ func importCommand(env *ui.Env) *cobra.Command {
 	var dryRun bool
 	command := &cobra.Command{
 		Use:   "import CRONTAB",
-		Short: "Make tasks of a crontab, and say what cannot be expressed",
-		Long: `Make tasks of a crontab; - is standard input. Standard output gets the handlers
-that the configuration file needs for them, standard error what was done and what
-cannot be expressed. Import the same file again to update its tasks. Tasks that
+		Short: "Import the lines of a crontab as tasks",
+		Long: `Import the lines of a crontab as tasks; - is standard input. Standard output gets
+the handlers that they need, for the configuration file; standard error says what
+changed and which lines have no equivalent. Import the same file again to update its tasks. Tasks that
 come from elsewhere are never changed: if an id or a handler is taken, nothing is
 imported, and --prefix gives other ids.`,
 		Example: `  crontab -l | nextrun task import - --dry-run
@@ -47,8 +47,8 @@ imported, and --prefix gives other ids.`,
 	flags := command.Flags()
 	flags.StringVar(&options.Zone, "zone", "", "time `zone` of the crontab (default the machine's)")
 	flags.StringVar(&options.Prefix, "prefix", "", "`name` that begins the ids of all tasks of this crontab: NAME-backup")
-	flags.BoolVar(&options.System, "system", false, "there is a user before each command, as in /etc/crontab")
-	flags.BoolVar(&dryRun, "dry-run", false, "show what would be done and change nothing")
+	flags.BoolVar(&options.System, "system", false, "a user name precedes each command, as in /etc/crontab")
+	flags.BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
 	return command
 }
 
@@ -100,7 +100,7 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 		}
 	}
 	if leftOut > 0 {
-		return fmt.Errorf("lines that cannot be expressed and were left out: %d", leftOut)
+		return fmt.Errorf("lines without an equivalent, left out: %d", leftOut)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestTaskImport(t *testing.T) {
 		if r.Stdout != want {
 			t.Errorf("standard output is\n%s\nwant\n%s", r.Stdout, want)
 		}
-		clitest.WantLines(t, s.Must(t, "check", "--config", clitest.WriteFile(t, "nextrun.yaml", r.Stdout)), "ok tasks 1, nothing to remark")
+		clitest.WantLines(t, s.Must(t, "check", "--config", clitest.WriteFile(t, "nextrun.yaml", r.Stdout)), "ok tasks 1, no problems found")
 		var task struct{ Timer, Task, Submitter, Summary string }
 		s.JSON(t, &task, "task", "show", "backup")
 		if task.Timer != "CRON_TZ=Europe/Berlin 5 4 * * sun" || task.Task != "backup" || task.Summary != "/usr/bin/backup --all" {

@@ -27,10 +27,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&filter.Task, "task", "", "only those of that task `name`")
-	flags.StringVar(&filter.Group, "group", "", "only those of that group")
+	flags.StringVar(&filter.Task, "task", "", "only those of this task `name`")
+	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.BoolVar(&filter.Problem, "problem", false, "only those with a problem")
-	flags.IntVarP(&filter.Limit, "number", "n", 0, "at most so many (default all)")
+	flags.IntVarP(&filter.Limit, "number", "n", 0, "maximum number (default all)")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

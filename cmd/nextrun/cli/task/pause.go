@@ -11,13 +11,13 @@ func pauseCommand(env *ui.Env) *cobra.Command {
 	var until ui.TimeFlag
 	command := &cobra.Command{
 		Use:   "pause ID --until TIME",
-		Short: "Keep a task from having ticks before a time",
-		Long: `Keep a task from having ticks before a time: its column starts is set to its first
-tick then. End the pause early with: nextrun task set ID --starts none`,
+		Short: "Pause a task until a time",
+		Long: `Pause a task until a time: its column starts becomes its first tick after the
+pause. To end the pause early: nextrun task set ID --starts none`,
 		Args: ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if until.Value.IsZero() {
-				return ui.Usagef("missing --until; without an end a task is paused by: nextrun task disable %s", args[0])
+				return ui.Usagef("missing --until TIME; to pause the task without an end: nextrun task disable %s", args[0])
 			}
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
 				if err := tasks.Pause(c.Context(), args[0], until.Value); err != nil {
@@ -27,6 +27,6 @@ tick then. End the pause early with: nextrun task set ID --starts none`,
 			})
 		},
 	}
-	command.Flags().Var(&until, "until", "no tick before that time")
+	command.Flags().Var(&until, "until", "no tick before this time")
 	return command
 }

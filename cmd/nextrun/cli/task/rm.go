@@ -10,6 +10,6 @@ import (
 )
 
 func removeCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "rm", "Delete tasks; their jobs and the record of their ticks stay", "deleted",
+	return eachTask(env, "rm", "Delete tasks; their jobs and recorded ticks stay", "deleted",
 		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Delete(ctx, id) })
 }

@@ -20,10 +20,10 @@ const (
 func runCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "run ID...",
-		Short: "Run tasks now, beside their timers",
-		Long: `Run tasks now: a scheduler, which has to be running, submits each at once, and
-its timer goes on as before. The job of a task that is disabled is submitted
-right here.`,
+		Short: "Run tasks now, in addition to their timers",
+		Long: `Run tasks now: a running scheduler submits a job for each immediately, and the
+timers continue as before. This command itself submits the jobs of disabled
+tasks.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error { return runTasks(c.Context(), env, tasks, ids) })
@@ -54,7 +54,7 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, ids []str
 			return err
 		}
 		if !taken {
-			env.Complain("%s: no scheduler has taken it yet; is one running?", id)
+			env.Complain("%s: no scheduler has submitted it yet; is one running?", id)
 			continue
 		}
 		text := string(tick.Decision)

@@ -12,7 +12,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:     "set ID FLAG...",
 		Short:   "Change a task",
-		Long:    "Change the columns of a task that are given as flags. The plan is kept unless timer, starts or ends change.",
+		Long:    "Change the columns that you give as flags. The task keeps its plan unless timer, starts or ends change.",
 		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {

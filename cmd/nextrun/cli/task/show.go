@@ -17,7 +17,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a task: its columns, its next elapses and what became of the last ones",
+		Short: "Show a task: its columns, its next elapses and its last ticks",
 		Args:  ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {

@@ -18,7 +18,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "task",
-		Short: "Manage periodic tasks, as SQL on the table periodic_task does",
+		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), runCommand(env),

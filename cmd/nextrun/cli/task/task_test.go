@@ -132,7 +132,7 @@ func TestTaskRun(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "task", "add", "on", "--task", "t", "--timer", "2099-01-01")
 		s.Must(t, "task", "add", "off", "--task", "t", "--timer", "2099-01-01", "--disabled")
-		r := s.Fails(t, ui.Done, []string{"task", "run", "on", "off"}, "on: no scheduler has taken it yet; is one running?")
+		r := s.Fails(t, ui.Done, []string{"task", "run", "on", "off"}, "on: no scheduler has submitted it yet; is one running?")
 		clitest.WantLines(t, r.Stdout, "to run now: on", "to run now: off", "off: job ")
 		s.Must(t, "scheduler", "--once")
 		for _, id := range []string{"on", "off"} {
@@ -162,6 +162,6 @@ func TestCheckLooksAtAllTasks(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, args)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			SELECT 'task-' || i, 'echo', 'daily', '{}' FROM n`)
-		clitest.WantLines(t, s.Must(t, "check"), "ok tasks 2500, nothing to remark")
+		clitest.WantLines(t, s.Must(t, "check"), "ok tasks 2500, no problems found")
 	})
 }

@@ -18,7 +18,7 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "tick",
-		Short: "Look at what became of ticks",
+		Short: "Show what happened at each tick",
 	}, listCommand(env))
 }
 
@@ -29,7 +29,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:     "list",
-		Short:   "List ticks, those that fell due last first, and what was decided about them",
+		Short:   "List ticks and what was decided about them, latest first",
 		Example: `  nextrun tick list --task nightly-backup --since 7d`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,10 +50,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&filter.TaskID, "task", "", "only those of the task of that `id`")
-	flags.Var(&since, "since", "only those that were decided no longer ago than that")
-	flags.Var(&decision, "decision", "only those with that decision")
-	flags.IntVarP(&filter.Limit, "number", "n", backend.DefaultTickLimit, "at most so many")
+	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
+	flags.Var(&since, "since", "only ticks decided within this age")
+	flags.Var(&decision, "decision", "only ticks with this decision")
+	flags.IntVarP(&filter.Limit, "number", "n", backend.DefaultTickLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -45,9 +45,9 @@ interval, which counts from --after as it would in a task created then.`,
 	}
 	flags := command.Flags()
 	flags.IntVarP(&o.number, "number", "n", 5, "how many elapses")
-	flags.Var(&o.after, "after", "elapses later than that (default now)")
-	flags.BoolVar(&o.explain, "explain", false, "say it in English")
-	flags.BoolVar(&o.lint, "lint", false, "say what may surprise in the next two years")
+	flags.Var(&o.after, "after", "elapses after this time (default now)")
+	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
+	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
 }
@@ -102,7 +102,7 @@ func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Locatio
 		lines = append(lines, [2]string{f.Code, f.Message})
 	}
 	if o.lint && len(result.Lint) == 0 {
-		lines = append(lines, [2]string{"lint", "nothing to remark"})
+		lines = append(lines, [2]string{"lint", "no problems found"})
 	}
 	if err := env.PrintFields(lines); err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestNextExplainsAndLints(t *testing.T) {
 		t.Errorf("no finding in\n%s", got)
 	}
 	got = nextAt(t, "2026-03-28T12:00:00Z", "UTC", "hourly", "-n", "1", "--lint")
-	if !strings.Contains(got, "nothing to remark") {
+	if !strings.Contains(got, "no problems found") {
 		t.Errorf("got\n%s", got)
 	}
 }

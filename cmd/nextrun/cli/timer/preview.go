@@ -30,10 +30,10 @@ func PreviewCommand(env *ui.Env) *cobra.Command {
 	var o previewOptions
 	command := &cobra.Command{
 		Use:   "preview",
-		Short: "Show every tick to come, of all tasks",
-		Long: `Show every tick to come, of all tasks, with jitter, bounds and changes of the clock
-applied, and the minutes in which most of them meet. With --with it shows what a
-change of timers, not yet made, would add (+) and remove (-).`,
+		Short: "Show the coming ticks of all tasks",
+		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes applied,
+and the busiest minutes. --with shows what another timer would add (+) and remove
+(-), without changing the task.`,
 		Example: `  nextrun preview --hours 48
   nextrun preview --with nightly-backup='*-*-* 03:30'`,
 		Args: ui.Arguments(),
@@ -51,8 +51,8 @@ change of timers, not yet made, would add (+) and remove (-).`,
 	}
 	flags := command.Flags()
 	flags.Float64Var(&o.hours, "hours", 24, "how far to look ahead")
-	flags.IntVarP(&o.number, "number", "n", 1000, "show at most so many; 0: all")
-	flags.Var(&o.with, "with", "as if the task had that timer; may be given more than once")
+	flags.IntVarP(&o.number, "number", "n", 1000, "maximum number of ticks; 0 shows all")
+	flags.Var(&o.with, "with", "preview this timer for the task; may be given more than once")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
 }
