@@ -37,9 +37,12 @@ type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
 	// nothing of the job is inserted into it. Required.
 	Argv []string
-	// Env are NAME=value pairs in addition to this process's environment, and
-	// before the NEXTRUN_ variables.
+	// Env are NAME=value pairs in addition to this process's environment. The
+	// variables about the job go before them.
 	Env []string
+	// Without names variables of this process that the program does not get, such
+	// as those that hold secrets. Env may set them all the same.
+	Without []string
 	// Dir is the working directory. Empty: this process's.
 	Dir string
 	// Timeout is how long an attempt may take. 0: no limit.
@@ -47,8 +50,9 @@ type CommandConfig struct {
 	// KillGrace is how long the processes have between SIGTERM and SIGKILL, on
 	// timeout, cancellation or shutdown. 0: [DefaultKillGrace]; negative: none.
 	KillGrace time.Duration
-	// MaxOutput is how many bytes of output of an attempt go to the job log; the
-	// rest is read and dropped. 0: [DefaultMaxOutput]; negative: no output.
+	// MaxOutput is how many bytes of output of an attempt go to the job log, in at
+	// most MaxOutput/16 + 100 lines; the rest is read and dropped. 0:
+	// [DefaultMaxOutput]; negative: no output.
 	MaxOutput int
 	// PermanentCodes are exit codes after which the job is not tried again.
 	PermanentCodes []int
@@ -92,34 +96,44 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 
 func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error {
 	output := newOutput(job, c.MaxOutput)
-	defer output.close()
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(append(os.Environ(), c.Env...), variables(job)...)
+	cmd.Env = append(append(c.inherited(os.Environ()), c.Env...), variables(job)...)
 	cmd.Stdin = strings.NewReader(job.Args)
-	cmd.Stdout, cmd.Stderr = output.stream(jobqueue.Info), output.stream(jobqueue.Warn)
-	// A grandchild that left the process group may hold the pipes open.
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = drainTime // for a grandchild that holds standard input open
 	ownGroup(cmd)
 	defer endsWithExecutor(cmd)()
-	if err := cmd.Start(); err != nil {
+	if err := output.start(cmd); err != nil {
 		return c.notStarted(err)
 	}
-	ended := make(chan struct{})
-	told := make(chan bool)
-	go func() { told <- c.supervise(ctx, cmd, ended) }()
+	exited, stopped := make(chan struct{}), make(chan bool)
+	go func() { stopped <- c.supervise(ctx, cmd, exited) }()
 	err := cmd.Wait()
-	close(ended)
-	if <-told { // an exit code of 0 then says that it stopped in order, not that it is done
+	close(exited)
+	byUs := <-stopped
+	output.drain()
+	killGroup(cmd) // what the program has started and left behind
+	if byUs {      // an exit code of 0 then says that it stopped in order, not that it is done
 		return fmt.Errorf("%s was ended: %w", c.Argv[0], context.Cause(ctx))
 	}
 	return c.verdict(cmd, err)
+}
+
+// inherited is the environment that the program gets from this process.
+func (c CommandConfig) inherited(environment []string) []string {
+	return slices.DeleteFunc(environment, func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(c.Without, name)
+	})
 }
 
 // notStarted is the error of a program that could not be started: a permanent
 // one, unless the system was short of something or the program is being written.
 func (c CommandConfig) notStarted(err error) error {
 	failed := fmt.Errorf("start %s: %w", c.Argv[0], err)
+	if _, dirErr := os.Stat(c.Dir); c.Dir != "" && dirErr != nil { // err names the program only
+		failed = fmt.Errorf("start %s: working directory: %w", c.Argv[0], dirErr)
+	}
 	for _, passing := range []error{syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ETXTBSY} {
 		if errors.Is(err, passing) {
 			return failed
@@ -128,15 +142,15 @@ func (c CommandConfig) notStarted(err error) error {
 	return jobqueue.Permanent(failed)
 }
 
-// supervise ends the process group when ctx ends, and what is left of it when
-// the program has ended. It reports whether it told the program to end.
-func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-chan struct{}) (told bool) {
-	defer killGroup(cmd)
+// supervise ends the process group when ctx ends before the program has exited.
+// It reports whether it did.
+func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, exited <-chan struct{}) (stopped bool) {
 	select {
-	case <-ended:
+	case <-exited:
 		return false
 	case <-ctx.Done():
 	}
+	defer killGroup(cmd)
 	if c.KillGrace < 0 {
 		return true
 	}
@@ -144,7 +158,7 @@ func (c CommandConfig) supervise(ctx context.Context, cmd *exec.Cmd, ended <-cha
 	timer := time.NewTimer(c.KillGrace)
 	defer timer.Stop()
 	select {
-	case <-ended:
+	case <-exited:
 	case <-timer.C:
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -258,4 +259,103 @@ func TestCommandConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
+}
+
+// Short lines, too, come to an end.
+func TestCommandOutputOfEmptyLinesIsCapped(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		job, log := q.command(handlers.CommandConfig{Argv: script(`yes '' | head -20000`), MaxOutput: 1024}, jobqueue.Job{})
+		if job.State != jobqueue.Success || len(log) != 1024/16+100+1 || !strings.Contains(log[len(log)-1], "dropped") {
+			t.Errorf("%s, %d lines, the last is %q", job.State, len(log), log[len(log)-1])
+		}
+	})
+}
+
+// The end of the output is not lost while the database is slow.
+func TestCommandOutputSurvivesALockedDatabase(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		goOn := filepath.Join(t.TempDir(), "go-on")
+		pid := filepath.Join(t.TempDir(), "pid")
+		for _, fifo := range []string{goOn, pid} {
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := handlers.Command(handlers.CommandConfig{Argv: script(`echo $$ > ` + pid + `; cat ` + goOn + `; seq 14000; echo LAST-LINE`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t"})
+		program, err := os.ReadFile(pid) // waits for the script
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock := q.lockJobLog()
+		if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Eventually(t, "the program has ended", func() bool { return !alive(strings.TrimSpace(string(program))) })
+		<-time.After(1500 * time.Millisecond) // longer than output is waited for
+		unlock()
+		q.awaitEnd(jid, jobqueue.Success)
+		log := q.log(jid)
+		if !slices.Contains(log, "LAST-LINE") || len(log) < 14_001 {
+			t.Errorf("the log has %d lines and ends with %q", len(log), log[len(log)-1])
+		}
+	})
+}
+
+// lockJobLog keeps everybody from writing to the job log.
+func (q *fixture) lockJobLog() (unlock func()) {
+	q.Helper()
+	tx, err := q.SQL.BeginTxx(q.ctx, nil) // on SQLite immediate
+	if err != nil {
+		q.Fatal(err)
+	}
+	if q.Kind == storetest.Postgres {
+		if _, err := tx.ExecContext(q.ctx, "LOCK TABLE joblog"); err != nil {
+			q.Fatal(err)
+		}
+	}
+	return func() { _ = tx.Rollback() }
+}
+
+// A process that has left the group and holds the output open is not waited for,
+// and the log says so.
+func TestCommandWhoseOutputIsHeldOpen(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		job, log := q.command(handlers.CommandConfig{Argv: script(`setsid sh -c 'echo $$; exec sleep 1000' & echo done; wait -n 2>/dev/null; sleep 0.1`)}, jobqueue.Job{})
+		for _, line := range log {
+			if pid, err := strconv.Atoi(line); err == nil {
+				t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+			}
+		}
+		if job.State != jobqueue.Success || !slices.Contains(log, "done") || !strings.Contains(log[len(log)-1], "still holds it open") {
+			t.Errorf("%s, log %q", job.State, log)
+		}
+	})
+}
+
+// Env goes before Without.
+func TestCommandWithoutVariables(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		_, log := q.command(handlers.CommandConfig{
+			Argv:    script(`env | grep ^HANDLERS_TEST_ | sort`),
+			Env:     []string{"HANDLERS_TEST_NAMED=of the handler"},
+			Without: []string{"HANDLERS_TEST_SECRET", "HANDLERS_TEST_NAMED"},
+		}, jobqueue.Job{})
+		if want := []string{"HANDLERS_TEST_NAMED=of the handler", "HANDLERS_TEST_OPEN=of the process"}; !slices.Equal(log, want) {
+			t.Errorf("log %q, want %q", log, want)
+		}
+	})
+}
+
+func TestCommandInAMissingDirectory(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		job, _ := q.command(handlers.CommandConfig{Argv: []string{"/bin/true"}, Dir: "/no/such/directory"}, jobqueue.Job{})
+		if job.State != jobqueue.Failed || !strings.Contains(job.Result, "working directory: stat /no/such/directory") {
+			t.Errorf("%s, result %q", job.State, job.Result)
+		}
+	})
 }

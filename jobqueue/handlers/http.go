@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +17,6 @@ import (
 
 // DefaultHTTPTimeout is the default of HTTPConfig.Timeout.
 const DefaultHTTPTimeout = time.Minute
-
-// maxBody is how much of an answer goes to the job log.
-const maxBody = 16 << 10
 
 // HTTPConfig says which HTTP call runs the jobs of a task.
 //
@@ -43,8 +40,9 @@ type HTTPConfig struct {
 // HTTP returns a handler that makes an HTTP call. A status of 2xx is
 // success; 5xx, 429, 408, 425 and calls without an answer are tried again, no sooner
 // than Retry-After says; every other status fails the job at once. The
-// beginning of the answer goes to the job log. Neither the URL's query nor its
-// user part, which may hold secrets, do.
+// beginning of the answer goes to the job log. The values of headers and the URL's
+// query and user part, which may hold secrets, do not: where an answer repeats
+// one, the log has xxxxx.
 func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if cfg.Method == "" {
 		cfg.Method = http.MethodPost
@@ -61,18 +59,30 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	place := cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path
-	handler := func(ctx context.Context, job *jobqueue.JobContext) error { return cfg.call(ctx, job, place) }
+	for name, values := range cfg.Header {
+		if slices.ContainsFunc(values, notForHeaders) {
+			return nil, fmt.Errorf("handlers.HTTPConfig.Header: the value of %s has a line end or another control character", name)
+		}
+	}
+	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path, secrets: cfg.secrets(target)}
+	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
 		return jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout)), nil
 	}
 	return handler, nil
 }
 
-func (c HTTPConfig) call(ctx context.Context, job *jobqueue.JobContext, place string) error {
+// caller makes the calls of a handler.
+type caller struct {
+	HTTPConfig
+	place   string // method and URL, as messages may show them
+	secrets []string
+}
+
+func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	request, err := c.request(ctx, job)
 	if err != nil {
-		return jobqueue.Permanent(fmt.Errorf("%s: the request cannot be made", place))
+		return jobqueue.Permanent(fmt.Errorf("%s: %w", c.place, err))
 	}
 	response, err := c.Client.Do(request)
 	if err != nil {
@@ -80,28 +90,40 @@ func (c HTTPConfig) call(ctx context.Context, job *jobqueue.JobContext, place st
 		if errors.As(err, &urlErr) {
 			err = urlErr.Err // the whole would show the URL
 		}
-		return fmt.Errorf("%s: %w", place, err)
+		return c.failed(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it has been read as far as we care
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
-	if text := strings.TrimSpace(string(body)); text != "" {
+	if text := c.quote(response.Body); text != "" {
 		job.Log(jobqueue.Info, text)
 	}
+	status := c.clean(response.Status)
+	answered := fmt.Errorf("%s: answered %s", c.place, status)
 	switch code := response.StatusCode; {
 	case code >= 200 && code <= 299:
-		job.SetResult(response.Status)
+		job.SetResult(status)
 		return nil
 	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
-		err := fmt.Errorf("%s: answered %s", place, response.Status)
-		return jobqueue.RetryAfter(err, retryAfter(response.Header.Get("Retry-After"), time.Now()))
+		return jobqueue.RetryAfter(answered, retryAfter(response.Header.Get("Retry-After"), time.Now()))
 	}
-	return jobqueue.Permanent(fmt.Errorf("%s: answered %s", place, response.Status))
+	return jobqueue.Permanent(answered)
 }
 
-func (c HTTPConfig) request(ctx context.Context, job *jobqueue.JobContext) (*http.Request, error) {
+// failed is the error of a call without an answer.
+func (c *caller) failed(err error) error {
+	if text := err.Error(); c.clean(text) != text {
+		err = errors.New(c.clean(text))
+	}
+	return fmt.Errorf("%s: %w", c.place, err)
+}
+
+// request makes the request. An error is about the job, which no attempt changes.
+func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.Request, error) {
+	if notForHeaders(job.JID) || notForHeaders(job.Task) {
+		return nil, errors.New("the id or the task of the job has a control character, so a header cannot hold it")
+	}
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(job.Args))
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the request cannot be made") // err would show the URL
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "nextrun")
@@ -121,10 +143,24 @@ func (c HTTPConfig) request(ctx context.Context, job *jobqueue.JobContext) (*htt
 	return request, nil
 }
 
+// notForHeaders reports whether a text has a character that the value of a
+// header must not have (RFC 9110, 5.5).
+func notForHeaders(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// longestWait is the longest time that retryAfter returns. The executor has a
+// lower limit of its own.
+const longestWait = 365 * 24 * time.Hour
+
 // retryAfter reads a Retry-After header: seconds or a date (RFC 9110, 10.2.3).
 func retryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseInt(header, 10, 32); err == nil {
-		return time.Duration(max(seconds, 0)) * time.Second
+	if header != "" && strings.Trim(header, "0123456789") == "" {
+		seconds, err := strconv.ParseInt(header, 10, 64)
+		if err != nil || seconds > int64(longestWait/time.Second) {
+			return longestWait
+		}
+		return time.Duration(seconds) * time.Second
 	}
 	if date, err := http.ParseTime(header); err == nil {
 		return max(date.Sub(now), 0)

@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -64,7 +65,7 @@ func TestHTTPStatusDecides(t *testing.T) {
 		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		q.run(jobqueue.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
 		for args, want := range map[string]jobqueue.State{
-			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
+			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "429 99999999999": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
 		} {
 			jid := q.submit(jobqueue.Job{Task: "t", Args: args})
 			q.awaitEnd(jid, want)
@@ -72,7 +73,7 @@ func TestHTTPStatusDecides(t *testing.T) {
 			if strings.Contains(job.Result+strings.Join(q.log(jid), ""), "secret") {
 				t.Errorf("%s: the query is shown: %q", args, job.Result)
 			}
-			if args == "429 1000" && time.Until(job.Retry) < 900*time.Second {
+			if strings.HasPrefix(args, "429 ") && time.Until(job.Retry) < 900*time.Second {
 				t.Errorf("tried again at %s", job.Retry)
 			}
 		}
@@ -80,9 +81,53 @@ func TestHTTPStatusDecides(t *testing.T) {
 }
 
 func TestHTTPConfigIsChecked(t *testing.T) {
-	for _, cfg := range []handlers.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"}} {
+	for _, cfg := range []handlers.HTTPConfig{{}, {URL: "relative/path"}, {URL: "ftp://host/"}, {URL: "http://host", Method: "BAD METHOD"},
+		{URL: "http://host", Header: http.Header{"X-Key": {"with a line end\n"}}}} {
 		if _, err := handlers.HTTP(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)
 		}
 	}
+}
+
+// A receiver that repeats the request brings no configured value into the log.
+func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, "seen: "+r.URL.RequestURI()+" "+strings.Repeat("x", 16<<10-60))
+			_ = r.Header.Write(w)
+		}))
+		defer server.Close()
+		h, err := handlers.HTTP(handlers.HTTPConfig{
+			URL:    strings.Replace(server.URL, "//", "//user:s3cret-password@", 1) + "/?token=s3cret-token",
+			Header: http.Header{"X-Key": {"s3cret-key"}, "Content-Type": {"text/plain"}}, Client: server.Client(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+		jid := q.submit(jobqueue.Job{Task: "t"})
+		q.awaitEnd(jid, jobqueue.Failed)
+		log := strings.Join(q.log(jid), "\n") + q.get(jid).Result
+		basic := base64.StdEncoding.EncodeToString([]byte("user:s3cret-password"))
+		if !strings.Contains(log, "seen: /?xxxxx") || strings.Contains(log, "s3cret") || strings.Contains(log, basic[:10]) {
+			t.Errorf("log %q", strings.ReplaceAll(log, "xxxxxxxxxxxxxxxx", ""))
+		}
+	})
+}
+
+func TestHTTPJobThatNoHeaderCanHold(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		h, err := handlers.HTTP(handlers.HTTPConfig{URL: "http://127.0.0.1:1/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.run(jobqueue.Config{RetryDelay: 1, RetryLimit: 3}, map[string]jobqueue.Handler{"t": h})
+		jid := "a\r\nX-Forged: 1"
+		q.submit(jobqueue.Job{Task: "t", JID: jid})
+		q.awaitEnd(jid, jobqueue.Failed)
+		if job := q.get(jid); job.Retries != 0 || !strings.Contains(job.Result, "header cannot hold") {
+			t.Errorf("%d retries, result %q", job.Retries, job.Result)
+		}
+	})
 }

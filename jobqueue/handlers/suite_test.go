@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -12,7 +13,12 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	for _, name := range []string{"SECRET", "NAMED", "OPEN"} { // parallel tests cannot set variables
+		_ = os.Setenv("HANDLERS_TEST_"+name, "of the process")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // fixture is a queue on a database of its own, and the executor of a test.
 type fixture struct {

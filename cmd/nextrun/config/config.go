@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -27,14 +29,16 @@ type Handler struct {
 	HTTP    *handlers.HTTPConfig
 
 	headerEnv map[string]string // http: variables that hold the values of headers
+	passEnv   []string          // command: variables that it gets as this process has them
 }
 
 // Build makes the handlers. env looks up the variables that hold values of
 // headers; no error shows one.
 func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
+	secrets := c.secretVariables()
 	for task, h := range c.Handlers {
-		handler, err := h.build(env)
+		handler, err := h.build(env, secrets)
 		if err != nil {
 			return nil, fmt.Errorf("%s: handlers.%s: %w", c.Path, task, err)
 		}
@@ -43,9 +47,32 @@ func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, er
 	return built, nil
 }
 
-func (h Handler) build(env func(string) string) (jobqueue.Handler, error) {
+// secretVariables are the variables that may hold secrets of nextrun itself,
+// which commands do not get.
+func (c *Config) secretVariables() []string {
+	names := []string{"NEXTRUN_DB", "PGPASSWORD"}
+	for _, h := range c.Handlers {
+		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
+	}
+	for _, route := range c.Relay.Topics {
+		names = slices.AppendSeq(names, maps.Values(route.headerEnv))
+		for _, s := range route.secrets {
+			names = append(names, s.env)
+		}
+	}
+	return names
+}
+
+func (h Handler) build(env func(string) string, secrets []string) (jobqueue.Handler, error) {
 	if h.Command != nil {
-		return handlers.Command(*h.Command)
+		command := *h.Command
+		command.Without = secrets
+		for _, name := range h.passEnv {
+			if value := env(name); value != "" {
+				command.Env = append(slices.Clip(command.Env), name+"="+value)
+			}
+		}
+		return handlers.Command(command)
 	}
 	call := *h.HTTP
 	call.Header = call.Header.Clone()

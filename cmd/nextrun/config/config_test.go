@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,5 +174,30 @@ func TestReadOfNoFile(t *testing.T) {
 	t.Parallel()
 	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want one that wraps os.ErrNotExist", err)
+	}
+}
+
+// Commands get no secrets of nextrun's, unless the handler names the variable.
+func TestCommandsGetNoSecrets(t *testing.T) {
+	t.Parallel()
+	c, err := Read(write(t, `
+handlers:
+  dump: {command: [env], env: {PGPASSWORD: , LANG: C}}
+  call: {http: {url: 'http://x', header_env: {Authorization: CALL_TOKEN}}}
+relay:
+  topics:
+    a: {webhook: {url: 'http://x', secret_env: [NEW_KEY, OLD_KEY], header_env: {X-Key: HOOK_KEY}}}
+    b: {kafka: {brokers: ['k:9092'], tls: true, sasl: {mechanism: plain, user: u, password_env: KAFKA_PASSWORD}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(slices.Values(c.secretVariables()))
+	want := []string{"CALL_TOKEN", "HOOK_KEY", "KAFKA_PASSWORD", "NEW_KEY", "NEXTRUN_DB", "OLD_KEY", "PGPASSWORD"}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands do not get %q, want %q", got, want)
+	}
+	if h := c.Handlers["dump"]; !slices.Equal(h.passEnv, []string{"PGPASSWORD"}) || !slices.Equal(h.Command.Env, []string{"LANG=C"}) {
+		t.Errorf("got %+v", h)
 	}
 }

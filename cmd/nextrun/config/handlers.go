@@ -31,15 +31,16 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 		return h
 	}
 	c := &handlers.CommandConfig{}
+	h := Handler{Command: c}
 	r.mapping(n, place, keys{
 		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
 		"timeout":    r.durationInto(&c.Timeout, time.Millisecond, longest),
 		"kill_grace": r.durationInto(&c.KillGrace, time.Millisecond, longest),
 		"dir":        func(place string, v *yaml.Node) { c.Dir = r.text(place, v) },
-		"env":        func(place string, v *yaml.Node) { c.Env = r.environment(place, v) },
+		"env":        func(place string, v *yaml.Node) { r.environment(place, v, &h) },
 		"max_output": func(place string, v *yaml.Node) { c.MaxOutput = r.size(place, v) },
 	})
-	return Handler{Command: c}
+	return h
 }
 
 // neither says what is wrong with a handler that has no command and no http: a
@@ -69,16 +70,19 @@ func (r *reader) command(place string, n *yaml.Node) []string {
 	return argv
 }
 
-// environment reads variables as NAME=value pairs.
-func (r *reader) environment(place string, n *yaml.Node) []string {
-	var env []string
+// environment reads variables as NAME=value pairs. One without a value is passed
+// on from this process, also if it holds a secret.
+func (r *reader) environment(place string, n *yaml.Node, h *Handler) {
 	r.pairs(n, place, func(key, value *yaml.Node) {
 		if strings.ContainsAny(key.Value, "=\x00") {
 			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
 		}
-		env = append(env, key.Value+"="+r.text(join(place, key.Value), value))
+		if resolve(value).Tag == "!!null" {
+			h.passEnv = append(h.passEnv, key.Value)
+			return
+		}
+		h.Command.Env = append(h.Command.Env, key.Value+"="+r.text(join(place, key.Value), value))
 	})
-	return env
 }
 
 func (r *reader) http(place string, n *yaml.Node, h *Handler) {

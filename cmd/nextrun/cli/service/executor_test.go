@@ -48,3 +48,23 @@ executor: {retry_limit: 0}
 		}
 	})
 }
+
+// A command does not get the variables in which nextrun has its secrets.
+func TestCommandsDoNotGetSecrets(t *testing.T) {
+	t.Parallel()
+	config := clitest.WriteFile(t, "nextrun.yaml", `
+handlers:
+  show: {command: [sh, -c, 'echo "token: $SERVICE_TEST_TOKEN."']}
+  pass: {command: [sh, -c, 'echo "token: $SERVICE_TEST_TOKEN."'], env: {SERVICE_TEST_TOKEN: }}
+  call: {http: {url: 'http://127.0.0.1:1', header_env: {Authorization: SERVICE_TEST_TOKEN}}}
+`)
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Env["SERVICE_TEST_TOKEN"] = "s3cret"
+		s.Start(t, "executor", "--config", config)
+		for task, want := range map[string]string{"show": "token: .", "pass": "token: s3cret."} {
+			if log := s.Must(t, "job", "log", s.Submit(t, task), "--follow"); !strings.Contains(log, want) {
+				t.Errorf("%s: the log lacks %q:\n%s", task, want, log)
+			}
+		}
+	})
+}
