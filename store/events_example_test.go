@@ -12,7 +12,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// A program that appends an event in a transaction of its own, and a member of
+// A program that appends an event in its own transaction, and a member of
 // the group invoicing that reads the table of events. docs/events.md shows both.
 func Example_events() {
 	dir, err := os.MkdirTemp("", "nextrun")

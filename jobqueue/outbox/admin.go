@@ -23,12 +23,12 @@ func Statuses() []Status { return []Status{Pending, Published, Dead, Gone} }
 type Record struct {
 	Event
 	Status    Status
-	Published time.Time // zero: it is not
-	Attempts  int       // in vain
-	Refusals  int       // of these
-	Problem   string    // of the last attempt
-	Retry     time.Time // not tried before; zero: at once
-	Dead      time.Time // when it was set aside; zero: it is not
+	Published time.Time // zero: it was not
+	Attempts  int       // failed attempts
+	Refusals  int       // how many of these the receiver refused for good
+	Problem   string    // why the last attempt failed
+	Retry     time.Time // time of the next attempt; zero: at once
+	Dead      time.Time // when it was set aside; zero: it was not
 }
 
 // Filter says which events to list. Zero fields do not filter.
@@ -54,30 +54,30 @@ type Lag struct {
 	Retry   time.Time     // when that one is tried again; zero: at once
 }
 
-// Admin is how people look after the outbox; store.DB.Outbox is one.
+// Admin inspects and repairs the outbox; store.DB.Outbox implements it.
 type Admin interface {
 	// List lists events, the newest first, without payload.
 	List(ctx context.Context, f Filter) ([]Record, error)
 	// Show returns an event, or store.ErrNotFound.
 	Show(ctx context.Context, id string) (Record, error)
-	// Resend has the messages of events published again, be they published,
-	// dead or gone; attempts count anew. It returns the ids of those that it
-	// found. They come before what is pending, but after what was published, so
-	// the order of their topic is not kept.
+	// Resend makes the messages of events pending again, whether they are
+	// published, dead or gone, and resets their attempts. It returns the ids that
+	// it found. Resent events come before pending ones but after those published
+	// since, so they are out of order within their topic.
 	Resend(ctx context.Context, ids []string) ([]string, error)
-	// ResendDead does so with all dead messages of a topic.
+	// ResendDead resends all dead messages of a topic.
 	ResendDead(ctx context.Context, topic string) ([]string, error)
-	// Lag tells for each topic with unpublished messages how far it is behind.
+	// Lag returns, for each topic with unpublished messages, how far it is behind.
 	Lag(ctx context.Context) ([]Lag, error)
-	// SetStrict says whether a dead message stops a topic.
+	// SetStrict sets whether a dead message stops a topic.
 	SetStrict(ctx context.Context, topic string, strict bool) error
 }
 
 // Log is the event store as readers without a group see it; store.DB.EventLog
-// is one.
+// implements it.
 type Log interface {
-	// Read returns events of a topic that come after a
-	// position, in order. Positions are given where there are none yet.
+	// Read returns events of a topic after a position, in order. It first
+	// assigns positions to events that have none.
 	Read(ctx context.Context, topic string, after int64, limit int) ([]Event, error)
 	// End is the last position of a topic.
 	End(ctx context.Context, topic string) (int64, error)
@@ -86,8 +86,8 @@ type Log interface {
 	Ends(ctx context.Context, topics []string) (map[string]int64, error)
 	// Topics lists the topics that have events.
 	Topics(ctx context.Context) ([]string, error)
-	// Seek sets the group's offset in a topic: the event after position is read
-	// next. A member that has a batch in hand loses its lease.
+	// Seek sets the group's offset in a topic: the group reads the event after
+	// position next. A member that works on a batch of the topic loses its lease.
 	Seek(ctx context.Context, topic string, position int64) error
 	// Offsets lists how far the group has read.
 	Offsets(ctx context.Context) ([]Offset, error)
@@ -101,6 +101,6 @@ type Offset struct {
 	Position     int64  // of the last event that was consumed
 	End          int64  // the topic's last position
 	Holder       string // the member that reads it now
-	Attempts     int    // at the next event, in vain
-	Problem      string // of the last of these
+	Attempts     int    // failed attempts at the next event
+	Problem      string // why the last of these failed
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// Tx is a transaction that events can be appended in: a *store.Tx, or what
-// store.DB.EventsIn makes of a transaction of the caller's.
+// Tx is a transaction in which events can be appended: a *store.Tx, or the
+// caller's own transaction wrapped by store.DB.EventsIn.
 type Tx interface {
 	// AppendEvents adds events and their messages. It returns them, in order,
 	// with what the store has set.
@@ -17,14 +17,14 @@ type Tx interface {
 
 // AppendTx appends events in the caller's transaction and returns them with ID,
 // AggregateVersion and Created set. They are published if, and after, the
-// caller commits. Until then other writers of the same aggregates wait; events
-// of several aggregates belong in one call, which takes them in an order in
-// which two writers cannot wait for each other.
+// caller commits. Until then other writers of the same aggregates wait. Append
+// the events of several aggregates in one call: it locks them in an order in which
+// two writers cannot deadlock.
 //
-// It returns an error that wraps [ErrInvalid] before it has touched the
-// database, or the store's: an id, or a due of that aggregate, that exists
-// already is store.ErrDuplicate. After an error the transaction must be rolled
-// back.
+// If an event is not valid, AppendTx returns an error that wraps [ErrInvalid] and
+// does not touch the database. If the id exists already, or the due of that
+// aggregate, the error wraps store.ErrDuplicate. Roll the transaction back after
+// an error.
 func AppendTx(ctx context.Context, tx Tx, events ...Event) ([]Event, error) {
 	events = slices.Clone(events)
 	for i := range events {

@@ -26,8 +26,7 @@ const (
 // Attribute is a context attribute of a CloudEvent, in its canonical text form.
 type Attribute struct{ Name, Value string }
 
-// CloudEvent is an [Event] as a CloudEvent: attributes, in a fixed order, and
-// data.
+// CloudEvent is an [Event] as a CloudEvent: attributes in a fixed order, and data.
 //
 //	id               the event's id: what duplicates are recognised by, with source
 //	source           as configured

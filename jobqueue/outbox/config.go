@@ -22,7 +22,7 @@ const (
 	DefaultRetention    = 7 * 24 * time.Hour
 )
 
-// Forever is the retention of what is always kept.
+// Forever is a retention without end.
 const Forever time.Duration = -1
 
 // maxName is the greatest length of a relay's name in bytes.
@@ -34,43 +34,44 @@ type Config struct {
 	// Name tells the process from others, by convention the host's: 1 to 200
 	// bytes. A second process of the same name does no harm.
 	Name string
-	// Topics limits the relay to these topics. nil: all.
+	// Topics are the only topics to work on. nil: all.
 	Topics []string
-	// Concurrency is how many topics are worked on at a time; at most
-	// Concurrency times BatchSize events are in flight. 1 to 1000.
-	// 0: DefaultConcurrency.
+	// Concurrency is how many topics are worked on at a time. At most
+	// Concurrency times BatchSize events are with the publisher; as many again
+	// may wait in memory. 1 to 1000. 0: DefaultConcurrency.
 	Concurrency int
-	// BatchSize is the greatest number of events that are handed over and
-	// recorded together, 1 to 10,000. A relay that dies leaves at most so many
-	// of a topic to be published twice. 0: DefaultBatchSize.
+	// BatchSize is the maximum number of events that are handed over and
+	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
+	// each topic are published twice. 0: DefaultBatchSize.
 	BatchSize int
 	// BatchBytes limits the payload of a batch of more than one event.
 	// 0: DefaultBatchBytes.
 	BatchBytes int
-	// Lease is how long a topic is held for a batch. A publisher is given three
-	// quarters of it; handing over one event must take much less. At least 1 s.
-	// 0: DefaultLease.
+	// Lease is how long a topic is held for a batch. The publisher has three
+	// quarters of it for the batch, and must need much less for one event. At
+	// least 1 s. 0: DefaultLease.
 	Lease time.Duration
-	// PollInterval is the longest time without a look at the database: how late
-	// an event can be noticed if its notification is lost. At least 10 ms.
+	// PollInterval is the longest time between queries: how late an event is
+	// noticed if its notification is lost. At least 10 ms.
 	// 0: DefaultPollInterval.
 	PollInterval time.Duration
-	// RetryMin and RetryMax bound the time between attempts: it doubles from
-	// one to the other, with jitter. 0: DefaultRetryMin, DefaultRetryMax.
+	// RetryMin and RetryMax bound the time between attempts. It doubles from
+	// RetryMin to RetryMax, with jitter. 0: DefaultRetryMin, DefaultRetryMax.
 	RetryMin, RetryMax time.Duration
-	// RefusalLimit is how often a receiver must refuse a message for good until
-	// it is dead. A consumer's events are never dead. 0: DefaultRefusalLimit.
+	// RefusalLimit is after how many permanent refusals a message is dead. A
+	// consumer's events are never dead. 0: DefaultRefusalLimit.
 	RefusalLimit int
 	// Retention is how long published messages are kept. 0: DefaultRetention;
-	// [Forever]: they are kept.
+	// [Forever]: without end.
 	Retention time.Duration
-	// EventRetention is how long events are kept that have been published and
-	// read by all groups. 0 and [Forever]: they are kept.
+	// EventRetention is how long events are kept after they were written, if
+	// they are published and all groups have read them. 0 and [Forever]: without
+	// end.
 	EventRetention time.Duration
-	// Logger takes the log lines. nil: logrus.StandardLogger().
+	// Logger receives the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
-	// Observe, if not nil, is called for every [Notice], concurrently: it must
-	// return soon.
+	// Observe, if not nil, is called with every [Notice]. Calls come from
+	// several goroutines at once and must return soon.
 	Observe func(Notice)
 }
 
@@ -98,7 +99,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate checks a Config that has its defaults, and names the field and the
+// validate checks a Config that has its defaults. It names the field and the
 // bound of everything that is wrong.
 func (c Config) validate() error {
 	var problems []error

@@ -2,23 +2,24 @@ package outbox
 
 import "context"
 
-// Handler consumes an event. After an error the same event is given again, with
-// backoff, and those behind it wait. An event may be given more than once; its
-// id is then the same.
+// Handler consumes an event. After an error it gets the same event again, with
+// backoff, while later events of the topic wait. It may get an event more than
+// once, with the same id.
 type Handler func(ctx context.Context, event Event) error
 
 // Consumer is a member of a consumer group, which reads the event store in the
 // order of positions, each topic with an offset of its own. The members of a
-// group share the topics: a topic is read by one member at a time. It is safe
-// for concurrent use.
+// group share the topics: one member at a time reads a topic. It is safe for
+// concurrent use.
 type Consumer struct{ relay *Relay }
 
 // NewConsumer returns a member of the group whose log source is, which is what
-// store.DB.EventLog returns. A group begins with the oldest event of each topic
-// unless its offset was set (Log.Seek). Config.Retention, EventRetention and
-// RefusalLimit do not apply.
+// store.DB.EventLog returns. A group begins with the oldest event of each topic,
+// unless Log.Seek has set its offset. From the first start on, events of the
+// group's topics are kept until it has read them, including those of topics that
+// are new. Config.Retention, EventRetention and RefusalLimit do not apply.
 func NewConsumer(source Source, handle Handler, cfg Config) (*Consumer, error) {
-	r, err := New(source, OneByOne(handle), cfg)
+	r, err := newRelay("consumer", source, OneByOne(handle), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +29,12 @@ func NewConsumer(source Source, handle Handler, cfg Config) (*Consumer, error) {
 // Start begins to consume and returns at once; see [Relay.Start].
 func (c *Consumer) Start(ctx context.Context) error { return c.relay.Start(ctx) }
 
-// Stop waits for the batches in hand and commits their offsets; see
+// Stop waits for the batches in flight and commits their offsets; see
 // [Relay.Stop].
 func (c *Consumer) Stop(ctx context.Context) error { return c.relay.Stop(ctx) }
 
 // Done is closed when the consumer has ended.
 func (c *Consumer) Done() <-chan struct{} { return c.relay.Done() }
 
-// Wake has the consumer look at the database now. It never blocks.
+// Wake makes the consumer query the database now. It never blocks.
 func (c *Consumer) Wake() { c.relay.Wake() }

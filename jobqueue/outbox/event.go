@@ -14,22 +14,22 @@ const (
 	maxPayload = 64 << 20 // bytes
 )
 
-// ErrInvalid is returned by [AppendTx] for an event that cannot be stored; the
+// ErrInvalid is returned by [AppendTx] for an event that cannot be stored. The
 // message names the field and the bound.
 var ErrInvalid = errors.New("invalid event")
 
 // Event is a row of the table event_store: something that happened. Times are
-// UTC with microseconds; the zero time stands for NULL.
+// UTC with microseconds; the zero time means NULL.
 type Event struct {
-	ID               string    // unique, by it receivers recognise duplicates; [AppendTx] makes one if it is empty
+	ID               string    // unique; receivers recognize duplicates by it; if it is empty, [AppendTx] makes one
 	Topic            string    // where it is published; of a task: its group
 	Type             string    // what happened; of a task: the task
 	AggregateID      string    // what it happened to; of a task: its id
 	AggregateVersion int64     // 1 for the first event of the aggregate, one more for each; set by the store
 	Payload          string    // the data, by convention JSON
-	Due              time.Time // the tick that it is for; at most one event of an aggregate has it; zero: it is for none
+	Due              time.Time // the tick that it is for, at most one event of an aggregate for each; zero: none
 	Created          time.Time // when it was appended, by the database's clock; set by the store
-	Position         int64     // place within the topic, from 1 on without gaps; 0: not given yet
+	Position         int64     // place within the topic, from 1 without gaps; 0: none yet
 }
 
 // validate names the field and the bound of what is wrong.

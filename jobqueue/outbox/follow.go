@@ -5,28 +5,31 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
-// Follower reads topics of a [Log] as they grow, without a group: nothing of
-// what it has read is recorded.
+// Follower reads topics of a [Log] as they grow. It belongs to no group and
+// records nothing.
 type Follower struct {
 	Log Log
-	// Topics to follow. nil: all, also those that begin later.
+	// Topics to follow. nil: all, including those that begin later.
 	Topics []string
-	// After holds positions by topic: reading begins behind them. Topics that
-	// are not in it are read from the beginning.
+	// After holds a position by topic, and reading begins after it. Other topics
+	// are read from the beginning.
 	After map[string]int64
-	// PollInterval is the longest time without a look. 0: DefaultPollInterval.
+	// PollInterval is the longest time between queries. 0: DefaultPollInterval.
 	PollInterval time.Duration
-	// Report is told of failures, which are retried. nil: nobody is.
+	// Report, if not nil, is called with each failure. The follower then tries
+	// again.
 	Report func(error)
 }
 
 // followLimit is how many events are read at once.
 const followLimit = 100
 
-// Drain calls fn with the events that there are now, in order within each
-// topic, and returns how many. It ends with fn's first error.
+// Drain calls fn with the events that exist now, in order within each topic, and
+// returns their number. It ends with fn's first error.
 func (f *Follower) Drain(ctx context.Context, fn func(Event) error) (int, error) {
 	ends, err := f.Log.Ends(ctx, f.Topics)
 	if err != nil {
@@ -66,8 +69,8 @@ func (f *Follower) drain(ctx context.Context, topic string, end int64, fn func(E
 	return count, nil
 }
 
-// Follow calls fn with what there is and what comes, until ctx ends, which is
-// no error, or fn fails, whose error it returns.
+// Follow calls fn with the events that exist and those to come. It returns fn's
+// first error, or nil when ctx ends.
 func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 	wake := make(chan struct{}, 1)
 	watching, stop := context.WithCancel(ctx)
@@ -84,7 +87,7 @@ func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 	defer func() { stop(); <-watched }()
 	interval := f.PollInterval
 	setDefault(&interval, DefaultPollInterval)
-	retry := backoff{least: 100 * time.Millisecond, most: 10 * time.Second}
+	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		wait := interval
 		var failed error
@@ -94,9 +97,9 @@ func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 			return failed
 		case err != nil && ctx.Err() == nil:
 			f.report(err)
-			wait = retry.next()
+			wait = retry.Next()
 		default:
-			retry.reset()
+			retry.Reset()
 		}
 		timer := time.NewTimer(wait)
 		select {

@@ -12,19 +12,19 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 	case NoticePublished:
 		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count, "took": n.Took}).Debug("events published")
 	case NoticeFailed:
-		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted; trying again")
+		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted, trying again")
 	case NoticeDead:
-		log.WithError(n.Err).Error("event refused; set aside as dead")
+		log.WithError(n.Err).Error("event refused, set aside as dead")
 	case NoticeLost:
 		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count}).
-			Warn("lease of the topic lost; its events may be published twice")
+			Warn("lease of the topic lost, its events may be published twice")
 	case NoticeHeldUp:
-		log.WithError(n.Err).WithField("topic", n.Topic).Error("topic held up; the others go on")
+		log.WithError(n.Err).WithField("topic", n.Topic).Error("topic held up, other topics go on")
 	case NoticeFree:
-		log.WithField("topic", n.Topic).Info("topic goes on")
+		log.WithField("topic", n.Topic).Info("topic no longer held up")
 	case NoticePruned:
 		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
 	case NoticeTrouble:
-		log.WithError(n.Err).WithField("while", n.Doing).Error("relay failed; trying again")
+		log.WithError(n.Err).WithField("while", n.Doing).Error("events: the database cannot be used; trying again")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // clockSlack is the least time to sleep: the database's clock and ours advance
@@ -63,15 +64,15 @@ func (r *Relay) loop(running, working context.Context) {
 		active: map[string]bool{}, ended: make(chan string), named: map[string]bool{}, tried: make(chan attempt),
 		held: isolate.Quarantine[string]{Least: heldLeast, Most: heldMost},
 	}
-	retry := backoff{least: 100 * time.Millisecond, most: 10 * time.Second}
+	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for running.Err() == nil {
 		wait, err := l.round()
 		switch {
 		case err == nil:
-			retry.reset()
+			retry.Reset()
 		case running.Err() == nil:
 			r.fail("claim topics", err)
-			wait = retry.next()
+			wait = retry.Next()
 		}
 		l.sleep(wait)
 	}
@@ -95,7 +96,7 @@ func (l *loop) sleep(wait time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-l.running.Done():
-	case <-l.wake:
+	case <-l.life.Woken():
 		l.held.Hurry(time.Now(), heldGap)
 	case <-timer.C:
 	case <-l.workers.changed:

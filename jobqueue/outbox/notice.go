@@ -14,11 +14,11 @@ const (
 	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; Item is to blame, if given; it is tried ever more rarely
 	NoticeFree      NoticeKind = "free"      // Topic, which was held up, goes on
 	NoticePruned    NoticeKind = "pruned"    // Count messages and Events events were removed
-	NoticeTrouble   NoticeKind = "trouble"   // Err came up while Doing; it is tried again
+	NoticeTrouble   NoticeKind = "trouble"   // Doing failed with Err; it is tried again
 )
 
-// Notice is something that a relay did. Fields that the kind does not name are
-// zero.
+// Notice is something that a relay or a consumer did. Fields that the kind does
+// not name are zero.
 type Notice struct {
 	Kind   NoticeKind
 	Topic  string

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// How the removal of old messages goes about it.
+// Old messages are removed in small transactions.
 const (
 	pruneInterval = 10 * time.Minute
 	pruneLimit    = 1000 // rows in one transaction
 )
 
-// prune removes old messages and events now and then, until ctx ends.
+// prune removes old messages and events at intervals, until ctx ends.
 func (r *Relay) prune(ctx context.Context, p Pruner) {
 	messages, events := max(r.cfg.Retention, 0), max(r.cfg.EventRetention, 0)
 	if messages == 0 && events == 0 {

@@ -11,10 +11,10 @@ import (
 // events of different topics.
 type Publisher interface {
 	// Publish hands over the events of one topic, in order. It returns how many
-	// of the first the receiver has accepted, and, if these are not all, why
-	// the next was not: the events from that one on are given again later.
-	// [Refuse] marks an error that no retry would help, [RetryAfter] one after
-	// which to wait. It must return soon after ctx has ended.
+	// events, from the first on, the receiver accepted. If these are not all, it
+	// returns an error about the next one. The relay hands over the rest again
+	// later. [Refuse] marks an error that no retry would help, [RetryAfter] one
+	// after which to wait. Publish must return soon after ctx has ended.
 	Publish(ctx context.Context, events []Event) (accepted int, err error)
 }
 
@@ -26,14 +26,15 @@ func (f PublisherFunc) Publish(ctx context.Context, events []Event) (int, error)
 	return f(ctx, events)
 }
 
-// Table is the publisher of topics that nobody sends anywhere: their consumers
-// read the event store. It accepts everything.
+// Table is the publisher of topics that are not sent anywhere, because their
+// consumers read the event store. It accepts everything.
 func Table() Publisher {
 	return PublisherFunc(func(_ context.Context, events []Event) (int, error) { return len(events), nil })
 }
 
-// OneByOne makes a publisher of a function that hands over one event; its
-// panics count as errors. Events that ctx left no time for are given again without counting as attempts.
+// OneByOne makes a publisher from a function that hands over one event. A panic
+// of the function counts as an error. Events for which ctx left no time are handed
+// over again later; that does not count as an attempt.
 func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 	return PublisherFunc(func(ctx context.Context, events []Event) (int, error) {
 		for i, e := range events {
@@ -48,7 +49,7 @@ func OneByOne(send func(ctx context.Context, event Event) error) Publisher {
 	})
 }
 
-// guard has the panics of somebody else's code become errors.
+// guard turns a panic of somebody else's code into an error.
 func guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -88,9 +89,9 @@ type delayed struct {
 
 func (e delayed) Unwrap() error { return e.error }
 
-// RetryAfter marks an error after which the event is to be tried again no
-// sooner than after delay, at most after Config.RetryMax or an hour, whichever
-// is longer. RetryAfter(nil, ...) is nil.
+// RetryAfter marks an error: the event is not to be tried again before delay has
+// passed. The longest delay is Config.RetryMax or an hour, whichever is longer.
+// RetryAfter(nil, ...) is nil.
 func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
@@ -106,7 +107,7 @@ func delayOf(err error) time.Duration {
 	return 0
 }
 
-// Topics is a publisher for each topic; "*" stands for all others.
+// Topics has a publisher for each topic; "*" means all others.
 type Topics map[string]Publisher
 
 // Publish implements [Publisher].
@@ -124,7 +125,7 @@ func (t Topics) Publish(ctx context.Context, events []Event) (int, error) {
 	return p.Publish(ctx, events)
 }
 
-// Names are the topics to claim: nil, which means all, if there is a "*".
+// Names returns the topics to claim, or nil, which means all, if there is a "*".
 func (t Topics) Names() []string {
 	names := make([]string, 0, len(t))
 	for name := range t {

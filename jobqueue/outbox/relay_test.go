@@ -165,7 +165,7 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 			f.Errorf("stopped twice: %v", err)
 		}
 		if n := f.one(`SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`); n == "0" || n == "25" {
-			f.Errorf("%s messages recorded; want those of the batch in hand", n)
+			f.Errorf("%s messages recorded; want those of the batch in flight", n)
 		}
 		r := newReceiver()
 		f.relay(r.publisher(), cfg)

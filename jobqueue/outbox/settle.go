@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // stopPatience is how long a settlement that the database refuses may delay a
@@ -15,7 +17,7 @@ const stopPatience = time.Second
 // others until then. settle returns the next batch and the time from which its
 // lease counts.
 func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, err error) {
-	pace := backoff{least: 100 * time.Millisecond, most: min(10*time.Second, w.cfg.Lease/3)}
+	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
 	stuck, named := false, map[string]bool{}
 	patience, cancel := w.patience()
 	defer func() {
@@ -50,7 +52,7 @@ func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, 
 		if refused != nil {
 			until = patience
 		}
-		if !pause(until, pace.next()) {
+		if !pause(until, pace.Next()) {
 			return nil, asked, err
 		}
 	}

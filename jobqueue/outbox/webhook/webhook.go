@@ -109,7 +109,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	return p.verdict(answer, body)
 }
 
-// verdict is what an answer other than 2xx means.
+// verdict returns what an answer other than 2xx means.
 func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 	quoted := strings.Join(strings.Fields(p.clean(string(body))), " ")
 	quoted = strings.ToValidUTF8(quoted[:min(len(quoted), maxQuoted)], "")
@@ -130,8 +130,8 @@ func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 	return err
 }
 
-// maxRetryAfter is the longest time that retryAfter returns. The relay has a
-// lower bound of its own.
+// maxRetryAfter is the longest time that retryAfter returns. The relay cuts it
+// further.
 const maxRetryAfter = 365 * 24 * time.Hour
 
 // retryAfter reads seconds or a date (RFC 9110 10.2.3). It returns 0 if the text
@@ -154,7 +154,7 @@ func digits(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// scrub takes the configured secrets out of an error's text.
+// scrub removes the configured secrets from an error's text.
 func (p *Publisher) scrub(err error) error {
 	text := err.Error()
 	if clean := p.clean(text); clean != text {
@@ -163,8 +163,8 @@ func (p *Publisher) scrub(err error) error {
 	return err
 }
 
-// clean takes the configured secrets out of a text, where a receiver or a
-// library may have put them.
+// clean removes the configured secrets from a text: a receiver or a library may
+// have repeated them.
 func (p *Publisher) clean(text string) string {
 	for _, s := range p.secret {
 		if s != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Log is the event store as its readers see it: a consumer group, or
-// somebody who just looks. It implements [outbox.Source] for the group and
+// Log is the event store as its readers see it, a consumer group or a reader
+// without one. It implements [outbox.Source] for the group and
 // [outbox.Log]. It is safe for concurrent use.
 type Log struct {
 	db     *DB
@@ -24,8 +24,8 @@ var (
 	_ outbox.Log    = Log{}
 )
 
-// Log returns the event store for a consumer group; readers that need no
-// offsets give any name.
+// Log returns the event store for a consumer group. Readers that need no
+// offsets use any name.
 func (db *DB) Log(group string) Log { return Log{db, group, new(sync.Map)} }
 
 // Watch implements [outbox.Source] and [outbox.Log].
@@ -53,7 +53,7 @@ func (l Log) Read(ctx context.Context, topic string, after int64, limit int) ([]
 	return events, nil
 }
 
-// eventsAfter returns events of a topic behind a position.
+// eventsAfter returns events of a topic after a position.
 func (tx *Tx) eventsAfter(ctx context.Context, topic string, after int64, terms outbox.Terms) ([]eventRow, error) {
 	var rows []eventRow
 	err := tx.Select(ctx, &rows, `WITH head AS (
@@ -114,7 +114,7 @@ func (l Log) Topics(ctx context.Context) ([]string, error) {
 	return topics, nil
 }
 
-// Seek implements [outbox.Log]. The token rises, so that a batch in hand cannot
+// Seek implements [outbox.Log]. The token rises, so that a batch in flight cannot
 // set the offset back.
 func (l Log) Seek(ctx context.Context, topic string, position int64) error {
 	err := l.db.Update(ctx, func(tx *Tx) error {

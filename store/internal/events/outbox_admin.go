@@ -108,7 +108,7 @@ func (s Outbox) ResendDead(ctx context.Context, topic string) ([]string, error) 
 	return found, nil
 }
 
-// resend has the events that a query names published again.
+// resend makes the events that a query names pending again.
 func (tx *Tx) resend(ctx context.Context, which string, arg any) ([]string, error) {
 	var found []string
 	err := tx.Select(ctx, &found, `INSERT INTO outbox_message (event_id, topic, created)
