@@ -69,9 +69,7 @@ func (l Log) join(ctx context.Context, topics []string) error {
 	}
 	var held []outbox.HeldUp
 	if len(missing) > 0 {
-		held, err = l.db.eachTopic(ctx, missing, true, func(ctx context.Context, tx *Tx, topics []string) error {
-			return l.addOffsets(ctx, tx, topics)
-		}, func() {})
+		held, err = l.db.eachTopic(ctx, missing, true, l.addOffsets, func() {})
 	}
 	if err == nil && len(held) == 0 {
 		l.joined.Store(list, true)

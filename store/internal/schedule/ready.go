@@ -53,6 +53,7 @@ const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 // Tend looks at to delete them.
 const maxForget = 5_000
 
+// Tend implements [backend.Store].
 func (s Store) Tend(ctx context.Context, all bool) (done backend.Tended, err error) {
 	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) (err error) {
 		done, err = schedulerTx{tx}.tend(ctx, all)

@@ -31,10 +31,12 @@ var _ backend.Store = Store{}
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, sinks Sinks, locks leader.Store) Store { return Store{db, sinks, locks} }
 
+// Update implements [backend.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
+// Watch implements [backend.Store].
 func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
 	s.db.Watch(ctx, wake, report, sqldb.TopicTasks)
 }
@@ -45,6 +47,7 @@ func (s Store) Submitters() map[periodic.Sink]periodic.Submitter { return s.sink
 // Locks implements [backend.Store].
 func (s Store) Locks() leader.Store { return s.locks }
 
+// Fault implements [backend.Store].
 func (s Store) Fault(err error) backend.Fault {
 	switch {
 	case errors.Is(err, sqldb.ErrContended):

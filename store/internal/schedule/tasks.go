@@ -23,19 +23,23 @@ var _ backend.TaskStore = Tasks{}
 // NewTasks returns the tasks of a database.
 func NewTasks(db *sqldb.DB, sinks Sinks) Tasks { return Tasks{db, sinks} }
 
+// Update implements [backend.TaskStore].
 func (s Tasks) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
 }
 
+// View implements [backend.TaskStore].
 func (s Tasks) View(ctx context.Context, fn func(backend.TaskTx) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
 }
 
+// Join implements [backend.TaskStore].
 func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskTx, error) {
 	tx, err := s.db.Join(ctx, outer)
 	return taskTx{tx}, err
 }
 
+// Submitters implements [backend.TaskStore].
 func (s Tasks) Submitters() map[periodic.Sink]periodic.Submitter {
 	return s.sinks
 }

@@ -90,12 +90,15 @@ func (f *sqliteFile) find() error {
 // open has noticed: its -shm must not be taken for that of the new file. What a
 // crash has left does no harm.
 func (f *sqliteFile) awaitRelease() {
-	for end := time.Now().Add(4 * dataVersionInterval); time.Now().Before(end); time.Sleep(dataVersionInterval / 10) {
+	tick := time.NewTicker(dataVersionInterval / 10)
+	defer tick.Stop()
+	for range 40 { // four times as long as it takes to notice
 		_, err := os.Stat(f.path)
 		_, used := os.Stat(f.path + "-shm")
 		if err == nil || errors.Is(used, fs.ErrNotExist) {
 			return
 		}
+		<-tick.C
 	}
 }
 
