@@ -8,7 +8,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-type ( // the values that programs work with; package task describes them
+type ( //nolint:revive // the values that programs work with; package task describes them
 	Task       = task.Task
 	Tick       = task.Tick
 	Upcoming   = task.Upcoming

@@ -39,9 +39,9 @@ func missedReason(t *Task, count int, age time.Duration) string {
 		return fmt.Sprintf("nobody scheduled in time, and the newest tick was %s old; the grace is %s",
 			span(age), span(t.Grace))
 	case count == 1:
-		return "nobody scheduled in time; the tick after it stands for it"
+		return "nobody scheduled in time; the tick after it replaces it"
 	}
-	return "nobody scheduled in time; the tick after them stands for them"
+	return "nobody scheduled in time; one catch-up run replaces them"
 }
 
 // PendingText says why a job is in the way: "the job of 02:00:00 has been

@@ -57,7 +57,7 @@ type Task struct {
 	Created   time.Time // intervals without `from` count from it if Starts is zero
 	Summary   string    // for people
 
-	Due      time.Time      // nominal time of the planned tick; zero: not planned, or set by hand
+	Due      time.Time      // nominal time of the planned tick; zero: not planned, or a user has set NextRun
 	Starts   time.Time      // no tick is due before it; zero: no bound
 	Ends     time.Time      // no tick is due at it or later; zero: no bound
 	Overlap  Overlap        // default OverlapSkip
