@@ -179,7 +179,8 @@ func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("run %s: %w", c.Argv[0], err)
 }
 
-// variables tell the program about the job. Values with NUL cannot be told.
+// variables describe the job to the program, except values with NUL, which a
+// variable cannot hold.
 func variables(job *jobqueue.JobContext) []string {
 	pairs := []string{
 		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_TASK=" + job.Task, "NEXTRUN_GROUP=" + job.Group,

@@ -64,7 +64,7 @@ func (c *caller) clean(text string) string {
 }
 
 // quote is the beginning of an answer as the job log may have it. It reads more
-// than it returns, lest a secret at the cut stays in parts.
+// than it returns, so that no part of a secret remains at the cut.
 func (c *caller) quote(body io.Reader) string {
 	more := 0
 	if len(c.secrets) > 0 {

@@ -53,8 +53,8 @@ func parse(path string, text []byte) (*Config, error) {
 	return config, nil
 }
 
-// document has read look at the one YAML document of a file, unless it is empty
-// or has comments only.
+// document calls read with the one YAML document of a file, unless the file is
+// empty or has comments only.
 func document(path string, text []byte, read func(r *reader, root *yaml.Node)) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, more yaml.Node

@@ -64,7 +64,7 @@ func olderVersion(a, b string) bool {
 	return slices.Compare(numbers(a), numbers(b)) < 0
 }
 
-// checkDocspell tells if Docspell writes into this database in another zone.
+// checkDocspell warns if Docspell writes into this database in another zone.
 func (r *report) checkDocspell(ctx context.Context, db *store.DB) error {
 	offset, err := db.DocspellOffset(ctx)
 	if err == nil && offset != 0 {

@@ -86,7 +86,7 @@ func (r *report) lint(about string, t *periodic.Task) {
 	}
 }
 
-// problemLevel tells the warnings of the column problem from the errors.
+// problemLevel says whether the column problem holds a warning or an error.
 func problemLevel(problem string) (level, text string) {
 	if text, warning := strings.CutPrefix(problem, "warning: "); warning {
 		return levelWarning, text

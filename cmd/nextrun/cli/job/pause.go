@@ -11,7 +11,7 @@ import (
 )
 
 func pauseCommand(env *ui.Env) *cobra.Command {
-	return aboutJobs(env, "pause", "Stop running jobs of a task or a group", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	return aboutJobs(env, "pause", "Pause the jobs of a task or a group: none of them begins", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		if err := queue.Pause(c.Context(), what.Kind, what.Name); err != nil {
 			return err
 		}

@@ -14,21 +14,20 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-// healthPath is where the health of a process is told.
+// healthPath is where a process reports its health.
 const healthPath = "/healthz"
 
-// healthTimeout bounds a look at the health, which may have to wait for the
-// database.
+// healthTimeout limits a health report, which may have to wait for the database.
 const healthTimeout = 5 * time.Second
 
-// healthReport is what is told at [healthPath].
+// healthReport is the answer at [healthPath].
 type healthReport struct {
 	Healthy bool          `json:"healthy"` // all is up, and neither starting nor stopping
 	Stages  []stageHealth `json:"stages"`
 }
 
-// healthAddress is where the health is told; empty: nowhere. Only this host may
-// ask, since nobody is asked for credentials.
+// healthAddress is where the process reports its health; empty: nowhere. Only
+// this host may ask, since no credentials are needed.
 func healthAddress(env *ui.Env, flag string) (string, error) {
 	address := env.Setting(flag, "NEXTRUN_HEALTH", "")
 	if address == "" {
@@ -78,7 +77,7 @@ func (s *services) healthStage(flag string) stage {
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
 			if server.Shutdown(ctx) != nil {
-				_ = server.Close() // whoever asks is cut off
+				_ = server.Close() // cuts off whoever still asks
 			}
 			<-served
 			return nil

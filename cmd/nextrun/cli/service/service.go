@@ -28,7 +28,7 @@ const stopTimeout = 30 * time.Second
 type service interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
-	Done() <-chan struct{} // closed when it has ended, be it by itself
+	Done() <-chan struct{} // closed when it has ended, also by itself
 }
 
 // modes are the values of --mode.
@@ -71,7 +71,7 @@ type services struct {
 	log    *logrus.Logger
 	stages stages
 
-	started atomic.Bool // all services are up, and not told to stop
+	started atomic.Bool // all services are up, and none has to stop
 	running running     // handlers
 }
 
@@ -99,7 +99,7 @@ func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
 	return nil
 }
 
-// schema has the database's schema be the one that this program knows. What
+// schema checks or makes the schema that this program knows. What
 // differs from it is logged, and refused only if statements would fail.
 func (s *services) schema(ctx context.Context, migrate bool) error {
 	if migrate {

@@ -14,7 +14,7 @@ type stage struct {
 	needs  []string                    // stages that are up before
 	up     func(context.Context) error // does it; nil: nothing to do
 	down   func(context.Context) error // undoes it; nil: nothing to undo
-	health func(context.Context) error // tells what is wrong while it is up; nil: nothing ever is
+	health func(context.Context) error // says what is wrong while it is up; nil: nothing ever is
 }
 
 // stages are brought up one after the other and taken down in reverse order.
@@ -126,7 +126,7 @@ const (
 	stateFailed = "failed"
 )
 
-// stageHealth is how a stage stands.
+// stageHealth is the state of a stage.
 type stageHealth struct {
 	Stage string `json:"stage"`
 	State string `json:"state"`

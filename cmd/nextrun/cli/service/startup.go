@@ -117,8 +117,8 @@ func (s *services) run(ctx context.Context, list ...service) error {
 	return err
 }
 
-// stagesOf are the stages of a service, which tells on ended of its end. A
-// service does not end with ctx, which a signal ends, but in its turn.
+// stagesOf are the stages of a service, which sends on ended when it has ended. A
+// signal ends ctx; the service goes on until its turn to stop has come.
 func stagesOf(one service, ended chan<- struct{}) []stage {
 	own := stage{needs: []string{stageSchema}, down: one.Stop}
 	own.up = func(ctx context.Context) error {

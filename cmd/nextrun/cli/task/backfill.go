@@ -65,10 +65,10 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 		submitted++
 		fmt.Fprintf(env.Stdout, "%s  job %s\n", env.Moment(due), jid)
 	}
-	told := false
+	reported := false
 	b.Waits = func(_ time.Time, job periodic.Pending) {
-		if !told {
-			told = true
+		if !reported {
+			reported = true
 			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State, id)
 		}
 	}

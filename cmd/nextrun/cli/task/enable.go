@@ -10,7 +10,7 @@ import (
 )
 
 func enableCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "enable", "Enable tasks; ticks that they had while disabled stay skipped", "enabled",
+	return eachTask(env, "enable", "Enable tasks; ticks of the time while they were disabled are not caught up", "enabled",
 		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Enable(ctx, id) })
 }
 

@@ -58,6 +58,9 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, ids []str
 			continue
 		}
 		text := string(tick.Decision)
+		if tick.Reason != "" {
+			text += ": " + tick.Reason
+		}
 		if tick.JID != "" {
 			task, err := tasks.Get(ctx, id)
 			if err != nil {

@@ -141,6 +141,8 @@ func TestTaskRun(t *testing.T) {
 			}
 		}
 		s.Fails(t, ui.Failed, []string{"task", "run", "off"}, "still waiting")
+		s.Start(t, "scheduler").WaitFor("started")
+		clitest.WantLines(t, s.Must(t, "task", "run", "on"), "on: skipped: the job of ")
 	})
 }
 

@@ -41,7 +41,7 @@ func (env *Env) Complain(format string, args ...any) {
 		}
 		return userinfo.ReplaceAllString(found, "${1}xxxxx@")
 	})
-	_, _ = fmt.Fprintln(env.Stderr, Printable(line)) // there is nobody left to tell
+	_, _ = fmt.Fprintln(env.Stderr, Printable(line)) // nobody is left to report it to
 }
 
 // Printf writes a result for people to standard output, without what would
