@@ -128,17 +128,18 @@ func TestScriptShowsTheLogOfAFailure(t *testing.T) {
 }
 
 // TestScriptUsesDocker has a stand-in for docker, which notes how it was called
-// and refuses the first port.
+// refuses the first port, and says once that the server runs.
 func TestScriptUsesDocker(t *testing.T) {
 	t.Parallel()
 	calls := filepath.Join(t.TempDir(), "calls")
 	docker := stub(t, "docker", `
 echo "$* port=$NEXTRUN_TEST_PORT" >> '`+calls+`'
-case "$*" in *" up "*) [ "$(grep -c ' up ' '`+calls+`')" -gt 1 ] || { echo port is already allocated; exit 1; } ;; esac`)
-	got := runScript(t, "stop\nstart\n", withoutPrograms(t, docker))
+case "$*" in *" up "*) [ "$(grep -c ' up ' '`+calls+`')" -gt 1 ] || { echo port is already allocated; exit 1; } ;;
+*" ps "*) [ "$(grep -c ' ps ' '`+calls+`')" -gt 1 ] || echo 0123456789ab ;; esac`)
+	got := runScript(t, "stop\nstop\nstart\n", withoutPrograms(t, docker))
 	lines := strings.Split(got.output, "\n")
-	if got.code != 0 || len(lines) != 4 || lines[1] != "stopped" || lines[2] != "started" {
-		t.Fatalf("got %+v, want a URL, stopped and started", got)
+	if got.code != 0 || len(lines) != 5 || lines[1] != "stopped" || lines[2] != "failed: the server is not running" || lines[3] != "started" {
+		t.Fatalf("got %+v, want a URL, stopped, a failure and started", got)
 	}
 	noted, err := os.ReadFile(calls)
 	if err != nil {
@@ -153,8 +154,8 @@ case "$*" in *" up "*) [ "$(grep -c ' up ' '`+calls+`')" -gt 1 ] || { echo port 
 			t.Errorf("docker was called with port %s, the URL is %s", port, lines[0])
 		}
 	}
-	if got := strings.Join(verbs, " "); got != "- - up up kill up down" {
-		t.Errorf("docker was told to %q, want the questions, up, up, kill, up and down", got)
+	if got := strings.Join(verbs, " "); got != "- - up up ps kill ps up down" {
+		t.Errorf("docker was called with %q, want the questions, up, up, ps, kill, ps, up and down", got)
 	}
 }
 
