@@ -3,6 +3,8 @@ package jobqueue
 import (
 	"maps"
 	"slices"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // attempts are the jobs in flight.
@@ -66,4 +68,26 @@ func (as *attempts) all(yield func(*attempt) bool) {
 			return
 		}
 	}
+}
+
+// wrote drops what a request has written. It returns the attempts that have
+// nothing else to write for now.
+func (as *attempts) wrote(q backend.Request) (done []*attempt) {
+	seen := map[string]bool{}
+	write := func(jid string) {
+		if a := as.byJID[jid]; a != nil && !seen[jid] {
+			seen[jid] = true
+			a.written()
+			if a.phase == running {
+				done = append(done, a)
+			}
+		}
+	}
+	for _, line := range q.Lines {
+		write(line.JID)
+	}
+	for _, p := range q.Progress {
+		write(p.JID)
+	}
+	return done
 }

@@ -3,6 +3,7 @@ package jobqueue
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -27,8 +28,25 @@ type claims struct {
 	recorded  time.Time      // when the group was
 	looks     int            // how many claims that find nothing to make; 0: none
 	at        time.Time      // not before
-	replyLost bool           // a claim may have got jobs, but its reply was lost
+	hold      time.Time      // the database refused all jobs of a claim: not before
+	refused   service.Backoff
+	replyLost bool // a claim may have got jobs, but its reply was lost
 }
+
+func newClaims(tasks []string) claims {
+	return claims{tasks: tasks, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+}
+
+// when is when to claim, if there is a reason.
+func (c *claims) when() (time.Time, bool) { return later(c.at, c.hold), c.looks > 0 }
+
+func (c *claims) due(now time.Time) bool {
+	at, planned := c.when()
+	return planned && !at.After(now)
+}
+
+// allRefused delays claims, but no other work.
+func (c *claims) allRefused(now time.Time) { c.hold = now.Add(c.refused.Next()) }
 
 // look asks for a number of claims that may find nothing, the first at once.
 func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
@@ -39,9 +57,9 @@ func (c *claims) changed() {
 	c.look(2)
 }
 
-func (c *claims) request(cfg Config, limit int, except []string, now time.Time) backend.Claim {
+func (c *claims) request(cfg Config, limit int, now time.Time) backend.Claim {
 	r := backend.Claim{
-		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups, Except: except,
+		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
 		Turn: c.turn, High: cfg.High, Low: cfg.Low,
 	}
 	if now.Before(c.kindsTo) {
@@ -59,6 +77,10 @@ func (c *claims) answered(r backend.Claim, result backend.Result, now time.Time)
 		c.recorded = now
 	}
 	c.turn = result.Turn
+	if len(result.Claimed) > 0 {
+		c.hold = time.Time{}
+		c.refused.Reset()
+	}
 	if len(r.Only) > 0 {
 		return
 	}

@@ -85,52 +85,47 @@ func (s *aside) next() time.Time {
 	return next
 }
 
+// add sets an item aside, and reports whether to name it.
+func (s *aside) add(it item, cause isolate.Cause, now time.Time) bool {
+	switch {
+	case it.transition != nil:
+		return s.overdue.Add(it.jid, now)
+	case it.attempt == nil:
+		return s.claims.Add(it.jid, now)
+	case cause == isolate.Contended:
+		s.refused.Release(it.jid)
+		s.locked.Add(it.jid, now)
+		it.attempt.held++
+		return it.attempt.held == lockedTries
+	}
+	s.locked.Release(it.jid)
+	return s.refused.Add(it.jid, now)
+}
+
 // isolate gets those of the items done that can be done, and sets the others
 // aside. err is why they could not be done together.
 func (l *loop) isolate(items []item, err error) error {
 	found := isolate.Bisect(l.hard, items, err, isolate.Search[item]{
 		Judge: l.e.store.Judge,
 		Try: func(_ context.Context, items []item, brief bool) error {
-			q := l.request(items, time.Now())
+			q := request(l.e.worker, items, time.Now())
 			q.Brief = brief
 			_, err := l.send(q)
 			return err
 		},
 	})
 	for _, c := range found.Culprits {
-		l.setAside(c.Item, c.Cause, c.Err)
+		l.setAside([]item{c.Item}, c.Cause, c.Err)
 	}
-	if found.Err == nil {
-		return nil
-	}
-	if l.e.store.Judge(found.Err) == isolate.Database || l.hard.Err() != nil {
+	switch cause := l.e.store.Judge(found.Err); {
+	case found.Err == nil:
+	case cause == isolate.Database || l.hard.Err() != nil:
 		return found.Err
-	}
-	return l.setAllAside(found.Left, found.Err)
-}
-
-// setAside leaves a job out of the transactions with others.
-func (l *loop) setAside(it item, cause isolate.Cause, err error) {
-	if l.leaveOut(it, cause) {
-		err = fmt.Errorf("job %s: %w", it.jid, err)
-		l.emit(Event{Kind: EventRefused, Job: l.jobOf(it), Duration: leastAside, Err: err})
-	}
-}
-
-// setAllAside does so with jobs that fail for the same reason, or for which the
-// time of the search was over.
-func (l *loop) setAllAside(items []item, err error) error {
-	cause := l.e.store.Judge(err)
-	var named []string
-	for _, it := range items {
-		if l.leaveOut(it, cause) {
-			named = append(named, it.jid)
+	default: // they fail for the same reason, or the time of the search was over
+		l.setAside(found.Left, cause, found.Err)
+		if slices.ContainsFunc(found.Left, item.isClaim) {
+			l.claims.allRefused(time.Now())
 		}
-	}
-	if len(named) > 0 {
-		slices.Sort(named)
-		err = fmt.Errorf("jobs %s: %w", strings.Join(named, ", "), err)
-		l.emit(Event{Kind: EventRefused, Count: len(named), Duration: leastAside, Err: err})
 	}
 	if l.aside.claims.Len() >= maxAside {
 		return err
@@ -138,29 +133,24 @@ func (l *loop) setAllAside(items []item, err error) error {
 	return nil
 }
 
-// leaveOut reports whether a job is to be named.
-func (l *loop) leaveOut(it item, cause isolate.Cause) bool {
-	now := time.Now()
+// setAside leaves jobs out of the transactions with others, and names those that
+// are new there.
+func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
+	var named []string
+	for _, it := range items {
+		if l.aside.add(it, cause, time.Now()) {
+			named = append(named, it.jid)
+		}
+	}
 	switch {
-	case it.transition != nil:
-		return l.aside.overdue.Add(it.jid, now)
-	case it.attempt == nil:
-		return l.aside.claims.Add(it.jid, now)
-	case cause == isolate.Contended:
-		l.aside.refused.Release(it.jid)
-		l.aside.locked.Add(it.jid, now)
-		it.attempt.held++
-		return it.attempt.held == lockedTries
+	case len(named) == 0:
+	case len(items) == 1:
+		err = fmt.Errorf("job %s: %w", named[0], err)
+		l.e.emit(Event{Kind: EventRefused, Job: items[0].job(), Duration: leastAside, Err: err})
+	default:
+		err = fmt.Errorf("jobs %s: %w", strings.Join(named, ", "), err)
+		l.e.emit(Event{Kind: EventRefused, Count: len(named), Duration: leastAside, Err: err})
 	}
-	l.aside.locked.Release(it.jid)
-	return l.aside.refused.Add(it.jid, now)
-}
-
-func (l *loop) jobOf(it item) Job {
-	if it.attempt != nil {
-		return it.attempt.job
-	}
-	return Job{JID: it.jid}
 }
 
 // retryAlone tries jobs again that were set aside, each in a transaction of its
@@ -172,11 +162,11 @@ func (l *loop) retryAlone(now time.Time) error {
 	due := slices.Concat(l.aside.locked.Due(now), l.aside.refused.Due(now), l.aside.claims.Due(now))
 	for _, jid := range due[:min(len(due), maxAlone)] {
 		it := item{jid: jid, attempt: l.attempts.byJID[jid]}
-		if it.attempt == nil && (l.stopping || l.attempts.room(l.cfg.PoolSize) <= 0) {
-			l.aside.claims.Add(jid, now)
+		if it.attempt == nil && (l.stopping || l.attempts.room(l.e.cfg.PoolSize) <= 0) {
+			l.aside.claims.Add(jid, now) // later
 			continue
 		}
-		q := l.request([]item{it}, now)
+		q := request(l.e.worker, []item{it}, now)
 		q.Brief = true
 		_, err := l.send(q)
 		switch cause := l.e.store.Judge(err); {
@@ -184,7 +174,7 @@ func (l *loop) retryAlone(now time.Time) error {
 		case cause == isolate.Database:
 			return err
 		default:
-			l.setAside(it, cause, err)
+			l.setAside([]item{it}, cause, err)
 		}
 	}
 	return nil

@@ -3,9 +3,9 @@ package jobqueue
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -13,15 +13,10 @@ import (
 // written.
 const logPatience = 200 * time.Millisecond
 
-// giveUpAfter is how long after the grace time a shutdown goes on trying to
-// record the ends of jobs.
-const giveUpAfter = 5 * time.Second
-
 // loop is what the executor's one goroutine owns. It syncs with the database in
 // one transaction at a time: what happens meanwhile goes into the next one.
 type loop struct {
 	e      *Executor
-	cfg    Config
 	hard   context.Context // ends when Stop gives up
 	agenda agenda
 
@@ -29,28 +24,28 @@ type loop struct {
 	claims   claims
 	gather   gather
 	aside    aside
-	suspects map[string]suspect
+	recovery recovery
 
-	failures        int // of the database, in a row
-	overdueFailures int // looks for overdue jobs that failed, in a row
-	stopping        bool
+	trouble  service.Backoff // of the database
+	stopping bool
 }
 
 func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
+	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	return &loop{
-		e: e, cfg: e.cfg, hard: hard,
-		attempts: newAttempts(), claims: claims{tasks: tasks}, aside: newAside(), suspects: map[string]suspect{},
+		e: e, hard: hard, attempts: newAttempts(), claims: newClaims(tasks), aside: newAside(),
+		recovery: recovery{trouble: patience}, trouble: patience,
 	}
 }
 
 // run returns the jobs that are still in flight.
 func (l *loop) run(soft context.Context) []string {
-	l.emit(Event{Kind: EventStarted, Worker: l.e.worker})
+	l.e.emit(Event{Kind: EventStarted, Worker: l.e.worker})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var err error
-	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, l.cfg.Name); err != nil {
-		l.trouble(err)
+	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, l.e.cfg.Name); err != nil {
+		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
 	l.agenda.set(lookOverdue, time.Now())
 	stop := soft.Done()
@@ -107,7 +102,7 @@ func (l *loop) returned(o outcome) {
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
 	a.err = o.err
-	a.end = l.cfg.decide(a.job, o, rand.Float64())
+	a.end = l.e.cfg.decide(a.job, o, rand.Float64())
 	a.end.Worker = l.e.worker
 	a.phase = ending
 }
@@ -116,8 +111,10 @@ func (l *loop) returned(o outcome) {
 func (l *loop) work(now time.Time) {
 	for _, do := range []func(time.Time) error{l.renew, l.lookOverdue, l.lookCancels, l.retryAlone, l.sync} {
 		if err := do(now); err != nil {
-			if l.hard.Err() == nil {
-				l.failed(err, time.Now())
+			if l.hard.Err() == nil { // what was to be done stays to be done
+				wait := l.trouble.Next()
+				l.agenda.hold = time.Now().Add(wait)
+				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 			}
 			return
 		}
@@ -125,29 +122,22 @@ func (l *loop) work(now time.Time) {
 	if now.Before(l.agenda.hold) {
 		return
 	}
-	l.failures = 0
+	l.agenda.hold = time.Time{}
+	l.trouble.Reset()
 	if len(l.aside.reports()) == 0 {
 		l.agenda.clear(giveUp)
 	}
-}
-
-// failed delays the next attempt. What was to be done stays to be done.
-func (l *loop) failed(err error, now time.Time) {
-	wait := pause(l.failures)
-	l.failures++
-	l.agenda.hold = now.Add(wait)
-	l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 }
 
 // plan sets the times that follow from the jobs in flight.
 func (l *loop) plan(now time.Time) {
 	l.agenda.clear(report)
 	l.agenda.clear(claim)
-	if len(l.ready()) > 0 || l.claims.replyLost {
+	if len(ready(&l.attempts, &l.aside)) > 0 || l.claims.replyLost {
 		l.agenda.set(report, now)
 	}
-	if l.claims.looks > 0 && !l.stopping && l.attempts.room(l.cfg.PoolSize) > 0 {
-		l.agenda.set(claim, later(now, l.claims.at))
+	if at, planned := l.claims.when(); planned && !l.stopping && l.attempts.room(l.e.cfg.PoolSize) > 0 {
+		l.agenda.set(claim, later(now, at))
 	}
 	if l.gather.waits(now) {
 		l.agenda.set(report, l.gather.until)
@@ -160,8 +150,8 @@ func (l *loop) plan(now time.Time) {
 		l.agenda.clear(renew)
 		l.agenda.clear(lookCancels)
 	}
-	if l.stopping && (l.failures > 0 || len(l.aside.reports()) > 0) && !l.agenda.planned(giveUp) {
-		l.agenda.set(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.cfg.Lease)))
+	if l.stopping && (!l.agenda.hold.IsZero() || len(l.aside.reports()) > 0) && !l.agenda.planned(giveUp) {
+		l.agenda.set(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.e.cfg.Lease)))
 	}
 }
 
@@ -187,7 +177,7 @@ func (l *loop) apply(a *attempt, s backend.JobStatus) step {
 		a.cancel(ErrLeaseLost)
 		l.attempts.lose(a)
 		l.aside.release(a.job.JID)
-		l.emit(Event{Kind: EventLost, Job: a.job})
+		l.e.emit(Event{Kind: EventLost, Job: a.job})
 	}
 	return what
 }
@@ -199,7 +189,7 @@ func (l *loop) settle(a *attempt) {
 	if a.end.To == Stuck && !l.stopping {
 		l.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
-	l.emit(Event{Kind: EventEnded, Job: a.job, State: a.end.To, Err: a.err, Duration: time.Since(a.began)})
+	l.e.emit(Event{Kind: EventEnded, Job: a.job, State: a.end.To, Err: a.err, Duration: time.Since(a.began)})
 }
 
 // begin calls the handler of a job that was claimed no sooner than at a time.
@@ -211,59 +201,19 @@ func (l *loop) begin(job Job, claimed time.Time) {
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(l.hard))
 	a.log = newLogBuffer(a.ctx, func(urgent bool) { l.e.inbox.logged(a, urgent) })
 	// A timer, since the loop may be waiting for a database that does not answer.
-	a.lease = time.AfterFunc(time.Until(claimed.Add(l.cfg.Lease)), func() {
+	a.lease = time.AfterFunc(time.Until(claimed.Add(l.e.cfg.Lease)), func() {
 		if context.Cause(a.ctx) == nil {
-			l.emit(Event{Kind: EventLost, Job: a.job})
+			l.e.emit(Event{Kind: EventLost, Job: a.job})
 			a.cancel(ErrLeaseLost)
 		}
 	})
 	l.attempts.add(a)
 	if !l.agenda.planned(renew) {
-		l.agenda.set(renew, claimed.Add(l.cfg.Heartbeat))
+		l.agenda.set(renew, claimed.Add(l.e.cfg.Heartbeat))
 	}
 	if !l.agenda.planned(lookCancels) {
 		l.agenda.set(lookCancels, claimed.Add(cancelInterval))
 	}
-	l.emit(Event{Kind: EventBegun, Job: job})
+	l.e.emit(Event{Kind: EventBegun, Job: job})
 	go a.run(l.e.handlers[job.Task], l.e.inbox.ended)
-}
-
-// shutDown ends the claiming and gives the jobs their grace time.
-func (l *loop) shutDown(now time.Time) {
-	l.stopping = true
-	l.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.attempts.count()})
-	l.agenda.set(endGrace, now.Add(max(l.cfg.ShutdownGrace, 0)))
-	l.agenda.clear(lookOverdue)
-}
-
-// finished reports whether the loop may end.
-func (l *loop) finished(now time.Time) bool {
-	if l.agenda.due(endGrace, now) {
-		l.agenda.clear(endGrace)
-		for a := range l.attempts.all {
-			a.cancel(ErrShutdown)
-		}
-	}
-	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
-		l.stopping && l.attempts.count() == 0 && !l.claims.replyLost
-}
-
-// leave cancels what still runs and names it.
-func (l *loop) leave() []string {
-	var left []string
-	for a := range l.attempts.all {
-		a.cancel(ErrShutdown)
-		left = append(left, a.job.JID)
-	}
-	slices.Sort(left)
-	l.emit(Event{Kind: EventStopped, Worker: l.e.worker, Count: len(left)})
-	return left
-}
-
-func (l *loop) emit(event Event) { l.e.emit(event) }
-
-func (l *loop) trouble(err error) {
-	if l.hard.Err() == nil {
-		l.emit(Event{Kind: EventTrouble, Err: err})
-	}
 }

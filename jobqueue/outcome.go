@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
@@ -55,10 +54,4 @@ func (c Config) delay(retries int, err error, random float64) time.Duration {
 		delay = max(delay, float64(asked.delay))
 	}
 	return time.Duration(min(delay, float64(c.RetryCap)))
-}
-
-// pause is how long to wait after the n-th failure in a row, counted from 0.
-func pause(n int) time.Duration {
-	longest := min(100*time.Millisecond<<min(n, 7), 10*time.Second)
-	return longest/2 + rand.N(longest/2)
 }

@@ -5,11 +5,18 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // overdueLimit is how many jobs are taken back in one transaction.
 const overdueLimit = 500
+
+// recovery is what one look for overdue jobs leaves for the next.
+type recovery struct {
+	suspects map[string]suspect
+	trouble  service.Backoff
+}
 
 // suspect is a job whose lease had ended when it was first seen.
 type suspect struct {
@@ -21,7 +28,7 @@ type suspect struct {
 // suspicion is how long the heartbeat of a job must stay old before it is taken
 // from its worker. It gives a healthy worker time to renew a lease that it could
 // not renew: because somebody had the row locked, or because the clock leapt.
-func (l *loop) suspicion() time.Duration { return min(time.Second, l.cfg.Heartbeat) }
+func (c Config) suspicion() time.Duration { return min(time.Second, c.Heartbeat) }
 
 // lookOverdue takes jobs back from dead workers, makes stuck jobs wait again, and
 // polls. If that fails, nothing else is put off.
@@ -30,21 +37,21 @@ func (l *loop) lookOverdue(now time.Time) error {
 		return nil
 	}
 	// First, so that no job in flight looks dead although the clock has leapt.
-	if !l.agenda.at[renew].Equal(now.Add(l.cfg.Heartbeat)) { // else it was done just now
-		if err := l.renewNow(now); err != nil {
+	if !l.agenda.at[renew].Equal(now.Add(l.e.cfg.Heartbeat)) { // else it was done just now
+		l.agenda.set(renew, now)
+		if err := l.renew(now); err != nil {
 			return err
 		}
 	}
 	l.claims.look(1)
 	wait, err := l.takeBack(now)
 	if err != nil {
-		wait = pause(l.overdueFailures)
-		l.overdueFailures++
+		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
-			l.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
+			l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 		}
 	} else {
-		l.overdueFailures = 0
+		l.recovery.trouble.Reset()
 	}
 	l.agenda.set(lookOverdue, now.Add(wait))
 	return nil
@@ -53,17 +60,17 @@ func (l *loop) lookOverdue(now time.Time) error {
 // takeBack returns when to look again.
 func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
-		Lease: l.cfg.Lease, Limit: overdueLimit, Except: l.aside.notDue(now),
+		Lease: l.e.cfg.Lease, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
 	if err != nil {
 		return 0, err
 	}
-	wait := min(l.cfg.PollInterval, l.cfg.Lease)
+	wait := min(l.e.cfg.PollInterval, l.e.cfg.Lease)
 	if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
 	}
-	before := l.suspects
-	l.suspects = map[string]suspect{}
+	before := l.recovery.suspects
+	l.recovery.suspects = map[string]suspect{}
 	var items []item
 	for _, job := range append(overdue.Dead, overdue.Stuck...) {
 		if job.Worker == l.e.worker && l.attempts.byJID[job.JID] != nil {
@@ -73,14 +80,14 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
 			s = suspect{heartbeat: sign, since: now}
 		}
-		if left := s.since.Add(l.suspicion()).Sub(now); job.State != Stuck && left > 0 {
+		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); job.State != Stuck && left > 0 {
 			wait = min(wait, left)
-			l.suspects[job.JID] = s
+			l.recovery.suspects[job.JID] = s
 			continue
 		}
-		t := l.cfg.judge(job)
+		t := l.e.cfg.judge(job)
 		s.tries++
-		l.suspects[job.JID] = s
+		l.recovery.suspects[job.JID] = s
 		items = append(items, item{jid: job.JID, transition: &t})
 	}
 	err = l.deliver(items, backend.Claim{}, now)
@@ -96,20 +103,20 @@ func (l *loop) tookBack(items []item) int {
 	interrupted, retried := 0, 0
 	for _, it := range items {
 		t := it.transition
-		s, left := l.suspects[it.jid]
+		s, left := l.recovery.suspects[it.jid]
 		switch {
 		case left && s.tries > 1 && !l.aside.overdue.Has(it.jid):
-			l.setAside(it, isolate.Row, errUnchanged)
+			l.setAside([]item{it}, isolate.Row, errUnchanged)
 		case left:
 		case t.From == Stuck:
 			retried++
 		default:
 			interrupted++
-			l.emit(Event{Kind: EventInterrupted, Job: Job{JID: it.jid}, State: t.To, Worker: t.Worker})
+			l.e.emit(Event{Kind: EventInterrupted, Job: Job{JID: it.jid}, State: t.To, Worker: t.Worker})
 		}
 	}
 	if retried > 0 {
-		l.emit(Event{Kind: EventRetried, Count: retried})
+		l.e.emit(Event{Kind: EventRetried, Count: retried})
 	}
 	return interrupted + retried
 }

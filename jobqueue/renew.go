@@ -20,15 +20,11 @@ func (l *loop) renew(now time.Time) error {
 	if !l.agenda.due(renew, now) {
 		return nil
 	}
-	return l.renewNow(now)
-}
-
-func (l *loop) renewNow(now time.Time) error {
 	jids := l.attempts.jids()
 	if len(jids) == 0 {
 		return nil
 	}
-	l.agenda.set(renew, now.Add(l.cfg.Heartbeat))
+	l.agenda.set(renew, now.Add(l.e.cfg.Heartbeat))
 	err := l.beat(jids, false)
 	if err != nil && l.e.store.Judge(err) != isolate.Database {
 		found := isolate.Bisect(l.hard, jids, err, isolate.Search[string]{
@@ -37,7 +33,7 @@ func (l *loop) renewNow(now time.Time) error {
 		})
 		for _, c := range found.Culprits {
 			if l.aside.renewals.Add(c.Item, now) {
-				l.emit(Event{Kind: EventRefused, Job: Job{JID: c.Item}, Duration: l.cfg.Heartbeat, Err: c.Err})
+				l.e.emit(Event{Kind: EventRefused, Job: Job{JID: c.Item}, Duration: l.e.cfg.Heartbeat, Err: c.Err})
 			}
 		}
 		err = found.Err
@@ -62,10 +58,10 @@ func (l *loop) beat(jids []string, brief bool) error {
 			continue
 		}
 		if what := l.apply(a, s); what != lose && what != settle {
-			a.renewed(asked, l.cfg.Lease)
+			a.renewed(asked, l.e.cfg.Lease)
 		}
 		if s.Locked {
-			l.agenda.sooner(renew, asked.Add(l.suspicion()/2))
+			l.agenda.sooner(renew, asked.Add(l.e.cfg.suspicion()/2))
 		}
 		l.aside.renewals.Release(s.JID)
 	}

@@ -10,18 +10,6 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// LastGroup implements [backend.Store].
-func (s Store) LastGroup(ctx context.Context, name string) (string, error) {
-	var groups []string
-	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &groups, "SELECT groupid FROM jobgroupuse WHERE workerid = $1", name)
-	})
-	if err != nil || len(groups) == 0 {
-		return "", err
-	}
-	return groups[0], nil
-}
-
 // Text is compared byte by byte ({group_}, {task}), which is what
 // [backend.Turn] expects.
 const ownTasks = `task (name) AS (SELECT v.value FROM {tasks} AS v
@@ -238,19 +226,4 @@ func countGroups(kinds []backend.Kind) int {
 		groups[k.Group] = true
 	}
 	return len(groups)
-}
-
-// recordGroup records whose turn it was, one row for each worker's name. Another
-// process of that name may do the same at the same time.
-func (tx jobTx) recordGroup(ctx context.Context, c backend.Claim, group string) error {
-	if c.Name == "" || group == c.Turn.Group {
-		return nil
-	}
-	_, err := tx.Exec(ctx, `DELETE FROM jobgroupuse WHERE workerid = $1 AND groupid IN (SELECT groupid FROM jobgroupuse
-		WHERE workerid = $1 AND groupid <> $2`+tx.SQL().LockRows+`)`, c.Name, group)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "INSERT INTO jobgroupuse (groupid, workerid) VALUES ($2, $1) ON CONFLICT DO NOTHING", c.Name, group)
-	return err
 }

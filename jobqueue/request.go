@@ -1,0 +1,86 @@
+package jobqueue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// maxSyncLines and maxSyncBytes bound the lines of one transaction. The lines of
+// one attempt always fit.
+const (
+	maxSyncLines = 4 * maxLines
+	maxSyncBytes = 4 * maxLineBytes
+)
+
+// item is what a request has of one job: what its attempt has to say, or that it
+// is to be claimed, or a transition of a job that is not in flight here.
+type item struct {
+	jid        string
+	attempt    *attempt
+	transition *backend.Transition
+}
+
+func (it item) isClaim() bool { return it.attempt == nil && it.transition == nil }
+
+// job is what is known of the item's job.
+func (it item) job() Job {
+	if it.attempt != nil {
+		return it.attempt.job
+	}
+	return Job{JID: it.jid}
+}
+
+// ready lists the attempts that have something to write, sorted, but those that
+// are set aside.
+func ready(as *attempts, s *aside) []item {
+	var items []item
+	for _, a := range as.byJID {
+		if a.unwritten() && !s.hasReport(a.job.JID) {
+			items = append(items, item{jid: a.job.JID, attempt: a})
+		}
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.jid, b.jid) })
+	return items
+}
+
+// fitting is how many of the items fit into one transaction.
+func fitting(items []item) int {
+	lines, bytes := 0, 0
+	for i, it := range items {
+		lines += len(it.attempt.lines)
+		for _, line := range it.attempt.lines {
+			bytes += len(line.Message)
+		}
+		if i > 0 && (lines > maxSyncLines || bytes > maxSyncBytes) {
+			return i
+		}
+	}
+	return len(items)
+}
+
+// request says what is to be done for the items.
+func request(worker string, items []item, now time.Time) backend.Request {
+	q := backend.Request{Worker: worker}
+	for _, it := range items {
+		switch a := it.attempt; {
+		case it.transition != nil:
+			q.Transitions = append(q.Transitions, *it.transition)
+		case a == nil:
+			q.Claim.Only = append(q.Claim.Only, it.jid)
+		default:
+			for _, line := range a.lines {
+				line.Age = now.Sub(line.at)
+				q.Lines = append(q.Lines, line.Line)
+			}
+			if a.phase == ending {
+				q.Transitions = append(q.Transitions, a.end)
+			} else if a.percent >= 0 {
+				q.Progress = append(q.Progress, backend.Progress{JID: it.jid, Percent: a.percent})
+			}
+		}
+	}
+	return q
+}
