@@ -36,16 +36,17 @@
 // locking" (2016), on why a lease needs a fence. The holder itself, too, must
 // wait for its transactions before it can renew, so these have to be much
 // shorter than the TTL ([Store.Stall] tells how long one can get stuck), and new
-// ones wait for a renewal in hand ([Term.Enter]).
+// ones wait for a renewal under way ([Term.Enter]).
 //
 // # Handover
 //
 // An [Elector] that does not hold the lock looks at the row, without writing,
-// once in a Heartbeat, when the lock is about to expire, and when it is told
+// once in a Heartbeat, when the lock is about to expire, and when it is notified
 // that something changed. Thus a clean stop hands the lock over at once where
 // the database notifies, within a Heartbeat anywhere, and a crash within TTL
-// and a Heartbeat. A holder that resigns, or whose lock was taken from it,
-// stands back for two Heartbeats, so that another one comes first.
+// and a Heartbeat. A holder that resigns stands back for two Heartbeats, one whose
+// lock was taken from it for a little more than one, so that another one comes
+// first.
 //
 // # Clock steps
 //

@@ -17,7 +17,7 @@ type Term struct {
 	until time.Time // of trust; with a monotonic reading
 	beat  time.Time // start of the last renewal
 	timer *time.Timer
-	gate  chan struct{} // closed at the end of the renewal in hand; nil: none
+	gate  chan struct{} // closed at the end of the renewal under way; nil: none
 }
 
 // newTerm begins a term that was won by a request that started at begun.
@@ -43,7 +43,7 @@ func (t *Term) Holds() bool {
 	return t.ctx.Err() == nil && time.Now().Before(t.until)
 }
 
-// Enter waits for the end of a renewal in hand: a renewal and a guarded
+// Enter waits for the end of a renewal under way: a renewal and a guarded
 // transaction want the same row, and overlapping transactions could keep
 // it from the renewal for ever. Call it before a transaction is begun. It
 // returns [ErrLost] if the term has ended, or ctx's error.

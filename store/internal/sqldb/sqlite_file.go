@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -228,24 +227,6 @@ func (f *sqliteFile) close() error {
 		return nil
 	}
 	return f.open.anchor.Close()
-}
-
-// refused is the class of an error that says that the file system does not let
-// this user do something with the database.
-func (f *sqliteFile) refused(what string) error {
-	who := "this user"
-	if u, err := user.Current(); err == nil {
-		who = fmt.Sprintf("user %s (%s)", u.Username, u.Uid)
-	}
-	mode := func(path string) string {
-		info, err := os.Stat(path)
-		if err != nil {
-			return "unknown"
-		}
-		return info.Mode().String()
-	}
-	return sentinel{fmt.Sprintf("%s cannot %s the database file %s (mode %s) or its directory (mode %s)",
-		who, what, f.given, mode(f.path), mode(filepath.Dir(f.path))), ErrUnavailable}
 }
 
 // goneError says that the file of a connection is not the database's any more.

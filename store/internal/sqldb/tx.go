@@ -67,8 +67,8 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 // inTx runs fn in a transaction that waits for a locked row as long as wait
 // says. It is READ COMMITTED whatever default_transaction_isolation says: at a
 // higher level rows that others have changed meanwhile fail a claim instead of
-// being passed over. Errors of statements that fn runs on the bare transaction, as submitters
-// do, are classified here.
+// being passed over. Errors of statements that fn runs on the bare transaction,
+// as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
 	sqlTx, err := pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && db.read == db.write})
 	if err != nil {
@@ -179,7 +179,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	return result.RowsAffected()
 }
 
-// skew is the difference of the database's clock to the own, as last measured.
+// skew is the difference of the database's clock to the host's, as last measured.
 type skew struct{ nanos atomic.Int64 }
 
 func (s *skew) measure(asked, answered, database time.Time) {
@@ -187,7 +187,7 @@ func (s *skew) measure(asked, answered, database time.Time) {
 	s.nanos.Store(int64(database.Sub(middle)))
 }
 
-// ClockSkew is how far the database's clock is ahead of the own clock, as last
-// measured; 0 on SQLite, which uses the own. It is as exact as half the time
+// ClockSkew is how far the database's clock is ahead of the host's, as last
+// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
 // that a query takes.
 func (db *DB) ClockSkew() time.Duration { return time.Duration(db.skew.nanos.Load()) }

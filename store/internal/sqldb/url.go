@@ -74,7 +74,7 @@ func isPath(text string) bool {
 	})
 }
 
-// shownScheme is a scheme as it may be shown: what is none may be a part of a
+// shownScheme is a scheme as it may be shown: an unknown one may be a part of a
 // password.
 func shownScheme(scheme string) string {
 	switch name := strings.ToLower(scheme); name {
