@@ -22,6 +22,15 @@ const (
 	DefaultRetention    = 7 * 24 * time.Hour
 )
 
+// Bounds of [Config].
+const (
+	MaxConcurrency  = 1000
+	MaxBatchSize    = 10_000
+	MinLease        = time.Second
+	MinPollInterval = 10 * time.Millisecond
+	MinRetry        = time.Millisecond
+)
+
 // Forever is a retention without end.
 const Forever time.Duration = -1
 
@@ -110,12 +119,12 @@ func (c Config) validate() error {
 	}
 	check(c.Name != "" && len(c.Name) <= maxName && validText(c.Name) && !strings.Contains(c.Name, "/"),
 		"Name", fmt.Sprintf("%q", c.Name), "1 to 200 bytes of UTF-8 without slash and NUL")
-	check(c.Concurrency >= 1 && c.Concurrency <= 1000, "Concurrency", c.Concurrency, "1 to 1000, or 0 for the default")
-	check(c.BatchSize >= 1 && c.BatchSize <= 10_000, "BatchSize", c.BatchSize, "1 to 10,000, or 0 for the default")
+	check(c.Concurrency >= 1 && c.Concurrency <= MaxConcurrency, "Concurrency", c.Concurrency, fmt.Sprintf("1 to %d, or 0 for the default", MaxConcurrency))
+	check(c.BatchSize >= 1 && c.BatchSize <= MaxBatchSize, "BatchSize", c.BatchSize, fmt.Sprintf("1 to %d, or 0 for the default", MaxBatchSize))
 	check(c.BatchBytes >= 1, "BatchBytes", c.BatchBytes, "1 or more, or 0 for the default")
-	check(c.Lease >= time.Second, "Lease", c.Lease, "1s or more, or 0 for the default")
-	check(c.PollInterval >= 10*time.Millisecond, "PollInterval", c.PollInterval, "10ms or more, or 0 for the default")
-	check(c.RetryMin >= time.Millisecond, "RetryMin", c.RetryMin, "1ms or more, or 0 for the default")
+	check(c.Lease >= MinLease, "Lease", c.Lease, MinLease.String()+" or more, or 0 for the default")
+	check(c.PollInterval >= MinPollInterval, "PollInterval", c.PollInterval, MinPollInterval.String()+" or more, or 0 for the default")
+	check(c.RetryMin >= MinRetry, "RetryMin", c.RetryMin, MinRetry.String()+" or more, or 0 for the default")
 	check(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
 	check(c.RefusalLimit >= 1, "RefusalLimit", c.RefusalLimit, "1 or more, or 0 for the default")
 	check(c.Retention > 0 || c.Retention == Forever, "Retention", c.Retention, "a positive duration, Forever, or 0 for the default")

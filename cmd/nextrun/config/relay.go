@@ -19,8 +19,8 @@ type Relay struct {
 	Topics map[string]Route // section topics, by topic; "*": all others
 }
 
-// Route is where the events of a topic go: one of a webhook, Kafka, and nowhere
-// (table). Secrets are named, and looked up by [Config.BuildRelay].
+// Route is where the events of a topic go: a webhook, Kafka, or nowhere (Table).
+// It names secrets; [Config.BuildRelay] looks them up.
 type Route struct {
 	Webhook *webhook.Config
 	Kafka   *kafka.Config
@@ -36,13 +36,13 @@ type secret struct{ env, file string }
 func (r *reader) relay(place string, n *yaml.Node, c *Relay) {
 	r.mapping(n, place, keys{
 		"source":          func(place string, v *yaml.Node) { c.Source = r.text(place, v) },
-		"concurrency":     r.numberInto(&c.Concurrency, 1, 1000),
-		"batch_size":      r.numberInto(&c.BatchSize, 1, 10_000),
+		"concurrency":     r.numberInto(&c.Concurrency, 1, outbox.MaxConcurrency),
+		"batch_size":      r.numberInto(&c.BatchSize, 1, outbox.MaxBatchSize),
 		"batch_bytes":     func(place string, v *yaml.Node) { c.BatchBytes = r.size(place, v) },
-		"lease":           r.durationInto(&c.Lease, time.Second, longest),
-		"poll_interval":   r.durationInto(&c.PollInterval, 10*time.Millisecond, longest),
-		"retry_min":       r.durationInto(&c.RetryMin, time.Millisecond, longest),
-		"retry_max":       r.durationInto(&c.RetryMax, time.Millisecond, longest),
+		"lease":           r.durationInto(&c.Lease, outbox.MinLease, longest),
+		"poll_interval":   r.durationInto(&c.PollInterval, outbox.MinPollInterval, longest),
+		"retry_min":       r.durationInto(&c.RetryMin, outbox.MinRetry, longest),
+		"retry_max":       r.durationInto(&c.RetryMax, outbox.MinRetry, longest),
 		"refusal_limit":   r.numberInto(&c.RefusalLimit, 1, 1000),
 		"retention":       r.durationInto(&c.Retention, time.Second, 100*longest),
 		"event_retention": r.durationInto(&c.EventRetention, time.Second, 100*longest),
@@ -78,7 +78,7 @@ func (r *reader) webhook(place string, n *yaml.Node, route *Route) {
 	r.mapping(n, place, keys{
 		"url":        func(place string, v *yaml.Node) { c.URL = r.url(place, v) },
 		"mode":       func(place string, v *yaml.Node) { c.Mode = webhook.Mode(r.text(place, v)) },
-		"timeout":    r.durationInto(&c.Timeout, time.Millisecond, time.Hour),
+		"timeout":    r.durationInto(&c.Timeout, webhook.MinTimeout, webhook.MaxTimeout),
 		"headers":    func(place string, v *yaml.Node) { c.Headers = r.namedTexts(place, v) },
 		"header_env": func(place string, v *yaml.Node) { route.headerEnv = r.namedTexts(place, v) },
 		"secret_env": func(place string, v *yaml.Node) {
@@ -101,7 +101,7 @@ func (r *reader) kafka(place string, n *yaml.Node, route *Route) {
 		"brokers":       func(place string, v *yaml.Node) { c.Brokers = r.texts(place, v) },
 		"topic":         func(place string, v *yaml.Node) { c.Topic = r.text(place, v) },
 		"structured":    func(place string, v *yaml.Node) { c.Structured = r.boolean(place, v) },
-		"timeout":       r.durationInto(&c.Timeout, time.Millisecond, time.Hour),
+		"timeout":       r.durationInto(&c.Timeout, kafka.MinTimeout, kafka.MaxTimeout),
 		"max_bytes":     r.numberInto(&maxBytes, 1024, 1<<30),
 		"create_topics": func(place string, v *yaml.Node) { c.CreateTopics = r.boolean(place, v) },
 		"tls": func(place string, v *yaml.Node) {

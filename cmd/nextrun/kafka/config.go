@@ -20,6 +20,12 @@ const (
 	DefaultMaxBytes = 1_000_012
 )
 
+// Bounds of Timeout in [Config].
+const (
+	MinTimeout = time.Millisecond
+	MaxTimeout = time.Hour
+)
+
 // Mechanism is a way to log in.
 type Mechanism string
 
@@ -62,8 +68,8 @@ func (c Config) options() ([]kgo.Opt, error) {
 	if len(c.Brokers) == 0 {
 		return nil, errors.New("kafka.Config.Brokers is empty; use HOST:PORT of some brokers")
 	}
-	if c.Timeout < 0 || c.Timeout > time.Hour {
-		return nil, fmt.Errorf("kafka.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
+	if c.Timeout != 0 && c.Timeout < MinTimeout || c.Timeout > MaxTimeout {
+		return nil, fmt.Errorf("kafka.Config.Timeout is %s; use %s to %s, or 0 for the default", c.Timeout, MinTimeout, MaxTimeout)
 	}
 	if err := outbox.CheckSource(c.Source); err != nil {
 		return nil, fmt.Errorf("kafka.Config.Source: %w", err)

@@ -12,8 +12,12 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// DefaultTimeout is that of [Config].
-const DefaultTimeout = 10 * time.Second
+// The default and the bounds of Timeout in [Config].
+const (
+	DefaultTimeout = 10 * time.Second
+	MinTimeout     = time.Millisecond
+	MaxTimeout     = time.Hour
+)
 
 // Mode says how an event is put into a request.
 type Mode string
@@ -69,8 +73,8 @@ func (c Config) validate() error {
 		return errors.New("webhook.Config.URL is no URL such as https://example.org/events")
 	case c.Mode != Structured && c.Mode != Binary:
 		return fmt.Errorf("webhook.Config.Mode is %q; use %s or %s", c.Mode, Structured, Binary)
-	case c.Timeout < time.Millisecond || c.Timeout > time.Hour:
-		return fmt.Errorf("webhook.Config.Timeout is %s; use 1ms to 1h, or 0 for the default", c.Timeout)
+	case c.Timeout < MinTimeout || c.Timeout > MaxTimeout:
+		return fmt.Errorf("webhook.Config.Timeout is %s; use %s to %s, or 0 for the default", c.Timeout, MinTimeout, MaxTimeout)
 	}
 	if err := outbox.CheckSource(c.Source); err != nil {
 		return fmt.Errorf("webhook.Config.Source: %w", err)
