@@ -12,8 +12,8 @@ import (
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
-// is safe for concurrent use. A method X is a transaction of its own; XTx is
-// the same inside the caller's transaction, after whose commit it takes effect.
+// is safe for concurrent use. Each method is a transaction of its own, unless
+// [Tasks.In] returned the tasks.
 //
 // Tasks are validated before they are written: one that is not good gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
@@ -21,6 +21,29 @@ type Tasks struct{ store backend.TaskStore }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
 func NewTasks(store backend.TaskStore) *Tasks { return &Tasks{store} }
+
+// In returns the same tasks inside the caller's transaction: what its methods do
+// takes effect when that is committed. If one returns an error, roll the
+// transaction back. Backfill, which waits for jobs, is refused there.
+func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}} }
+
+// inTx is a task store inside the caller's transaction.
+type inTx struct {
+	backend.TaskStore
+	tx jobqueue.DBTX
+}
+
+func (s inTx) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
+	joined, err := s.Join(ctx, s.tx)
+	if err != nil {
+		return err
+	}
+	return fn(joined)
+}
+
+func (s inTx) View(ctx context.Context, fn func(backend.TaskTx) error) error {
+	return s.Update(ctx, fn)
+}
 
 // NewTask returns an enabled task with the defaults of the table.
 func NewTask(id, task, timer string) Task {
@@ -36,19 +59,10 @@ func NewTask(id, task, timer string) Task {
 // Due, Problem and Created are not written. It returns a [*TaskError], or
 // [ErrDuplicate] if there is a task of that id.
 func (s *Tasks) Add(ctx context.Context, t Task) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return add(ctx, tx, t) })
-}
-
-// AddTx is [Tasks.Add] inside the caller's transaction.
-func (s *Tasks) AddTx(ctx context.Context, tx jobqueue.DBTX, t Task) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return add(ctx, tx, t) })
-}
-
-func add(ctx context.Context, tx backend.TaskTx, t Task) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	return about(t.ID, tx.Add(ctx, t))
+	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(t.ID, tx.Add(ctx, t)) })
 }
 
 // Update changes a task: edit gets it as it is, locked, and changes what it
@@ -56,11 +70,6 @@ func add(ctx context.Context, tx backend.TaskTx, t Task) error {
 // own are written: not ID, NextRun, Created, Worker, Marked, Due and Problem.
 func (s *Tasks) Update(ctx context.Context, id string, edit func(*Task) error) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
-}
-
-// UpdateTx is [Tasks.Update] inside the caller's transaction.
-func (s *Tasks) UpdateTx(ctx context.Context, tx jobqueue.DBTX, id string, edit func(*Task) error) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
 }
 
 func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) error) error {
@@ -89,30 +98,15 @@ func (s *Tasks) Enable(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
 }
 
-// EnableTx is [Tasks.Enable] inside the caller's transaction.
-func (s *Tasks) EnableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
-}
-
 // Disable disables a task: it has no ticks until it is enabled. Jobs that were
 // submitted before are not affected.
 func (s *Tasks) Disable(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
 }
 
-// DisableTx is [Tasks.Disable] inside the caller's transaction.
-func (s *Tasks) DisableTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
-}
-
 // Delete deletes a task. Its jobs and the record of its ticks stay.
 func (s *Tasks) Delete(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
-}
-
-// DeleteTx is [Tasks.Delete] inside the caller's transaction.
-func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
 // RunNow has a task submitted at once, as a tick whose due is the database's
@@ -121,11 +115,6 @@ func (s *Tasks) DeleteTx(ctx context.Context, tx jobqueue.DBTX, id string) error
 // task must not overlap and a job of it is not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })
-}
-
-// RunNowTx is [Tasks.RunNow] inside the caller's transaction.
-func (s *Tasks) RunNowTx(ctx context.Context, tx jobqueue.DBTX, id string) error {
-	return s.join(ctx, tx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })
 }
 
 // byHand is the reason of a tick of a task that is not enabled.
@@ -141,14 +130,6 @@ func (s *Tasks) runNow(ctx context.Context, tx backend.TaskTx, id string) error 
 	}
 	_, err = s.submitTick(ctx, tx, t, Tick{Reason: byHand}) // no scheduler claims it
 	return about(id, err)
-}
-
-func (s *Tasks) join(ctx context.Context, tx jobqueue.DBTX, fn func(backend.TaskTx) error) error {
-	joined, err := s.store.Join(ctx, tx)
-	if err != nil {
-		return err
-	}
-	return fn(joined)
 }
 
 // about adds the task's id to an error.

@@ -40,6 +40,9 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 	if !b.From.Before(b.To) {
 		return fmt.Errorf("backfill task %q: From must be before To", id)
 	}
+	if _, inside := s.store.(inTx); inside {
+		return fmt.Errorf("backfill task %q: it waits for jobs, which nobody sees before the transaction is committed; use Tasks without In", id)
+	}
 	t, err := s.Get(ctx, id)
 	if err != nil {
 		return err

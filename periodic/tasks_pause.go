@@ -3,8 +3,6 @@ package periodic
 import (
 	"context"
 	"time"
-
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Pause keeps a task from having ticks before a time: it sets Starts to the
@@ -13,11 +11,6 @@ import (
 // the zero time.
 func (s *Tasks) Pause(ctx context.Context, id string, until time.Time) error {
 	return s.Update(ctx, id, func(t *Task) error { return pause(t, until) })
-}
-
-// PauseTx is [Tasks.Pause] inside the caller's transaction.
-func (s *Tasks) PauseTx(ctx context.Context, tx jobqueue.DBTX, id string, until time.Time) error {
-	return s.UpdateTx(ctx, tx, id, func(t *Task) error { return pause(t, until) })
 }
 
 func pause(t *Task, until time.Time) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/jobqueue"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
@@ -19,39 +17,14 @@ func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
 	return t, err
 }
 
-// GetTx is [Tasks.Get] inside the caller's transaction.
-func (s *Tasks) GetTx(ctx context.Context, tx jobqueue.DBTX, id string) (Task, error) {
-	var t Task
-	err := s.join(ctx, tx, func(tx backend.TaskTx) (err error) {
-		t, err = tx.Get(ctx, id, false)
-		return about(id, err)
-	})
-	return t, err
-}
-
 // List returns tasks in the order of their ids, without their args unless the
 // filter asks for them.
 func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	var list []Task
 	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
-		list, err = listTasks(ctx, tx, filter)
+		list, err = tx.List(ctx, filter)
 		return err
 	})
-	return list, err
-}
-
-// ListTx is [Tasks.List] inside the caller's transaction.
-func (s *Tasks) ListTx(ctx context.Context, tx jobqueue.DBTX, filter TaskFilter) ([]Task, error) {
-	var list []Task
-	err := s.join(ctx, tx, func(tx backend.TaskTx) (err error) {
-		list, err = listTasks(ctx, tx, filter)
-		return err
-	})
-	return list, err
-}
-
-func listTasks(ctx context.Context, tx backend.TaskTx, filter TaskFilter) ([]Task, error) {
-	list, err := tx.List(ctx, filter)
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}

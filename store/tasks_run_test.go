@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,8 +51,8 @@ func TestTasksRunNow(t *testing.T) {
 	})
 }
 
-// The Tx variants act in the caller's transaction: nothing shows before its
-// commit, and a refused task leaves it usable.
+// In acts in the caller's transaction: nothing shows before its commit, and a
+// refused task leaves it usable.
 func TestTasksInTransactionsOfOthers(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
@@ -60,35 +61,43 @@ func TestTasksInTransactionsOfOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		inside := tasks.In(tx)
 		a, b := periodic.NewTask("a", "echo", "daily"), periodic.NewTask("b", "echo", "daily")
 		steps := []struct {
 			name string
 			do   func() error
 			want error
 		}{
-			{"AddTx", func() error { return tasks.AddTx(t.Context(), tx, a) }, nil},
-			{"AddTx again", func() error { return tasks.AddTx(t.Context(), tx, a) }, store.ErrDuplicate},
-			{"AddTx", func() error { return tasks.AddTx(t.Context(), tx, b) }, nil},
-			{"UpdateTx", func() error {
-				return tasks.UpdateTx(t.Context(), tx, "a", func(task *periodic.Task) error { task.Subject = "x"; return nil })
+			{"Add", func() error { return inside.Add(t.Context(), a) }, nil},
+			{"Add again", func() error { return inside.Add(t.Context(), a) }, store.ErrDuplicate},
+			{"Add", func() error { return inside.Add(t.Context(), b) }, nil},
+			{"Update", func() error {
+				return inside.Update(t.Context(), "a", func(task *periodic.Task) error { task.Subject = "x"; return nil })
 			}, nil},
-			{"DisableTx", func() error { return tasks.DisableTx(t.Context(), tx, "a") }, nil},
-			{"EnableTx", func() error { return tasks.EnableTx(t.Context(), tx, "a") }, nil},
-			{"RunNowTx", func() error { return tasks.RunNowTx(t.Context(), tx, "a") }, nil},
-			{"DeleteTx", func() error { return tasks.DeleteTx(t.Context(), tx, "b") }, nil},
-			{"DeleteTx again", func() error { return tasks.DeleteTx(t.Context(), tx, "b") }, store.ErrNotFound},
+			{"Disable", func() error { return inside.Disable(t.Context(), "a") }, nil},
+			{"Enable", func() error { return inside.Enable(t.Context(), "a") }, nil},
+			{"RunNow", func() error { return inside.RunNow(t.Context(), "a") }, nil},
+			{"Delete", func() error { return inside.Delete(t.Context(), "b") }, nil},
+			{"Delete again", func() error { return inside.Delete(t.Context(), "b") }, store.ErrNotFound},
 		}
 		for _, step := range steps {
 			if err := step.do(); !errors.Is(err, step.want) {
 				t.Fatalf("%s: %v, want %v", step.name, err, step.want)
 			}
 		}
-		inside, err := tasks.GetTx(t.Context(), tx, "a")
-		if err != nil || inside.Subject != "x" || time.Since(inside.NextRun).Abs() > time.Minute {
-			t.Errorf("inside: %+v (%v), want subject x and nextrun now", inside, err)
+		got, err := inside.Get(t.Context(), "a")
+		if err != nil || got.Subject != "x" || time.Since(got.NextRun).Abs() > time.Minute {
+			t.Errorf("inside: %+v (%v), want subject x and nextrun now", got, err)
 		}
-		if list, err := tasks.ListTx(t.Context(), tx, periodic.TaskFilter{}); err != nil || len(list) != 1 {
+		if list, err := inside.List(t.Context(), periodic.TaskFilter{}); err != nil || len(list) != 1 {
 			t.Errorf("inside: %v (%v), want one task", list, err)
+		}
+		if dry, err := inside.Apply(t.Context(), periodic.Apply{Tasks: []periodic.Task{got, b}, DryRun: true}); err != nil || len(dry) != 1 {
+			t.Errorf("inside: a dry run of Apply gives %v (%v), want b added", dry, err)
+		}
+		past := periodic.Backfill{From: time.Unix(0, 0), To: time.Now()}
+		if err := inside.Backfill(t.Context(), "a", past); err == nil || !strings.Contains(err.Error(), "use Tasks without In") {
+			t.Errorf("inside: Backfill gives %v, want it refused", err)
 		}
 		if list, err := tasks.List(t.Context(), periodic.TaskFilter{}); err != nil || len(list) != 0 {
 			t.Errorf("outside, before the commit: %v (%v), want none", list, err)
