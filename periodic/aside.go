@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 

@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/periodic/leader"
-
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // findings is what came of work beside the loop.

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/periodic/leader"
-
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // lockedRetry is how soon due rows that somebody else has locked are tried

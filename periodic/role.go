@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/leader"
-
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // role is what a scheduler's mode makes of it: whether it may schedule, and how

@@ -6,7 +6,6 @@ import (
 	"maps"
 
 	"github.com/nextrun/nextrun/internal/service"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 

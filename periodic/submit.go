@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/jobqueue"
-
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
