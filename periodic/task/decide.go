@@ -141,7 +141,7 @@ func (d *decider) planAt(tick time.Time) {
 	if tick.IsZero() {
 		d.plan.Due, d.plan.NextRun = Never, Never
 		if d.task.Unplanned() && d.timer.Schedule.Next(Unplanned).IsZero() {
-			d.plan.Problem = fmt.Sprintf("warning: timer %q never elapses", d.task.Timer)
+			d.plan.Problem = Warning(fmt.Sprintf("timer %q never elapses", d.task.Timer))
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -29,7 +30,7 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 // SQLite from it.
 const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
-	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, 'warning:') NOT LIKE 'warning:%'
+	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '` + task.WarningPrefix + `') NOT LIKE '` + task.WarningPrefix + `%'
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
 

@@ -9,7 +9,7 @@ import (
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
-const manualAgain = `warning: nextrun was set to a time that has a tick already; no second job was submitted`
+var manualAgain = task.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
 
 func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
 	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
@@ -32,7 +32,7 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
 				WHEN plan.problem IS NOT NULL THEN plan.problem
-				WHEN t.problem LIKE 'warning: args%' THEN t.problem END
+				WHEN t.problem LIKE '`+task.WarningPrefix+` args%' THEN t.problem END
 		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
 		RETURNING id`, mark, r.Param, manualAgain, sqldb.Timestamp(plans[0].Task.Marked))
 	return kept, err

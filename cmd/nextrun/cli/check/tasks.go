@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -88,7 +88,7 @@ func (r *report) lint(about string, t *periodic.Task) {
 
 // problemLevel says whether the column problem holds a warning or an error.
 func problemLevel(problem string) (level, text string) {
-	if text, warning := strings.CutPrefix(problem, "warning: "); warning {
+	if text, warning := task.CutWarning(problem); warning {
 		return levelWarning, text
 	}
 	return levelError, problem
