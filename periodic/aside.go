@@ -112,7 +112,7 @@ func (a *aside) next() time.Time {
 	return next
 }
 
-// waits reports whether something is left undone.
+// waits reports whether tasks or sinks wait for another try.
 func (a *aside) waits() bool { return a.locked.Len()+a.refused.Len()+a.sinks.Len() > 0 }
 
 // idOf is the id of a key.

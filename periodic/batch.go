@@ -13,7 +13,7 @@ import (
 )
 
 // batch is a number of tasks that carry one mark, and what to do with them. It
-// is made by claim, and nobody changes it afterwards.
+// does not change after claim has made it.
 type batch struct {
 	mark  string
 	begun time.Time // by the host's clock
@@ -42,7 +42,7 @@ func (c committer) claim(ctx context.Context, wait time.Duration, claim backend.
 	return batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}, nil
 }
 
-// batchFacts is what the decisions on a batch rest on.
+// batchFacts is what the decisions on a batch depend on.
 type batchFacts struct {
 	now      time.Time
 	tasks    []Task
@@ -96,9 +96,9 @@ func (c committer) recordedTicks(ctx context.Context, tx backend.Tx, f *batchFac
 	return tx.Ticks(ctx, queued, since)
 }
 
-// behind reports whether a task has ticks to decide which may have been decided
-// before, and since when: by a backfill after an outage, or before somebody set
-// nextrun back.
+// behind reports whether some of a task's due ticks may have been decided before,
+// and since when: a backfill may have submitted them after an outage, or somebody
+// may have set nextrun back.
 func (c committer) behind(t *Task, now time.Time) (since time.Time, ok bool) {
 	if t.Unplanned() || t.NextRun.After(now) {
 		return since, false

@@ -2,9 +2,9 @@ package periodic
 
 import "time"
 
-// Whether a task is due is judged by the database's clock (guarantee G10). A
-// host whose own clock is elsewhere schedules all the same, but its log lines
-// and what its jobs do by the clock are off, so it says so.
+// The database's clock judges whether a task is due (guarantee G10). A host whose
+// clock differs schedules correctly, but its log lines and its jobs use the wrong
+// time. Therefore the scheduler reports the difference.
 
 // skewThreshold: larger differences of the clocks are reported.
 const skewThreshold = time.Second

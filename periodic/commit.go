@@ -10,10 +10,10 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// How long transactions wait for a row that somebody else has locked.
+// How long a transaction waits for a row that somebody else has locked.
 const (
-	batchWait = 100 * time.Millisecond // those of whole batches
-	aloneWait = 20 * time.Millisecond  // those that look for the row, or try it again
+	batchWait = 100 * time.Millisecond // for a whole batch
+	aloneWait = 20 * time.Millisecond  // while searching for the row that fails, or retrying it
 )
 
 // committer runs the transactions of a scheduler. It has no state of its own;
@@ -39,10 +39,10 @@ type outcome struct {
 //  3. the jobs that these ticks replace are cancelled, and theirs submitted;
 //  4. ticks whose job was refused are skipped or queued instead.
 //
-// In the modes leader and exclusive all that comes after a check of the lock,
-// which stays locked until the end.
+// In the modes leader and exclusive the transaction first checks the lock, and
+// keeps its row locked until the end.
 //
-// What was lost on the way drops out; the rest of the batch is not affected.
+// Tasks whose mark was lost drop out; the rest of the batch is not affected.
 func (c committer) submit(ctx context.Context, wait time.Duration, mark string, plans []task.Plan) (outcome, error) {
 	var done outcome
 	err := c.role.update(ctx, wait, func(tx backend.Tx) error {
@@ -67,8 +67,8 @@ func (c committer) submit(ctx context.Context, wait time.Duration, mark string, 
 	return done, err
 }
 
-// keep notes the plans of the given tasks. Rows that are written in the order in
-// which others of their kind stand cost the database far less.
+// keep notes the plans of the given tasks, in the order of the batch: rows that are
+// written in the order of their index cost the database far less.
 func (o *outcome) keep(plans []task.Plan, ids []string) {
 	o.plans = make(map[string]*task.Plan, len(ids))
 	for _, id := range ids {
@@ -83,7 +83,7 @@ func (o *outcome) keep(plans []task.Plan, ids []string) {
 	}
 }
 
-// moved reports whether a batch got its tasks any further.
+// moved reports whether a batch decided a tick or changed a plan.
 func (o *outcome) moved() bool {
 	return len(o.ticks) > 0 || slices.ContainsFunc(o.kept, func(p *task.Plan) bool {
 		return !p.Due.Equal(p.Task.Due) || !p.NextRun.Equal(p.Task.NextRun)
@@ -116,7 +116,7 @@ func recordTicks(ctx context.Context, tx backend.Tx, plans []*task.Plan) ([]Tick
 	return slices.DeleteFunc(ticks, func(t Tick) bool { return !have[task.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
 }
 
-// probe tries whether a sink takes anything at all.
+// probe checks whether a sink takes jobs at all.
 func (c committer) probe(ctx context.Context, sink Sink) error {
 	p, ok := c.submitters[sink].(backend.Prober)
 	if !ok {

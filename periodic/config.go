@@ -34,12 +34,12 @@ type Config struct {
 	// BatchSize is the greatest number of tasks that are marked, decided and
 	// submitted together, 1 to 10,000. 0: DefaultBatchSize.
 	BatchSize int
-	// Lease is how long a mark counts: others take a task over whose mark is
-	// older. At least 1 s and well above the time that a batch takes.
+	// Lease is how long a mark is valid. Other schedulers take over a task whose mark
+	// is older. At least 1 s, and much longer than a batch takes.
 	// 0: DefaultLease.
 	Lease time.Duration
-	// PollInterval is the longest time without a look at the database: how late
-	// a change can be noticed if its notification is lost. At least 10 ms.
+	// PollInterval is the longest time between two queries: how late a change can
+	// be noticed if its notification is lost. At least 10 ms.
 	// 0: DefaultPollInterval.
 	PollInterval time.Duration
 	// RetryMin and RetryMax bound the time between attempts after an error; it
@@ -50,7 +50,7 @@ type Config struct {
 	Mode Mode
 	// Lock is the lock of the modes leader and exclusive.
 	Lock LockConfig
-	// Submitters are used in the place of, or beside, the store's own.
+	// Submitters replace the store's submitters of the same sink, or add to them.
 	Submitters map[Sink]Submitter
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger

@@ -24,9 +24,9 @@ type result struct {
 	err   error
 }
 
-// drain claims and submits batch after batch until there is no full one any more,
-// or running ends. It makes claims and decisions itself; up to maxInFlight submit
-// transactions overlap with them.
+// drain claims and submits batch after batch until a batch is not full, or running
+// ends. It claims and decides in this goroutine; up to maxInFlight submit
+// transactions run meanwhile.
 func (l *loop) drain(running, working context.Context) error {
 	results := make(chan result, maxInFlight)
 	inFlight := 0
@@ -67,9 +67,9 @@ func (l *loop) drain(running, working context.Context) error {
 	return err
 }
 
-// leaveRoom returns the time of a claim that lets tasks which are on time pass
-// before the next ones that catch up, zero if this batch was such a claim, or
-// nothing catches up.
+// leaveRoom returns Claim.After for the next claim. While tasks catch up, every
+// other claim takes only tasks that are on time. The result is zero if this batch
+// was such a claim, or nothing catches up.
 func (b batch) leaveRoom(c backend.Claim) time.Time {
 	newest := b.plans[len(b.plans)-1].Task
 	recent := b.now.Add(-onTime)
@@ -79,7 +79,7 @@ func (b batch) leaveRoom(c backend.Claim) time.Time {
 	return recent
 }
 
-// settle deals with the end of a submit transaction.
+// settle handles the end of a submit transaction.
 func (l *loop) settle(running context.Context, r result) error {
 	switch {
 	case r.err == nil:
@@ -95,13 +95,13 @@ func (l *loop) settle(running context.Context, r result) error {
 		l.addStale(r.batch.mark)
 		return nil
 	}
-	l.fail("submit a batch; trying its tasks in smaller ones", r.err)
+	l.observe(Event{Kind: EventSplit, Doing: "submit", Err: r.err})
 	l.progress = true // others may be due
 	l.start(func() findings { return l.commit.isolateSubmit(running, r.batch, r.err) })
 	return nil
 }
 
-// claimFailed has the tasks of a failed claim claimed in parts, beside the loop.
+// claimFailed claims the tasks of a failed claim in parts, beside the loop.
 func (l *loop) claimFailed(running, working context.Context, c backend.Claim, cause error) error {
 	l.addStale(c.Mark) // whether it was committed is not known
 	if !l.commit.isolatable(cause) {
@@ -114,7 +114,7 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 	if err != nil || len(keys) == 0 {
 		return errors.Join(cause, err)
 	}
-	l.fail("claim tasks; trying smaller parts", cause)
+	l.observe(Event{Kind: EventSplit, Doing: "claim", Err: cause})
 	for _, key := range keys {
 		l.aside.busy[key] = true
 	}

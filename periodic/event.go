@@ -16,6 +16,7 @@ const (
 	EventBatch   EventKind = "batch"   // a batch was committed
 	EventCleared EventKind = "cleared" // stale marks were removed
 	EventError   EventKind = "error"   // something failed and will be tried again
+	EventSplit   EventKind = "split"   // a batch failed; its tasks are tried in smaller parts, to find those that fail
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
@@ -41,7 +42,7 @@ type Event struct {
 	Skew    time.Duration // clock: how far the database's clock is ahead
 	ID      string        // aside: the task's id
 	Sink    Sink          // sink
-	Doing   string        // error, aside: what was attempted
-	Err     error         // error, aside; sink: nil if it can be used again
-	Lock    leader.Lock   // standby: as it stands; leading, lost, resigned, released: Name, Holder and Token
+	Doing   string        // error, split, aside: what was attempted
+	Err     error         // error, split, aside; sink: nil if it can be used again
+	Lock    leader.Lock   // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
 }

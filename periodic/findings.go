@@ -9,14 +9,14 @@ import (
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
-// findings is what came of work beside the loop.
+// findings is the result of work beside the loop.
 type findings struct {
 	done      []batchDone
 	setAside  []setAside
 	released  []string       // keys of tasks that need not be set aside any more
 	sinks     map[Sink]error // tried: why they cannot be used; nil: they can
-	marks     []string       // to be removed from what still carries them
-	candidate []string       // keys that a failed claim was about
+	marks     []string       // to remove from the tasks that still carry them
+	candidate []string       // keys of the tasks of a failed claim
 	retried   bool           // this was the retry of what was set aside
 	err       error          // of the database as a whole
 }
@@ -33,13 +33,14 @@ type setAside struct {
 	doing string
 	err   error
 	fault backend.Fault
-	keep  bool // the error need not be the row's: its ticks stay
+	keep  bool // the row may not be to blame: its ticks stay undecided
 	// booked: its tick was skipped. The task is tried alone from now on, so that
 	// its next tick does not make a batch fail again.
 	booked bool
 }
 
-// soon is how often a task has to tick for its refused jobs to be a nuisance.
+// soon: a task whose job was refused, and which ticks again sooner than this, is
+// tried alone.
 const soon = time.Minute
 
 // add joins other findings to these.
@@ -69,8 +70,8 @@ func (c committer) fault(err error) backend.Fault {
 // isolatable reports whether an error may lie in one of several rows.
 func (c committer) isolatable(err error) bool { return c.fault(err) != backend.FaultDatabase }
 
-// cause is the same for the search: an error that nobody knows may be that of a
-// row, if other rows have none.
+// cause is fault in the terms of the search. An unknown error counts as one of a
+// row: the search finds out whether other rows succeed.
 func (c committer) cause(err error) isolate.Cause {
 	switch c.fault(err) {
 	case backend.FaultLock:

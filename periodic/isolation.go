@@ -12,9 +12,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// What fails in a batch is taken care of beside the loop, by functions that
-// return findings: which tasks fail alone, which sinks cannot be used, what was
-// committed on the way.
+// The functions below search a failed batch beside the loop. They return findings:
+// which tasks fail alone, which sinks cannot be used, and what was committed.
 
 // probeAll tries sinks and returns the errors of those that cannot be used.
 func (c committer) probeAll(ctx context.Context, sinks []Sink) (map[Sink]error, error) {
@@ -31,7 +30,7 @@ func (c committer) probeAll(ctx context.Context, sinks []Sink) (map[Sink]error, 
 	return bad, nil
 }
 
-// sinkOf is what a plan has to do with its sink, empty if nothing.
+// sinkOf is the sink that a plan uses; empty if it submits and cancels nothing.
 func sinkOf(p *task.Plan) Sink {
 	submits := func(t Tick) bool { return t.Decision == Submitted }
 	if p.Cancel != "" || slices.ContainsFunc(p.Ticks, submits) || slices.ContainsFunc(p.Settled, submits) {
@@ -40,9 +39,8 @@ func sinkOf(p *task.Plan) Sink {
 	return ""
 }
 
-// isolateSubmit submits the plans of a batch that failed together, as far as
-// they can be: those of sinks that can be used, without the tasks that fail
-// alone.
+// isolateSubmit submits those plans of a failed batch that can be submitted. It
+// leaves out sinks that cannot be used and tasks that fail alone.
 func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f findings) {
 	f.marks = []string{b.mark}
 	plans := b.plans
@@ -73,8 +71,8 @@ func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f f
 	return f
 }
 
-// searches is how many parts of a batch are searched at the same time: most of
-// the time goes into waiting for locks.
+// searches is how many parts of a batch are searched at the same time. Searching
+// in parallel helps because it mostly waits for locks.
 const searches = 4
 
 // search submits plans that failed together, in parts, without those that fail
@@ -121,7 +119,7 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, c
 	return f
 }
 
-// failedAlone books the tick of a row that the database refuses, and sets aside a
+// failedAlone skips the tick of a row that the database refuses, and sets aside a
 // task that fails for another reason.
 func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause error, f *findings) {
 	fault := c.fault(cause)
@@ -140,8 +138,8 @@ func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause 
 	f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: cause, fault: fault})
 }
 
-// blame writes the problem of a task that is set aside, if the database takes it.
-// A lock is nothing that is wrong with the task.
+// blame writes the problem of a task that is set aside, if the database accepts
+// that. It does nothing for a lock, which is no problem of the task.
 func (c committer) blame(ctx context.Context, key string, cause error) {
 	if c.fault(cause) != backend.FaultLock {
 		_ = c.role.update(ctx, aloneWait, func(tx backend.Tx) error {

@@ -20,20 +20,22 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithField("marks", e.Count).Info("stale marks cleared")
 	case EventError:
 		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
+	case EventSplit:
+		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")
 	case EventAside:
-		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn(
-			"task set aside, others go on: change its row, or end what locks or refuses it; it is tried again from time to time")
+		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
+			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
 	case EventSink:
 		if e.Err == nil {
 			log.WithField("sink", e.Sink).Info("sink works again")
 		} else {
-			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used, its tasks wait")
+			log.WithError(e.Err).WithField("sink", e.Sink).Error("sink cannot be used; its tasks wait")
 		}
 	case EventLeading, EventStandby, EventLost, EventResigned, EventReleased:
 		logLock(log, e)
 	case EventClock:
 		log.WithField("ahead", e.Skew.Round(time.Millisecond)).
-			Warn("the database's clock differs from this host's; tasks are due by the database's")
+			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
 	}
@@ -45,7 +47,7 @@ func logTick(log logrus.FieldLogger, e Event) {
 		level = logrus.WarnLevel
 	}
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
-		return // ticks are many: no fields for lines that nobody sees
+		return // there are many ticks: make no fields for lines that are not written
 	}
 	log = log.WithFields(logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")})
 	if e.Tick.Reason != "" {

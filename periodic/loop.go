@@ -35,8 +35,8 @@ type loop struct {
 	retrying bool          // one of them tries again what was set aside
 
 	aside    aside
-	failed   error // of work beside the loop
-	untended bool  // queued ticks without an entry have to be found
+	failed   error // error of the work beside the loop
+	untended bool  // queued ticks that have no entry in periodic_ready have to be found
 	progress bool  // a batch of this round moved a task
 	clock    clock
 	stale    []string  // marks to remove
@@ -51,8 +51,8 @@ type marks struct {
 
 func (m *marks) next() string { return fmt.Sprintf("%s/%d", m.prefix, m.n.Add(1)) }
 
-// run schedules until running ends; what is in flight then is finished, unless
-// working ends too. It returns why it ended by itself.
+// run schedules until running ends, then finishes the batches in flight unless
+// working ends too. If it ended by itself, it returns why.
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	begun := false
@@ -119,8 +119,8 @@ func (l *loop) once(ctx context.Context) error {
 	}
 }
 
-// maxTries is how often once tries again to have rows that somebody else has
-// locked. Then their marks have to expire.
+// maxTries is how often once retries rows that somebody else has locked. After
+// that, their marks have to expire.
 const maxTries = 4
 
 // begin clears marks that an earlier run left.
@@ -146,7 +146,7 @@ func (l *loop) finish(ctx context.Context) {
 // idle is why a round ended.
 type idle struct {
 	peek   backend.Peek
-	locked bool // there are rows to take, but somebody else has locked them
+	locked bool // due rows are left because somebody else has locked them
 }
 
 // pause is how long to sleep after a round.

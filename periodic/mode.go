@@ -24,10 +24,10 @@ func (m Mode) Valid() bool { return m == ModeShared || m == ModeLeader || m == M
 // LockConfig is the lock of the modes leader and exclusive; see
 // [leader.Config] for the bounds.
 type LockConfig struct {
-	// Name of the lock. Schedulers of different names know nothing of each
-	// other. Empty: leader.DefaultLock.
+	// Name of the lock. Schedulers with locks of different names are independent of
+	// each other. Empty: leader.DefaultLock.
 	Name string
-	// TTL is how long after a crash of the holder nobody schedules.
+	// TTL is the longest time after a crash of the holder in which no scheduler runs.
 	// 0: leader.DefaultTTL.
 	TTL time.Duration
 	// Heartbeat is the time between renewals, at most a third of TTL.

@@ -8,24 +8,24 @@ import (
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
-// role is what a scheduler's mode makes of it: whether it may schedule, and how
-// its transactions are fenced. It is safe for concurrent use, except for judge.
+// role is the behaviour of a mode: whether the scheduler may schedule, and how its
+// transactions are fenced. It is safe for concurrent use, except for judge.
 type role interface {
-	// join takes part, if there is something to take part in.
+	// join starts to contend for the lock, if the mode has one.
 	join(ctx context.Context) error
-	// joinOnce joins for one run, without waiting for somebody else to end. It
+	// joinOnce joins for one run, without waiting for another holder to end. It
 	// reports whether to schedule.
 	joinOnce(ctx context.Context) (bool, error)
 	// leave undoes join.
 	leave(ctx context.Context)
 	// schedules reports whether this scheduler may schedule now.
 	schedules() bool
-	// await returns when it may. An error means that it never will.
+	// await returns when this scheduler may schedule. An error means that it never will.
 	await(ctx context.Context) error
 	// update runs fn in a transaction that commits only if this scheduler may
 	// still schedule; else it returns [leader.ErrLost].
 	update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
-	// watch reports changes of tasks as long as they matter.
+	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
 	// judge is called by the loop with the result of each round.
 	judge(err error)
@@ -39,7 +39,8 @@ type Status struct {
 	Lock     leader.Lock // as last seen; zero in ModeShared
 }
 
-// shared is the role of a scheduler beside equals: marks keep them apart.
+// shared is the role in ModeShared: every scheduler schedules, and marks keep them
+// apart.
 type shared struct{ store backend.Store }
 
 func (shared) join(context.Context) error             { return nil }

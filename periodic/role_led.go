@@ -27,8 +27,8 @@ type led struct {
 	streak  failureStreak // of the loop
 }
 
-// newLed returns the role of a scheduler that holds its lock under the given
-// name. wake is called when its part changes.
+// newLed returns the role of a scheduler that holds its lock under the name holder.
+// It calls wake when the lock is acquired, lost or released.
 func newLed(store backend.Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
 	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
 	l.lock = leader.Config{
@@ -149,8 +149,8 @@ func (l *led) status() Status {
 	return Status{Mode: l.mode, Schedule: l.schedules(), Lock: l.elector.Seen()}
 }
 
-// maxFailedRounds is after how many failed rounds in a row a leader resigns, if
-// they took a heartbeat at least.
+// maxFailedRounds is the number of failed rounds in a row after which a leader
+// resigns, if they took at least a heartbeat.
 const maxFailedRounds = 5
 
 // failureStreak counts the failed rounds of a leader.
@@ -159,8 +159,8 @@ type failureStreak struct {
 	since  time.Time
 }
 
-// judge resigns when the leader cannot schedule although it holds the lock:
-// others may be able to. In mode exclusive there are no others.
+// judge resigns when the leader holds the lock but cannot schedule, since another
+// scheduler may be able to. In mode exclusive there is no other.
 func (l *led) judge(err error) {
 	if err == nil || l.mode != ModeLeader {
 		l.streak = failureStreak{}

@@ -21,7 +21,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			return idle{}, err
 		}
 		if l.aside.compare(peek.Versions) {
-			continue // this look has left out tasks that are back
+			continue // peek left out tasks that are no longer set aside
 		}
 		l.retryAside(running)
 		cleared, locked, err := l.clearExpired(working, &peek)
@@ -57,7 +57,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 	}
 }
 
-// absorbAll takes in what has been found beside the loop.
+// absorbAll absorbs the findings that have arrived, without waiting for more.
 func (l *loop) absorbAll() {
 	for {
 		select {
@@ -69,7 +69,7 @@ func (l *loop) absorbAll() {
 	}
 }
 
-// catchUp takes in what has happened beside the loop, and removes stale marks.
+// catchUp absorbs findings, returns their errors, and removes stale marks.
 func (l *loop) catchUp(ctx context.Context) error {
 	l.absorbAll()
 	err := l.failed
@@ -77,7 +77,7 @@ func (l *loop) catchUp(ctx context.Context) error {
 	return errors.Join(err, l.unmarkStale(ctx))
 }
 
-// peek looks at the database, and compares the clocks.
+// peek reads what there is to do, and compares the clocks.
 func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	asked := time.Now()
 	p, err := l.store.Peek(ctx, l.aside.apart())
@@ -89,7 +89,8 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	return p, err
 }
 
-// tend looks after queued ticks, unless the table of their jobs cannot be used.
+// tend handles queued ticks whose wait may be over, unless the table job cannot be
+// used.
 func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
 	if l.aside.sinks.Has(SinkJob) {
 		return backend.Tended{}, nil
@@ -143,9 +144,9 @@ func (l *loop) clear(ctx context.Context, worker string) (count int, err error) 
 	return count, err
 }
 
-// unmarkStale removes the marks that batches left behind: those that failed,
-// and rows that somebody else had locked. What is locked still is kept for the
-// next time.
+// unmarkStale removes the marks that batches left behind because they failed, or
+// because somebody else had locked rows. Marks of rows that are still locked are
+// kept for the next time.
 func (l *loop) unmarkStale(ctx context.Context) error {
 	if len(l.stale) == 0 || time.Since(l.unmarked) < lockedRetry {
 		return nil
@@ -164,13 +165,14 @@ func (l *loop) unmarkStale(ctx context.Context) error {
 	return nil
 }
 
-// addStale notes marks to remove, at once.
+// addStale notes marks, to be removed in the next round without delay.
 func (l *loop) addStale(marks ...string) {
 	l.stale = append(l.stale, marks...)
 	l.unmarked = time.Time{}
 }
 
-// maxBeside is the greatest number of batches that are looked at beside the loop.
+// maxBeside is the greatest number of pieces of work beside the loop with which a
+// failed batch may still be searched.
 const maxBeside = 4
 
 // start runs work beside the loop.
@@ -179,7 +181,8 @@ func (l *loop) start(work func() findings) {
 	go func() { l.beside <- work() }()
 }
 
-// retryAside tries again beside the loop what was set aside and is due again.
+// retryAside retries, beside the loop, the tasks and sinks that were set aside and
+// are due for another try.
 func (l *loop) retryAside(running context.Context) {
 	keys, sinks := l.aside.due(time.Now())
 	if l.retrying || len(keys)+len(sinks) == 0 {
@@ -203,7 +206,7 @@ func (l *loop) retryAside(running context.Context) {
 	})
 }
 
-// absorb takes in what came of work beside the loop.
+// absorb applies the findings of work beside the loop.
 func (l *loop) absorb(f findings) {
 	l.running--
 	if f.retried {

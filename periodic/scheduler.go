@@ -52,16 +52,16 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Join takes part in the modes leader and exclusive; Start does so if it was
-// not done before. In mode exclusive it acquires the lock, or returns a
-// [*leader.HeldError] or whatever else was in the way. In mode leader it begins
-// to contend and returns at once. After Join call Stop, started or not.
+// Join begins to contend for the lock in the modes leader and exclusive. Start calls
+// it if you did not. In mode exclusive Join acquires the lock, or returns a
+// [*leader.HeldError] or the error that prevented it. In mode leader it returns at
+// once. After Join call Stop, even without Start.
 func (s *Scheduler) Join(ctx context.Context) error { return s.role.join(ctx) }
 
-// Start begins to schedule and returns at once: the loop tries again for as
-// long as the database cannot be reached. It ends when ctx does, like Stop,
-// or by Stop. It fails with [ErrStarted] the second time. It joins if that was not
-// done, and returns what Join does.
+// Start joins, begins to schedule and returns at once. While the database cannot be
+// reached, the loop keeps trying. The scheduler ends by Stop, or as if by Stop when
+// ctx ends. Start returns the errors of [Scheduler.Join]; a second Start returns an
+// error that wraps [ErrStarted].
 func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.Join(ctx); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return err
 }
 
-// Wake makes the scheduler look at the database now. It never blocks.
+// Wake makes the scheduler query the database now. It never blocks.
 func (s *Scheduler) Wake() { s.life.Wake() }
 
 // RunOnce clears stale marks, then schedules until nothing is due, and

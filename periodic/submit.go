@@ -12,15 +12,15 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// Limits of what a [Submitter] that does not copy args itself is given at once.
+// Limits of one call of a [Submitter] that does not copy args itself.
 const (
 	maxSubmitJobs  = 500
 	maxSubmitBytes = 8 << 20
 )
 
-// cancelJobs cancels the jobs that ticks of this batch replace. Somebody else may
-// have locked a job: it is passed over, and returned by its tracker if it is
-// still pending. To submit another one would be to wait for that lock.
+// cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
+// that somebody else has locked and returns those that are still pending, by
+// tracker. Their ticks are not submitted: the insert would wait for that lock.
 func (c committer) cancelJobs(ctx context.Context, tx backend.Tx, done outcome) (map[string]Pending, error) {
 	replaced := map[string]bool{}
 	for _, t := range done.ticks {
@@ -140,11 +140,11 @@ func withArgs(ctx context.Context, tx backend.Tx, jobs []jobqueue.Job, give func
 
 // tableRefused is the reason of a tick whose job the queue refused although no
 // job of the task is pending.
-const tableRefused = "the queue refused the job, although no job of the task is pending: does a unique index of your own forbid it?"
+const tableRefused = "the queue refused the job, although no job of the task is pending; check whether a unique index that you added forbids it"
 
-// explain finds out why jobs were refused. As a rule somebody submitted a job of
-// that task since we looked. If that has ended meanwhile, the job is submitted
-// after all.
+// explain finds out why jobs were refused. Usually somebody else has submitted a
+// job of the task since the claim. If that job has ended by now, explain submits
+// the refused one again.
 func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, sink Sink, jobs []jobqueue.Job, refused []string) error {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !slices.Contains(refused, j.JID) })
 	trackers := make([]string, len(jobs))

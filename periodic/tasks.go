@@ -14,7 +14,7 @@ import (
 // is safe for concurrent use. Each method is a transaction of its own, unless
 // [Tasks.In] returned the tasks.
 //
-// Tasks are validated before they are written: one that is not good gives a
+// Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct{ store backend.TaskStore }
 
@@ -64,8 +64,8 @@ func (s *Tasks) Add(ctx context.Context, t Task) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(t.ID, tx.Add(ctx, t)) })
 }
 
-// Update changes a task: edit gets it as it is, locked, and changes what it
-// wants to; an error of edit leaves all as it was. Only the columns that users
+// Update changes a task: edit gets the locked task and changes it. If edit returns
+// an error, nothing changes. Only the columns that users
 // own are written: not ID, NextRun, Created, Worker, Marked, Due and Problem.
 func (s *Tasks) Update(ctx context.Context, id string, edit func(*Task) error) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
@@ -91,8 +91,8 @@ func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) 
 	return about(id, tx.Save(ctx, t))
 }
 
-// Enable enables a task. It is planned anew: ticks that it had while it was
-// disabled are not made up for.
+// Enable enables a task. It is planned anew: there is no catch-up for the time
+// while it was disabled.
 func (s *Tasks) Enable(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
 }
@@ -108,9 +108,9 @@ func (s *Tasks) Delete(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
-// RunNow has a task submitted at once, as a tick whose due is the database's
-// now. The timer goes on as before. The job of a task that is not enabled is
-// submitted in the transaction itself, or a [*PendingError] returned if the
+// RunNow submits a task's job at once, as a tick whose due is the database's now.
+// The timer goes on as before. If the task is enabled, a scheduler submits the job.
+// If not, RunNow submits it in its transaction, or returns a [*PendingError] if the
 // task must not overlap and a job of it is not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
 	return s.store.Update(ctx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })

@@ -20,7 +20,7 @@ const (
 	PruneDelete  Prune = "delete"  // they are deleted
 )
 
-// Apply is what the table is to be like.
+// Apply says what tasks the table is to hold.
 type Apply struct {
 	Tasks []Task
 	Prune Prune
@@ -28,10 +28,10 @@ type Apply struct {
 	Group string
 	// Keep, if not nil, tells which tasks are never pruned.
 	Keep func(*Task) bool
-	// Check, if not nil, looks at all rows before anything changes. Its error ends
-	// Apply.
+	// Check, if not nil, is called with all rows before anything changes. If it
+	// returns an error, Apply changes nothing and returns that error.
 	Check func(rows []Task) error
-	// DryRun tells what would change, and changes nothing.
+	// DryRun returns what would change, and changes nothing.
 	DryRun bool
 }
 
@@ -57,11 +57,11 @@ type TaskChange struct {
 type ColumnChange struct{ Column, From, To string }
 
 // Apply makes the table like a list of tasks, in one transaction, and returns
-// what it changed, in the order of the ids. Rows that are like that already are
-// not touched, so that they keep their plan; so do those whose timer, Starts and
-// Ends stay. Of each task it compares the columns that users own but NextRun. If
-// the table would refuse tasks it returns all their [*TaskError]s and changes
-// nothing. Args that are not JSON pass, as in the table: the row gets a warning.
+// what it changed, in the order of the ids. It compares the columns that users own,
+// except NextRun, and does not touch rows that need no change. A row keeps its plan
+// unless its timer, Starts or Ends change. If the table would refuse tasks, Apply
+// returns all their [*TaskError]s and changes nothing. Args need not be JSON, as in
+// the table: the row then gets a warning.
 func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
@@ -105,14 +105,14 @@ func (a *Apply) validate() error {
 		t := &a.Tasks[i]
 		problems = append(problems, t.ValidateArgs(task.ArgsText))
 		if seen[t.ID] {
-			problems = append(problems, fmt.Errorf("task %q is there twice", t.ID))
+			problems = append(problems, fmt.Errorf("task %q is listed twice", t.ID))
 		}
 		seen[t.ID] = true
 	}
 	return errors.Join(problems...)
 }
 
-// changes compares the rows with what they are to be like. It does no I/O.
+// changes compares the rows with the wanted tasks. It does no I/O.
 func (a *Apply) changes(rows []Task) []TaskChange {
 	var list []TaskChange
 	have := map[string]*Task{}
@@ -145,7 +145,7 @@ func (a *Apply) changes(rows []Task) []TaskChange {
 	return list
 }
 
-// prune is what happens to a row that is not named.
+// prune is what happens to a row that is not among the wanted tasks.
 func (a *Apply) prune(row *Task) Action {
 	switch {
 	case a.Group != "" && row.Group != a.Group, a.Keep != nil && a.Keep(row):

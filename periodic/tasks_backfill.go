@@ -9,33 +9,32 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
-// Backfill says which ticks of the past to make up for, and how fast.
+// Backfill says which past ticks to submit, and how fast.
 type Backfill struct {
 	// From and To bound the ticks by their due: From is included, To is not. To
 	// must not be later than the database's now.
 	From, To time.Time
-	// Pace is the least time between two jobs. A task that must not overlap has
-	// the next one submitted when the one before is final, whatever the pace.
+	// Pace is the least time between two jobs. If the task must not overlap, each
+	// job also waits until the one before is final.
 	Pace time.Duration
 	// Report, if not nil, is called for each tick: with the job that was
 	// submitted, or with none if the tick has one already.
 	Report func(due time.Time, jid string)
-	// Waits, if not nil, is called for each tick that has to wait: with the job
-	// of the task that is in the way.
+	// Waits, if not nil, is called once for each tick that has to wait, with the
+	// pending job for which it waits.
 	Waits func(due time.Time, job Pending)
 }
 
-// backfillLook is how often Backfill looks whether the job that is in the way is
-// final.
+// backfillLook is how often Backfill checks whether a pending job has become final.
 const backfillLook = 500 * time.Millisecond
 
-// backfilled is the reason of ticks that were made up for.
+// backfilled is the reason of ticks that a backfill submitted.
 const backfilled = "backfilled"
 
-// Backfill submits the jobs of ticks that a task's timer had in the past, as it
-// is now, oldest first, unless a tick has had its job: done twice it submits
-// nothing twice, and what was interrupted goes on where it was. It returns when
-// all are submitted, or with ctx's error.
+// Backfill submits the jobs of past ticks of a task's present timer, oldest first.
+// It leaves out ticks that have a job already, so an interrupted backfill can be
+// repeated and continues where it ended. It returns when all are submitted, or with
+// ctx's error.
 func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 	if !b.From.Before(b.To) {
 		return fmt.Errorf("backfill task %q: From must be before To", id)

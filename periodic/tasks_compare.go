@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// compare returns the columns in which a row differs from what it is to be like.
+// compare returns the columns in which a row differs from the wanted task.
 func compare(row, wanted *Task) []ColumnChange {
 	var list []ColumnChange
 	from, to := userColumns(row), userColumns(wanted)
@@ -27,7 +27,7 @@ func compare(row, wanted *Task) []ColumnChange {
 // textColumn is a column with its value as a text.
 type textColumn struct{ name, value string }
 
-// userColumns are the columns that users own, but id and nextrun.
+// userColumns are the columns that users own, except id and nextrun.
 func userColumns(t *Task) []textColumn {
 	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 	moment := func(v time.Time) string {
@@ -49,8 +49,8 @@ func userColumns(t *Task) []textColumn {
 	}
 }
 
-// SameArgs reports whether args are the same: the same text, or the same JSON
-// value but for space and the order of names.
+// SameArgs reports whether args are the same text, or the same JSON value apart
+// from white space and the order of names.
 func SameArgs(a, b string) bool {
 	if a == b {
 		return true

@@ -19,7 +19,7 @@ func (e *PendingError) Error() string {
 	return task.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
-// TickError is about a tick that waits, or has had its job.
+// TickError is the error for a tick that is queued or submitted already.
 type TickError struct{ Due time.Time }
 
 // Error names the tick.

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Pause keeps a task from having ticks before a time: it sets Starts to the
-// first tick of the timer then, so that intervals go on in their rhythm, and a
-// task that starts later still does so. To end a pause early, set Starts to
-// the zero time.
+// Pause suppresses the ticks of a task before a time. It sets Starts to the first
+// tick of the timer from then on, so that intervals keep their rhythm. A task that
+// starts later than that still does. To end a pause early, set Starts to the zero
+// time.
 func (s *Tasks) Pause(ctx context.Context, id string, until time.Time) error {
 	return s.Update(ctx, id, func(t *Task) error { return pause(t, until) })
 }

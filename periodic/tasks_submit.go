@@ -8,20 +8,20 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
-// submitTick submits the job of one tick, without a scheduler: of Due, or of now if
-// that is zero. It returns a [*PendingError] if a job is in the way, and a
-// [*TickError] if the tick waits or has its job.
+// submitTick submits the job of one tick, without a scheduler. A zero Due means
+// now. It returns a [*PendingError] if a job of the task is pending, and a
+// [*TickError] if the tick is queued or submitted already.
 func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick Tick) (jid string, err error) {
 	submitter, ok := s.store.Submitters()[t.Sink]
 	if !ok {
-		return "", fmt.Errorf("sink %q has no submitter here", t.Sink)
+		return "", fmt.Errorf("sink %q: this program has no submitter for it", t.Sink)
 	}
 	bare, now := tx.Bare()
 	if tick.Due.IsZero() {
 		tick.Due = now
 	}
 	job := t.Job(jobqueue.NewID(), tick.Due, now)
-	notPending := func() error {
+	pendingError := func() error {
 		pending, err := submitter.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
 			err = &PendingError{p, now}
@@ -29,7 +29,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		return err
 	}
 	if job.Single {
-		if err := notPending(); err != nil {
+		if err := pendingError(); err != nil {
 			return "", err
 		}
 	}
@@ -42,7 +42,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 	}
 	refused, err := submitter.Submit(ctx, bare, []jobqueue.Job{job})
 	if err == nil && len(refused) > 0 {
-		if err = notPending(); err == nil { // else somebody was faster
+		if err = pendingError(); err == nil { // else another job came first
 			err = fmt.Errorf("%s", tableRefused)
 		}
 	}

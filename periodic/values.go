@@ -49,7 +49,7 @@ var (
 	ErrDuplicate = backend.ErrDuplicate
 )
 
-// Times of a task that has no next tick yet, or none any more.
+// NextRun of a task that is not planned yet, and of one without further ticks.
 var (
 	Unplanned = task.Unplanned
 	Never     = task.Never

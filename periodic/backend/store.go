@@ -19,10 +19,11 @@ type Store interface {
 	Peek(ctx context.Context, without Apart) (Peek, error)
 	// Candidates returns the keys of the tasks that a claim would mark.
 	Candidates(ctx context.Context, c Claim) ([]string, error)
-	// Tend looks after queued ticks whose wait may be over: it asks jobs again to
-	// end that are to be replaced and were locked, and forgets a limited number
-	// of entries that are out of date. If all is true, it first looks for what no
-	// trigger has reported, such as a table that was restored from a backup.
+	// Tend handles the entries of periodic_ready: queued ticks whose wait may be
+	// over. It repeats the request to end a job that a tick replaces, if the job was
+	// locked the first time, and removes a limited number of outdated entries. If
+	// all is true, it first adds the entries that no trigger has written, as after a
+	// restore from a backup.
 	Tend(ctx context.Context, all bool) (Tended, error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on.
@@ -31,7 +32,7 @@ type Store interface {
 	Submitters() map[task.Sink]Submitter
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
-	// Fault says what an error of the store means for the rows at work.
+	// Fault says what to blame for an error of the store.
 	Fault(err error) Fault
 }
 
@@ -40,7 +41,7 @@ type Fault int
 
 // The faults.
 const (
-	FaultUnknown  Fault = iota // nobody knows: tried again
+	FaultUnknown  Fault = iota // the cause is unknown: tried again
 	FaultRow                   // the database refuses a row, or cannot read it
 	FaultLock                  // somebody else holds a lock for longer than we wait
 	FaultDatabase              // the database is out of reach or busy, or the work was interrupted: tried again
@@ -136,8 +137,8 @@ type Submitter interface {
 }
 
 // ArgsCopier is a [Submitter] that reads args from periodic_task by the
-// tracker of a job itself, so that they need not travel. Jobs are given to
-// other submitters with their args, at most 500 or 8 MiB at a time.
+// tracker of a job itself, so that the scheduler need not read them. Other
+// submitters get jobs with their args, at most 500 or 8 MiB at a time.
 type ArgsCopier interface{ CopiesArgs() }
 
 // Canceller is a [Submitter] whose jobs the policy [task.OverlapReplace] can cancel:

@@ -163,7 +163,7 @@ func (e *Elector) seize(ctx context.Context) error {
 	return nil
 }
 
-// acquire returns a term, or the lock as it stands if somebody else has it.
+// acquire returns a term, or the lock as it was read if somebody else holds it.
 func (e *Elector) acquire(ctx context.Context) (*Term, Lock, error) {
 	e.owed = true // also if the answer is lost
 	begun := time.Now()

@@ -38,7 +38,7 @@ func (e *HeldError) Error() string {
   expires         in %s, unless the holder renews it
 Only one instance may schedule in mode exclusive. Stop the other one, and this one can start at once; or use
 --mode leader, which waits for its turn. If the other one is dead its lock ends at the time above by itself;
-"nextrun lock show" tells how it stands, "nextrun lock release" ends it.`,
+"nextrun lock show" shows it, "nextrun lock release" ends it.`,
 		l.Name, l.Holder, l.Hostname, l.PID, l.Acquired.UTC().Format("2006-01-02 15:04:05 UTC"),
 		round(l.Now.Sub(l.Heartbeat)), round(l.Expires.Sub(l.Now)))
 }

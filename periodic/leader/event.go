@@ -18,7 +18,7 @@ const (
 type Event struct {
 	Kind  EventKind
 	Fence Fence  // leading, lost, resigned, released: the term
-	Lock  Lock   // standby: the lock as it stands
+	Lock  Lock   // standby: the lock as last read
 	Doing string // error: what was attempted
 	Err   error  // error; lost: why
 }

@@ -41,7 +41,7 @@ const (
 	Free    State = "released"   // the holder gave it back
 )
 
-// State tells how the lock stands.
+// State returns the state of the lock.
 func (l Lock) State() State {
 	switch {
 	case l.Token == 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// Facts is what a decision rests on beside the task.
+// Facts is what a decision depends on besides the task.
 type Facts struct {
 	Now     time.Time
 	Pending *Pending    // a job of the task that is not final
@@ -40,7 +40,7 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func() string) Plan
 		d.current(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
 	default:
-		d.claimed = t.Due // due is what its nextrun says, whatever jitter was edited to
+		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
 		d.elapsed(t.Due)
 	}
 	return d.plan
@@ -83,8 +83,8 @@ func (d *decider) elapsed(first time.Time) {
 	}
 	newest := d.newestDue(first)
 	if known, partly := d.knownUntil(); partly && known.Before(newest) {
-		// There may be more recorded ticks than were read: go that far now, and on
-		// from there in the next batch.
+		// There may be more recorded ticks than were read: go up to the last of
+		// those now, and on from there in the next batch.
 		d.missed(first, known)
 		d.planAfter(known)
 		return
@@ -113,7 +113,7 @@ func (d *decider) knownUntil() (last time.Time, partly bool) {
 // newestDue is the latest tick not before first that is due.
 func (d *decider) newestDue(first time.Time) time.Time {
 	newest := d.timer.Prev(d.Now.Add(time.Microsecond))
-	if newest.After(first) && !d.isDue(newest) { // its jitter is not over, that of its predecessor is
+	if newest.After(first) && !d.isDue(newest) { // its jitter has not passed yet, but its predecessor's has
 		newest = d.timer.Prev(newest)
 	}
 	if newest.Before(first) {
@@ -190,7 +190,8 @@ func (d *decider) overlap(due time.Time) {
 	}
 }
 
-// queue lets a tick wait: with CatchupAll behind the others, else in their place.
+// queue makes a tick wait: with CatchupAll behind the other queued ticks, otherwise
+// instead of them.
 func (d *decider) queue(due time.Time, reason string) {
 	if d.task.Catchup == CatchupAll {
 		if len(d.Queued) >= maxQueued {
@@ -216,7 +217,7 @@ func (d *decider) replace(due time.Time) {
 	switch {
 	case d.Pending == nil:
 		d.submit(due)
-	case d.isOwn(d.Pending.JID): // of this very decision: it never gets into the queue
+	case d.isOwn(d.Pending.JID): // submitted by this decision, so not in the queue yet
 		d.withdraw(d.Pending.JID, supersededReason(due))
 		d.submit(due)
 	case d.Pending.State == jobqueue.Waiting || d.Pending.State == jobqueue.Stuck:

@@ -34,8 +34,8 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	}
 }
 
-// next goes on to the next tick; of those that are due already the others are
-// missed, unless the task makes up for them all.
+// next goes to the next tick. Of several ticks that are due already, only the
+// first counts and the others are missed, except with CatchupAll.
 func (f *Future) next(now time.Time) {
 	if f.At.Task.Catchup != CatchupAll && f.At.Due.Before(now) {
 		f.GoTo(now)

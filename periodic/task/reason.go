@@ -36,12 +36,12 @@ func lateReason(age, deadline time.Duration) string {
 func missedReason(t *Task, count int, age time.Duration) string {
 	switch {
 	case t.Catchup == CatchupNone:
-		return fmt.Sprintf("nobody scheduled in time, and the newest tick was %s old; the grace is %s",
+		return fmt.Sprintf("no scheduler ran in time; the newest tick was %s old, and the grace is %s",
 			span(age), span(t.Grace))
 	case count == 1:
-		return "nobody scheduled in time; the tick after it replaces it"
+		return "no scheduler ran in time; one catch-up run replaces it"
 	}
-	return "nobody scheduled in time; one catch-up run replaces them"
+	return "no scheduler ran in time; one catch-up run replaces them"
 }
 
 // PendingText says why a job is in the way: "the job of 02:00:00 has been

@@ -27,7 +27,7 @@ func (d *decider) isOwn(jid string) bool {
 	return slices.ContainsFunc(d.plan.Ticks, own) || slices.ContainsFunc(d.plan.Settled, own)
 }
 
-// withdraw takes a job back that this plan was to submit.
+// withdraw removes a job that this plan was to submit; its tick is skipped.
 func (d *decider) withdraw(jid, reason string) {
 	for _, ticks := range [][]Tick{d.plan.Ticks, d.plan.Settled} {
 		for i := range ticks {
@@ -45,8 +45,8 @@ func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tic
 	}
 }
 
-// missed records the ticks from first to last, in a row for each run of them
-// that has not been decided before.
+// missed records the ticks from first to last that have not been decided before,
+// one row for each uninterrupted run of them.
 func (d *decider) missed(first, last time.Time) {
 	for _, r := range d.Decided {
 		if first.IsZero() || r.First.After(last) {

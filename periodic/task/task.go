@@ -13,7 +13,7 @@ const (
 	OverlapAllow   Overlap = "allow"   // both run
 )
 
-// Catchup says what becomes of ticks that fell due while nobody scheduled.
+// Catchup says what becomes of ticks that fell due while no scheduler ran.
 type Catchup string
 
 // The catchup policies.
@@ -72,7 +72,7 @@ type Task struct {
 // Unplanned reports whether the task waits for its first plan.
 func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
 
-// Manual reports whether somebody else than a scheduler wrote NextRun.
+// Manual reports whether a user set NextRun.
 func (t *Task) Manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
 
 // Anchor is where intervals without `from` count from.

@@ -11,7 +11,7 @@ const (
 	Skipped   Decision = "skipped"   // a job of the task was not final
 	Queued    Decision = "queued"    // waits for the end of that job
 	Late      Decision = "late"      // the task's deadline had passed
-	Missed    Decision = "missed"    // nobody scheduled in time, and the catchup policy leaves it out
+	Missed    Decision = "missed"    // no scheduler ran in time, and the catchup policy leaves it out
 )
 
 // Tick is a row of the table periodic_tick: one elapse of a task's timer that
@@ -41,7 +41,7 @@ func (t Tick) Key() TickKey { return TickKey{t.TaskID, t.Due} }
 // a row that were missed.
 type TickRange struct{ First, Last time.Time }
 
-// maxCounted is the greatest number of missed ticks that is counted out.
+// maxCounted is the greatest number of missed ticks that is counted exactly.
 const maxCounted = 10_000
 
 // maxCatchup is the greatest number of ticks of one task in one batch.

@@ -67,7 +67,7 @@ type ArgsRule int
 
 // The rules.
 const (
-	ArgsAny  ArgsRule = iota // as they stand in the table
+	ArgsAny  ArgsRule = iota // anything
 	ArgsText                 // something that both databases can hold
 	ArgsJSON
 )
