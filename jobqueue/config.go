@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/sirupsen/logrus"
-
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Defaults of [Config].
@@ -120,9 +119,9 @@ func (c Config) validate() error {
 	check(c.Name != "", "Name", `""`, "a name that sets this process apart from others, such as the host's")
 	check(!strings.Contains(c.Name, "/"), "Name", c.Name, "a name without '/'")
 	check(len(c.Name) <= maxName, "Name", fmt.Sprintf("%d bytes long", len(c.Name)), fmt.Sprintf("at most %d bytes", maxName))
-	check(backend.ValidText(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
+	check(text.Valid(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
 	for _, group := range c.Groups {
-		check(backend.ValidText(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+		check(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
 	}
 	check(within(c.PoolSize, 1, maxPoolSize), "PoolSize", c.PoolSize, fmt.Sprintf("1 to %d", maxPoolSize))
 	check(within(c.High, 1, maxShare), "High", c.High, fmt.Sprintf("1 to %d", maxShare))

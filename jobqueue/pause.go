@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -40,7 +41,7 @@ func checkPause(kind PauseKind, name string) error {
 	if kind != PauseGroup && kind != PauseTask {
 		return fmt.Errorf("pause %s %q: only a group or a task can be paused", kind, name)
 	}
-	if name == "" || len(name) > maxField || !backend.ValidText(name) {
+	if name == "" || len(name) > maxField || !text.Valid(name) {
 		return fmt.Errorf("pause %s %q: use a name of 1 to %d bytes", kind, name, maxField)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -72,11 +73,11 @@ func checkJob(job Job) error {
 		if len(value) > maxField {
 			return fmt.Errorf("jobqueue.Job.%s has %d bytes; use at most %d", name, len(value), maxField)
 		}
-		if !backend.ValidText(value) {
+		if !text.Valid(value) {
 			return fmt.Errorf("jobqueue.Job.%s is %q; use UTF-8 without NUL", name, value)
 		}
 	}
-	if !backend.ValidText(job.Args) {
+	if !text.Valid(job.Args) {
 		return errors.New("jobqueue.Job.Args is not UTF-8, or contains NUL")
 	}
 	return nil

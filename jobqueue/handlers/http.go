@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -60,11 +61,11 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 		cfg.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	for name, values := range cfg.Header {
-		if slices.ContainsFunc(values, notForHeaders) {
+		if !web.ValidHeader(strings.Join(values, "")) {
 			return nil, fmt.Errorf("handlers.HTTPConfig.Header: the value of %s has a line end or another control character", name)
 		}
 	}
-	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path, secrets: cfg.secrets(target)}
+	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path, secrets: web.NewSecrets(target, cfg.Header)}
 	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
 		return jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout)), nil
@@ -76,7 +77,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 type caller struct {
 	HTTPConfig
 	place   string // method and URL, as messages may show them
-	secrets []string
+	secrets web.Secrets
 }
 
 func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
@@ -96,29 +97,26 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if text := c.quote(response.Body); text != "" {
 		job.Log(jobqueue.Info, text)
 	}
-	status := c.clean(response.Status)
+	status := c.secrets.Clean(response.Status)
 	answered := fmt.Errorf("%s: answered %s", c.place, status)
 	switch code := response.StatusCode; {
 	case code >= 200 && code <= 299:
 		job.SetResult(status)
 		return nil
 	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
-		return jobqueue.RetryAfter(answered, retryAfter(response.Header.Get("Retry-After"), time.Now()))
+		return jobqueue.RetryAfter(answered, web.RetryAfter(response.Header.Get("Retry-After"), time.Now()))
 	}
 	return jobqueue.Permanent(answered)
 }
 
 // failed is the error of a call without an answer.
 func (c *caller) failed(err error) error {
-	if text := err.Error(); c.clean(text) != text {
-		err = errors.New(c.clean(text))
-	}
-	return fmt.Errorf("%s: %w", c.place, err)
+	return fmt.Errorf("%s: %w", c.place, c.secrets.CleanError(err))
 }
 
 // request makes the request. An error is about the job, which no attempt changes.
 func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.Request, error) {
-	if notForHeaders(job.JID) || notForHeaders(job.Task) {
+	if !web.ValidHeader(job.JID + job.Task) {
 		return nil, errors.New("the id or the task of the job has a control character, so a header cannot hold it")
 	}
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, strings.NewReader(job.Args))
@@ -143,27 +141,20 @@ func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.R
 	return request, nil
 }
 
-// notForHeaders reports whether a text has a character that the value of a
-// header must not have (RFC 9110, 5.5).
-func notForHeaders(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
+// maxBody is how much of an answer goes to the job log.
+const maxBody = 16 << 10
 
-// longestWait is the longest time that retryAfter returns. The executor has a
-// lower limit of its own.
-const longestWait = 365 * 24 * time.Hour
-
-// retryAfter reads a Retry-After header: seconds or a date (RFC 9110, 10.2.3).
-func retryAfter(header string, now time.Time) time.Duration {
-	if header != "" && strings.Trim(header, "0123456789") == "" {
-		seconds, err := strconv.ParseInt(header, 10, 64)
-		if err != nil || seconds > int64(longestWait/time.Second) {
-			return longestWait
-		}
-		return time.Duration(seconds) * time.Second
+// quote is the beginning of an answer as the job log may have it. It reads more
+// than it returns, so that no part of a secret remains at the cut.
+func (c *caller) quote(body io.Reader) string {
+	more := 0
+	if len(c.secrets) > 0 {
+		more = len(c.secrets[0])
 	}
-	if date, err := http.ParseTime(header); err == nil {
-		return max(date.Sub(now), 0)
+	text, _ := io.ReadAll(io.LimitReader(body, int64(maxBody+more))) // what came before an error may help
+	clean := c.secrets.Clean(string(text))
+	if len(text) == maxBody+more {
+		clean = clean[:len(clean)-more]
 	}
-	return 0
+	return strings.TrimSpace(clean[:min(len(clean), maxBody)])
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/sirupsen/logrus"
 )
 
@@ -117,7 +118,7 @@ func (c Config) validate() error {
 			problems = append(problems, fmt.Errorf("outbox.Config.%s is %v; use %s", field, value, bound))
 		}
 	}
-	check(c.Name != "" && len(c.Name) <= maxName && validText(c.Name) && !strings.Contains(c.Name, "/"),
+	check(c.Name != "" && len(c.Name) <= maxName && text.Valid(c.Name) && !strings.Contains(c.Name, "/"),
 		"Name", fmt.Sprintf("%q", c.Name), "1 to 200 bytes of UTF-8 without slash and NUL")
 	check(c.Concurrency >= 1 && c.Concurrency <= MaxConcurrency, "Concurrency", c.Concurrency, fmt.Sprintf("1 to %d, or 0 for the default", MaxConcurrency))
 	check(c.BatchSize >= 1 && c.BatchSize <= MaxBatchSize, "BatchSize", c.BatchSize, fmt.Sprintf("1 to %d, or 0 for the default", MaxBatchSize))

@@ -3,9 +3,10 @@ package outbox
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // Bounds of [Event].
@@ -41,32 +42,15 @@ func (e *Event) validate() error {
 		switch {
 		case n.value == "":
 			return fmt.Errorf("%w: %s is empty", ErrInvalid, n.field)
-		case !validText(n.value) || utf8.RuneCountInString(n.value) > maxText:
+		case !text.Valid(n.value) || utf8.RuneCountInString(n.value) > maxText:
 			return fmt.Errorf("%w: %s is no UTF-8 text of at most %d characters without NUL", ErrInvalid, n.field, maxText)
 		}
 	}
 	switch {
-	case !validText(e.Payload) || len(e.Payload) > maxPayload:
+	case !text.Valid(e.Payload) || len(e.Payload) > maxPayload:
 		return fmt.Errorf("%w: Payload is no UTF-8 text of at most %d bytes without NUL", ErrInvalid, maxPayload)
 	case e.AggregateVersion != 0 || e.Position != 0:
 		return fmt.Errorf("%w: AggregateVersion and Position are set by the store", ErrInvalid)
 	}
 	return nil
-}
-
-// validText reports whether both databases can hold the text.
-func validText(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
-}
-
-// cleanText makes a text one that both databases can hold, of limited length.
-func cleanText(text string, limit int) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
 }

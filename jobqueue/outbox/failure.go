@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // maxProblem is how much of an error's text is kept, in bytes.
@@ -20,7 +21,7 @@ func (r *Relay) failure(item Item, err error) *Failure {
 	if err == nil {
 		err = errNoReason
 	}
-	f := &Failure{Item: item, Problem: cleanText(err.Error(), maxProblem), Refused: IsRefusal(err)}
+	f := &Failure{Item: item, Problem: text.Clean(err.Error(), maxProblem), Refused: IsRefusal(err)}
 	f.Dead = f.Refused && item.Refusals+1 >= r.cfg.RefusalLimit
 	f.Delay = max(
 		service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
@@ -33,7 +34,7 @@ func (r *Relay) failure(item Item, err error) *Failure {
 // helps a relay. A consumer has no dead events; somebody must repair the row.
 func (r *Relay) unpublishable(item Item) *Failure {
 	return &Failure{
-		Item: item, Problem: cleanText(item.Problem, maxProblem), Dead: item.Message != 0,
+		Item: item, Problem: text.Clean(item.Problem, maxProblem), Dead: item.Message != 0,
 		Delay: service.Delay(item.Attempts+1, r.cfg.RetryMin, r.cfg.RetryMax),
 	}
 }

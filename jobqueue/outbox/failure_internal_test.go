@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 func TestFailureDecidesWhatBecomesOfAMessage(t *testing.T) {
@@ -37,7 +39,7 @@ func TestFailureDecidesWhatBecomesOfAMessage(t *testing.T) {
 		if f.Delay < test.least || f.Delay > test.most || f.Dead != test.dead || f.Problem == "" {
 			t.Errorf("%s: %+v", name, f)
 		}
-		if !validText(f.Problem) || len(f.Problem) > maxProblem+4 {
+		if !text.Valid(f.Problem) || len(f.Problem) > maxProblem {
 			t.Errorf("%s: problem of %d bytes", name, len(f.Problem))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -80,7 +81,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("webhook.Config.Source: %w", err)
 	}
 	for name, value := range c.Headers {
-		if !headerName(name) || strings.ContainsFunc(value, isControl) || reserved(name) {
+		if !headerName(name) || !web.ValidHeader(value) || reserved(name) {
 			return fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
 		}
 	}
@@ -95,9 +96,6 @@ func headerName(text string) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
 }
-
-// isControl reports whether a character cannot be in a header's value.
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // reserved reports whether the publisher sets a header itself.
 func reserved(name string) bool {

@@ -7,17 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 const (
 	maxAnswer = 64 << 10 // bytes of an answer that are read, so that the connection can serve again
 	maxQuoted = 200      // bytes of it that an error quotes
-	minSecret = 4        // bytes from which on a part of the URL or of a header may be one
 )
 
 // Publisher posts events to a URL. It implements [outbox.Publisher] and is safe
@@ -26,7 +25,7 @@ type Publisher struct {
 	cfg     Config
 	signers []*signer // one for each secret
 	client  *http.Client
-	secret  []string // what no error may show
+	secrets web.Secrets // what no error may show
 }
 
 // New returns a publisher. It returns an error that names the field if the
@@ -54,24 +53,12 @@ func New(cfg Config) (*Publisher, error) {
 	for _, key := range keys {
 		p.signers = append(p.signers, newSigner(key))
 	}
-	p.secret = append(p.secret, cfg.Secrets...)
-	for _, value := range cfg.Headers {
-		p.secret = append(p.secret, value)
-		if _, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret { // what is behind Bearer
-			p.secret = append(p.secret, token)
-		}
+	header := http.Header{}
+	for name, value := range cfg.Headers {
+		header.Set(name, value)
 	}
 	u, _ := url.Parse(cfg.URL) // validate has parsed it
-	if password, ok := u.User.Password(); ok {
-		p.secret = append(p.secret, password)
-	}
-	for _, values := range u.Query() {
-		for _, value := range values {
-			if len(value) >= minSecret {
-				p.secret = append(p.secret, value)
-			}
-		}
-	}
+	p.secrets = web.NewSecrets(u, header, cfg.Secrets...)
 	return p, nil
 }
 
@@ -94,7 +81,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 		if errors.As(err, &urlErr) {
 			err = urlErr.Err
 		}
-		return fmt.Errorf("post to %s: %w", request.URL.Host, p.scrub(err))
+		return fmt.Errorf("post to %s: %w", request.URL.Host, p.secrets.CleanError(err))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if cerr := answer.Body.Close(); err == nil {
@@ -111,7 +98,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 
 // verdict returns what an answer other than 2xx means.
 func (p *Publisher) verdict(answer *http.Response, body []byte) error {
-	quoted := strings.Join(strings.Fields(p.clean(string(body))), " ")
+	quoted := strings.Join(strings.Fields(p.secrets.Clean(string(body))), " ")
 	quoted = strings.ToValidUTF8(quoted[:min(len(quoted), maxQuoted)], "")
 	text := fmt.Sprintf("%s answered %s", answer.Request.URL.Host, answer.Status)
 	if answer.StatusCode/100 == 3 {
@@ -119,57 +106,13 @@ func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 	} else if quoted != "" {
 		text += ": " + quoted
 	}
-	err := p.scrub(errors.New(text))
+	err := p.secrets.CleanError(errors.New(text))
 	switch answer.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return outbox.RetryAfter(err, retryAfter(answer.Header.Get("Retry-After"), time.Now()))
+		return outbox.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))
 	}
 	if answer.StatusCode/100 == 4 {
 		return outbox.Refuse(err)
 	}
 	return err
-}
-
-// maxRetryAfter is the longest time that retryAfter returns. The relay cuts it
-// further.
-const maxRetryAfter = 365 * 24 * time.Hour
-
-// retryAfter reads seconds or a date (RFC 9110 10.2.3). It returns 0 if the text
-// is neither.
-func retryAfter(text string, now time.Time) time.Duration {
-	if digits(text) {
-		seconds, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
-			return maxRetryAfter
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
-}
-
-func digits(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-}
-
-// scrub removes the configured secrets from an error's text.
-func (p *Publisher) scrub(err error) error {
-	text := err.Error()
-	if clean := p.clean(text); clean != text {
-		return errors.New(clean)
-	}
-	return err
-}
-
-// clean removes the configured secrets from a text: a receiver or a library may
-// have repeated them.
-func (p *Publisher) clean(text string) string {
-	for _, s := range p.secret {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "xxxxx")
-		}
-	}
-	return text
 }

@@ -291,17 +291,3 @@ func TestSecretWithoutPrefixIsRefused(t *testing.T) {
 		publisher(t, webhook.Config{URL: "http://x", Secrets: []string{good}})
 	}
 }
-
-func TestRetryAfterOutOfRangeIsTheLongestTime(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	const year = 365 * 24 * time.Hour
-	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "120": 2 * time.Minute, "-5": 0, "1e9": 0, "soon": 0, "Sun, 01 Mar 2026 12:01:00 GMT": time.Minute,
-		"2147483648": year, "99999999999": year, "99999999999999999999999999": year,
-	} {
-		if got := webhook.RetryAfterOf(text, now); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}

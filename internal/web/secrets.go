@@ -1,36 +1,39 @@
-package handlers
+package web
 
 import (
 	"cmp"
 	"encoding/base64"
-	"io"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 )
 
-// maxBody is how much of an answer goes to the job log.
-const maxBody = 16 << 10
-
 // shortSecret is the length below which a part of a configured value is taken
 // for a word like any other, which a log may have.
-const shortSecret = 6
+const shortSecret = 4
 
 // openHeaders are headers whose values are no secrets.
 var openHeaders = []string{"Accept", "Accept-Language", "Content-Type", "Host", "User-Agent"}
 
-// secrets are the configured values that an answer may repeat and a log must not
-// have, the longest first: headers, also without the scheme before a token, and
-// the URL's query and user part.
-func (c HTTPConfig) secrets(target *url.URL) []string {
-	var list []string
+// Secrets are configured values that an answer or an error may repeat and a log
+// must not have, the longest first.
+type Secrets []string
+
+// NewSecrets returns the secrets of calls: headers, also without the scheme before
+// a token, the URL's query and user part, and more.
+func NewSecrets(target *url.URL, header http.Header, more ...string) Secrets {
+	var list Secrets
 	add := func(text string) {
 		if len(text) >= shortSecret {
 			list = append(list, text, url.QueryEscape(text), url.PathEscape(text))
 		}
 	}
-	for name, values := range c.Header {
+	for _, text := range more {
+		add(text)
+	}
+	for name, values := range header {
 		if slices.Contains(openHeaders, http.CanonicalHeaderKey(name)) {
 			continue
 		}
@@ -55,25 +58,19 @@ func (c HTTPConfig) secrets(target *url.URL) []string {
 	return slices.Compact(list)
 }
 
-// clean takes the secrets out of a text.
-func (c *caller) clean(text string) string {
-	for _, secret := range c.secrets {
+// Clean takes the secrets out of a text.
+func (s Secrets) Clean(text string) string {
+	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, "xxxxx")
 	}
 	return text
 }
 
-// quote is the beginning of an answer as the job log may have it. It reads more
-// than it returns, so that no part of a secret remains at the cut.
-func (c *caller) quote(body io.Reader) string {
-	more := 0
-	if len(c.secrets) > 0 {
-		more = len(c.secrets[0])
+// CleanError takes the secrets out of the text of an error.
+func (s Secrets) CleanError(err error) error {
+	text := err.Error()
+	if clean := s.Clean(text); clean != text {
+		return errors.New(clean)
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, int64(maxBody+more))) // what came before an error may help
-	clean := c.clean(string(text))
-	if len(text) == maxBody+more {
-		clean = clean[:len(clean)-more]
-	}
-	return strings.TrimSpace(clean[:min(len(clean), maxBody)])
+	return err
 }

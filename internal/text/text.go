@@ -1,0 +1,29 @@
+// Package text makes texts ones that both databases can hold.
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Valid reports whether both databases can hold the text: UTF-8 without NUL.
+func Valid(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, "\x00")
+}
+
+// Clean makes a text one that both databases can hold, of at most limit bytes. It
+// replaces bytes that are not UTF-8, and NUL, and cuts between characters.
+func Clean(text string, limit int) string {
+	if !Valid(text) {
+		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	}
+	if len(text) <= limit {
+		return text
+	}
+	const ellipsis = "…"
+	cut := max(0, limit-len(ellipsis))
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + ellipsis
+}

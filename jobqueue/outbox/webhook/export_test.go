@@ -1,4 +1,0 @@
-package webhook
-
-// RetryAfterOf is retryAfter.
-var RetryAfterOf = retryAfter
