@@ -12,9 +12,9 @@ const (
 	renew                   // renew leases
 	lookCancels             // look for requests to cancel running jobs
 	lookOverdue             // take back jobs whose lease has ended or whose retry is due
-	report                  // write what attempts have to say
+	report                  // write the reports of attempts
 	claim                   // claim jobs
-	retryAlone              // try jobs again that fail with others
+	retryAlone              // retry jobs that were set aside
 	duties
 )
 

@@ -51,8 +51,8 @@ const (
 	lose                   // another worker has the job, or may have it
 )
 
-// after says what follows for an attempt of a worker from what the database says
-// about its job, after a heartbeat or because the end could not be recorded.
+// after returns the next step of an attempt, given the status of its job in the
+// database. It is called after a heartbeat, or if the end could not be recorded.
 func (a *attempt) after(s backend.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == Running
 	switch {
@@ -75,8 +75,8 @@ func (a *attempt) unwritten() bool {
 	return a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0)
 }
 
-// fetch takes what the handler has logged. Unless that is the last, it waits until
-// earlier lines are written, so that a handler blocks while the database is down.
+// fetch takes what the handler has logged. Unless last, it does nothing while earlier
+// lines are unwritten, so that a handler blocks while the database is down.
 func (a *attempt) fetch(last bool) {
 	if a.more = len(a.lines) > 0 && !last; a.more {
 		return
@@ -96,7 +96,7 @@ func (a *attempt) written() {
 	}
 }
 
-// renewed says that the heartbeat was renewed no sooner than at a time.
+// renewed extends the lease after a heartbeat that began at the time at.
 func (a *attempt) renewed(at time.Time, lease time.Duration) {
 	if a.phase == running {
 		a.lease.Reset(time.Until(at.Add(lease)))
@@ -127,6 +127,6 @@ func (a *attempt) run(handler Handler, done func(outcome)) {
 	}()
 	o.err = handler(a.ctx, job)
 	if o.err != nil {
-		_ = o.err.Error() // that it panics, as of a nil pointer, is the handler's fault, too
+		_ = o.err.Error() // if this panics, as for a nil pointer, the handler is to blame
 	}
 }

@@ -16,8 +16,8 @@ const attemptsToChange = 10
 // errMoved is returned when a job moved on each time.
 var errMoved = errors.New("the job keeps changing; try again")
 
-// Cancel cancels a job: one that waits or is stuck is cancelled at once, one
-// that an executor has is asked to stop, which takes effect within a second.
+// Cancel cancels a job. A job that waits or is stuck is cancelled at once. If an
+// executor has it, Cancel asks it to stop, which takes effect within a second.
 // It returns the state in which it leaves the job: [Cancelled], [Scheduled] or
 // [Running]. Errors: [ErrFinal], [ErrForeign].
 func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
@@ -59,7 +59,7 @@ func (q *Queue) Retry(ctx context.Context, jid string) error {
 	if _, joined := q.store.(inTx); joined || err == nil || errors.Is(err, ErrNotFinal) || errors.Is(err, ErrForeign) || errors.As(err, &overlap) {
 		return err
 	}
-	return again() // another job may have come in between; it is named now
+	return again() // another job may have been added meanwhile; this time the error names it
 }
 
 func retry(ctx context.Context, tx backend.QueueTx, jid string) error {

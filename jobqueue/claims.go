@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// secondLook is when to look again after a claim that found nothing: what
-	// it passed over may have been locked by another executor that took less.
+	// secondLook is when to look again after a claim that found nothing: another
+	// executor may have locked jobs for a moment without taking them.
 	secondLook = 100 * time.Millisecond
-	// recordPause is how often at most the last group is recorded. It matters
-	// only to the next process of that name.
+	// recordPause is the least time between two records of the last group, which
+	// only the next process of that name reads.
 	recordPause = time.Second
-	// kindsTime is how long claims rely on what an earlier one found out about
-	// the kinds of jobs that wait, unless a change is reported.
+	// kindsTime is how long claims reuse the kinds of waiting jobs that an earlier
+	// claim found, unless a change is reported.
 	kindsTime = 100 * time.Millisecond
 )
 
@@ -48,7 +48,7 @@ func (c *claims) due(now time.Time) bool {
 // allRefused delays claims, but no other work.
 func (c *claims) allRefused(now time.Time) { c.hold = now.Add(c.refused.Next()) }
 
-// look asks for a number of claims that may find nothing, the first at once.
+// look plans this many claims, the first at once; they may find nothing.
 func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
 
 // changed says that there may be new jobs.

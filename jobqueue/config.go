@@ -25,8 +25,8 @@ const (
 	DefaultShutdownGrace = 20 * time.Second
 )
 
-// Never stands for the number zero as [Config.RetryLimit] or
-// [Config.MaxInterrupts], since zero itself stands for the default.
+// Never means zero in [Config.RetryLimit] and [Config.MaxInterrupts], where 0 means
+// the default.
 const Never = -1
 
 const (
@@ -49,8 +49,8 @@ type Config struct {
 	// are of high priority and Low of low priority, as long as there are such.
 	// 0: [DefaultHigh] and [DefaultLow].
 	High, Low int
-	// PollInterval is how often an idle executor looks for jobs although nothing
-	// has woken it; it also looks whenever a lease may end, at least once per
+	// PollInterval is how often an idle executor looks for jobs without a
+	// notification. It also looks whenever a lease may end, at least once per
 	// Lease. 0: [DefaultPollInterval].
 	PollInterval time.Duration
 	// Lease is the age of a job's heartbeat beyond which any executor takes the
@@ -67,12 +67,13 @@ type Config struct {
 	RetryLimit int
 	// RetryCap is the longest delay. 0: [DefaultRetryCap].
 	RetryCap time.Duration
-	// MaxInterrupts is how often a job may lose its worker; once more, and it
-	// fails, since it may be what kills them. 0: [DefaultMaxInterrupts];
+	// MaxInterrupts is how often a job may lose its worker. The next time it fails,
+	// since the job itself may kill its workers. 0: [DefaultMaxInterrupts];
 	// [Never]: a job that loses its worker fails.
 	MaxInterrupts int
 	// ShutdownGrace is how long running jobs may go on once the executor stops;
-	// then their contexts are cancelled and they go back to waiting. 0: [DefaultShutdownGrace]; negative: cancelled at once.
+	// then their contexts are cancelled and they go back to waiting.
+	// 0: [DefaultShutdownGrace]; negative: cancelled at once.
 	ShutdownGrace time.Duration
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger

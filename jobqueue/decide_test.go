@@ -27,7 +27,7 @@ func TestDecide(t *testing.T) {
 		"cancelled, permanent":      {Job{}, outcome{err: Permanent(failure), cause: ErrCancelled}, Cancelled, "failure"},
 		"shutdown":                  {Job{Retries: 3}, outcome{err: failure, cause: ErrShutdown}, Waiting, ""},
 		"lease lost":                {Job{Retries: 3, Interrupts: 1}, outcome{err: failure, cause: ErrLeaseLost}, Waiting, ""},
-		"lease lost once too often": {Job{Interrupts: 2}, outcome{err: failure, cause: ErrLeaseLost}, Failed, "interrupted: worker w gave no sign of life for 1s, too often to try again"},
+		"lease lost once too often": {Job{Interrupts: 2}, outcome{err: failure, cause: ErrLeaseLost}, Failed, "interrupted: worker w sent no heartbeat for 1s, too often to try again"},
 	} {
 		c.job.JID, c.job.Worker = "j", "w"
 		end := cfg.decide(c.job, c.o, 0.5)

@@ -16,16 +16,16 @@
 // A claim takes jobs from waiting to running in one step. When it is committed,
 // the executor calls their handlers. (A job that somebody has asked to cancel is
 // cancelled instead.) So the job log has a line "attempt N begins" for every call
-// that a handler ever got. If the reply to a claim is lost, its jobs return to
-// waiting. Every transition is an UPDATE with the state and the worker in its
-// WHERE: who has lost a job cannot change it. All that happens while one
-// transaction commits goes into the next one.
+// of a handler. If the reply to a claim is lost, its jobs return to waiting. Every
+// transition is an UPDATE with the state and the worker in its WHERE, so a worker
+// that has lost a job cannot change it. What happens while one transaction commits
+// is written in the next one.
 //
 // # Leases
 //
-// Jobs in flight carry a heartbeat. One whose heartbeat is older than the lease,
-// and still is a second later, goes back to waiting, by whichever executor notices
-// first, and counts as interrupted. An executor that cannot renew its leases in
+// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a
+// second later, the executor that notices first puts the job back to waiting and
+// counts an interruption. An executor that cannot renew its leases in
 // time ends the contexts of its handlers. Running jobs without a heartbeat, and
 // jobs of unknown states, belong to other kinds of executors and are left alone.
 //
@@ -34,10 +34,10 @@
 //
 // # Jobs that the database refuses
 //
-// A constraint, a trigger or a lock may stop the executor from changing a job. It
-// then finds out which one it is, reports it once ([EventRefused]), gets the other
-// jobs done without it, and tries it again by itself: soon when the queue changes,
-// else ever more rarely.
+// A constraint, a trigger or a lock may stop the executor from changing a job. The
+// executor then finds that job, reports it once ([EventRefused]), and processes the
+// other jobs without it. It retries the job alone: soon after the queue changes,
+// otherwise ever more rarely.
 //
 // The package has no SQL. Package backend declares what it needs of a database;
 // package store implements that.

@@ -17,7 +17,7 @@ const (
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
-	EventTrouble     EventKind = "trouble"     // Err kept the executor from its work; it tries again after Duration
+	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration
 )
 
 // Event is something that happened in an [Executor]. Fields that the kind does

@@ -13,8 +13,8 @@ type gather struct {
 	until time.Time // how long to wait for them
 }
 
-// begun starts a round of n jobs. The wait is no longer than the transaction
-// took that it may save.
+// begun starts a round of n jobs. The wait may save a transaction, so it is no
+// longer than one took.
 func (g *gather) begun(n int, took time.Duration) {
 	g.round++
 	g.fresh = n

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// inbox is what others report to the loop. Reporting never waits.
+// inbox collects what other goroutines report to the loop. Reporting never waits.
 type inbox struct {
 	signal func() // wakes the loop
 
@@ -39,8 +39,8 @@ func (b *inbox) ended(o outcome) {
 	}
 }
 
-// expect says how many jobs may end before the loop needs to know. The loop opens
-// the inbox in time if fewer do.
+// expect lets n jobs end before the loop is woken. If fewer end, the loop opens the
+// inbox when its own wait is over.
 func (b *inbox) expect(n int) {
 	b.mu.Lock()
 	b.expected = n

@@ -11,9 +11,8 @@ import (
 	"github.com/nextrun/nextrun/internal/isolate"
 )
 
-// Jobs that fail alone are tried again after leastAside at first, and ever more
-// rarely down to mostAside; those that somebody has locked at least each
-// mostLocked.
+// Jobs that fail alone are retried after leastAside at first, then ever more rarely,
+// up to mostAside apart; jobs that somebody has locked up to mostLocked apart.
 const (
 	leastAside = time.Second
 	mostAside  = 5 * time.Minute
@@ -22,14 +21,14 @@ const (
 	hurryGap = 2 * time.Second
 	// maxAside bounds the jobs that claims leave out.
 	maxAside = 1000
-	// maxAlone is how many are tried again before the others get their turn.
+	// maxAlone is how many are retried before other work gets its turn.
 	maxAlone = 8
 	// lockedTries is after how many tries a job is reported as locked.
 	lockedTries = 5
 )
 
-// errUnchanged is why a job is set aside that the database finds, but does not
-// change.
+// errUnchanged is the reason for setting aside a job that the database finds, but
+// does not change.
 var errUnchanged = errors.New("the database finds the job, but does not change it; " +
 	"look for a trigger that suppresses the change, and for a jid that is not text")
 
@@ -102,8 +101,8 @@ func (s *aside) add(it item, cause isolate.Cause, now time.Time) bool {
 	return s.refused.Add(it.jid, now)
 }
 
-// isolate gets those of the items done that can be done, and sets the others
-// aside. err is why they could not be done together.
+// isolate syncs those items that can be synced, and sets the others aside. err is
+// why they could not be synced together.
 func (l *loop) isolate(items []item, err error) error {
 	found := isolate.Bisect(l.hard, items, err, isolate.Search[item]{
 		Judge: l.e.store.Judge,
@@ -121,7 +120,7 @@ func (l *loop) isolate(items []item, err error) error {
 	case found.Err == nil:
 	case cause == isolate.Database || l.hard.Err() != nil:
 		return found.Err
-	default: // they fail for the same reason, or the time of the search was over
+	default: // the rest fails for the same reason, or the search ran out of time
 		l.setAside(found.Left, cause, found.Err)
 		if slices.ContainsFunc(found.Left, item.isClaim) {
 			l.claims.allRefused(time.Now())
@@ -133,8 +132,8 @@ func (l *loop) isolate(items []item, err error) error {
 	return nil
 }
 
-// setAside leaves jobs out of the transactions with others, and names those that
-// are new there.
+// setAside keeps jobs out of transactions with others, and reports those that were
+// not set aside before.
 func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 	var named []string
 	for _, it := range items {

@@ -42,7 +42,7 @@ type logBuffer struct {
 	progress int
 	fetched  int // progress as last fetched
 	result   string
-	closed   bool // nobody waits for room any more
+	closed   bool // log waits for room no longer
 	over     bool // the handler has returned
 }
 
@@ -53,7 +53,7 @@ func newLogBuffer(ctx context.Context, notify func(urgent bool)) *logBuffer {
 	return b
 }
 
-// close lets nobody wait any more, since the attempt is to end.
+// close ends all waiting for room, since the attempt is to end.
 func (b *logBuffer) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *logBuffer) fetch() (lines []timedLine, progress int) {
 	return lines, progress
 }
 
-// finish takes no more, and returns the result.
+// finish ends the log and returns the result; later calls are ignored.
 func (b *logBuffer) finish(jid string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

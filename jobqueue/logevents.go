@@ -60,14 +60,14 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 			line.Info("job ended")
 		}
 	case EventLost:
-		line.Warn("job lost to others")
+		line.Warn("job lost: another worker has it, or its lease could not be renewed")
 	case EventInterrupted:
-		line.Warn("job taken back from a worker that gave no sign of life")
+		line.Warn("job taken back: its worker sent no heartbeat")
 	case EventRetried:
-		line.Info("stuck jobs wait again")
+		line.Info("stuck jobs put back to waiting: their retry is due")
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:
-		line.Error("executor cannot go on, retrying")
+		line.Error("executor: database work failed, retrying")
 	}
 }

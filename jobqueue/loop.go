@@ -70,13 +70,13 @@ func (l *loop) run(soft context.Context) []string {
 	}
 }
 
-// readInbox takes in what others have reported.
+// readInbox handles what the handlers and the watcher have reported.
 func (l *loop) readInbox(now time.Time) {
 	m := l.e.inbox.open(now, logPatience)
 	l.agenda.set(readLogs, m.logsAt)
 	for a := range m.logged {
 		if a.phase == lost {
-			a.log.fetch() // nobody will write it
+			a.log.fetch() // and drop it
 		} else {
 			a.fetch(false)
 		}
@@ -91,7 +91,7 @@ func (l *loop) readInbox(now time.Time) {
 	}
 }
 
-// returned decides how a job goes on whose handler has returned.
+// returned decides what follows for a job after its handler has returned.
 func (l *loop) returned(o outcome) {
 	a := o.attempt
 	l.gather.ended(a.round)
@@ -111,7 +111,7 @@ func (l *loop) returned(o outcome) {
 func (l *loop) work(now time.Time) {
 	for _, do := range []func(time.Time) error{l.renew, l.lookOverdue, l.lookCancels, l.retryAlone, l.sync} {
 		if err := do(now); err != nil {
-			if l.hard.Err() == nil { // what was to be done stays to be done
+			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.hold = time.Now().Add(wait)
 				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
@@ -162,7 +162,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// apply does what follows for an attempt from the status of its job.
+// apply updates an attempt by the status of its job in the database.
 func (l *loop) apply(a *attempt, s backend.JobStatus) step {
 	what := a.after(s, l.e.worker)
 	switch what {
@@ -192,15 +192,16 @@ func (l *loop) settle(a *attempt) {
 	l.e.emit(Event{Kind: EventEnded, Job: a.job, State: a.end.To, Err: a.err, Duration: time.Since(a.began)})
 }
 
-// begin calls the handler of a job that was claimed no sooner than at a time.
+// begin calls the handler of a job. The claim began at the time claimed, from which
+// the lease counts.
 func (l *loop) begin(job Job, claimed time.Time) {
-	if old := l.attempts.byJID[job.JID]; old != nil { // somebody took it from us and it came back
+	if old := l.attempts.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
 		l.apply(old, backend.JobStatus{})
 	}
 	a := &attempt{job: job, percent: -1, began: time.Now(), round: l.gather.round}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(l.hard))
 	a.log = newLogBuffer(a.ctx, func(urgent bool) { l.e.inbox.logged(a, urgent) })
-	// A timer, since the loop may be waiting for a database that does not answer.
+	// A timer ends the lease, since the loop may be waiting for the database.
 	a.lease = time.AfterFunc(time.Until(claimed.Add(l.e.cfg.Lease)), func() {
 		if context.Cause(a.ctx) == nil {
 			l.e.emit(Event{Kind: EventLost, Job: a.job})

@@ -13,7 +13,7 @@ func panicked(job *JobContext, p any) error {
 	return fmt.Errorf("panic: %v", p)
 }
 
-// ErrTimeout is the cause of the end of a context that [Timeout] set a limit.
+// ErrTimeout is the cause with which [Timeout] ends a context.
 var ErrTimeout = errors.New("the job took too long")
 
 // Timeout ends the context of the handlers inside it after a time. An error

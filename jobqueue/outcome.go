@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// decide says how a running job goes on after its handler has returned.
+// decide returns the transition of a running job after its handler has returned.
 // random is a number from 0 to 1.
 func (c Config) decide(job Job, o outcome, random float64) backend.Transition {
 	end := backend.Transition{JID: job.JID, From: Running}
@@ -23,7 +23,7 @@ func (c Config) decide(job Job, o outcome, random float64) backend.Transition {
 	case errors.Is(o.cause, ErrLeaseLost):
 		job.State = Running
 		end = c.judge(job)
-		end.Lease = 0 // it is the worker itself that says so
+		end.Lease = 0 // the worker itself ends it, whatever the heartbeat
 		return end
 	case errors.Is(o.cause, ErrCancelled):
 		end.To = Cancelled

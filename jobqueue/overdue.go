@@ -25,19 +25,19 @@ type suspect struct {
 	tries     int // to take it back
 }
 
-// suspicion is how long the heartbeat of a job must stay old before it is taken
-// from its worker. It gives a healthy worker time to renew a lease that it could
-// not renew: because somebody had the row locked, or because the clock leapt.
+// suspicion is how long the heartbeat of a job must stay old before the job is taken
+// from its worker. Meanwhile a healthy worker can renew a lease that it could not
+// renew in time because the row was locked or the clock jumped.
 func (c Config) suspicion() time.Duration { return min(time.Second, c.Heartbeat) }
 
-// lookOverdue takes jobs back from dead workers, makes stuck jobs wait again, and
-// polls. If that fails, nothing else is put off.
+// lookOverdue takes jobs back from dead workers, puts stuck jobs back to waiting, and
+// polls. Its failure delays no other work.
 func (l *loop) lookOverdue(now time.Time) error {
 	if !l.agenda.due(lookOverdue, now) {
 		return nil
 	}
-	// First, so that no job in flight looks dead although the clock has leapt.
-	if !l.agenda.at[renew].Equal(now.Add(l.e.cfg.Heartbeat)) { // else it was done just now
+	// First renew, so that no job in flight looks dead after a jump of the clock.
+	if !l.agenda.at[renew].Equal(now.Add(l.e.cfg.Heartbeat)) { // otherwise renewed in this round
 		l.agenda.set(renew, now)
 		if err := l.renew(now); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (l *loop) lookOverdue(now time.Time) error {
 	return nil
 }
 
-// takeBack returns when to look again.
+// takeBack returns how long to wait before the next look.
 func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
 		Lease: l.e.cfg.Lease, Limit: overdueLimit, Except: l.aside.notDue(now),
@@ -121,7 +121,7 @@ func (l *loop) tookBack(items []item) int {
 	return interrupted + retried
 }
 
-// judge returns the transition of a job that nobody has any more: its lease has
+// judge returns the transition of a job that has no worker any more: its lease has
 // ended, or its retry is due.
 func (c Config) judge(job Job) backend.Transition {
 	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: Waiting}
@@ -132,7 +132,7 @@ func (c Config) judge(job Job) backend.Transition {
 		return t
 	}
 	t.Lease, t.Interrupted = c.Lease, job.State == Running
-	message := "interrupted: worker " + job.Worker + " gave no sign of life for " + c.Lease.Round(time.Second).String()
+	message := "interrupted: worker " + job.Worker + " sent no heartbeat for " + c.Lease.Round(time.Second).String()
 	switch {
 	case !job.Cancel.IsZero():
 		t.To, t.Result = Cancelled, "cancelled; "+message

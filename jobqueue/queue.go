@@ -22,8 +22,8 @@ var (
 	ErrForeign = errors.New("the job belongs to another kind of executor")
 )
 
-// OverlapError is returned by Submit and Retry where a second pending job of a
-// tracker would come about whose jobs are single.
+// OverlapError is returned by Submit and Retry if a tracker, whose jobs are single,
+// would get a second pending job.
 type OverlapError struct {
 	Tracker string
 	JID     string // the pending job

@@ -15,7 +15,7 @@ const (
 	cancelPause    = 100 * time.Millisecond
 )
 
-// renew renews the leases, and learns what was lost or cancelled.
+// renew renews the leases, and finds out which jobs were lost or cancelled.
 func (l *loop) renew(now time.Time) error {
 	if !l.agenda.due(renew, now) {
 		return nil
@@ -44,8 +44,8 @@ func (l *loop) renew(now time.Time) error {
 	return err
 }
 
-// beat renews the leases of some jobs. Rows that somebody has locked are tried
-// again soon: others wait for that before they take the job.
+// beat renews the leases of some jobs. Rows that somebody has locked are retried
+// within the time of suspicion, in which others do not take the job yet.
 func (l *loop) beat(jids []string, brief bool) error {
 	asked := time.Now()
 	list, err := l.e.store.Beat(l.hard, l.e.worker, jids, brief)

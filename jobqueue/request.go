@@ -15,8 +15,8 @@ const (
 	maxSyncBytes = 4 * maxLineBytes
 )
 
-// item is what a request has of one job: what its attempt has to say, or that it
-// is to be claimed, or a transition of a job that is not in flight here.
+// item is the part of a request about one job: the report of its attempt (log,
+// progress, end), its claim, or a transition of a job that is not in flight here.
 type item struct {
 	jid        string
 	attempt    *attempt
@@ -33,7 +33,7 @@ func (it item) job() Job {
 	return Job{JID: it.jid}
 }
 
-// ready lists the attempts that have something to write, sorted, but those that
+// ready lists the attempts that have something to write, sorted, except those that
 // are set aside.
 func ready(as *attempts, s *aside) []item {
 	var items []item

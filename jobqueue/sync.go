@@ -8,7 +8,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// sync writes what attempts have to say, and claims jobs.
+// sync writes the reports of attempts, and claims jobs.
 func (l *loop) sync(now time.Time) error {
 	if now.Before(l.agenda.hold) || l.gather.waits(now) {
 		return nil
@@ -26,8 +26,8 @@ func (l *loop) sync(now time.Time) error {
 	return l.deliver(items, c, now)
 }
 
-// deliver syncs items and a claim. If that fails for a reason that may lie in one
-// of the jobs, it gets the others done and sets that one aside.
+// deliver syncs items and a claim. If that fails and a job may be to blame, it syncs
+// the other jobs and sets that one aside.
 func (l *loop) deliver(items []item, c backend.Claim, now time.Time) error {
 	q := request(l.e.worker, items, now)
 	q.Claim = c
@@ -51,7 +51,7 @@ func (l *loop) deliver(items []item, c backend.Claim, now time.Time) error {
 	return l.isolate(items, err)
 }
 
-// send carries a request out and takes in the result. If it fails, chosen are the
+// send carries out a request and applies the result. If it fails, chosen are the
 // jobs that it tried to claim.
 func (l *loop) send(q backend.Request) (chosen []string, err error) {
 	asked := time.Now()
@@ -130,8 +130,8 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	}
 }
 
-// giveBack returns the jobs of a claim whose reply was lost. If that fails for a
-// reason that lies in one of them, they are taken back when their lease ends.
+// giveBack returns the jobs of a claim whose reply was lost. If it fails because of
+// one of these jobs, they are taken back when their lease ends.
 func (l *loop) giveBack(now time.Time) error {
 	if !l.claims.replyLost {
 		return nil

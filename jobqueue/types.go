@@ -2,7 +2,7 @@ package jobqueue
 
 import "github.com/nextrun/nextrun/jobqueue/backend"
 
-// Types that a database handles, too; package backend has their fields.
+// Types that stores use too; package backend has their fields.
 type (
 	// Job is a row of the table job.
 	Job = backend.Job

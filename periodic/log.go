@@ -19,7 +19,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventCleared:
 		log.WithField("marks", e.Count).Info("stale marks cleared")
 	case EventError:
-		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler failed; trying again")
+		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler: database work failed, retrying")
 	case EventSplit:
 		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")
 	case EventAside:

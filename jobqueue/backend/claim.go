@@ -19,7 +19,7 @@ type Claim struct {
 	Name      string   // record the last group for the worker of this name, without boot id; empty: do not
 	Turn      Turn
 	High, Low int    // the counting scheme; both at least 1
-	Kinds     []Kind // only these, which a claim just before has found; none: find out
+	Kinds     []Kind // only these, which an earlier claim found just now; none: find them
 }
 
 // Turn says whose turn it is.
@@ -28,8 +28,8 @@ type Turn struct {
 	Phase int    // in the counting scheme: phases 0 to High-1 of each High+Low prefer high priority
 }
 
-// Kind is what jobs have in common among which only their age counts, besides
-// having a high priority or not.
+// Kind is a group and task. Among waiting jobs of one kind, only priority (high or
+// low) and age decide which is claimed first.
 type Kind struct {
 	Group string
 	Task  string

@@ -6,6 +6,5 @@
 // Programs that embed nextrun do not need this package: jobqueue has names of
 // its own for the types that they use, such as jobqueue.Job.
 //
-// An executor says in a [Request] what it wants done, and gets a [Result].
-// A request is data; so is all that the two say to each other.
+// An executor sends a [Request] and gets a [Result]. Both are plain data.
 package backend

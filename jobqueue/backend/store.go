@@ -42,7 +42,7 @@ type Request struct {
 	Lines       []Line     // for the job log, in order; dropped if the job is gone
 	Progress    []Progress // of running jobs
 	Transitions []Transition
-	ReplyLost   bool     // an earlier claim may have succeeded: what the worker has besides InFlight goes back to waiting
+	ReplyLost   bool     // an earlier claim may have succeeded: jobs of the worker other than InFlight go back to waiting
 	InFlight    []string // with ReplyLost: the worker's jobs
 	Claim       Claim
 	Brief       bool // somebody holds a lock: wait for locks for a few milliseconds only
@@ -72,7 +72,7 @@ type Progress struct {
 // job that somebody asked to cancel does not go to waiting or stuck.
 type Transition struct {
 	JID         string
-	Worker      string        // who has the job; empty: nobody
+	Worker      string        // who has the job; empty: no worker
 	From, To    State         // From is scheduled, running or stuck
 	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
 	Result      string        // for the column result

@@ -41,7 +41,7 @@ type CommandConfig struct {
 	// variables about the job go before them.
 	Env []string
 	// Without names variables of this process that the program does not get, such
-	// as those that hold secrets. Env may set them all the same.
+	// as those that hold secrets. Env may still set them.
 	Without []string
 	// Dir is the working directory. Empty: this process's.
 	Dir string
@@ -73,10 +73,9 @@ func (c CommandConfig) validate() error {
 	return nil
 }
 
-// Command returns a handler that runs a program in a process group of
-// its own, which is ended as a whole: by SIGTERM on timeout, cancellation and
-// shutdown, by SIGKILL after KillGrace, and in any case once the program itself
-// has ended. On Linux the program, though not what it has started, is killed with
+// Command returns a handler that runs a program in a new process group. The group
+// gets SIGTERM on timeout, cancellation and shutdown, SIGKILL after KillGrace, and
+// in any case SIGKILL once the program itself has ended. On Linux the program, though not what it has started, is killed with
 // this process; elsewhere it goes on if this process is killed. An exit code other
 // than 0 is an error; a program that cannot be started fails the job at once, unless
 // the system was short of processes, files or memory.

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup starts the program in a process group of its own, whose id is the
-// program's.
+// ownGroup starts the program in a new process group, whose id is the program's.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func terminateGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGTERM) }

@@ -39,7 +39,7 @@ func (l *loop) tryAlone() {
 	}()
 }
 
-// triedAlone takes in the answer to such a claim.
+// triedAlone handles the answer to the claim of tryAlone.
 func (l *loop) triedAlone(a attempt) {
 	topic := l.trying
 	l.trying = ""

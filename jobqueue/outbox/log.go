@@ -25,6 +25,6 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 	case NoticePruned:
 		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
 	case NoticeTrouble:
-		log.WithError(n.Err).WithField("while", n.Doing).Error("events: the database cannot be used; trying again")
+		log.WithError(n.Err).WithField("while", n.Doing).Error("events: database work failed, retrying")
 	}
 }

@@ -108,7 +108,8 @@ func (l *loop) sleep(wait time.Duration) {
 	}
 }
 
-// collect takes in the other workers that have ended: one claim replaces them all.
+// collect handles the other workers that have ended, so that one claim replaces them
+// all.
 func (l *loop) collect() {
 	for {
 		select {
@@ -162,8 +163,8 @@ func (l *loop) claim(count int) Claim {
 	}
 }
 
-// shuffled keeps as many topics as is sensible, in an order of its own: relays
-// that listed the same topics would otherwise all claim the same ones.
+// shuffled keeps a limited number of topics, in random order: relays that listed the
+// same topics would otherwise all claim the same ones first.
 func (r *Relay) shuffled(ready []string) []string {
 	ready = ready[:min(len(ready), readyPerWorker*r.cfg.Concurrency)]
 	rand.Shuffle(len(ready), func(i, j int) { ready[i], ready[j] = ready[j], ready[i] })

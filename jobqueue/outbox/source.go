@@ -46,8 +46,8 @@ type Source interface {
 // Pruner is a [Source] whose published messages can be removed.
 type Pruner interface {
 	// Prune removes up to limit messages that were published before an age, and
-	// up to limit events that are older than another age and that nobody still
-	// has to read. An age of 0 keeps all. It returns what it removed, also
+	// up to limit events that are older than another age and that all groups
+	// have read. An age of 0 keeps all. It returns what it removed, also
 	// beside an error about rows that cannot be removed.
 	Prune(ctx context.Context, messages, events time.Duration, limit int) (Pruned, error)
 }
@@ -74,8 +74,8 @@ type Claim struct {
 	// Among are the only topics to claim, from an earlier Claimed.Ready, so that
 	// not all topics are listed for each one that is claimed. nil: list them.
 	Among []string
-	// Alone says that the topic in Among was held up before: do for it all that
-	// is to do, and wait for locks for a few milliseconds only.
+	// Alone means that the topic in Among was held up before: handle it completely,
+	// and wait for locks for a few milliseconds only.
 	Alone bool
 }
 

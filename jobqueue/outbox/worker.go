@@ -44,8 +44,8 @@ func (w *worker) work(b *Batch, asked time.Time) {
 	}
 }
 
-// publish hands a batch over, for three quarters of the lease at most, so that
-// there is time to record it.
+// publish hands a batch over. It takes at most three quarters of the lease, so that
+// time is left to record the batch.
 func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	ctx, cancel := context.WithDeadline(w.working, asked.Add(w.cfg.Lease*3/4))
 	defer cancel()
@@ -76,7 +76,7 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	return s
 }
 
-// report tells of a batch that was recorded.
+// report notifies of a batch that was recorded.
 func (w *worker) report(s Settlement, took time.Duration) {
 	if len(s.Accepted) > 0 {
 		w.notify(Notice{Kind: NoticePublished, Topic: s.Lease.Topic, Count: len(s.Accepted), Took: took})

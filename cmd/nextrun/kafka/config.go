@@ -52,7 +52,7 @@ type Config struct {
 	// below the lease of the relay. 0: DefaultTimeout.
 	Timeout time.Duration
 	// MaxBytes is the greatest size of a batch of records, and so of an event;
-	// brokers have a bound of their own. 0: DefaultMaxBytes.
+	// brokers have their own bound. 0: DefaultMaxBytes.
 	MaxBytes int32
 	// CreateTopics asks the brokers to create topics that do not exist.
 	CreateTopics bool

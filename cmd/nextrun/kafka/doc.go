@@ -9,7 +9,7 @@
 // protocol binding 1.0.2).
 //
 // The producer is idempotent and waits for all in-sync replicas: its own retries
-// neither repeat nor reorder records. A batch that is not acknowledged in time
-// is given up together with the producer, so that nothing of it is sent later,
-// behind what another relay publishes meanwhile; it is published again then.
+// neither repeat nor reorder records. If a batch is not acknowledged in time, the
+// publisher closes the producer, so that no record of the batch is sent later, after
+// records of another relay. The relay then publishes the batch again.
 package kafka

@@ -65,8 +65,8 @@ func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, er
 }
 
 // produce returns how many of the first records were acknowledged, and why the
-// next was not; otherwise is why there is no next. What does not fit into one
-// batch waits for what comes before it, which may be refused.
+// next was not. If all were, it returns the error otherwise. Records that do not fit
+// into one batch wait for those before them, which may be refused.
 func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwise error) (int, error) {
 	done, alone := 0, false
 	for done < len(records) {
@@ -82,7 +82,7 @@ func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwis
 		switch {
 		case err == nil:
 		case n > 1 && isTooLarge(err):
-			alone = true // the batch was, which says nothing of the event
+			alone = true // the batch was too large; the events may not be
 		default:
 			return done, p.verdict(err)
 		}
@@ -131,8 +131,8 @@ func (p *Publisher) connect() (*kgo.Client, error) {
 	return p.client, nil
 }
 
-// giveUp ends a client with all that it has not sent: what was given up must
-// not be sent once the next relay is at work.
+// giveUp closes a client and drops what it has not sent: nothing of it may be sent
+// after another relay has begun to publish.
 func (p *Publisher) giveUp(client *kgo.Client) {
 	p.mu.Lock()
 	if p.client == client {
