@@ -50,8 +50,8 @@ const lockID int64 = 0x6e65787472756e // "nextrun"
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
 
-// ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the schema is missing or
-// older than this program needs.
+// ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the
+// schema is missing or older than this program needs.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
 // Dialect names a database system by its folder of SQL files.

@@ -38,9 +38,9 @@ func expected(dialect Dialect) (snapshot, error) {
 }
 
 // Snapshot describes the schema of a database in which nextrun has created all
-// its tables, for comparison with others. It is a part of [Migrator.Check] that
-// only `make snapshot` needs. A second database, in which nextrun has found all
-// tables that it may find, tells which objects it makes only in tables of its own.
+// its tables. Only `make snapshot` calls it; [Migrator.Check] compares databases
+// with the result. found is a second database, in which all tables that may exist
+// before nextrun did exist. What it lacks, nextrun makes only in its own tables.
 func (m *Migrator) Snapshot(ctx context.Context, found *Migrator) ([]byte, error) {
 	s, err := m.describe(ctx)
 	if err != nil {

@@ -53,8 +53,8 @@ func (db *DB) Version(ctx context.Context) (string, error) { return db.db.Versio
 func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
 
 // ClockSkew is how far the database's clock is ahead of the host's, as last
-// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
-// that a query takes.
+// measured; 0 on SQLite, which uses the host's. Its error is at most half the
+// time that a query takes.
 func (db *DB) ClockSkew() time.Duration { return db.db.ClockSkew() }
 
 // Migrator returns the migrations of this database.

@@ -15,8 +15,8 @@ type Server struct {
 	url    string
 }
 
-// PostgresServer starts a server that is removed when the test ends. It takes
-// no heed of NEXTRUN_TEST_POSTGRES, because that server may have other users.
+// PostgresServer starts a server that is removed when the test ends. It ignores
+// NEXTRUN_TEST_POSTGRES, because that server may have other users.
 // Use it only to stop and start; [PostgresURL] is a second faster.
 func PostgresServer(t testing.TB) *Server {
 	t.Helper()
@@ -41,7 +41,7 @@ func PostgresServer(t testing.TB) *Server {
 func (s *Server) URL() string { return s.url }
 
 // Stop ends the server at once, as a crash would: connections break,
-// transactions in hand are lost, committed ones are not. It returns when
+// transactions in flight are lost, committed ones are not. It returns when
 // connections are refused.
 func (s *Server) Stop() {
 	s.t.Helper()

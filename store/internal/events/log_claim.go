@@ -43,11 +43,12 @@ func (l Log) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) 
 	return claimed, nil
 }
 
-// allTopics stands for the topics that a group has not begun to read.
+// allTopics is the topic of an offset that covers the topics which a group has not
+// begun to read.
 const allTopics = "*"
 
-// join records that there is a group that reads topics, all if topics is nil, so
-// that [Outbox.Prune] keeps for it events of topics that are new.
+// join records that the group reads topics, all of them if topics is nil. So
+// [Outbox.Prune] keeps events of new topics for it.
 func (l Log) join(ctx context.Context, topics []string) error {
 	if topics == nil {
 		topics = []string{allTopics}

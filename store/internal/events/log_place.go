@@ -32,9 +32,10 @@ type placing struct {
 	more       bool            // there are more events to place
 }
 
-// placeEvents gives events of topics their positions, of all topics but except
-// if topics is nil. It does not wait for a topic in which somebody has rows
-// locked; brief makes it wait even less. Nothing is written where all have theirs.
+// placeEvents gives events of topics their positions; if topics is nil, those of all
+// topics but except. It waits only briefly for a topic in which somebody has rows
+// locked; with brief it waits even less. If all events have positions it writes
+// nothing.
 //
 // Positions are given to what has been committed, in the order of appending,
 // while the topic's row is locked. So they are committed in their own order,

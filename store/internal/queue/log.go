@@ -8,8 +8,8 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// ofJobsThere returns the lines of jobs that are there.
-func (tx jobTx) ofJobsThere(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
+// linesOfKnownJobs returns the lines whose jobs exist.
+func (tx jobTx) linesOfKnownJobs(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -29,8 +29,8 @@ func (tx jobTx) ofJobsThere(ctx context.Context, lines []backend.Line) ([]backen
 	return slices.DeleteFunc(slices.Clone(lines), func(line backend.Line) bool { return !isThere[line.JID] }), nil
 }
 
-// insertLines adds lines of jobs that are there. The counter goes on from the
-// last one of the job.
+// insertLines adds lines, all of jobs that exist. The counter of each line follows
+// the last one of its job.
 func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
 	if len(lines) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 	var result backend.Result
 	err := s.db.UpdateWithin(ctx, patience(q.Brief), func(outer *sqldb.Tx) (err error) {
 		tx := jobTx{outer}
-		lines, err := tx.ofJobsThere(ctx, q.Lines)
+		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {
 			return err
 		}

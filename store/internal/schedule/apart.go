@@ -10,19 +10,20 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// A scheduler leaves tasks out by their keys: ids in hexadecimal, which can be
-// read and written whatever bytes an id holds. In a PostgreSQL database of the
-// encoding SQL_ASCII an id need not be valid text.
+// A scheduler leaves tasks out by their keys, which are their ids in hexadecimal.
+// In a PostgreSQL database of the encoding SQL_ASCII an id need not be valid text;
+// its key always is.
 
-// byKeys are the ids of keys as a subquery, for the given placeholder.
+// byKeys is a subquery for the ids of keys, with its one parameter.
 func (tx schedulerTx) byKeys(placeholder int, keys []string) (query string, param any, err error) {
 	r, err := tx.Texts(placeholder, keys)
 	return `(SELECT ` + tx.SQL().FromKey("v.value") + ` FROM ` + r.SQL + ` AS v)`, r.Param, err
 }
 
-// but is the condition that leaves tasks out, for the columns of an alias such as
-// "q.". It appends its parameters to args.
-func (tx schedulerTx) but(without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+// leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
+// it with the alias of periodic_task, such as "q.". all is args with the parameters
+// of the condition.
+func (tx schedulerTx) leavingOut(without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
 		ids, param, err := tx.byKeys(len(args)+1, without.Keys)
@@ -45,7 +46,7 @@ func (tx schedulerTx) but(without backend.Apart, args []any) (condition func(ali
 	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
 }
 
-// Candidates reads nothing but keys, so that no value of a row can make it fail.
+// Candidates implements [backend.Store]. It reads only keys, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
 	err = s.db.View(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
@@ -61,8 +62,8 @@ func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, 
 	return keys, nil
 }
 
-// versions returns a text for each task that changes when a user edits the row.
-// Of long args it sees the beginning and the length.
+// versions returns, by key, a text that changes when a user edits the task's row. Of
+// long args it includes the beginning and the length only.
 func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]string, error) {
 	ids, param, err := tx.byKeys(1, keys)
 	if err != nil {

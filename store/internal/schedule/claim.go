@@ -12,8 +12,9 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// claimColumns are the columns of periodic_task that a claim reads: all but args,
-// which may be large, and those that it knows. taskColumns are all but args.
+// claimColumns are the columns of periodic_task that a claim reads. It leaves out
+// args, which may be large, and the columns whose values it knows. taskColumns are
+// all columns but args.
 const (
 	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
 	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, problem`
@@ -72,11 +73,12 @@ func (r taskRow) task() periodic.Task {
 	return t
 }
 
-// candidates are the tasks that a claim may mark, as CTEs and as the union of
-// their ids.
+// candidates is SQL for the tasks that a claim may mark: CTEs, and a query for the
+// ids in all of them.
 type candidates struct{ with, union string }
 
-// candidates appends its parameters to args.
+// candidates returns args with the parameters of the SQL. With lock, the SQL also
+// locks the tasks.
 func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
@@ -116,19 +118,20 @@ func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candid
 	return found, args, nil
 }
 
-// chosen is the condition of a claim on its tasks, as [schedulerTx.but].
+// chosen is the condition of a claim on its tasks, like
+// [schedulerTx.leavingOut].
 func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias string) string, all []any, err error) {
-	but, args, err := tx.but(c.Without, args)
+	rest, args, err := tx.leavingOut(c.Without, args)
 	if err != nil || c.Only == nil {
-		return but, args, err
+		return rest, args, err
 	}
 	ids, param, err := tx.byKeys(len(args)+1, c.Only)
-	return func(alias string) string { return but(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
+	return func(alias string) string { return rest(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
-	// A mark that a crash of the server loses is a mark that nobody holds: the
-	// fence of the submit transaction sees to the rest.
+	// If the server crashes and loses the marks, the submit transaction finds that
+	// they are gone, and drops the tasks.
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 		tasks[i] = r.task()
 	}
 	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
-		// What earlier batches took is at the front, and in the way of the next.
+		// Rows of tasks that earlier batches took fill the front of periodic_ready.
 		if _, err := tx.forgetReady(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}

@@ -19,9 +19,9 @@ func NewJobSink(db *sqldb.DB) JobSink { return JobSink{db} }
 // CopiesArgs implements [backend.ArgsCopier].
 func (JobSink) CopiesArgs() {}
 
-// Pending implements [periodic.Submitter]. It looks up each tracker by itself:
-// for all at once PostgreSQL may rather read all pending jobs, of which its
-// statistics need not know.
+// Pending implements [periodic.Submitter]. Its query looks up one tracker after the
+// other: for all at once PostgreSQL, whose statistics may be old, might read all
+// pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
 	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
 	if err != nil {
@@ -58,8 +58,8 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	return pending, rows.Err()
 }
 
-// Submit implements [periodic.Submitter]. The jobs have been submitted at the
-// same time, in the same transaction.
+// Submit implements [periodic.Submitter]. All jobs of a batch have the same
+// Submitted, so the first one's is written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
 	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {

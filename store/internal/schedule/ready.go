@@ -9,25 +9,25 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// The triggers add a row to periodic_ready whenever the queued ticks of a task
-// may have nothing to wait for any more, so that a look for them does not read
-// all that wait. A row that turns out to be nothing is deleted; one of a task
-// that is disabled, blocked, marked or locked is kept, as is one whose tick is to
-// replace a job that could not be asked to end.
+// Triggers add a row to periodic_ready whenever the wait of a task's queued ticks
+// may be over, so that nobody has to read all queued ticks. If the wait is not
+// over, the row is stale and [Store.Tend] or a claim deletes it. It keeps the rows
+// of tasks that are disabled, blocked, marked or locked, and those whose tick is to
+// replace a job that could not be cancelled yet, since its row was locked.
 
 // waitsForNothing is true for a row r of periodic_ready whose task has a queued
-// tick and no job that is not final. OFFSET keeps PostgreSQL from making a join
-// of it, which may well begin with all queued ticks.
+// tick and no pending job. Without OFFSET PostgreSQL may turn it into a join that
+// begins with all queued ticks.
 const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
 	AND NOT EXISTS (SELECT 1 FROM job AS j
 		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0))`
 
-// readyQueued are the tasks q whose queued ticks can be taken, without those
-// that a problem blocks, by the first rows of periodic_ready: stale ones, of
-// which there may be very many, are then read once, when they are deleted. CASE hides the conditions from PostgreSQL, which would
-// begin with all tasks where it thinks that few meet them; CROSS JOIN keeps
-// SQLite from it.
+// readyQueued are the tasks q whose queued ticks can be taken, without those that a
+// problem blocks. It looks at the first rows of periodic_ready only: there may be
+// very many stale ones. Both databases might begin with all tasks if they expect
+// few of them to meet the conditions. On PostgreSQL CASE prevents that, on SQLite
+// CROSS JOIN.
 const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
 	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '` + task.WarningPrefix + `') NOT LIKE '` + task.WarningPrefix + `%'
@@ -35,8 +35,8 @@ const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.i
 	AND ` + waitsForNothing
 
 // notAsked is true for a row r of periodic_ready whose task has a queued tick that
-// is to replace a job, and nobody has asked for the end of any: somebody else had
-// its row locked then.
+// is to replace a job, and no job of the task has been asked to end, since somebody
+// had its row locked.
 const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 		WHERE q.id = r.task_id AND q.overlap = 'replace' AND q.enabled LIMIT 1 OFFSET 0)
 	AND EXISTS (SELECT 1 FROM periodic_tick AS k
@@ -50,8 +50,7 @@ const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 // isStale is true for a row r of periodic_ready whose task has nothing ready.
 const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 
-// maxForget is the greatest number of rows of periodic_ready that one call of
-// Tend looks at to delete them.
+// maxForget is how many rows of periodic_ready one call of Tend checks at most.
 const maxForget = 5_000
 
 // Tend implements [backend.Store].
@@ -96,7 +95,7 @@ func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error)
 		tx.SQL().LockRows+`)`, first)
 }
 
-// askAgain asks the jobs to end that a queued tick is to replace.
+// askAgain cancels the jobs that a queued tick is to replace.
 func (tx schedulerTx) askAgain(ctx context.Context) error {
 	var jids []string
 	err := tx.Select(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
@@ -110,8 +109,8 @@ func (tx schedulerTx) askAgain(ctx context.Context) error {
 	return err
 }
 
-// findReady looks at all queued ticks, for what changed jobs without triggers,
-// such as restoring a backup.
+// findReady looks at all queued ticks, because jobs may have changed without
+// triggers, such as when a backup was restored.
 func (tx schedulerTx) findReady(ctx context.Context) error {
 	_, err := tx.Exec(ctx, `INSERT INTO periodic_ready (task_id)
 		SELECT r.task_id FROM (SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued') AS r

@@ -96,13 +96,13 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 
 func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
-	but, args, err := tx.but(without, args)
+	rest, args, err := tx.leavingOut(without, args)
 	if err != nil {
 		return found, err
 	}
 	err = tx.First(ctx, &found, `SELECT
-		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+but("")+`) AS due,
-		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+but("")+`) AS next,
+		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+rest("")+`) AS due,
+		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		EXISTS (SELECT 1 FROM periodic_ready) AS ready,
 		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
 		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,

@@ -8,31 +8,30 @@ import (
 	"github.com/nextrun/nextrun/migrations"
 )
 
-// dialect is what differs between the databases. It answers questions and runs
-// no logic.
+// dialect is where the databases differ. It answers questions and runs no logic.
 type dialect interface {
 	// words are the differences that are plain text.
 	words() Words
 	// rebind turns the placeholders $1, $2, ... into the driver's.
 	rebind(query string) string
-	// clock is the current time as SQL, moved by the difference of the parameter
-	// $at to the parameter $now, which is the transaction's now. PostgreSQL reads
-	// its clock when the expression is evaluated: after the wait for a row, not
-	// before. On SQLite nobody else can write meanwhile, and $at is good enough.
+	// clock is SQL for the current time plus ($at - $now), where now and at number
+	// two parameters and $now is the transaction's now. PostgreSQL reads its clock
+	// when it evaluates the expression: after the wait for a row, not before. On
+	// SQLite nobody else can write meanwhile, so $at is good enough.
 	clock(now, at int) string
-	// table is a table expression with the given columns over the one parameter
-	// $n, which encode makes of rows.
+	// table is a table expression with these columns that unpacks parameter $n;
+	// encode packs rows into that parameter.
 	table(n int, columns []Field) string
 	encode(columns []Field, n int, values func(i int) []any) (string, error)
-	// firstRows joins to each row before it, as c, the first rows of a table by a
-	// correlated condition; they are locked, and those locked by others passed
-	// over.
+	// firstRows is a join, aliased c, of the rows before it with the first rows of
+	// a table that meet a correlated condition. It locks them, and passes over
+	// those that others have locked.
 	firstRows(table, condition, order, limit string) string
-	// class returns the sentinel error that a driver's error stands for, nil if
-	// it is unknown. It is the only place that knows the driver's codes.
+	// class returns the sentinel error for a driver's error, nil if it is unknown.
+	// Only class knows the driver's codes.
 	class(err error) error
-	// watch calls wake whenever something that the topics stand for may have
-	// changed, until ctx ends. A failure is reported and retried.
+	// watch calls wake whenever rows of these topics may have changed, until ctx
+	// ends. It reports failures, and retries.
 	watch(ctx context.Context, topics []Topic, wake func(), report func(error))
 }
 
@@ -42,8 +41,8 @@ type Words struct {
 	// others have locked are passed over. It is empty where a transaction holds
 	// the whole file.
 	LockRows string
-	// ShareRows is appended to a SELECT whose rows must not be changed by others
-	// until the transaction ends: a plain read would let it commit after that.
+	// ShareRows is appended to a SELECT whose rows nobody else may change until the
+	// transaction ends. After a plain read they could change before its commit.
 	ShareRows string
 	// Greatest and Least name the functions of several arguments.
 	Greatest, Least string
@@ -58,8 +57,8 @@ type Words struct {
 	// transaction: $1 of a statement, $2 for locks, $3 when idle, in milliseconds.
 	// They are empty where the host's clock counts and there are no timeouts.
 	now, begin string
-	// asyncCommit has the commit of a transaction return before it is durable;
-	// empty where the database cannot do that.
+	// asyncCommit makes the commit of a transaction return before it is durable;
+	// empty if the database cannot do that.
 	asyncCommit string
 	collate     string // behind a text that is compared byte by byte
 	// key and fromKey turn the text {} into hexadecimal and back.

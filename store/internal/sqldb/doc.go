@@ -1,7 +1,8 @@
 // Package sqldb is the connection to a database, PostgreSQL or SQLite. It knows
 // no table of nextrun.
 //
-//	open.go, url.go       Open, its options, and URLs without their secrets
+//	open.go, options.go   Open and its options
+//	url.go                database URLs, shown without their secrets
 //	tx.go, scan.go        transactions: one now each, statements, rows as structs
 //	errors.go             the sentinel errors, which each statement's error wraps
 //	records.go            many rows as one parameter of a statement

@@ -97,13 +97,13 @@ func (db *DB) SQL() Words { return db.words }
 // Rebind turns the placeholders $1, $2, ... into the driver's.
 func (db *DB) Rebind(query string) string { return db.dialect.rebind(query) }
 
-// Clock is the current time as SQL, as it is when the expression is evaluated,
-// moved by the difference of the parameter $at to the parameter $now, which is
-// the transaction's now.
+// Clock is SQL for the current time, read when the expression is evaluated, plus
+// ($at - $now), where now and at number two parameters and $now is the
+// transaction's now.
 func (db *DB) Clock(now, at int) string { return db.dialect.clock(now, at) }
 
-// Watch calls wake whenever something that the topics stand for may have
-// changed, until ctx ends. A failure is reported, and retried.
+// Watch calls wake whenever rows of these topics may have changed, until ctx
+// ends. It reports failures, and retries.
 func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
 	db.dialect.watch(ctx, topics, wake, report)
 }

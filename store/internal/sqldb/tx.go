@@ -135,7 +135,7 @@ func (db *DB) In(tx jobqueue.DBTX, now time.Time) *Tx { return &Tx{tx: tx, db: d
 // DB is the database of the transaction.
 func (tx *Tx) DB() *DB { return tx.db }
 
-// DBTX is the transaction for those who bring statements of their own.
+// DBTX is the bare transaction, for callers with their own statements.
 func (tx *Tx) DBTX() jobqueue.DBTX { return tx.tx }
 
 // SQL are the words in which the databases differ.
@@ -146,8 +146,9 @@ func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
 	return tx.db.Texts(placeholder, values)
 }
 
-// FirstRows joins to each row before it, as c, the first rows of a table by a
-// correlated condition; they are locked, and those locked by others passed over.
+// FirstRows is a join, aliased c, of the rows before it with the first rows of a
+// table that meet a correlated condition. It locks them, and passes over those
+// that others have locked.
 func (tx *Tx) FirstRows(table, condition, order, limit string) string {
 	return tx.db.dialect.firstRows(table, condition, order, limit)
 }
