@@ -36,8 +36,8 @@ func (e *OverlapError) Error() string {
 }
 
 // Queue puts jobs into the queue, watches and changes them. It is safe for
-// concurrent use. Each method is a transaction of its own, unless the queue is
-// one that [Queue.In] returned.
+// concurrent use. Each method runs in its own transaction, unless [Queue.In]
+// returned the queue.
 type Queue struct{ store backend.QueueStore }
 
 // NewQueue returns the queue of a database: NewQueue(db.Jobs()).

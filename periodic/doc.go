@@ -4,7 +4,7 @@
 // A row of the table periodic_task says what to submit and when. A [Scheduler]
 // runs in any number of processes on one database; each of them
 //
-//  1. clears stale marks at startup: those of its own name, and all that have
+//  1. clears stale marks at startup: those with its name, and all that have
 //     expired;
 //  2. claims the earliest due tasks by marking them, and commits, so that the
 //     others pass them over;

@@ -11,7 +11,7 @@ import (
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
-// is safe for concurrent use. Each method is a transaction of its own, unless
+// is safe for concurrent use. Each method runs in its own transaction, unless
 // [Tasks.In] returned the tasks.
 //
 // Tasks are validated before they are written: one that is not valid gives a

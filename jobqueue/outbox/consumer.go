@@ -7,9 +7,9 @@ import "context"
 // once, with the same id.
 type Handler func(ctx context.Context, event Event) error
 
-// Consumer is a member of a consumer group, which reads the event store in the
-// order of positions, each topic with an offset of its own. The members of a
-// group share the topics: one member at a time reads a topic. It is safe for
+// Consumer is a member of a consumer group. A group reads the event store in the
+// order of positions and has an offset for each topic. Its members share the
+// topics: one member at a time reads a topic. It is safe for
 // concurrent use.
 type Consumer struct{ relay *Relay }
 

@@ -12,7 +12,7 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 	case NoticePublished:
 		log.WithFields(logrus.Fields{"topic": n.Topic, "events": n.Count, "took": n.Took}).Debug("events published")
 	case NoticeFailed:
-		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted, trying again")
+		log.WithError(n.Err).WithField("delay", n.Delay).Warn("event not accepted, retrying")
 	case NoticeDead:
 		log.WithError(n.Err).Error("event refused, set aside as dead")
 	case NoticeLost:

@@ -43,10 +43,10 @@ type TaskTx interface {
 	// Run sets NextRun to now.
 	Run(ctx context.Context, id string) error
 	// RecordSubmitted records a tick as submitted: TaskID, Due, Reason and JID. A
-	// tick that was skipped, late or missed becomes a submitted one; if it is the
-	// first of several that were missed, these begin at Until from then on. It
-	// takes the task from a scheduler that works on it. It reports false for a tick
-	// that waits or has its job.
+	// tick that was skipped, late or missed becomes a submitted one. If it is the
+	// first of several missed ticks in one row, that row begins at Until afterwards.
+	// RecordSubmitted clears the task's mark, so that no scheduler commits a decision
+	// on it. It reports false for a tick that is queued or submitted already.
 	RecordSubmitted(ctx context.Context, tick task.Tick) (bool, error)
 	// Bare returns the transaction as a [Submitter] needs it, and its now.
 	Bare() (jobqueue.DBTX, time.Time)

@@ -40,7 +40,7 @@ type Config struct {
 	// nobody holds it. At most 24 h, at least twice the Stall of the store.
 	// 0: DefaultTTL.
 	TTL time.Duration
-	// Heartbeat is the time between renewals, and between the looks of those who
+	// Heartbeat is the time between renewals, and between the queries of those who
 	// stand by. At least 10 ms, at most a third of TTL, so that two renewals may
 	// fail. 0: DefaultHeartbeat, or a third of TTL if that is less.
 	Heartbeat time.Duration

@@ -28,7 +28,7 @@ func (e *Elector) ended() bool {
 	return e.err != nil
 }
 
-// step does what is to do now and returns when to look again.
+// step does what is due now and returns how long to wait for the next step.
 func (e *Elector) step(ctx context.Context, woken bool) time.Duration {
 	e.mu.Lock()
 	t, why := e.term, e.why
@@ -43,7 +43,8 @@ func (e *Elector) step(ctx context.Context, woken bool) time.Duration {
 	return e.contend(ctx)
 }
 
-// conclude does what is left to do at the end of a term.
+// conclude completes the end of a term: it reports it and, after a resignation,
+// releases the lock.
 func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
 	t.finish()
 	e.mu.Lock()
@@ -65,8 +66,8 @@ func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
 	}
 }
 
-// keep renews the lock when that is due. When somebody says that the row has
-// changed it looks whether it is still this term's.
+// keep renews the lock when that is due. After a wake-up it checks whether the row
+// is still this term's.
 func (e *Elector) keep(ctx context.Context, t *Term, woken bool) time.Duration {
 	next, until := t.times(e.cfg.Heartbeat)
 	ctx, cancel := context.WithDeadline(ctx, until)
@@ -112,7 +113,7 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 	defer cancel()
 	l, err := e.inspect(ctx)
 	if err != nil {
-		return e.trouble("look at the lock", err)
+		return e.trouble("read the lock", err)
 	}
 	if l.Live() && l.Holder != e.cfg.Holder {
 		return e.follow(l)
@@ -127,7 +128,7 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 	}
 	e.retry.Reset()
 	if t == nil {
-		return e.cfg.Heartbeat / 10 // somebody was faster: look who
+		return e.cfg.Heartbeat / 10 // another contender was faster: find out who
 	}
 	e.begin(t)
 	return 0
@@ -197,7 +198,7 @@ func (e *Elector) inspect(ctx context.Context) (Lock, error) {
 	return l, err
 }
 
-// look remembers the lock as it was just seen.
+// look remembers the lock as just read.
 func (e *Elector) look(l Lock) {
 	e.mu.Lock()
 	e.seen = l
@@ -205,13 +206,12 @@ func (e *Elector) look(l Lock) {
 	e.highest = max(e.highest, l.Token)
 }
 
-// trouble tells of an error and returns when to try again: soon, then more
-// rarely, once in a Heartbeat at the least.
+// trouble reports an error and returns how long to wait: a short time at first, then
+// longer, at most a Heartbeat.
 func (e *Elector) trouble(doing string, err error) time.Duration {
 	e.fail(doing, err)
 	return e.retry.Next()
 }
 
-// patience is how long an answer is waited for by somebody who does not hold
-// the lock.
+// patience is how long to wait for an answer while not holding the lock.
 func (e *Elector) patience() time.Duration { return e.cfg.TTL / 3 }

@@ -7,7 +7,7 @@
 // A row names its holder, the time at which it expires and a token. [Store]
 // acquires, renews and releases it in one statement each, by the database's
 // clock, so that no two contenders judge the same row by different clocks. A
-// free or expired lock goes to whoever comes first; a live one to nobody but
+// free or expired lock goes to whoever comes first; a live one stays with
 // its holder. The token rises with every acquisition by another holder, and
 // with one by the same holder after the lock had expired: a pair of lock and
 // token stands for one uninterrupted term of one holder, for ever. A release
@@ -20,8 +20,8 @@
 // start of the request (not from its answer, which may have been long on its
 // way) until TTL less a tenth of it, by the monotonic clock, which no
 // adjustment of the wall clock moves. When that time is over the term has
-// ended, answer or not. An error never counts as a success: whoever cannot
-// tell whether it holds the lock does not hold it.
+// ended, with or without an answer. An error never counts as a success: a
+// contender that cannot tell whether it holds the lock does not hold it.
 //
 // # The fence
 //
@@ -35,7 +35,7 @@
 // row and commits nothing; see Martin Kleppmann, "How to do distributed
 // locking" (2016), on why a lease needs a fence. The holder itself, too, must
 // wait for its transactions before it can renew, so these have to be much
-// shorter than the TTL ([Store.Stall] tells how long one can get stuck), and new
+// shorter than the TTL ([Store.Stall] returns how long one can get stuck), and new
 // ones wait for a renewal under way ([Term.Enter]).
 //
 // # Handover

@@ -23,7 +23,7 @@ type Elector struct {
 	why     ending        // of the last term
 	err     error         // why the elector has ended
 	changed chan struct{} // closed when a term begins, or the elector ends
-	seen    Lock          // as last looked at
+	seen    Lock          // as last read
 
 	// Owned by the goroutine; before it runs, by Start.
 	owed      bool      // the row may be ours
@@ -39,7 +39,7 @@ type ending int
 const (
 	expired  ending = iota // trust is over, nothing else is known
 	deposed                // the row is not ours any more
-	resigned               // by own decision; the row is still to be released
+	resigned               // by Resign; the row is still to be released
 )
 
 // New returns an elector over a store. It returns an error that names the
@@ -62,10 +62,10 @@ func New(store Store, cfg Config) (*Elector, error) {
 	}, nil
 }
 
-// Start begins to contend and returns at once. An exclusive elector looks at
-// the lock first: Start returns a [*HeldError] if somebody else holds it, or
-// the error that kept it from finding out, and can then be called again. The
-// end of ctx ends that look only; Stop ends the elector. A second Start returns
+// Start begins to contend and returns at once. An exclusive elector
+// acquires the lock first. If somebody else holds it, Start returns a [*HeldError];
+// if the database fails, Start returns that error. It can then be called again. The
+// end of ctx ends that attempt only; Stop ends the elector. A second Start returns
 // an error that wraps [ErrStarted].
 func (e *Elector) Start(ctx context.Context) error {
 	if !e.starting.TryLock() {
@@ -211,7 +211,7 @@ func (e *Elector) observe(event Event) {
 	}
 }
 
-// fail tells of an error that is not the end of the elector.
+// fail reports an error that does not end the elector.
 func (e *Elector) fail(doing string, err error) {
 	if !errors.Is(err, context.Canceled) {
 		e.observe(Event{Kind: EventError, Doing: doing, Err: err})

@@ -13,7 +13,7 @@ type Lock struct {
 	Holder    string    // who has it, or had it last: worker name/boot id
 	Hostname  string    // of the holder
 	PID       int       // of the holder
-	Token     int64     // rises with every term; 0: nobody ever held the lock
+	Token     int64     // rises with every term; 0: the lock was never held
 	Acquired  time.Time // when the term began
 	Heartbeat time.Time // last renewal, or the release
 	Expires   time.Time // [Released] after a release
@@ -61,7 +61,7 @@ type Fence struct {
 	Token  int64
 }
 
-// Fence is the term that the row tells of.
+// Fence is the term in the row.
 func (l Lock) Fence() Fence { return Fence{Lock: l.Name, Holder: l.Holder, Token: l.Token} }
 
 // Claim is what a contender puts into the row.
@@ -91,7 +91,7 @@ type Store interface {
 	// false if it is not, and then changes nothing.
 	Renew(ctx context.Context, f Fence, ttl time.Duration) (bool, error)
 	// Release frees a lock of this term, expired or not, and keeps the row. It
-	// returns false if the row tells of another term, and then changes nothing.
+	// returns false if the row has another term, and then changes nothing.
 	Release(ctx context.Context, f Fence) (bool, error)
 	// Inspect reads a lock, without changing or locking anything.
 	Inspect(ctx context.Context, lock string) (Lock, error)

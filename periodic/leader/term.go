@@ -34,9 +34,9 @@ func (t *Term) Fence() Fence { return t.fence }
 // Context ends with the term, with the cause [ErrLost].
 func (t *Term) Context() context.Context { return t.ctx }
 
-// Holds reports whether the holder may still trust its lock. The clock is
-// looked at, not only the context: a process that was stopped may get here
-// before its timers.
+// Holds reports whether the holder may still trust its lock. It reads the
+// clock, not only the context: in a process that was stopped, this may run before
+// the timer that ends the context.
 func (t *Term) Holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

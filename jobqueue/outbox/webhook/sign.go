@@ -42,8 +42,8 @@ func sign(h http.Header, signers []*signer, id string, at time.Time, body []byte
 	h.Set(HeaderSignature, strings.Join(signatures, " "))
 }
 
-// signer has a secret ready for use: the hashes that begin with it are kept for
-// other events.
+// signer signs with one key. It keeps initialized hashes of the key for the next
+// events.
 type signer struct{ hashes sync.Pool }
 
 func newSigner(key []byte) *signer {
