@@ -69,8 +69,8 @@ const (
 )
 
 // Drift compares the database with the schema that this version expects, and
-// returns the differences. What other programs have added is none. There is
-// nothing to compare while migrations are pending.
+// returns the differences. Additions of other programs do not count. While
+// migrations are pending it returns none.
 func (m *Migrator) Drift(ctx context.Context) ([]Difference, error) {
 	want, err := expected(m.dialect)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *Migrator) Drift(ctx context.Context) ([]Difference, error) {
 	if version, err := m.Version(ctx); err != nil || version != want.Version {
 		return nil, err
 	}
-	// While a migration is being written, the snapshot is not of it yet.
+	// A migration is being written, and the snapshot does not have it yet.
 	if files, err := m.checksum(); err != nil || files != want.Files {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (c comparison) differences(want []object) (list []Difference) {
 	return list
 }
 
-// foundTableOf reports whether nextrun has found the table that an object is for.
-// A function does not say for which table it is.
+// foundTableOf reports whether the table of an object was there before nextrun. A
+// function names no table, so for it any such table counts.
 func (c comparison) foundTableOf(w object) bool {
 	return c.found[w.Table] || w.Kind == kindFunction && len(c.found) > 0
 }
@@ -157,7 +157,7 @@ func (c comparison) problem(w object) string {
 	case w.Kind == kindTable || w.Kind == kindView && !c.sameServer:
 		return ""
 	case w.Kind == kindColumn && c.found[w.Table] && !isOurs(w.Table, w.Name):
-		return "" // compared before the first migration, by what nextrun needs
+		return "" // Up compared it before the first migration, with what nextrun needs
 	case !sameText(o.Text, w.Text):
 		return isOther
 	case w.Default != "" && o.Default == "":
@@ -172,8 +172,9 @@ func isOurs(table, name string) bool {
 	return i >= 0 && tables[table][i].ours
 }
 
-// withoutMembers leaves out what is missing because its table or view is, and
-// what cannot be told apart from it: the columns of a view.
+// withoutMembers leaves out the columns and other parts of a view that is reported
+// itself. On SQLite it also leaves out the columns of a missing table, which come
+// with the table.
 func (c comparison) withoutMembers(list []Difference) []Difference {
 	gone, views := map[string]bool{}, map[string]bool{}
 	for _, d := range list {

@@ -105,8 +105,8 @@ func (m *Migrator) render(s state) (fs.FS, error) {
 
 var dropping = regexp.MustCompile(`\bDROP (TABLE|TRIGGER|FUNCTION|VIEW|INDEX|COLUMN) `)
 
-// lenientDown lets the second half of a migration pass over what is not there,
-// since it was made by an earlier state of the file or somebody has dropped it.
+// lenientDown adds IF EXISTS to the DROPs of a migration's second half: an object may
+// be missing because an earlier state of the file made none or somebody dropped it.
 func lenientDown(dialect Dialect, text string) string {
 	up, down, _ := strings.Cut(text, "-- +goose Down")
 	down = dropping.ReplaceAllStringFunc(down, func(drop string) string {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// statements are the SQL that mends a difference, none if it cannot be mended
-// without a decision of its owner.
+// statements are the SQL that repairs a difference. There are none if the owner has
+// to decide how.
 func (c comparison) statements(d Difference) []string {
 	on := " ON " + d.Table
 	if c.dialect == SQLite {

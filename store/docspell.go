@@ -15,12 +15,12 @@ var ErrDocspell = errors.New("a Docspell job executor uses this database")
 
 // LiveDocspell lists the job executors of Docspell that its table node knows, by
 // id and URL: each of them runs Docspell's own periodic scheduler, which submits
-// the same rows of periodic_task. There are none where there is no such table.
+// the same rows of periodic_task. Without such a table it returns none.
 //
-// An executor has a row from its start to its orderly end. Docspell does not
-// renew it; now and then its housekeeping asks every node, and counts in
-// not_found how often one did not answer. So an executor that crashed is listed
-// until that has happened once.
+// An executor has a row from its start until it stops in order. Docspell does not
+// renew the row, but its housekeeping asks every node from time to time, and counts
+// in not_found how often a node did not answer. So a crashed executor is listed
+// until it has not answered once.
 func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
 	var live []string
 	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -45,9 +45,9 @@ func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
 }
 
 // DocspellOffset is how far the times that Docspell's job executors write are
-// ahead of UTC, by the newest job that one of them has begun: Docspell writes
-// the begin in the zone of its process (started), and in milliseconds, which
-// know no zone (startedmillis). It is 0 where there is no such job.
+// ahead of UTC. Docspell writes the begin of a job twice: in the zone of its process
+// (started), and in milliseconds since 1970 (startedmillis). DocspellOffset is the
+// difference in the newest job that Docspell has begun, 0 if there is none.
 func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
 	var newest []struct {
 		Started       Timestamp

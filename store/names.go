@@ -19,8 +19,8 @@ type (
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for a relay and Admin
 	// for people.
 	OutboxStore = events.Outbox
-	// EventLog is the event store as its readers see it: a consumer group, or
-	// somebody who just looks. It implements
+	// EventLog is the event store for readers: a consumer group, or a reader
+	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.
 	EventLog = events.Log
 )

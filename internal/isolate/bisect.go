@@ -9,8 +9,8 @@ import (
 type Cause int
 
 const (
-	// Database means that the error is not one of a row, or nobody knows. Everything is
-	// tried again later; no row is blamed.
+	// Database means that the error does not come from a row, or that nobody knows.
+	// Everything is tried again later; no row is blamed.
 	Database Cause = iota
 	// Row means that the database refuses a row.
 	Row
@@ -104,7 +104,7 @@ func (b *bisection[T]) failed(items []T, err error) {
 	default:
 		half := len(items) / 2
 		first := b.try(items[:half], err)
-		if first && len(items)-half > 1 && b.found.Err == nil { // the culprit is in the other half
+		if first && len(items)-half > 1 && b.found.Err == nil { // the culprit is in the other half: do not try all of it
 			b.failed(items[half:], err)
 			return
 		}
@@ -113,7 +113,7 @@ func (b *bisection[T]) failed(items []T, err error) {
 }
 
 // try does the work for some items, and reports whether that succeeded at once.
-// cause is why the batch that they belong to failed.
+// cause is the error of the batch that they belong to.
 func (b *bisection[T]) try(items []T, cause error) bool {
 	if b.stopped() {
 		b.leave(items, cause)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Backoff is the time to wait after each failure in a row. It doubles from Least
-// to Most, and varies by a half, so that those that failed together do not come
-// back together. It belongs to one goroutine.
+// Backoff is the time to wait after each failure in a row. It doubles from Least to
+// Most. Each wait is a random part of that, at least half of it, so that services
+// that failed together do not retry together. It belongs to one goroutine.
 type Backoff struct {
 	Least, Most time.Duration
 	failures    int
@@ -24,8 +24,8 @@ func (b *Backoff) Next() time.Duration {
 // Reset forgets the failures; call it after a success.
 func (b *Backoff) Reset() { b.failures = 0 }
 
-// Delay is how long to wait after a number of failures in a row, counted from 1:
-// between half of least * 2^(failures-1), but not more than most, and all of it.
+// Delay is how long to wait after a number of failures in a row, counted from 1: a
+// random time between d/2 and d, where d is least * 2^(failures-1), at most most.
 func Delay(failures int, least, most time.Duration) time.Duration {
 	d := max(min(least, most), 0)
 	for n := 1; n < failures && 0 < d && d < most; n++ {
@@ -38,8 +38,8 @@ func Delay(failures int, least, most time.Duration) time.Duration {
 	return d/2 + mathrand.N(d-d/2+1)
 }
 
-// BootID returns 12 random hexadecimal digits. NAME/ID tells the processes of one
-// name apart, also a process from the one that ran before it.
+// BootID returns 12 random hexadecimal digits. NAME/ID tells processes of the same
+// name apart, also those that ran one after the other.
 func BootID() string {
 	var id [6]byte
 	_, _ = rand.Read(id[:]) // never fails

@@ -1,9 +1,9 @@
-// Package service is what everything that runs in the background has in common:
-// the scheduler, the relay, the executor, the elector.
+// Package service has what all background services share: the scheduler, the relay,
+// the executor, the elector.
 //
 // A [Lifecycle] starts once, wakes up without blocking, stops in two steps and
-// waits for its goroutines. A service has one as a field, and its own Start, Stop,
-// Wake and Done, which document what these mean for it, call those of the field:
+// waits for its goroutines. A service has one as a field. The service's Start,
+// Stop, Wake and Done call those of the field, and document what they do:
 //
 //	func (r *Relay) Start(ctx context.Context) error {
 //		return r.life.Start(ctx, r.loop, r.watch) // r.watch ends when r.loop does

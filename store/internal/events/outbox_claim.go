@@ -74,8 +74,8 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	return claimed, err
 }
 
-// unreadable returns the topics whose names are not text. No message of theirs
-// can be found by the name.
+// unreadable returns the topics whose names are not text, so that no query can find
+// their messages by name.
 func unreadable(rows []topicRow) (names []string) {
 	for _, r := range rows {
 		if !r.Readable {

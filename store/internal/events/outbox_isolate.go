@@ -11,8 +11,8 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// searchBudget bounds how long a transaction of the outbox that failed is
-// searched for the topics or messages that fail alone.
+// searchBudget bounds the search for the topics or messages that made a transaction
+// of the outbox fail.
 const searchBudget = time.Second
 
 // updateOutbox is Update with a short wait for locked rows; brief makes it even
@@ -25,15 +25,15 @@ func (db *DB) updateOutbox(ctx context.Context, brief bool, fn func(*Tx) error) 
 	return db.UpdateWithin(ctx, wait, fn)
 }
 
-// viewOutbox is View with a wait for a locked table that does not delay a stop
-// by much.
+// viewOutbox is View with a short wait for a locked table, so that a stop is not
+// delayed by much.
 func (db *DB) viewOutbox(ctx context.Context, fn func(*Tx) error) error {
 	return db.ViewWithin(ctx, time.Second, fn)
 }
 
-// topicCause says what an error means for the topics of a transaction. An error
-// that nobody knows may come from one row, such as that of a user's trigger:
-// holding up its topic books nothing on it.
+// topicCause says what an error means for the topics of a transaction. An unknown
+// error may come from one row, such as an error of a user's trigger. To hold up its
+// topic is safe: that counts no attempt and loses no event.
 func topicCause(err error) isolate.Cause {
 	switch {
 	case errors.Is(err, sqldb.ErrContended):
@@ -51,9 +51,9 @@ var remedies = map[isolate.Cause]string{
 	isolate.Row:       "repair or delete the row, or change the constraint or trigger that refuses it",
 }
 
-// eachTopic does the work for all topics at once. If that fails it finds those
-// that fail alone, does the work for the others, and returns why each of those
-// is held up. An error concerns all topics that were not done.
+// eachTopic does the work for all topics at once. If that fails, it finds the topics
+// that fail alone, returns why each of them is held up, and does the work for the
+// others. An error concerns all topics that were not done.
 func (db *DB) eachTopic(ctx context.Context, topics []string, brief bool,
 	work func(ctx context.Context, tx *Tx, topics []string) error, done func()) ([]outbox.HeldUp, error) {
 	try := func(ctx context.Context, topics []string, brief bool) error {

@@ -28,10 +28,10 @@ func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit
 
 const oldMessages = `SELECT id FROM outbox_message WHERE published < $1 ORDER BY published LIMIT $2`
 
-// oldEvents lists old events that have no message left and that no group still
-// has to read. A group that reads all topics has an offset in '*', which stands
-// for those that it has not begun. Where there is no group, an event needs no
-// position.
+// oldEvents lists old events that have no message left and that every group has
+// read. For a group that reads all topics, an offset in '*' keeps the events of
+// topics that it has not begun. If no group reads a topic, its events may be
+// deleted before they have positions.
 const oldEvents = `SELECT seq FROM event_store AS e
 	WHERE e.created < $1 AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.event_id = e.id)
 		AND NOT EXISTS (SELECT 1 FROM event_offset AS o
@@ -40,15 +40,14 @@ const oldEvents = `SELECT seq FROM event_store AS e
 			(SELECT 1 FROM event_offset AS o WHERE o.group_ = g.group_ AND o.topic = e.topic))
 	ORDER BY e.seq LIMIT $2`
 
-// remove deletes the rows of a table that a query finds older than an age. It
-// leaves rows that cannot be deleted, because somebody has them locked or a
-// constraint of the user's needs them, and returns an error about the first if
-// that is all there is.
-func (s Outbox) remove(ctx context.Context, table, which string, age time.Duration, limit int) (int, error) {
+// remove deletes rows of a table that are older than an age; the query finds them.
+// It leaves rows that somebody has locked or that a user's constraint needs. If it can
+// delete none, it returns an error about the first.
+func (s Outbox) remove(ctx context.Context, table, query string, age time.Duration, limit int) (int, error) {
 	key := map[string]string{"outbox_message": "id", "event_store": "seq"}[table]
 	var keys []int64
 	if err := s.db.View(ctx, func(tx *Tx) error {
-		return tx.Select(ctx, &keys, which, sqldb.Timestamp(tx.Now().Add(-age)), limit)
+		return tx.Select(ctx, &keys, query, sqldb.Timestamp(tx.Now().Add(-age)), limit)
 	}); err != nil || len(keys) == 0 {
 		return 0, err
 	}

@@ -50,7 +50,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 	return next, err
 }
 
-// leaseRowError says that the topic's own row is the one that fails.
+// leaseRowError means that the row with the topic's lease made a settlement fail.
 type leaseRowError struct{ err error }
 
 func (e *leaseRowError) Error() string { return e.err.Error() }
@@ -88,7 +88,7 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 		},
 	})
 	if topicCause(found.Err) == isolate.Database && found.Err != nil {
-		return nil, found.Err // what was recorded is recorded a second time
+		return nil, found.Err // the caller settles all of it again; recording twice does no harm
 	}
 	for _, c := range found.Culprits {
 		found.Left = append(found.Left, c.Item)
@@ -111,8 +111,7 @@ func unrecorded(rest outbox.Settlement, cause isolate.Cause, err error) error {
 	return &outbox.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
 }
 
-// renewed is who holds a lease from now on, nobody if it is given back, and
-// until when. A lease that was given back can be settled once more, as long as
+// renewed is who holds a lease from now on (nil: nobody) and until when. A lease that was given back can be settled once more, as long as
 // the token is the same: the first time may only have seemed to fail.
 func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
 	if s.More || s.Keep {
@@ -121,9 +120,9 @@ func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
 	return nil, sqldb.Timestamp(tx.Now())
 }
 
-// markPublished finds the messages by their primary key alone: the holder of
-// the topic knows that they are pending. A condition that says so would tempt
-// PostgreSQL, whose statistics may know of no backlog, to read all of it.
+// markPublished finds the messages by their primary key alone: the holder of the
+// topic knows that they are pending. With a condition for that, PostgreSQL might
+// read the whole backlog if its statistics do not know of one.
 func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
 	if len(items) == 0 {
 		return nil

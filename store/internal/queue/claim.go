@@ -39,7 +39,7 @@ const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
 	SELECT task, group_ FROM walk AS w
 	WHERE step > 0 AND group_ IS NOT NULL AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)`
 
-// groupsSQL finds those of certain groups that have waiting jobs. $1 tasks, $2
+// groupsSQL finds which of the given groups have waiting jobs. $1 tasks, $2
 // groups.
 const groupsSQL = `WITH ` + ownTasks + `
 	SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g
@@ -50,7 +50,7 @@ const groupsSQL = `WITH ` + ownTasks + `
 // $1 kinds, $2 how many of each, $3 jobs to leave out.
 const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.high FROM {kinds} AS w {first}`
 
-// onlySQL finds certain jobs. $1 jobs, $2 tasks.
+// onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
 	SELECT jid, submitted, group_, {high} AS high FROM job
 	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting'
@@ -68,7 +68,8 @@ const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
 	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' RETURNING ` + jobColumns
 
-// highPriority is the third column of the index of waiting jobs, so written.
+// highPriority is the third column of the index of waiting jobs, written exactly as
+// there: otherwise no query would use the index.
 const highPriority = "(priority > 5)"
 
 // fill fills in what differs between the dialects.
@@ -103,9 +104,9 @@ func (tx jobTx) claim(ctx context.Context, worker string, c backend.Claim, resul
 	return err
 }
 
-// candidates finds the jobs that a claim may take. A group gets no more than its
-// share, so that no more rows are locked than may be taken; what is left is for
-// another claim.
+// candidates finds the jobs that a claim may take. It finds no more than its share
+// for each group, so that it locks no more rows than the claim may take. The next
+// claim takes others.
 func (tx jobTx) candidates(ctx context.Context, c backend.Claim, result *backend.Result) ([]backend.Candidate, error) {
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
@@ -141,7 +142,7 @@ func (tx jobTx) candidates(ctx context.Context, c backend.Claim, result *backend
 	first := tx.FirstRows("job", "state = 'waiting' AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
 		"{order}", "$2")
 	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
-	if len(candidates) == 0 && result.More { // all that wait there are locked: go on behind them
+	if len(candidates) == 0 && result.More { // all jobs of these groups are locked: go on behind them
 		result.Turn.Group = slices.MaxFunc(kinds, func(a, b backend.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
 	}
 	return candidates, err

@@ -19,8 +19,8 @@ func patience(brief bool) time.Duration {
 	return sqldb.BriefWait
 }
 
-// Sync implements [backend.Store]. Nobody but the worker should have its rows
-// locked, so it does not look for locks, which takes half the time.
+// Sync implements [backend.Store]. Only the worker should lock its rows, so Sync
+// updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
 	var result backend.Result
 	err := s.db.UpdateWithin(ctx, patience(q.Brief), func(outer *sqldb.Tx) (err error) {
@@ -66,8 +66,8 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 	return result, err
 }
 
-// Judge implements [backend.Store]. An error that nobody knows may be of a
-// trigger of the user's.
+// Judge implements [backend.Store]. An unknown error may come
+// from a user's trigger.
 func (Store) Judge(err error) isolate.Cause {
 	switch {
 	case errors.Is(err, sqldb.ErrContended):

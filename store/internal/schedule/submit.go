@@ -20,10 +20,9 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 	if err != nil {
 		return nil, err
 	}
-	// The time of the mark, which all tasks of a batch share, finds them among
-	// those that others have marked. The rows are locked first, so that one which
-	// somebody else has locked is left behind, with its mark, instead of waited
-	// for.
+	// All tasks of a batch share the time of their mark, which finds them among the
+	// marks of others. The rows are locked first: one that somebody else has locked
+	// is left out and keeps its mark, so that nobody waits for it.
 	var kept []string
 	err = tx.Select(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.SQL+` AS v),
 		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4
@@ -38,8 +37,8 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 	return kept, err
 }
 
-// tickRecords are ticks as records for a placeholder, without the worker and the
-// time of the decision, which all ticks of a batch have in common.
+// tickRecords are ticks as records for a placeholder. The worker and the time of the
+// decision are not among them, since all ticks of a batch share these.
 func (tx schedulerTx) tickRecords(placeholder int, ticks []periodic.Tick) (sqldb.Records, error) {
 	columns := []sqldb.Field{
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
@@ -93,7 +92,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	if added == int64(len(ticks)) { // as a rule; there is no need to send them back
+	if added == int64(len(ticks)) { // almost always; saves sending the keys back
 		keys := make([]task.TickKey, len(ticks))
 		for i, t := range ticks {
 			keys[i] = t.Key()

@@ -180,7 +180,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	return result.RowsAffected()
 }
 
-// skew is the difference of the database's clock to the host's, as last measured.
+// skew is how far the database's clock is ahead of the host's, as last measured.
 type skew struct{ nanos atomic.Int64 }
 
 func (s *skew) measure(asked, answered, database time.Time) {
