@@ -89,7 +89,7 @@ func (c committer) search(ctx context.Context, b batch, plans []task.Plan, cause
 }
 
 // searchPart searches a part of a batch. failed is true if the part is known to
-// have failed.
+// have failed. A failure that may pass, such as a deadlock, is tried once more.
 func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, cause error, failed bool) (f findings) {
 	submit := func(ctx context.Context, part []task.Plan, _ bool) error {
 		done, err := c.submit(ctx, aloneWait, b.mark, part)
@@ -98,7 +98,7 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, c
 		}
 		return err
 	}
-	if !failed {
+	if !failed || c.fault(cause) == backend.FaultLock {
 		if cause = submit(ctx, plans, true); cause == nil {
 			return f
 		}

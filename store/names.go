@@ -33,10 +33,12 @@ var (
 	// database asked to try the transaction again. Nothing was committed.
 	ErrBusy = sqldb.ErrBusy
 	// ErrContended: a wait for a row that somebody else has locked, or a
-	// statement, was given up after its timeout. It is an ErrBusy, too.
+	// statement, was given up after its timeout, or a deadlock or a
+	// serialization failure ended the transaction. It is an ErrBusy, too.
 	ErrContended = sqldb.ErrContended
-	// ErrUnavailable: the database cannot be reached, or the connection broke.
-	// If it broke while committing, the transaction may have been committed.
+	// ErrUnavailable: the database cannot be reached, the connection broke, the
+	// disk is full, or the database is a standby. If the connection broke while
+	// committing, the transaction may have been committed.
 	ErrUnavailable = sqldb.ErrUnavailable
 	// ErrNoSchema: a table or a column is not there, or not any more.
 	ErrNoSchema = sqldb.ErrNoSchema

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/periodic"
@@ -14,6 +15,7 @@ import (
 var (
 	ErrBusy              = errors.New("the database is busy")
 	ErrContended   error = sentinel{"the database is busy: given up after a timeout", ErrBusy}
+	ErrConflict    error = sentinel{"the database is busy: transactions were in each other's way", ErrContended}
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	ErrNotFound          = backend.ErrNotFound
@@ -22,6 +24,11 @@ var (
 	ErrUnreadable  error = sentinel{"a row cannot be read", ErrRefused}
 	ErrNoDatabase        = errors.New("there is no such file")
 )
+
+// ownTable finds the name of a table of nextrun in the message of a database that
+// cannot find a table.
+var ownTable = regexp.MustCompile(`\b(periodic_(task|tick|ready|health|overdue|upcoming)|job|joblog|jobgroupuse|job_pause|scheduler_lock|` +
+	`(event|outbox)_\w+|nextrun_\w+)\b`)
 
 // sentinel is an error that is also a more general one, whose text it does not
 // repeat.

@@ -2,11 +2,7 @@ package sqldb
 
 import (
 	"database/sql"
-	"database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"strconv"
 	"time"
@@ -94,44 +90,4 @@ func (*postgres) clock(now, at int) string {
 func (p *postgres) firstRows(table, condition, order, limit string) string {
 	return " CROSS JOIN LATERAL (SELECT * FROM " + table + " WHERE " + condition +
 		" ORDER BY " + order + " LIMIT " + limit + p.words().LockRows + ") AS c"
-}
-
-// class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".
-func (*postgres) class(err error) error {
-	var pqErr *pq.Error
-	if errors.As(err, &pqErr) {
-		return sqlStateClass(string(pqErr.Code))
-	}
-	var netErr net.Error
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, sql.ErrConnDone) || errors.As(err, &netErr) {
-		return ErrUnavailable
-	}
-	return nil
-}
-
-// sqlStates are the codes with a class of their own, and the classes of codes by
-// the first two characters.
-var sqlStates = map[string]error{
-	"23505": ErrDuplicate,
-	"22":    ErrRefused,                                              // data exceptions
-	"23":    ErrRefused,                                              // constraints
-	"44000": ErrRefused,                                              // WITH CHECK OPTION of a view
-	"54000": ErrRefused,                                              // too large for an index
-	"54001": ErrRefused,                                              // nested too deeply
-	"P0":    ErrRefused,                                              // a trigger raised it
-	"42P01": ErrNoSchema, "42703": ErrNoSchema, "42883": ErrNoSchema, // no such table, column, function
-	"55P03": ErrContended, "57014": ErrContended, // lock and statement timeout
-	"40001": ErrBusy, "40P01": ErrBusy, // serialization, deadlock
-	"08": ErrUnavailable, "53": ErrUnavailable, "58": ErrUnavailable, // connection, resources, system
-	"57P01": ErrUnavailable, "57P02": ErrUnavailable, "57P03": ErrUnavailable, // shutdown, crash, start
-	"57P05": ErrUnavailable, "25P03": ErrUnavailable, "25P04": ErrUnavailable, // the server ended the session
-	"25006": ErrUnavailable, // a standby
-}
-
-func sqlStateClass(code string) error {
-	if class, ok := sqlStates[code]; ok || len(code) < 2 {
-		return class
-	}
-	return sqlStates[code[:2]]
 }

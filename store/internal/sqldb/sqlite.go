@@ -112,6 +112,9 @@ func sqliteTextClass(text string) error {
 		"malformed JSON": ErrRefused, "integer overflow": ErrRefused, // a function in a trigger or an index
 	} {
 		if strings.HasPrefix(text, prefix) {
+			if prefix == "no such table" && !ownTable.MatchString(text) {
+				return nil // a table of a trigger of the user's, or of another queue
+			}
 			return class
 		}
 	}

@@ -1,0 +1,86 @@
+package sqldb
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".
+func (*postgres) class(err error) error {
+	var pqErr *pq.Error
+	if errors.As(err, &pqErr) {
+		return postgresClass(pqErr)
+	}
+	var netErr net.Error
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, sql.ErrConnDone) || errors.As(err, &netErr) {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// sqlStates are the codes with a class of their own, and the classes of codes by
+// the first two characters.
+var sqlStates = map[string]error{
+	"23505": ErrDuplicate,
+	"22":    ErrRefused,                                              // data exceptions
+	"23":    ErrRefused,                                              // constraints
+	"44000": ErrRefused,                                              // WITH CHECK OPTION of a view
+	"54000": ErrRefused,                                              // too large for an index
+	"54001": ErrRefused,                                              // nested too deeply
+	"P0":    ErrRefused,                                              // a trigger raised it
+	"42P01": ErrNoSchema, "42703": ErrNoSchema, "42883": ErrNoSchema, // no such table, column, function
+	"55P03": ErrContended, "57014": ErrContended, // lock and statement timeout
+	"40001": ErrConflict, "40P01": ErrConflict, // serialization, deadlock
+	"08": ErrUnavailable, "53": ErrUnavailable, "58": ErrUnavailable, // connection, resources, system
+	"57P01": ErrUnavailable, "57P02": ErrUnavailable, "57P03": ErrUnavailable, // shutdown, crash, start
+	"57P05": ErrUnavailable, "25P03": ErrUnavailable, "25P04": ErrUnavailable, // the server ended the session
+	"25006": ErrUnavailable, // a standby
+}
+
+// postgresClass is the class of an error that the server has sent. It is nil
+// where the code stands for the whole database, or for its tables, but the error
+// may come from one row: the server could not read it, or a trigger raised the
+// code, such as one that asks a remote server.
+func postgresClass(err *pq.Error) error {
+	code := string(err.Code)
+	class, ok := sqlStates[code]
+	if !ok && len(code) == 5 {
+		class = sqlStates[code[:2]]
+	}
+	if class == ErrUnavailable && !ofDatabase(err) || class == ErrNoSchema && !ofSchema(err) {
+		return nil
+	}
+	return class
+}
+
+// ofDatabase reports whether an error of a code that stands for the database
+// concerns all of it: the session is over, or the server refused a statement of
+// ours because the database is a standby or the disk is full. A server that
+// speaks another language may name the severity ERROR in that language.
+func ofDatabase(err *pq.Error) bool {
+	switch err.Severity {
+	case pqerror.SeverityFatal, pqerror.SeverityPanic:
+		return true
+	case "ERROR":
+		return err.Where == "" && (err.Code == "25006" || err.Code == "53100")
+	}
+	return err.Where == ""
+}
+
+// ofSchema reports whether a table, a column or a function that does not exist is
+// one of nextrun's.
+func ofSchema(err *pq.Error) bool {
+	if err.Code == "42P01" {
+		return ownTable.MatchString(err.Message)
+	}
+	function, _, _ := strings.Cut(err.Where, "\n") // the innermost; empty: a statement of ours
+	return function == "" || strings.Contains(function, " nextrun_")
+}
