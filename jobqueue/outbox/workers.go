@@ -26,17 +26,18 @@ func (w workers) room() int {
 func (w workers) enter(ctx context.Context) bool {
 	select {
 	case w.slots <- struct{}{}:
-		return ctx.Err() == nil || w.leave()
+		if ctx.Err() != nil {
+			w.leave()
+			return false
+		}
+		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// leave gives a slot back. It returns false.
-func (w workers) leave() bool {
-	<-w.slots
-	return false
-}
+// leave gives a slot back.
+func (w workers) leave() { <-w.slots }
 
 // setStuck counts a worker as stuck, by 1, or as no longer stuck, by -1.
 func (w workers) setStuck(by int64) {

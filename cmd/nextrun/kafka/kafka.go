@@ -54,20 +54,27 @@ func (p *Publisher) Close() {
 // Publish implements [outbox.Publisher]. Batches may be acknowledged in part:
 // what comes behind the first event that is not is produced again.
 func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, error) {
-	records := make([]*kgo.Record, len(events))
-	for i, e := range events {
-		var err error
-		if records[i], err = p.cfg.record(e); err != nil {
-			return p.produce(ctx, records[:i], err)
+	records := make([]*kgo.Record, 0, len(events))
+	var unusable error // why the event after these records cannot be a record
+	for _, e := range events {
+		r, err := p.cfg.record(e)
+		if err != nil {
+			unusable = err
+			break
 		}
+		records = append(records, r)
 	}
-	return p.produce(ctx, records, nil)
+	produced, err := p.produce(ctx, records)
+	if err == nil {
+		err = unusable
+	}
+	return produced, err
 }
 
 // produce returns how many of the first records were acknowledged, and why the
-// next was not. If all were, it returns the error otherwise. Records that do not fit
-// into one batch wait for those before them, which may be refused.
-func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwise error) (int, error) {
+// next was not. Records that do not fit into one batch wait for those before them,
+// which may be refused.
+func (p *Publisher) produce(ctx context.Context, records []*kgo.Record) (int, error) {
 	done, alone := 0, false
 	for done < len(records) {
 		if ctx.Err() != nil {
@@ -87,7 +94,7 @@ func (p *Publisher) produce(ctx context.Context, records []*kgo.Record, otherwis
 			return done, p.verdict(err)
 		}
 	}
-	return done, otherwise
+	return done, nil
 }
 
 // produceTogether returns how many of the first records were acknowledged, and
