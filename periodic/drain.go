@@ -91,7 +91,7 @@ func (l *loop) settle(running context.Context, r result) error {
 	case !l.commit.isolatable(r.err):
 		l.addStale(r.batch.mark)
 		return fmt.Errorf("submit: %w", r.err)
-	case l.running >= maxBeside:
+	case l.workers >= maxBeside:
 		l.addStale(r.batch.mark)
 		return nil
 	}
@@ -107,7 +107,7 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 	if !l.commit.isolatable(cause) {
 		return cause
 	}
-	if l.running >= maxBeside {
+	if l.workers >= maxBeside {
 		return nil
 	}
 	keys, err := l.store.Candidates(working, c)

@@ -111,7 +111,7 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, c
 	case found.Err == nil || ctx.Err() != nil:
 	case c.isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow:
 		for _, p := range found.Left { // all alike: the rows need not be to blame
-			f.setAside = append(f.setAside, setAside{keyOf(p.Task.ID), "submit", found.Err, c.fault(found.Err), true, false})
+			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: found.Err, fault: c.fault(found.Err), keep: true})
 		}
 	case len(f.done) == 0 && len(f.setAside) == 0:
 		f.err = fmt.Errorf("submit: %w", found.Err)

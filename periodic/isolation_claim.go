@@ -50,7 +50,7 @@ func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys [
 	}
 	for _, culprit := range aside {
 		c.blame(ctx, culprit.Item, culprit.Err)
-		f.setAside = append(f.setAside, setAside{culprit.Item, "claim", culprit.Err, c.fault(culprit.Err), true, false})
+		f.setAside = append(f.setAside, setAside{key: culprit.Item, doing: "claim", err: culprit.Err, fault: c.fault(culprit.Err), keep: true})
 	}
 	if claimed == 0 && len(aside) == 0 {
 		f.err = cause
@@ -81,7 +81,7 @@ func (c committer) retryAlone(ctx context.Context, key string, task asideTask, c
 	b, err := c.claim(ctx, aloneWait, claim)
 	if err != nil {
 		f.marks = []string{claim.Mark}
-		f.setAside = []setAside{{key, "claim", err, c.fault(err), true, false}}
+		f.setAside = []setAside{{key: key, doing: "claim", err: err, fault: c.fault(err), keep: true}}
 		return f
 	}
 	f.released = []string{key}
@@ -97,7 +97,7 @@ func (c committer) retryAlone(ctx context.Context, key string, task asideTask, c
 		f.done = []batchDone{{b, done}}
 		return f
 	case task.keep:
-		f.setAside = []setAside{{key, "submit", err, c.fault(err), true, false}}
+		f.setAside = []setAside{{key: key, doing: "submit", err: err, fault: c.fault(err), keep: true}}
 	default:
 		c.failedAlone(ctx, b, b.plans[0], err, &f)
 	}

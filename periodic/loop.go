@@ -31,7 +31,7 @@ type loop struct {
 	wake    <-chan struct{}
 
 	beside   chan findings // from goroutines beside the loop
-	running  int           // their number
+	workers  int           // their number
 	retrying bool          // one of them tries again what was set aside
 
 	aside    aside
@@ -106,11 +106,11 @@ func (l *loop) once(ctx context.Context) error {
 		}
 		// Rows that others have locked, and what fails alone, are tried again a few
 		// times.
-		if l.running == 0 && (len(l.stale) > 0 || l.aside.waits()) && tries < maxTries {
+		if l.workers == 0 && (len(l.stale) > 0 || l.aside.waits()) && tries < maxTries {
 			tries++
 			idle.locked = true
 		}
-		if l.running == 0 && !idle.locked {
+		if l.workers == 0 && !idle.locked {
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {
@@ -134,7 +134,7 @@ func (l *loop) begin(ctx context.Context) error {
 
 // finish waits for the work beside the loop and removes this scheduler's marks.
 func (l *loop) finish(ctx context.Context) {
-	for l.running > 0 {
+	for l.workers > 0 {
 		l.absorb(<-l.beside)
 	}
 	l.failed, l.unmarked = nil, time.Time{}

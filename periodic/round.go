@@ -177,7 +177,7 @@ const maxBeside = 4
 
 // start runs work beside the loop.
 func (l *loop) start(work func() findings) {
-	l.running++
+	l.workers++
 	go func() { l.beside <- work() }()
 }
 
@@ -208,7 +208,7 @@ func (l *loop) retryAside(running context.Context) {
 
 // absorb applies the findings of work beside the loop.
 func (l *loop) absorb(f findings) {
-	l.running--
+	l.workers--
 	if f.retried {
 		l.retrying = false
 	}
