@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// table takes the array's parts, each of which is a column, as columns of
-// text, and casts them. That costs PostgreSQL half of what JSON would. The limit
-// makes them count as few: of one that it does not know PostgreSQL expects a
-// tenth. For all of them it would rather read a whole table of a hundred thousand
-// rows than find them by their ids.
+// table unnests the parts of the array, one for each column, and casts their texts.
+// That costs PostgreSQL half of what JSON would. The limit makes the planner expect
+// few rows: a tenth of a limit whose value it does not know. If it expected many, it
+// might read a table of a hundred thousand rows instead of using the index.
 func (*postgres) table(n int, columns []Field) string {
 	var names, casts, parts strings.Builder
 	array, rows := fmt.Sprintf("($%d::text[])", n), fmt.Sprintf("cardinality($%d::text[]) / %d", n, len(columns))

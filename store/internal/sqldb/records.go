@@ -66,7 +66,7 @@ func Int(name string) Field { return Field{name, fieldInt} }
 // Bool is a column of truth values.
 func Bool(name string) Field { return Field{name, fieldBool} }
 
-// isNull reports whether a value of a record stands for NULL.
+// isNull reports whether records write a value as NULL.
 func isNull(value any) bool {
 	at, ok := value.(time.Time)
 	return value == nil || ok && at.IsZero()
