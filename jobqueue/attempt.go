@@ -21,6 +21,7 @@ type attempt struct {
 
 	end backend.Transition // phase ending: to be recorded
 	err error              // phase ending: what the handler returned
+	why error              // the database did not take what it has to say, last
 
 	began  time.Time
 	round  int // which claim began it
@@ -90,7 +91,7 @@ func (a *attempt) fetch(last bool) {
 
 // written drops what a request has written.
 func (a *attempt) written() {
-	a.lines, a.percent, a.held = nil, -1, 0
+	a.lines, a.percent, a.held, a.why = nil, -1, 0, nil
 	if a.more {
 		a.fetch(false)
 	}

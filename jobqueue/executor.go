@@ -24,7 +24,7 @@ type Executor struct {
 	inbox    *inbox
 	mu       sync.Mutex // guards handlers until the start
 	handlers map[string]Handler
-	left     []string // jobs that were in flight at the end
+	left     []string // jobs that were in flight at the end, and why
 }
 
 // NewExecutor returns an executor that has yet to be started. It returns an
@@ -95,14 +95,15 @@ func (e *Executor) Start(ctx context.Context) error {
 
 // Stop ends the executor and waits until it has ended: it claims no more, lets
 // running jobs finish within Config.ShutdownGrace, then cancels their contexts
-// and puts them back to waiting. When ctx ends first, it cancels them at once and
+// and puts them back to waiting. When ctx ends first, it cancels them at once. Once
+// only jobs are left whose end the database does not take, it tries for 5 s. It
 // returns an error that names the jobs whose handlers still run or whose end could
-// not be recorded: they are run again when their lease ends. Stop may be called
-// more than once, and without Start.
+// not be recorded, and why: they are run again when their lease ends. Stop may be
+// called more than once, and without Start.
 func (e *Executor) Stop(ctx context.Context) error {
 	_ = e.life.Stop(ctx) // what matters is what was left
 	if len(e.left) > 0 {
-		return fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, ", "))
+		return fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, "; "))
 	}
 	return nil
 }

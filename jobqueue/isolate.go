@@ -28,9 +28,9 @@ const (
 )
 
 // errUnchanged is the reason for setting aside a job that the database finds, but
-// does not change.
-var errUnchanged = errors.New("the database finds the job, but does not change it; " +
-	"look for a trigger that suppresses the change, and for a jid that is not text")
+// does not change as asked.
+var errUnchanged = errors.New("the database finds the job, but does not change its state; " +
+	"look for a trigger that suppresses or reverts the change, and for a jid that is not text")
 
 // aside holds the jobs that fail alone, by what was tried: they are left out of
 // the transactions with others.
@@ -137,6 +137,9 @@ func (l *loop) isolate(items []item, err error) error {
 func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 	var named []string
 	for _, it := range items {
+		if it.attempt != nil {
+			it.attempt.why = err
+		}
 		if l.aside.add(it, cause, time.Now()) {
 			named = append(named, it.jid)
 		}

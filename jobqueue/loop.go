@@ -27,6 +27,7 @@ type loop struct {
 	recovery recovery
 
 	trouble  service.Backoff // of the database
+	why      error           // of the trouble
 	stopping bool
 }
 
@@ -38,7 +39,7 @@ func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
 	}
 }
 
-// run returns the jobs that are still in flight.
+// run returns the jobs that are still in flight, and why.
 func (l *loop) run(soft context.Context) []string {
 	l.e.emit(Event{Kind: EventStarted, Worker: l.e.worker})
 	timer := time.NewTimer(0)
@@ -113,7 +114,7 @@ func (l *loop) work(now time.Time) {
 		if err := do(now); err != nil {
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
-				l.agenda.hold = time.Now().Add(wait)
+				l.agenda.hold, l.why = time.Now().Add(wait), err
 				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 			}
 			return
@@ -150,9 +151,7 @@ func (l *loop) plan(now time.Time) {
 		l.agenda.clear(renew)
 		l.agenda.clear(lookCancels)
 	}
-	if l.stopping && (!l.agenda.hold.IsZero() || len(l.aside.reports()) > 0) && !l.agenda.planned(giveUp) {
-		l.agenda.set(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.e.cfg.Lease)))
-	}
+	l.planGiveUp(now)
 }
 
 func later(a, b time.Time) time.Time {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// giveUpAfter is how long after the grace time a shutdown goes on trying to
-// record the ends of jobs.
+// giveUpAfter is how long a shutdown goes on trying to record the ends of jobs,
+// once no handler that has grace time left runs.
 const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
@@ -29,14 +29,48 @@ func (l *loop) finished(now time.Time) bool {
 		l.stopping && l.attempts.count() == 0 && !l.claims.replyLost
 }
 
-// leave cancels what still runs and names it.
+// planGiveUp bounds the time for ends that the database does not take.
+func (l *loop) planGiveUp(now time.Time) {
+	switch down := !l.agenda.hold.IsZero(); {
+	case !l.stopping || !down && len(l.aside.reports()) == 0:
+	case l.onlyUnwritable():
+		l.agenda.sooner(giveUp, now.Add(min(giveUpAfter, l.e.cfg.Lease)))
+	default:
+		l.agenda.sooner(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.e.cfg.Lease)))
+	}
+}
+
+// onlyUnwritable reports whether all handlers have returned and the database takes
+// none of the ends.
+func (l *loop) onlyUnwritable() bool {
+	for a := range l.attempts.all {
+		if a.phase != ending || l.agenda.hold.IsZero() && !l.aside.hasReport(a.job.JID) {
+			return false
+		}
+	}
+	return true
+}
+
+// leave cancels what still runs, and says what is left and why.
 func (l *loop) leave() []string {
 	var left []string
 	for a := range l.attempts.all {
 		a.cancel(ErrShutdown)
-		left = append(left, a.job.JID)
+		left = append(left, a.job.JID+" ("+l.whyLeft(a)+")")
 	}
 	slices.Sort(left)
 	l.e.emit(Event{Kind: EventStopped, Worker: l.e.worker, Count: len(left)})
 	return left
+}
+
+func (l *loop) whyLeft(a *attempt) string {
+	switch {
+	case a.phase != ending:
+		return "its handler still runs"
+	case a.why != nil:
+		return "its end cannot be recorded: " + a.why.Error()
+	case !l.agenda.hold.IsZero():
+		return "its end cannot be recorded: " + l.why.Error()
+	}
+	return "its end is not recorded yet"
 }

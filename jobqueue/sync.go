@@ -102,6 +102,9 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	got := map[string]bool{}
 	var begun []Job
 	for _, job := range result.Claimed {
+		if !job.State.Final() && job.State != Running { // a trigger has put it back: it would be claimed again and again
+			continue
+		}
 		got[job.JID] = true
 		l.aside.release(job.JID)
 		if job.State == Running {
@@ -119,7 +122,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 		l.begin(job, asked)
 	}
 	for _, job := range result.Claimed {
-		if job.State != Running {
+		if job.State.Final() {
 			l.e.emit(Event{Kind: EventEnded, Job: job, State: job.State})
 		}
 	}
