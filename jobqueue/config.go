@@ -1,12 +1,11 @@
 package jobqueue
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/sirupsen/logrus"
 )
@@ -30,7 +29,6 @@ const (
 const Never = -1
 
 const (
-	maxName     = 200
 	maxPoolSize = 10_000
 	maxShare    = 1000
 	minLease    = time.Second
@@ -38,7 +36,8 @@ const (
 
 // Config are the settings of an [Executor]. Only Name has no default.
 type Config struct {
-	// Name is the worker's name, at most 200 bytes without '/'. The column
+	// Name is the worker's name: 1 to 200 bytes, no slash and no control
+	// characters. The column
 	// worker holds name/boot id, so that processes of one name stay apart.
 	Name string
 	// PoolSize is how many jobs run at once. 0: [DefaultPoolSize].
@@ -82,28 +81,19 @@ type Config struct {
 	Observe func(Event)
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
 func (c Config) withDefaults() Config {
-	setDefault(&c.PoolSize, DefaultPoolSize)
-	setDefault(&c.High, DefaultHigh)
-	setDefault(&c.Low, DefaultLow)
-	setDefault(&c.PollInterval, DefaultPollInterval)
-	setDefault(&c.Lease, DefaultLease)
-	setDefault(&c.Heartbeat, c.Lease/3)
-	setDefault(&c.RetryDelay, DefaultRetryDelay)
-	setDefault(&c.RetryLimit, DefaultRetryLimit)
-	setDefault(&c.RetryCap, DefaultRetryCap)
-	setDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
-	setDefault(&c.ShutdownGrace, DefaultShutdownGrace)
-	if c.Logger == nil {
-		c.Logger = logrus.StandardLogger()
-	}
+	service.SetDefault(&c.PoolSize, DefaultPoolSize)
+	service.SetDefault(&c.High, DefaultHigh)
+	service.SetDefault(&c.Low, DefaultLow)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.Heartbeat, c.Lease/3)
+	service.SetDefault(&c.RetryDelay, DefaultRetryDelay)
+	service.SetDefault(&c.RetryLimit, DefaultRetryLimit)
+	service.SetDefault(&c.RetryCap, DefaultRetryCap)
+	service.SetDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
+	service.SetDefault(&c.ShutdownGrace, DefaultShutdownGrace)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
 }
@@ -111,30 +101,20 @@ func (c Config) withDefaults() Config {
 // validate checks a Config that has its defaults, and names the field and the
 // bound of everything that is wrong.
 func (c Config) validate() error {
-	var problems []error
-	check := func(ok bool, field string, value any, bound string) {
-		if !ok {
-			problems = append(problems, fmt.Errorf("jobqueue.Config.%s is %v; use %s", field, value, bound))
-		}
-	}
-	check(c.Name != "", "Name", `""`, "a name that sets this process apart from others, such as the host's")
-	check(!strings.Contains(c.Name, "/"), "Name", c.Name, "a name without '/'")
-	check(len(c.Name) <= maxName, "Name", fmt.Sprintf("%d bytes long", len(c.Name)), fmt.Sprintf("at most %d bytes", maxName))
-	check(text.Valid(c.Name), "Name", fmt.Sprintf("%q", c.Name), "UTF-8 without NUL")
+	check := service.Check{Config: "jobqueue.Config"}
+	check.Name(c.Name)
 	for _, group := range c.Groups {
-		check(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+		check.Field(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
 	}
-	check(within(c.PoolSize, 1, maxPoolSize), "PoolSize", c.PoolSize, fmt.Sprintf("1 to %d", maxPoolSize))
-	check(within(c.High, 1, maxShare), "High", c.High, fmt.Sprintf("1 to %d", maxShare))
-	check(within(c.Low, 1, maxShare), "Low", c.Low, fmt.Sprintf("1 to %d", maxShare))
-	check(within(c.PollInterval, time.Millisecond, 24*time.Hour), "PollInterval", c.PollInterval, "1ms to 24h")
-	check(within(c.Lease, minLease, 24*time.Hour), "Lease", c.Lease, "1s to 24h")
-	check(within(c.Heartbeat, time.Millisecond, c.Lease/2), "Heartbeat", c.Heartbeat, "1ms to half of Lease")
-	check(within(c.RetryDelay, 0, c.RetryCap), "RetryDelay", c.RetryDelay, "a positive duration of at most RetryCap")
-	check(c.RetryLimit >= Never, "RetryLimit", c.RetryLimit, "a number of retries, 0 (the default) or Never")
-	check(within(c.RetryCap, 0, 365*24*time.Hour), "RetryCap", c.RetryCap, "a positive duration of at most 8760h")
-	check(c.MaxInterrupts >= Never, "MaxInterrupts", c.MaxInterrupts, "a number of interrupts, 0 (the default) or Never")
-	return errors.Join(problems...)
+	service.Within(&check, "PoolSize", c.PoolSize, 1, maxPoolSize)
+	service.Within(&check, "High", c.High, 1, maxShare)
+	service.Within(&check, "Low", c.Low, 1, maxShare)
+	service.Within(&check, "PollInterval", c.PollInterval, time.Millisecond, 24*time.Hour)
+	service.Within(&check, "Lease", c.Lease, minLease, 24*time.Hour)
+	service.Within(&check, "Heartbeat", c.Heartbeat, time.Millisecond, c.Lease/2)
+	service.Within(&check, "RetryDelay", c.RetryDelay, 0, c.RetryCap)
+	check.Field(c.RetryLimit >= Never, "RetryLimit", c.RetryLimit, "a number of retries, 0 (the default) or Never")
+	service.Within(&check, "RetryCap", c.RetryCap, 0, 365*24*time.Hour)
+	check.Field(c.MaxInterrupts >= Never, "MaxInterrupts", c.MaxInterrupts, "a number of interrupts, 0 (the default) or Never")
+	return check.Err()
 }
-
-func within[T int | time.Duration](value, low, high T) bool { return low <= value && value <= high }

@@ -12,8 +12,8 @@ import (
 func TestConfigNamesEveryBadField(t *testing.T) {
 	for field, cfg := range map[string]jobqueue.Config{
 		"Name is \"\"":        {},
-		"Name is a/b":         {Name: "a/b"},
-		"Name is 201 bytes":   {Name: strings.Repeat("n", 201)},
+		"Name is \"a/b\"":     {Name: "a/b"},
+		"Name is \"nnn":       {Name: strings.Repeat("n", 201)},
 		"PoolSize is -1":      {Name: "n", PoolSize: -1},
 		"PoolSize is 10001":   {Name: "n", PoolSize: 10_001},
 		"High is -1":          {Name: "n", High: -1},

@@ -3,6 +3,7 @@ package jobqueue
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -18,7 +19,7 @@ func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
 
 // List returns jobs, those submitted last first, without their args.
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
-	setDefault(&filter.Limit, DefaultListLimit)
+	service.SetDefault(&filter.Limit, DefaultListLimit)
 	var jobs []Job
 	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		jobs, err = tx.Jobs(ctx, filter)
@@ -31,7 +32,7 @@ func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 // again with the Counter of the last line until the job is final and no line
 // is left. A job without a log, or that does not exist, has no lines.
 func (q *Queue) Logs(ctx context.Context, filter LogFilter) ([]LogLine, error) {
-	setDefault(&filter.Limit, DefaultListLimit)
+	service.SetDefault(&filter.Limit, DefaultListLimit)
 	var lines []LogLine
 	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
 		lines, err = tx.Lines(ctx, filter)

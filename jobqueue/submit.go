@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
@@ -34,10 +35,10 @@ func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, erro
 	ready := make([]Job, len(jobs))
 	byID := make(map[string]Job, len(jobs))
 	for i, job := range jobs {
-		setDefault(&job.JID, NewID())
-		setDefault(&job.Group, "default")
-		setDefault(&job.Args, "{}")
-		setDefault(&job.Submitter, "nextrun")
+		service.SetDefault(&job.JID, NewID())
+		service.SetDefault(&job.Group, "default")
+		service.SetDefault(&job.Args, "{}")
+		service.SetDefault(&job.Submitter, "nextrun")
 		if err := checkJob(job); err != nil {
 			return nil, fmt.Errorf("submit job %d of %d: %w", i+1, len(jobs), err)
 		}

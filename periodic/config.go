@@ -2,10 +2,9 @@ package periodic
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/sirupsen/logrus"
 )
 
@@ -20,9 +19,10 @@ const (
 
 // Bounds of [Config].
 const (
-	maxName  = 200
-	maxBatch = 10_000
-	minLease = time.Second
+	maxBatch        = 10_000
+	minLease        = time.Second
+	minPollInterval = 10 * time.Millisecond
+	minRetry        = time.Millisecond
 )
 
 // Config is the settings of a [Scheduler]. Only Name is required.
@@ -60,49 +60,28 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.BatchSize == 0 {
-		c.BatchSize = DefaultBatchSize
-	}
-	for d, value := range map[*time.Duration]time.Duration{
-		&c.Lease: DefaultLease, &c.PollInterval: DefaultPollInterval,
-		&c.RetryMin: DefaultRetryMin, &c.RetryMax: DefaultRetryMax,
-	} {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	if c.Mode == "" {
-		c.Mode = ModeShared
-	}
-	if c.Logger == nil {
-		c.Logger = logrus.StandardLogger()
-	}
+	service.SetDefault(&c.BatchSize, DefaultBatchSize)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.RetryMin, DefaultRetryMin)
+	service.SetDefault(&c.RetryMax, DefaultRetryMax)
+	service.SetDefault(&c.Mode, ModeShared)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
 
+// validate checks a Config that has its defaults. It names the field and the
+// bound of everything that is wrong.
 func (c Config) validate() error {
-	bad := func(field, value any, bound string) error {
-		return fmt.Errorf("periodic.Config.%s is %v; use %s", field, value, bound)
-	}
-	switch {
-	case c.Name == "" || len(c.Name) > maxName:
-		return bad("Name", fmt.Sprintf("%q", c.Name), "1 to 200 bytes")
-	case strings.Contains(c.Name, "/") || strings.ContainsFunc(c.Name, unicode.IsControl):
-		return bad("Name", fmt.Sprintf("%q", c.Name), "a name without slashes and control characters")
-	case c.BatchSize < 1 || c.BatchSize > maxBatch:
-		return bad("BatchSize", c.BatchSize, "1 to 10,000, or 0 for the default")
-	case c.Lease < minLease:
-		return bad("Lease", c.Lease, "1s or more, or 0 for the default")
-	case c.PollInterval < 10*time.Millisecond:
-		return bad("PollInterval", c.PollInterval, "10ms or more, or 0 for the default")
-	case c.RetryMin < time.Millisecond:
-		return bad("RetryMin", c.RetryMin, "1ms or more, or 0 for the default")
-	case c.RetryMax < c.RetryMin:
-		return bad("RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
-	case !c.Mode.Valid():
-		return bad("Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
-	}
-	return nil
+	check := service.Check{Config: "periodic.Config"}
+	check.Name(c.Name)
+	service.Within(&check, "BatchSize", c.BatchSize, 1, maxBatch)
+	service.AtLeast(&check, "Lease", c.Lease, minLease)
+	service.AtLeast(&check, "PollInterval", c.PollInterval, minPollInterval)
+	service.AtLeast(&check, "RetryMin", c.RetryMin, minRetry)
+	check.Field(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
+	check.Field(c.Mode.Valid(), "Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
+	return check.Err()
 }
 
 // observe logs an event and passes it on.

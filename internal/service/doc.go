@@ -28,5 +28,5 @@
 //	}
 //
 // [Backoff] spaces out attempts to reach what is down, and [BootID] tells
-// processes of the same name apart.
+// processes of the same name apart. [SetDefault] and [Check] serve their Configs.
 package service

@@ -1,12 +1,9 @@
 package outbox
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/sirupsen/logrus"
 )
 
@@ -35,14 +32,11 @@ const (
 // Forever is a retention without end.
 const Forever time.Duration = -1
 
-// maxName is the greatest length of a relay's name in bytes.
-const maxName = 200
-
 // Config are the settings of a [Relay] and of a [Consumer]. Only Name has no
 // default.
 type Config struct {
 	// Name tells the process from others, by convention the host's: 1 to 200
-	// bytes. A second process of the same name does no harm.
+	// bytes, no slash and no control characters. A second process of the same name does no harm.
 	Name string
 	// Topics are the only topics to work on. nil: all.
 	Topics []string
@@ -85,50 +79,35 @@ type Config struct {
 	Observe func(Notice)
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
 func (c Config) withDefaults() Config {
-	setDefault(&c.Concurrency, DefaultConcurrency)
-	setDefault(&c.BatchSize, DefaultBatchSize)
-	setDefault(&c.BatchBytes, DefaultBatchBytes)
-	setDefault(&c.Lease, DefaultLease)
-	setDefault(&c.PollInterval, DefaultPollInterval)
-	setDefault(&c.RetryMin, DefaultRetryMin)
-	setDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
-	setDefault(&c.RefusalLimit, DefaultRefusalLimit)
-	setDefault(&c.Retention, DefaultRetention)
-	setDefault(&c.EventRetention, Forever)
-	if c.Logger == nil {
-		c.Logger = logrus.StandardLogger()
-	}
+	service.SetDefault(&c.Concurrency, DefaultConcurrency)
+	service.SetDefault(&c.BatchSize, DefaultBatchSize)
+	service.SetDefault(&c.BatchBytes, DefaultBatchBytes)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.RetryMin, DefaultRetryMin)
+	service.SetDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
+	service.SetDefault(&c.RefusalLimit, DefaultRefusalLimit)
+	service.SetDefault(&c.Retention, DefaultRetention)
+	service.SetDefault(&c.EventRetention, Forever)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }
 
 // validate checks a Config that has its defaults. It names the field and the
 // bound of everything that is wrong.
 func (c Config) validate() error {
-	var problems []error
-	check := func(ok bool, field string, value any, bound string) {
-		if !ok {
-			problems = append(problems, fmt.Errorf("outbox.Config.%s is %v; use %s", field, value, bound))
-		}
-	}
-	check(c.Name != "" && len(c.Name) <= maxName && text.Valid(c.Name) && !strings.Contains(c.Name, "/"),
-		"Name", fmt.Sprintf("%q", c.Name), "1 to 200 bytes of UTF-8 without slash and NUL")
-	check(c.Concurrency >= 1 && c.Concurrency <= MaxConcurrency, "Concurrency", c.Concurrency, fmt.Sprintf("1 to %d, or 0 for the default", MaxConcurrency))
-	check(c.BatchSize >= 1 && c.BatchSize <= MaxBatchSize, "BatchSize", c.BatchSize, fmt.Sprintf("1 to %d, or 0 for the default", MaxBatchSize))
-	check(c.BatchBytes >= 1, "BatchBytes", c.BatchBytes, "1 or more, or 0 for the default")
-	check(c.Lease >= MinLease, "Lease", c.Lease, MinLease.String()+" or more, or 0 for the default")
-	check(c.PollInterval >= MinPollInterval, "PollInterval", c.PollInterval, MinPollInterval.String()+" or more, or 0 for the default")
-	check(c.RetryMin >= MinRetry, "RetryMin", c.RetryMin, MinRetry.String()+" or more, or 0 for the default")
-	check(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
-	check(c.RefusalLimit >= 1, "RefusalLimit", c.RefusalLimit, "1 or more, or 0 for the default")
-	check(c.Retention > 0 || c.Retention == Forever, "Retention", c.Retention, "a positive duration, Forever, or 0 for the default")
-	check(c.EventRetention > 0 || c.EventRetention == Forever, "EventRetention", c.EventRetention, "a positive duration, or 0 to keep all")
-	return errors.Join(problems...)
+	check := service.Check{Config: "outbox.Config"}
+	check.Name(c.Name)
+	service.Within(&check, "Concurrency", c.Concurrency, 1, MaxConcurrency)
+	service.Within(&check, "BatchSize", c.BatchSize, 1, MaxBatchSize)
+	service.AtLeast(&check, "BatchBytes", c.BatchBytes, 1)
+	service.AtLeast(&check, "Lease", c.Lease, MinLease)
+	service.AtLeast(&check, "PollInterval", c.PollInterval, MinPollInterval)
+	service.AtLeast(&check, "RetryMin", c.RetryMin, MinRetry)
+	check.Field(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
+	service.AtLeast(&check, "RefusalLimit", c.RefusalLimit, 1)
+	check.Field(c.Retention > 0 || c.Retention == Forever, "Retention", c.Retention, "a positive duration, Forever, or 0 for the default")
+	check.Field(c.EventRetention > 0 || c.EventRetention == Forever, "EventRetention", c.EventRetention, "a positive duration, or 0 to keep all")
+	return check.Err()
 }

@@ -86,7 +86,7 @@ func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 	}()
 	defer func() { stop(); <-watched }()
 	interval := f.PollInterval
-	setDefault(&interval, DefaultPollInterval)
+	service.SetDefault(&interval, DefaultPollInterval)
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		wait := interval

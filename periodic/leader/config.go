@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Defaults of [Config].
@@ -53,22 +55,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Lock == "" {
-		c.Lock = DefaultLock
-	}
+	service.SetDefault(&c.Lock, DefaultLock)
 	if c.Hostname == "" {
 		c.Hostname, _ = os.Hostname() // only for people: unknown is good enough
 	}
 	c.Hostname = strings.ToValidUTF8(c.Hostname[:min(len(c.Hostname), maxText)], "")
-	if c.PID == 0 {
-		c.PID = os.Getpid()
-	}
-	if c.TTL == 0 {
-		c.TTL = DefaultTTL
-	}
-	if c.Heartbeat == 0 {
-		c.Heartbeat = min(DefaultHeartbeat, c.TTL/3)
-	}
+	service.SetDefault(&c.PID, os.Getpid())
+	service.SetDefault(&c.TTL, DefaultTTL)
+	service.SetDefault(&c.Heartbeat, min(DefaultHeartbeat, c.TTL/3))
 	return c
 }
 
@@ -76,23 +70,16 @@ func (c Config) withDefaults() Config {
 // [New] calls it; it needs no database.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	bad := func(field string, value any, bound string) error {
-		return fmt.Errorf("leader.Config.%s is %v; use %s", field, value, bound)
+	check := service.Check{Config: "leader.Config"}
+	text := func(field, value string) {
+		check.Field(value != "" && len(value) <= maxText && !strings.ContainsFunc(value, unicode.IsControl),
+			field, fmt.Sprintf("%q", value), "1 to 254 bytes without control characters")
 	}
-	text := func(s string) bool {
-		return s != "" && len(s) <= maxText && !strings.ContainsFunc(s, unicode.IsControl)
-	}
-	switch {
-	case !text(c.Lock):
-		return bad("Lock", fmt.Sprintf("%q", c.Lock), "1 to 254 bytes without control characters")
-	case !text(c.Holder):
-		return bad("Holder", fmt.Sprintf("%q", c.Holder), "1 to 254 bytes without control characters")
-	case c.TTL < 3*minHeartbeat || c.TTL > maxTTL:
-		return bad("TTL", c.TTL, "30ms to 24h, or 0 for the default")
-	case c.Heartbeat < minHeartbeat || c.Heartbeat > c.TTL/3:
-		return bad("Heartbeat", c.Heartbeat, fmt.Sprintf("10ms to %s, a third of the TTL, or 0 for the default", c.TTL/3))
-	}
-	return nil
+	text("Lock", c.Lock)
+	text("Holder", c.Holder)
+	service.Within(&check, "TTL", c.TTL, 3*minHeartbeat, maxTTL)
+	service.Within(&check, "Heartbeat", c.Heartbeat, minHeartbeat, c.TTL/3)
+	return check.Err()
 }
 
 // trust is how long after the start of a renewal the holder relies on it: the

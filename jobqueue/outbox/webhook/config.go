@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -56,12 +57,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Mode == "" {
-		c.Mode = Structured
-	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
+	service.SetDefault(&c.Mode, Structured)
+	service.SetDefault(&c.Timeout, DefaultTimeout)
 	return c
 }
 

@@ -18,12 +18,12 @@ import (
 
 func TestOptionsAreValidated(t *testing.T) {
 	for want, o := range map[string]Options{
-		"ConnectTimeout is -1s":     {ConnectTimeout: -time.Second},
-		"StatementTimeout is 2h0m0": {StatementTimeout: 2 * time.Hour},
-		"LockTimeout is -1ns":       {LockTimeout: -1},
-		"IdleTimeout is -1ns":       {IdleTimeout: -1},
-		"MaxConns is -1":            {MaxConns: -1},
-		"MaxConns is 1001":          {MaxConns: 1001},
+		"ConnectTimeout is -1s":  {ConnectTimeout: -time.Second},
+		"StatementTimeout is 2h": {StatementTimeout: 2 * time.Hour},
+		"LockTimeout is -1ns":    {LockTimeout: -1},
+		"IdleTimeout is -1ns":    {IdleTimeout: -1},
+		"MaxConns is -1":         {MaxConns: -1},
+		"MaxConns is 1001":       {MaxConns: 1001},
 	} {
 		if _, err := Open(t.Context(), storetest.SQLiteURL(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error with %q", o, err, want)

@@ -1,8 +1,9 @@
 package sqldb
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Defaults of [Options].
@@ -27,35 +28,23 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDuration := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	setDuration(&o.ConnectTimeout, DefaultConnectTimeout)
-	setDuration(&o.StatementTimeout, DefaultStatementTimeout)
-	setDuration(&o.LockTimeout, DefaultLockTimeout)
-	setDuration(&o.IdleTimeout, DefaultIdleTimeout)
+	service.SetDefault(&o.ConnectTimeout, DefaultConnectTimeout)
+	service.SetDefault(&o.StatementTimeout, DefaultStatementTimeout)
+	service.SetDefault(&o.LockTimeout, DefaultLockTimeout)
+	service.SetDefault(&o.IdleTimeout, DefaultIdleTimeout)
+	service.SetDefault(&o.MaxConns, DefaultMaxConns)
 	if o.Clock == nil {
 		o.Clock = time.Now
-	}
-	if o.MaxConns == 0 {
-		o.MaxConns = DefaultMaxConns
 	}
 	return o
 }
 
 func (o Options) validate() error {
-	for name, d := range map[string]time.Duration{
-		"ConnectTimeout": o.ConnectTimeout, "StatementTimeout": o.StatementTimeout,
-		"LockTimeout": o.LockTimeout, "IdleTimeout": o.IdleTimeout,
-	} {
-		if d < 0 || d > time.Hour {
-			return fmt.Errorf("store.Options.%s is %s; use 0 (the default) to 1h", name, d)
-		}
-	}
-	if o.MaxConns < 0 || o.MaxConns > 1000 {
-		return fmt.Errorf("store.Options.MaxConns is %d; use 0 (the default) to 1000", o.MaxConns)
-	}
-	return nil
+	check := service.Check{Config: "store.Options"}
+	service.Within(&check, "ConnectTimeout", o.ConnectTimeout, 0, time.Hour)
+	service.Within(&check, "StatementTimeout", o.StatementTimeout, 0, time.Hour)
+	service.Within(&check, "LockTimeout", o.LockTimeout, 0, time.Hour)
+	service.Within(&check, "IdleTimeout", o.IdleTimeout, 0, time.Hour)
+	service.Within(&check, "MaxConns", o.MaxConns, 0, 1000)
+	return check.Err()
 }
