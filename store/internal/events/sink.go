@@ -47,10 +47,14 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO event_store
+	added, err := tx.Exec(ctx, `INSERT INTO event_store
 			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
 		SELECT v.id, t.group_, t.task, v.task_id, v.version, t.args, v.due, v.created
-		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param); err != nil {
+		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.checkAdded(ctx, added, "event_store", "id", rows); err != nil {
 		return nil, err
 	}
 	return nil, tx.addMessages(ctx, rows)
