@@ -24,9 +24,6 @@ func onSQLite(t *testing.T, test func(t *testing.T, q *fixture)) {
 	test(t, newFixture(storetest.New(t, "sqlite")))
 }
 
-// aim is how late healthy jobs may be, in the median, while others fail.
-const aim = 300 * time.Millisecond
-
 // lateness submits jobs of the task "good" one after the other, and returns the
 // median of the time from submitting one to its handler's call.
 func (q *fixture) lateness(runs <-chan string) time.Duration {
@@ -115,7 +112,7 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 				q.trigger(begins, c.postgres, c.sqlite)
 				bad := q.badJobs()
 				e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-				if late := q.lateness(runs); late > aim {
+				if late := q.lateness(runs); late > storetest.MaxLateness {
 					t.Errorf("healthy jobs are %s late", late)
 				}
 				for _, jid := range bad {
@@ -141,7 +138,7 @@ func TestJobsWhoseIDIsNoTextHoldUpNoOther(t *testing.T) {
 			q.sql(`INSERT INTO job (jid, task, subject) VALUES (x'ff%02d', 'bad', 'bad')`, i)
 		}
 		e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-		if late := q.lateness(runs); late > aim {
+		if late := q.lateness(runs); late > storetest.MaxLateness {
 			t.Errorf("healthy jobs are %s late", late)
 		}
 		e.await(10, "that name them", kind(jobqueue.EventRefused))
@@ -153,7 +150,7 @@ func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
 		bad := q.badJobs()
 		e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-		if late := q.lateness(runs); late > aim {
+		if late := q.lateness(runs); late > storetest.MaxLateness {
 			t.Errorf("healthy jobs are %s late", late)
 		}
 		q.dropTrigger()
@@ -215,7 +212,7 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 			e.awaitEnd(jid, jobqueue.Success)
 			receive(q, runs, "a job that was taken back")
 		}
-		if late := q.lateness(runs); late > aim {
+		if late := q.lateness(runs); late > storetest.MaxLateness {
 			t.Errorf("healthy jobs are %s late", late)
 		}
 		for _, jid := range bad {
@@ -280,7 +277,7 @@ func TestLocksHoldUpNoOther(t *testing.T) {
 		}
 		tx := q.lock("SELECT 1 FROM job WHERE subject = 'bad' FOR UPDATE")
 		close(release)
-		if late := q.lateness(runs); late > aim {
+		if late := q.lateness(runs); late > storetest.MaxLateness {
 			t.Errorf("healthy jobs are %s late", late)
 		}
 		if err := tx.Rollback(); err != nil {

@@ -22,8 +22,6 @@ const (
 	healthyTasks  = 100
 	badTasks      = 10
 	besideSeconds = 5
-	// lateMedian leaves room for a busy machine. Without isolation it is seconds.
-	lateMedian = 600 * time.Millisecond
 )
 
 // healthy adds the tasks that nothing may disturb.
@@ -83,7 +81,7 @@ func (f *fixture) onTime() *lateness {
 	slices.Sort(l.late)
 	if len(l.late) > 0 {
 		f.Logf("lateness: median %s, maximum %s", l.late[len(l.late)/2], l.late[len(l.late)-1])
-		if median := l.late[len(l.late)/2]; median > lateMedian {
+		if median := l.late[len(l.late)/2]; median > storetest.MaxLateness {
 			f.Errorf("the median lateness of the healthy tasks is %s", median)
 		}
 	}

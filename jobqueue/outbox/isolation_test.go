@@ -241,7 +241,7 @@ func testBadRows(f *fixture) {
 	for name, s := range map[string]*stream{"relay": relayed, "consumer": consumed} {
 		late := s.late()
 		f.Logf("%s: median %s, worst %s", name, late[len(late)/2], late[len(late)-1])
-		if len(late) != 120 || late[len(late)/2] > 300*time.Millisecond {
+		if len(late) != 120 || late[len(late)/2] > storetest.MaxLateness {
 			f.Errorf("%s: %d events, the healthy ones were %s late in the median", name, len(late), late[len(late)/2])
 		}
 	}
