@@ -72,9 +72,6 @@ var ErrNotFound = backend.ErrNotFound
 // States lists all states, pending ones first.
 func States() []State { return backend.States() }
 
-// Levels lists all levels, the least first.
-func Levels() []Level { return backend.Levels() }
-
 // NewID returns an id for a job: a UUID of version 7 (RFC 9562), so that ids of
 // later jobs sort later.
 func NewID() string { return backend.NewID() }

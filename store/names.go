@@ -56,7 +56,3 @@ var (
 	// and Options.Create is not set.
 	ErrNoDatabase = sqldb.ErrNoDatabase
 )
-
-// Redact returns a database URL as it may be shown: without its password. What
-// cannot be read is not shown at all.
-func Redact(databaseURL string) string { return sqldb.Redact(databaseURL) }
