@@ -28,10 +28,15 @@ const (
 // the default.
 const Never = -1
 
+// Bounds of [Config].
 const (
 	maxPoolSize = 10_000
 	maxShare    = 1000
 	minLease    = time.Second
+	maxRetries  = 1_000_000
+	maxRetryCap = 365 * 24 * time.Hour
+	maxGrace    = 1000 * time.Hour
+	longest     = 24 * time.Hour // of other durations
 )
 
 // Config are the settings of an [Executor]. Only Name has no default.
@@ -98,23 +103,26 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate checks a Config that has its defaults, and names the field and the
-// bound of everything that is wrong.
-func (c Config) validate() error {
-	check := service.Check{Config: "jobqueue.Config"}
-	check.Name(c.Name)
+// Validate returns an error that names every field that is out of bounds.
+// [NewExecutor] calls it. It needs no database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "jobqueue.Config"}
+	p.Name(c.Name)
 	for _, group := range c.Groups {
-		check.Field(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+		p.Field(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
 	}
-	service.Within(&check, "PoolSize", c.PoolSize, 1, maxPoolSize)
-	service.Within(&check, "High", c.High, 1, maxShare)
-	service.Within(&check, "Low", c.Low, 1, maxShare)
-	service.Within(&check, "PollInterval", c.PollInterval, time.Millisecond, 24*time.Hour)
-	service.Within(&check, "Lease", c.Lease, minLease, 24*time.Hour)
-	service.Within(&check, "Heartbeat", c.Heartbeat, time.Millisecond, c.Lease/2)
-	service.Within(&check, "RetryDelay", c.RetryDelay, 0, c.RetryCap)
-	check.Field(c.RetryLimit >= Never, "RetryLimit", c.RetryLimit, "a number of retries, 0 (the default) or Never")
-	service.Within(&check, "RetryCap", c.RetryCap, 0, 365*24*time.Hour)
-	check.Field(c.MaxInterrupts >= Never, "MaxInterrupts", c.MaxInterrupts, "a number of interrupts, 0 (the default) or Never")
-	return check.Err()
+	service.Within(p, "PoolSize", c.PoolSize, 1, maxPoolSize)
+	service.Within(p, "High", c.High, 1, maxShare)
+	service.Within(p, "Low", c.Low, 1, maxShare)
+	service.Within(p, "PollInterval", c.PollInterval, time.Millisecond, longest)
+	service.Within(p, "Lease", c.Lease, minLease, longest)
+	p.Field(time.Millisecond <= c.Heartbeat && c.Heartbeat <= c.Lease/2, "Heartbeat", c.Heartbeat,
+		fmt.Sprintf("1ms to %s, half of Lease", c.Lease/2))
+	p.Field(0 < c.RetryDelay && c.RetryDelay <= c.RetryCap, "RetryDelay", c.RetryDelay, fmt.Sprintf("1ns to RetryCap (%s)", c.RetryCap))
+	service.Within(p, "RetryCap", c.RetryCap, 1, maxRetryCap)
+	p.Field(Never <= c.RetryLimit && c.RetryLimit <= maxRetries, "RetryLimit", c.RetryLimit, "1 to 1000000, or Never")
+	p.Field(Never <= c.MaxInterrupts && c.MaxInterrupts <= maxRetries, "MaxInterrupts", c.MaxInterrupts, "1 to 1000000, or Never")
+	p.Field(c.ShutdownGrace <= maxGrace, "ShutdownGrace", c.ShutdownGrace, fmt.Sprintf("0s to %s", maxGrace))
+	return p.Err()
 }

@@ -31,7 +31,7 @@ type Executor struct {
 // error that names every field of cfg that is out of bounds.
 func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	life := service.New("executor")

@@ -23,6 +23,7 @@ const (
 	minLease        = time.Second
 	minPollInterval = 10 * time.Millisecond
 	minRetry        = time.Millisecond
+	longest         = 1000 * time.Hour // of all durations
 )
 
 // Config is the settings of a [Scheduler]. Only Name is required.
@@ -70,18 +71,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate checks a Config that has its defaults. It names the field and the
-// bound of everything that is wrong.
-func (c Config) validate() error {
-	check := service.Check{Config: "periodic.Config"}
-	check.Name(c.Name)
-	service.Within(&check, "BatchSize", c.BatchSize, 1, maxBatch)
-	service.AtLeast(&check, "Lease", c.Lease, minLease)
-	service.AtLeast(&check, "PollInterval", c.PollInterval, minPollInterval)
-	service.AtLeast(&check, "RetryMin", c.RetryMin, minRetry)
-	check.Field(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
-	check.Field(c.Mode.Valid(), "Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
-	return check.Err()
+// Validate returns an error that names every field that is out of bounds, except
+// those of Lock, which [leader.Config] checks. [New] calls both. It needs no
+// database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "periodic.Config"}
+	p.Name(c.Name)
+	service.Within(p, "BatchSize", c.BatchSize, 1, maxBatch)
+	service.Within(p, "Lease", c.Lease, minLease, longest)
+	service.Within(p, "PollInterval", c.PollInterval, minPollInterval, longest)
+	service.Within(p, "RetryMin", c.RetryMin, minRetry, longest)
+	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
+		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
+	p.Field(c.Mode.Valid(), "Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
+	return p.Err()
 }
 
 // observe logs an event and passes it on.

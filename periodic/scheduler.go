@@ -25,7 +25,7 @@ type Scheduler struct {
 // field if the configuration is not valid. It does not touch the database.
 func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	holder := cfg.Name + "/" + service.BootID()

@@ -45,3 +45,7 @@ type Options struct {
 	// of its own. nil: time.Now. Tests set it.
 	Clock func() time.Time
 }
+
+// Validate returns an error that names every field that is out of bounds. [Open]
+// calls it. It needs no database.
+func (o Options) Validate() error { return sqldb.Options(o).Validate() }

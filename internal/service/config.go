@@ -28,10 +28,46 @@ type Check struct {
 	problems []error
 }
 
+// FieldError says that a setting is wrong. The reader of a configuration file finds
+// the key and the line by Field.
+type FieldError struct {
+	Config string // such as outbox.Config
+	Field  string
+	Value  any    // the value, or a text that stands for it
+	Use    string // what to use instead, such as "1 to 10"
+	hint   string // of use to programs only
+}
+
+// Error names the setting and says what to use instead.
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s.%s is %v; use %s%s", e.Config, e.Field, show(e.Value), e.Use, e.hint)
+}
+
+// Fields returns the field errors in the error of a validation.
+func Fields(err error) []*FieldError {
+	var joined interface{ Unwrap() []error }
+	var field *FieldError
+	var fields []*FieldError
+	if errors.As(err, &joined) {
+		for _, one := range joined.Unwrap() {
+			fields = append(fields, Fields(one)...)
+		}
+	} else if errors.As(err, &field) {
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+const orDefault = ", or 0 for the default"
+
 // Field notes a setting unless it is right. Use completes: "..., use 1 to 10".
 func (c *Check) Field(ok bool, field string, value any, use string) {
+	c.hinted(ok, field, value, use, "")
+}
+
+func (c *Check) hinted(ok bool, field string, value any, use, hint string) {
 	if !ok {
-		c.problems = append(c.problems, fmt.Errorf("%s.%s is %v; use %s", c.Config, field, show(value), use))
+		c.problems = append(c.problems, &FieldError{c.Config, field, value, use, hint})
 	}
 }
 
@@ -48,12 +84,12 @@ func (c *Check) Err() error { return errors.Join(c.problems...) }
 
 // Within notes a setting below low or above high.
 func Within[T cmp.Ordered](c *Check, field string, value, low, high T) {
-	c.Field(low <= value && value <= high, field, value, fmt.Sprintf("%s to %s, or 0 for the default", show(low), show(high)))
+	c.hinted(low <= value && value <= high, field, value, fmt.Sprintf("%s to %s", show(low), show(high)), orDefault)
 }
 
 // AtLeast notes a setting below low.
 func AtLeast[T cmp.Ordered](c *Check, field string, value, low T) {
-	c.Field(low <= value, field, value, show(low)+" or more, or 0 for the default")
+	c.hinted(low <= value, field, value, show(low)+" or more", orDefault)
 }
 
 // show writes a bound, a duration without parts that are zero: 24h.

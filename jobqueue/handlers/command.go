@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -21,6 +22,11 @@ const (
 	DefaultKillGrace = 5 * time.Second
 	DefaultMaxOutput = 1 << 20
 )
+
+// longest is the greatest duration of a Config.
+const longest = 1000 * time.Hour
+
+var durations = "1ns to " + longest.String()
 
 // maxArgsVariable is the greatest length of NEXTRUN_ARGS: Linux allows an
 // environment variable 128 KiB. Longer args are on standard input only.
@@ -58,19 +64,18 @@ type CommandConfig struct {
 	PermanentCodes []int
 }
 
-func (c CommandConfig) validate() error {
-	switch {
-	case len(c.Argv) == 0 || c.Argv[0] == "":
-		return errors.New("handlers.CommandConfig.Argv is empty; name the program and its arguments")
-	case c.Timeout < 0:
-		return fmt.Errorf("handlers.CommandConfig.Timeout is %s; use 0 (no limit) or a positive duration", c.Timeout)
-	}
+// Validate returns an error that names every field that is bad. [Command] calls
+// it.
+func (c CommandConfig) Validate() error {
+	p := &service.Check{Config: "handlers.CommandConfig"}
+	p.Field(len(c.Argv) > 0 && c.Argv[0] != "", "Argv", "empty", "the program and its arguments")
+	p.Field(0 <= c.Timeout && c.Timeout <= longest, "Timeout", c.Timeout, durations)
+	p.Field(c.KillGrace <= longest, "KillGrace", c.KillGrace, durations)
 	for _, pair := range c.Env {
-		if name, _, found := strings.Cut(pair, "="); !found || name == "" {
-			return fmt.Errorf("handlers.CommandConfig.Env has %q; use NAME=value", name)
-		}
+		name, _, found := strings.Cut(pair, "=")
+		p.Field(found && name != "", "Env", fmt.Sprintf("%q", name), "NAME=value")
 	}
-	return nil
+	return p.Err()
 }
 
 // Command returns a handler that runs a program in a new process group. The group
@@ -80,7 +85,7 @@ func (c CommandConfig) validate() error {
 // than 0 is an error; a program that cannot be started fails the job at once, unless
 // the system was short of processes, files or memory.
 func Command(cfg CommandConfig) (jobqueue.Handler, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg.KillGrace = cmp.Or(cfg.KillGrace, DefaultKillGrace)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -38,6 +39,17 @@ type HTTPConfig struct {
 	Client *http.Client
 }
 
+// Validate returns an error that names URL or Timeout if it is bad. It does not
+// show the URL. [HTTP] calls it.
+func (c HTTPConfig) Validate() error {
+	p := &service.Check{Config: "handlers.HTTPConfig"}
+	u, err := url.Parse(c.URL)
+	p.Field(err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"),
+		"URL", "not usable", "a URL such as https://example.org/path")
+	p.Field(c.Timeout <= longest, "Timeout", c.Timeout, durations)
+	return p.Err()
+}
+
 // HTTP returns a handler that makes an HTTP call. A status of 2xx is
 // success; 5xx, 429, 408, 425 and calls without an answer are tried again, no sooner
 // than Retry-After says; every other status fails the job at once. The
@@ -48,9 +60,12 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if cfg.Method == "" {
 		cfg.Method = http.MethodPost
 	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
 	target, err := url.Parse(cfg.URL)
-	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, errors.New("handlers.HTTPConfig.URL is not an absolute http or https URL")
+	if err != nil {
+		return nil, err // Validate accepted it
 	}
 	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
 		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)

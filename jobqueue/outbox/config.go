@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -20,14 +21,8 @@ const (
 	DefaultRetention    = 7 * 24 * time.Hour
 )
 
-// Bounds of [Config].
-const (
-	MaxConcurrency  = 1000
-	MaxBatchSize    = 10_000
-	MinLease        = time.Second
-	MinPollInterval = 10 * time.Millisecond
-	MinRetry        = time.Millisecond
-)
+// longest is the greatest duration, except for retentions.
+const longest = 1000 * time.Hour
 
 // Forever is a retention without end.
 const Forever time.Duration = -1
@@ -94,20 +89,26 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate checks a Config that has its defaults. It names the field and the
-// bound of everything that is wrong.
-func (c Config) validate() error {
-	check := service.Check{Config: "outbox.Config"}
-	check.Name(c.Name)
-	service.Within(&check, "Concurrency", c.Concurrency, 1, MaxConcurrency)
-	service.Within(&check, "BatchSize", c.BatchSize, 1, MaxBatchSize)
-	service.AtLeast(&check, "BatchBytes", c.BatchBytes, 1)
-	service.AtLeast(&check, "Lease", c.Lease, MinLease)
-	service.AtLeast(&check, "PollInterval", c.PollInterval, MinPollInterval)
-	service.AtLeast(&check, "RetryMin", c.RetryMin, MinRetry)
-	check.Field(c.RetryMax >= c.RetryMin, "RetryMax", c.RetryMax, "RetryMin or more, or 0 for the default")
-	service.AtLeast(&check, "RefusalLimit", c.RefusalLimit, 1)
-	check.Field(c.Retention > 0 || c.Retention == Forever, "Retention", c.Retention, "a positive duration, Forever, or 0 for the default")
-	check.Field(c.EventRetention > 0 || c.EventRetention == Forever, "EventRetention", c.EventRetention, "a positive duration, or 0 to keep all")
-	return check.Err()
+// Validate returns an error that names every field that is out of bounds. [New]
+// calls it. It needs no database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "outbox.Config"}
+	p.Name(c.Name)
+	service.Within(p, "Concurrency", c.Concurrency, 1, 1000)
+	service.Within(p, "BatchSize", c.BatchSize, 1, 10_000)
+	p.Field(c.BatchBytes >= 1, "BatchBytes", c.BatchBytes, "1 or more")
+	service.Within(p, "Lease", c.Lease, time.Second, longest)
+	service.Within(p, "PollInterval", c.PollInterval, 10*time.Millisecond, longest)
+	service.Within(p, "RetryMin", c.RetryMin, time.Millisecond, longest)
+	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
+		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
+	service.Within(p, "RefusalLimit", c.RefusalLimit, 1, 1000)
+	if c.Retention != Forever {
+		service.Within(p, "Retention", c.Retention, time.Millisecond, 100*longest)
+	}
+	if c.EventRetention != Forever {
+		service.Within(p, "EventRetention", c.EventRetention, time.Millisecond, 100*longest)
+	}
+	return p.Err()
 }

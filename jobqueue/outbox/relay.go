@@ -29,7 +29,7 @@ func New(source Source, publisher Publisher, cfg Config) (*Relay, error) {
 
 func newRelay(name string, source Source, publisher Publisher, cfg Config) (*Relay, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	return &Relay{

@@ -66,20 +66,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns an error that names the field if a value is out of bounds.
-// [New] calls it; it needs no database.
+// Validate returns an error that names every field that is out of bounds. [New]
+// calls it. It needs no database.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	check := service.Check{Config: "leader.Config"}
-	text := func(field, value string) {
-		check.Field(value != "" && len(value) <= maxText && !strings.ContainsFunc(value, unicode.IsControl),
-			field, fmt.Sprintf("%q", value), "1 to 254 bytes without control characters")
+	p := &service.Check{Config: "leader.Config"}
+	text := func(field, s string) {
+		p.Field(s != "" && len(s) <= maxText && !strings.ContainsFunc(s, unicode.IsControl),
+			field, fmt.Sprintf("%q", s), fmt.Sprintf("1 to %d bytes without control characters", maxText))
 	}
 	text("Lock", c.Lock)
 	text("Holder", c.Holder)
-	service.Within(&check, "TTL", c.TTL, 3*minHeartbeat, maxTTL)
-	service.Within(&check, "Heartbeat", c.Heartbeat, minHeartbeat, c.TTL/3)
-	return check.Err()
+	service.Within(p, "TTL", c.TTL, 3*minHeartbeat, maxTTL)
+	p.Field(minHeartbeat <= c.Heartbeat && c.Heartbeat <= c.TTL/3, "Heartbeat", c.Heartbeat,
+		fmt.Sprintf("%s to %s, a third of TTL", minHeartbeat, (c.TTL/3).Truncate(time.Millisecond)))
+	return p.Err()
 }
 
 // trust is how long after the start of a renewal the holder relies on it: the

@@ -7,12 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxArgsNodes bounds the values in the args of a task, also those that aliases
-// repeat.
+// maxArgsNodes bounds the number of values in the args of a task. Aliases count
+// each time, so that a small file cannot become huge.
 const maxArgsNodes = 100_000
 
-// args reads the args of a task: a text is taken as it is, anything else as the
-// JSON that it is like.
+// args reads the args of a task. A text stays as it is; anything else is written as
+// JSON.
 func (r *reader) args(place string, n *yaml.Node) string {
 	n = resolve(n)
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
@@ -31,8 +31,7 @@ func (r *reader) args(place string, n *yaml.Node) string {
 	return string(text)
 }
 
-// jsonValue is a YAML value as encoding/json takes it. Dates stay the text that
-// they are.
+// jsonValue is a YAML value for encoding/json. Dates stay texts.
 func (r *reader) jsonValue(n *yaml.Node, nodes *int) (any, error) {
 	n = resolve(n)
 	if *nodes++; *nodes > maxArgsNodes {

@@ -12,10 +12,10 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Config is the configuration file: its sections are settings of the packages.
-// What the file does not set is zero, which stands for the default.
+// Config is the configuration file. Each section holds the settings of a package.
+// A setting that the file leaves out is zero, which stands for the default.
 type Config struct {
-	Path      string             // of the file; empty: there is none
+	Path      string             // of the file; empty: there is no file
 	Database  store.Options      // section database
 	Scheduler periodic.Config    // section scheduler
 	Executor  jobqueue.Config    // section executor
@@ -23,17 +23,17 @@ type Config struct {
 	Relay     Relay              // section relay
 }
 
-// Handler is what runs the jobs of a task: a command or an HTTP call.
+// Handler runs the jobs of a task: a command or an HTTP call.
 type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
 
-	headerEnv map[string]string // http: variables that hold the values of headers
-	passEnv   []string          // command: variables that it gets as this process has them
+	headerEnv map[string]string // http: environment variables with the values of headers
+	passEnv   []string          // command: environment variables that it inherits
 }
 
-// Build makes the handlers. env looks up the variables that hold values of
-// headers; no error shows one.
+// Build makes the handlers. env looks up the environment variables with the values
+// of headers. No error shows such a value.
 func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
 	secrets := c.secretVariables()
@@ -47,8 +47,8 @@ func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, er
 	return built, nil
 }
 
-// secretVariables are the variables that may hold secrets of nextrun itself,
-// which commands do not get.
+// secretVariables are the environment variables that may hold secrets of nextrun.
+// Commands do not inherit them.
 func (c *Config) secretVariables() []string {
 	names := []string{"NEXTRUN_DB", "PGPASSWORD"}
 	for _, h := range c.Handlers {

@@ -2,9 +2,11 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -113,9 +115,9 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"twice", "handlers:\n  a: {command: [x]}\n  a: {command: [y]}\n", `:3: "a" stands twice in handlers`},
 		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},
 		{"bound", "executor: {pool_size: 0}\n", ":1: executor.pool_size must be a whole number from 1 to 10000"},
-		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h0m0s, such as 30s"},
-		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be at most a third of ttl (1.666s)"},
-		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be at most a third of ttl (20s)"},
+		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h, such as 30s"},
+		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be a duration from 10ms to 1.666s, a third of ttl"},
+		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be a duration from 10ms to 20s, a third of ttl"},
 		{"boolean", "database: {poll_only: 'true'}\n", ":1: database.poll_only must be true or false"},
 		{"list for a mapping", "executor: [1]\n", ":1: executor must be a mapping"},
 		{"text for the file", "hello\n", ":1: the file must be a mapping"},
@@ -153,6 +155,53 @@ func TestReadNamesTheLine(t *testing.T) {
 				t.Errorf("%v shows a password", err)
 			}
 		})
+	}
+}
+
+// Every key refuses a value of the wrong kind, on its line.
+func TestEveryKeyIsChecked(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, mapping := range []string{
+		"database: {%s}", "scheduler: {%s}", "scheduler: {lock: {%s}}", "executor: {%s}",
+		"handlers: {a: {command: [x], %s}}", "handlers: {a: {http: {%s}}}", "handlers: {a: {http: {url: 'http://x'}, %s}}",
+		"relay: {%s}", "relay: {topics: {a: {webhook: {%s}}}}",
+		"relay: {topics: {a: {kafka: {%s}}}}", "relay: {topics: {a: {kafka: {sasl: {%s}}}}}",
+	} {
+		_, err := parse("f", fmt.Appendf(nil, mapping, "bogus: 1"))
+		for key := range strings.SplitSeq(knownKeys.FindStringSubmatch(err.Error())[1], ", ") {
+			if strings.Contains(mapping, key+": [") || strings.Contains(mapping, key+": {url") || key == "http" {
+				continue // set already
+			}
+			text := fmt.Appendf(nil, mapping, "\n"+key+": [[]]")
+			if _, err := parse("f", text); err == nil || !regexp.MustCompile(`f:2: \S+\.`+key+`\b.* must be `).MatchString(err.Error()) {
+				t.Errorf("%s: %v", text, err)
+			}
+			checked++
+		}
+	}
+	if checked < 50 {
+		t.Errorf("checked %d keys only", checked)
+	}
+}
+
+// The packages that own the settings say what fits together. Where the file leaves
+// a setting out, its default counts.
+func TestReadAsksTheOwnersOfSettings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"executor:\n  lease: 100h\n":                   ":2: executor.lease must be a duration from 1s to 24h",
+		"executor: {lease: 10s,\n  heartbeat: 6s}\n":   ":2: executor.heartbeat must be a duration from 1ms to 5s, half of lease",
+		"executor: {retry_limit: -1}\n":                ":1: executor.retry_limit must be a whole number from 1 to 1000000, or 0",
+		"scheduler:\n  retry_min: 5m\n":                ":2: scheduler.retry_max is 10s unless set, but must be a duration from retry_min (5m0s)",
+		"scheduler: {retry_min: x,\n retry_max: 2s}\n": ":1: scheduler.retry_min must be a duration from 1ms",
+		"scheduler: {lock: {name: \"a\\tb\"}}\n":       ":1: scheduler.lock.name must be 1 to 254 bytes without control characters",
+	} {
+		_, err := Read(write(t, text))
+		var configErr *Error
+		if !errors.As(err, &configErr) || len(configErr.Problems) != 1 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v\nwant %s", text, err, want)
+		}
 	}
 }
 

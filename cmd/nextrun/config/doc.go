@@ -1,10 +1,14 @@
-// Package config reads the files of the command line: the configuration, which
-// says what runs under the task names of jobs, and how many at a time (what runs
-// is never taken from the database), and files of tasks, which `nextrun task
-// apply` makes a table match.
+// Package config reads the YAML files of the command line: the configuration file
+// and files of tasks.
 //
-// Files are YAML and read strictly: an unknown or repeated key, or a value of
-// the wrong kind, is an error that names the file and the line, and all of them
-// are reported at once. testdata/nextrun.yaml shows every key of a configuration,
+// The configuration file defines which command or HTTP call runs the jobs of a
+// task, where events go, and the settings of the scheduler, the executor and the
+// database. Commands come from this file only, never from the database. A file of
+// tasks is what `nextrun task apply` makes the table match.
+//
+// Reading is strict: an unknown or repeated key, or a bad value, is an error that
+// names the file and the line. All of them are reported at once. The packages that
+// own the settings check their bounds, as docs/decisions/configuration-reader.md
+// explains. testdata/nextrun.yaml shows every key of a configuration file,
 // testdata/tasks.yaml every key of a file of tasks.
 package config

@@ -14,8 +14,8 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// WriteTasks writes a file of tasks that [ParseTasks] reads, with the columns
-// that are not default.
+// WriteTasks writes a file of tasks for [ParseTasks]. It leaves out columns that
+// have their default.
 func WriteTasks(w io.Writer, tasks []periodic.Task) error {
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range tasks {
@@ -77,8 +77,8 @@ func secondsNode(d time.Duration) *yaml.Node {
 	return plainNode("!!int", strconv.FormatInt(int64(d/time.Second), 10))
 }
 
-// argsNode writes JSON objects and lists as they are, which is YAML, unless
-// reading it would give something else; then, as all else, as a text.
+// argsNode writes JSON objects and lists as they are, since JSON is YAML. If reading
+// that would give something else, it writes a text, as for all other args.
 func argsNode(args string) *yaml.Node {
 	var n yaml.Node
 	if err := yaml.Unmarshal([]byte(args), &n); err != nil || len(n.Content) != 1 {
@@ -92,8 +92,8 @@ func argsNode(args string) *yaml.Node {
 	return root
 }
 
-// WriteHandlers writes the section `handlers` of a configuration file, of
-// handlers that run commands.
+// WriteHandlers writes the section handlers of a configuration file. All handlers
+// must be commands.
 func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for _, task := range slices.Sorted(maps.Keys(handlers)) {

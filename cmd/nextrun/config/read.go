@@ -1,29 +1,29 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Error is what is wrong with a configuration file: one [Problem] or more.
+// Error lists the problems of a file, at least one, in the order of lines.
 type Error struct {
 	Path     string
 	Problems []Problem
 }
 
-// Problem is one thing that is wrong.
+// Problem is one thing that is wrong in a file.
 type Problem struct {
-	Line int // 0: the file as such
+	Line int // 0: the whole file
 	Text string
 }
 
-// Error names each place.
+// Error has a line for each problem, which begins with file:line.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -35,7 +35,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Read reads the configuration file. A file that is not good gives an [*Error].
+// Read reads the configuration file. If something is wrong with it, the error is an
+// [*Error].
 func Read(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -53,10 +54,10 @@ func parse(path string, text []byte) (*Config, error) {
 	return config, nil
 }
 
-// document calls read with the one YAML document of a file, unless the file is
-// empty or has comments only.
+// document calls read with the only YAML document of a file. It does not if the
+// file is empty or has only comments.
 func document(path string, text []byte, read func(r *reader, root *yaml.Node)) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	var document, more yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
@@ -64,11 +65,12 @@ func document(path string, text []byte, read func(r *reader, root *yaml.Node)) e
 	case err != nil:
 		return &Error{path, []Problem{{Text: err.Error()}}}
 	}
-	r := &reader{}
+	r := &reader{unusable: map[string]func(){}}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		r.problem(&more, "the file must hold one YAML document")
 	}
 	read(r, document.Content[0])
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(r.problems) > 0 {
 		return &Error{path, r.problems}
 	}

@@ -56,7 +56,7 @@ func TestRelaySectionSaysWhatIsWrong(t *testing.T) {
 		"nothing":       {`{}`, "needs one of webhook, kafka and table"},
 		"two":           {`{table: true, kafka: {brokers: [k:1]}}`, "needs one of webhook, kafka and table"},
 		"no url":        {`{webhook: {mode: binary}}`, "relay.topics.t.webhook needs a url"},
-		"mode":          {`{webhook: {url: "http://x", mode: odd}}`, `Mode is "odd"`},
+		"mode":          {`{webhook: {url: "http://x", mode: odd}}`, "nextrun.yaml:3: relay.topics.t.webhook.mode must be structured or binary"},
 		"unset":         {`{webhook: {url: "http://x", secret_env: NOT_SET}}`, "NOT_SET"},
 		"short":         {`{webhook: {url: "http://x", secret_env: SHORT}}`, "16 or more"},
 		"timeout":       {`{webhook: {url: "http://x", timeout: 20s}}`, "at most half of relay.lease"},

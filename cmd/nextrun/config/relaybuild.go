@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -26,7 +27,7 @@ func (p *Publishers) Close() {
 }
 
 // BuildRelay makes the publishers of the section relay. env looks up the
-// variables that hold secrets; no error shows one.
+// environment variables with secrets. No error shows a secret.
 func (c *Config) BuildRelay(env func(string) string) (*Publishers, error) {
 	built := &Publishers{Topics: outbox.Topics{}}
 	for topic, route := range c.Relay.Topics {
@@ -75,14 +76,9 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 	return nil
 }
 
-// inTime checks that an attempt ends well before the lease does.
+// inTime checks that an attempt ends well before the lease.
 func inTime(timeout, byDefault, lease time.Duration) error {
-	if timeout == 0 {
-		timeout = byDefault
-	}
-	if lease == 0 {
-		lease = outbox.DefaultLease
-	}
+	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, outbox.DefaultLease)
 	if timeout > lease/2 {
 		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
 	}
@@ -106,7 +102,7 @@ func (s secret) lookUp(env func(string) string) (string, error) {
 		if value := env(s.env); value != "" {
 			return value, nil
 		}
-		return "", fmt.Errorf("the variable %s, which is to hold a secret, is not set", s.env)
+		return "", fmt.Errorf("the environment variable %s for a secret is not set", s.env)
 	}
 	text, err := os.ReadFile(s.file)
 	if err != nil {
@@ -115,19 +111,17 @@ func (s secret) lookUp(env func(string) string) (string, error) {
 	if value := strings.TrimSpace(string(text)); value != "" {
 		return value, nil
 	}
-	return "", fmt.Errorf("the file %s, which is to hold a secret, is empty", s.file)
+	return "", fmt.Errorf("the file %s for a secret is empty", s.file)
 }
 
-// headers are the given ones and those whose values are in variables.
+// headers are the given headers and those whose values are in environment variables.
 func headers(given, inEnv map[string]string, env func(string) string) (map[string]string, error) {
-	all := maps.Clone(given)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, given)
 	for name, variable := range inEnv {
 		value := env(variable)
 		if value == "" {
-			return nil, fmt.Errorf("the variable %s, which is to hold the header %s, is not set", variable, name)
+			return nil, fmt.Errorf("the environment variable %s for the header %s is not set", variable, name)
 		}
 		all[name] = value
 	}

@@ -1,7 +1,8 @@
 package config
 
 import (
-	"math"
+	"errors"
+	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -9,10 +10,11 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// ParseTasks reads a file of tasks: a mapping `tasks` from ids to the columns
-// that are not default. The tasks are in the order of the file. Problems of the
-// file give an [*Error]; whether timers and the like are good is for
-// [periodic.Task.Validate] to say.
+// ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
+// columns. Columns that the file leaves out have their default. The tasks are in
+// the order of the file. If something is wrong with the file, the error is an
+// [*Error]. ParseTasks does not check timers and policies;
+// [periodic.Task.Validate] does.
 func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
 	tasks := []periodic.Task{}
 	err := document(path, text, func(r *reader, root *yaml.Node) {
@@ -31,65 +33,48 @@ func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
 }
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
-	var overlap, catchup, sink string
+	deadline := time.Duration(-1)
 	r.mapping(n, place, keys{
-		"task":      r.textInto(&t.Task),
-		"timer":     r.textInto(&t.Timer),
-		"enabled":   func(place string, v *yaml.Node) { t.Enabled = r.boolean(place, v) },
-		"group":     r.textInto(&t.Group),
+		"task":      &t.Task,
+		"timer":     &t.Timer,
+		"enabled":   &t.Enabled,
+		"group":     &t.Group,
 		"args":      func(place string, v *yaml.Node) { t.Args = r.args(place, v) },
-		"subject":   r.textInto(&t.Subject),
-		"submitter": r.textInto(&t.Submitter),
-		"priority":  r.numberInto(&t.Priority, math.MinInt32, math.MaxInt32),
-		"summary":   r.textInto(&t.Summary),
-		"starts":    r.timeInto(&t.Starts),
-		"ends":      r.timeInto(&t.Ends),
-		"overlap":   r.textInto(&overlap),
-		"catchup":   r.textInto(&catchup),
-		"sink":      r.textInto(&sink),
-		"grace":     r.secondsInto(&t.Grace),
-		"jitter":    r.secondsInto(&t.Jitter),
-		"deadline": func(place string, v *yaml.Node) {
-			t.Deadline = new(time.Duration)
-			r.secondsInto(t.Deadline)(place, v)
-		},
+		"subject":   &t.Subject,
+		"submitter": &t.Submitter,
+		"priority":  parsed(r, &t.Priority, parsePriority),
+		"summary":   &t.Summary,
+		"starts":    parsed(r, &t.Starts, ParseTime),
+		"ends":      parsed(r, &t.Ends, ParseTime),
+		"overlap":   (*string)(&t.Overlap),
+		"catchup":   (*string)(&t.Catchup),
+		"sink":      (*string)(&t.Sink),
+		"grace":     parsed(r, &t.Grace, ParseSeconds),
+		"jitter":    parsed(r, &t.Jitter, ParseSeconds),
+		"deadline":  parsed(r, &deadline, ParseSeconds),
 	})
-	if overlap != "" {
-		t.Overlap = periodic.Overlap(overlap)
+	if deadline >= 0 {
+		t.Deadline = &deadline
 	}
-	if catchup != "" {
-		t.Catchup = periodic.Catchup(catchup)
-	}
-	if sink != "" {
-		t.Sink = periodic.Sink(sink)
-	}
-	for _, required := range []string{"task", "timer"} {
-		if !has(n, required) {
-			r.problem(n, "%s needs a %s", place, required)
-		}
-	}
+	r.need(n, place, "task", "a ")
+	r.need(n, place, "timer", "a ")
 }
 
-func (r *reader) textInto(field *string) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) { *field = r.text(place, n) }
-}
-
-func (r *reader) timeInto(field *time.Time) func(string, *yaml.Node) {
+// parsed reads a scalar. The error of parse is what to use instead.
+func parsed[T any](r *reader, field *T, parse func(string) (T, error)) func(string, *yaml.Node) {
 	return func(place string, n *yaml.Node) {
-		t, err := ParseTime(resolve(n).Value)
+		value, err := parse(resolve(n).Value)
 		if err != nil {
 			r.problem(n, "%s must be %v", place, err)
 		}
-		*field = t
+		*field = value
 	}
 }
 
-func (r *reader) secondsInto(field *time.Duration) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) {
-		d, err := ParseSeconds(resolve(n).Value)
-		if err != nil {
-			r.problem(n, "%s must be %v", place, err)
-		}
-		*field = d
+func parsePriority(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		err = errors.New("a whole number; use 0 for low and 10 for high")
 	}
+	return int(n), err
 }

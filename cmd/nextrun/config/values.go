@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// timeForms are the forms in which a time is accepted; without a zone it is UTC.
+// timeForms are the accepted forms of a time. A time without a zone is in UTC.
 var timeForms = []string{
 	time.RFC3339Nano, "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04Z07:00",
 	"2006-01-02T15:04:05.999999", "2006-01-02T15:04",
 	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", time.DateOnly,
 }
 
-// ParseTime reads a time from a flag or a file. Its error is what to use instead.
+// ParseTime reads a time from a flag or a file. Its error says what to use instead,
+// as the end of a sentence such as "--from must be".
 func ParseTime(text string) (time.Time, error) {
 	for _, form := range timeForms {
 		t, err := time.Parse(form, text)
@@ -27,7 +28,7 @@ func ParseTime(text string) (time.Time, error) {
 }
 
 // ParseSeconds reads whole seconds from a flag or a file: 90, 90s, 1h30m. Its
-// error is what to use instead.
+// error says what to use instead, as that of [ParseTime].
 func ParseSeconds(text string) (time.Duration, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil && n >= 0 {
 		return time.Duration(n) * time.Second, nil

@@ -1,5 +1,5 @@
-// Package crontab reads crontabs as crontab(5) describes them, and says what of
-// them nextrun cannot express.
+// Package crontab reads crontabs, as crontab(5) describes them, and reports what
+// nextrun cannot express.
 package crontab
 
 import (
@@ -15,27 +15,28 @@ import (
 
 // Options say how a crontab is read.
 type Options struct {
-	// Zone is the time zone of the machine; CRON_TZ in the crontab goes before
-	// it. Empty: UTC.
+	// Zone is the time zone of the machine. CRON_TZ in the crontab overrides it.
+	// Empty: UTC.
 	Zone string
-	// Prefix begins all ids: NAME makes NAME-backup of backup. Empty: none.
+	// Prefix is put before all ids: with NAME, backup becomes NAME-backup.
+	// Empty: no prefix.
 	Prefix string
-	// System tells that a user name precedes each command, as in /etc/crontab
-	// and /etc/cron.d.
+	// System is true if a user name precedes each command, as in /etc/crontab and
+	// /etc/cron.d.
 	System bool
 }
 
 // Entry is a command of a crontab.
 type Entry struct {
 	Line    int
-	ID      string   // made of the command's name, not that of another entry
+	ID      string   // from the name of the command; unique in the crontab
 	Timer   string   // a cron expression with its zone
-	Shell   string   // runs the command, with -c
-	Command string   // for the shell
+	Shell   string   // runs Command: SHELL -c COMMAND
+	Command string   // one text, for the shell
 	Env     []string // NAME=value
 }
 
-// Problem is something that cannot be expressed.
+// Problem is something that nextrun cannot express.
 type Problem struct {
 	Line    int
 	Text    string
@@ -52,7 +53,7 @@ func Parse(text string, options Options) ([]Entry, []Problem) {
 	return r.entries, r.problems
 }
 
-// reader holds what earlier lines say about the later ones.
+// reader holds what earlier lines set for later ones, and the results.
 type reader struct {
 	options  Options
 	line     int
@@ -88,7 +89,7 @@ func unquote(value string) string {
 	return value
 }
 
-// assign takes an environment setting; some of them mean something to cron.
+// assign reads an environment setting. Some have a meaning for cron itself.
 func (r *reader) assign(name, value string) {
 	switch name {
 	case "CRON_TZ":
@@ -96,7 +97,7 @@ func (r *reader) assign(name, value string) {
 	case "SHELL":
 		r.shell = value
 	case "MAILTO", "MAILFROM":
-		r.problem(false, "%s: nobody is mailed; output goes to the job's log", name)
+		r.problem(false, "%s: nextrun sends no mail; output goes to the job's log", name)
 	case "RANDOM_DELAY":
 		r.problem(false, "%s: give the tasks a jitter instead", name)
 	default:
@@ -121,7 +122,7 @@ func (r *reader) command(line string) {
 	}
 	words, command := cutFields(line, fields)
 	if command == "" {
-		r.problem(true, "this is no line of a crontab: times and a command are expected")
+		r.problem(true, "this is no line of a crontab; use times and a command")
 		return
 	}
 	if r.options.System {
@@ -130,7 +131,7 @@ func (r *reader) command(line string) {
 	}
 	expression := strings.Join(words, " ")
 	if words[0] == "@reboot" {
-		r.problem(true, "@reboot: nothing elapses at the start of a machine; use what starts its services")
+		r.problem(true, "@reboot: no timer elapses when a machine starts; use the service manager, such as systemd")
 		return
 	}
 	if nickname, ok := nicknames[words[0]]; ok {
@@ -149,7 +150,7 @@ func (r *reader) command(line string) {
 	}
 	command, stdin := cutInput(command)
 	if stdin {
-		r.problem(true, "%% in the command: input for commands cannot be given here; use a script")
+		r.problem(true, "%% in the command: nextrun has no input for commands; use a script")
 		return
 	}
 	r.entries = append(r.entries, Entry{
@@ -157,7 +158,8 @@ func (r *reader) command(line string) {
 	})
 }
 
-// usualUsers are names in the user column of /etc/crontab that are no programs.
+// usualUsers are common names in the user column of /etc/crontab. They are not
+// names of programs.
 var usualUsers = []string{"root", "daemon", "nobody", "www-data"}
 
 func firstWord(text string) string {
@@ -178,9 +180,8 @@ func cutFields(line string, n int) (fields []string, rest string) {
 	return fields, rest
 }
 
-// cutInput returns a command without its backslashes before percent signs. It
-// reports whether there is a percent sign without one: what follows that is
-// input.
+// cutInput removes the backslashes before percent signs. It reports whether there
+// is a percent sign without a backslash: the text after that is input.
 func cutInput(command string) (clean string, input bool) {
 	var b strings.Builder
 	for i := 0; i < len(command); i++ {
@@ -197,7 +198,7 @@ func cutInput(command string) (clean string, input bool) {
 
 var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// id makes an id of the name of the command.
+// id makes a unique id from the name of the command.
 func (r *reader) id(command string) string {
 	name := "cron"
 	for _, word := range strings.Fields(command) {

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -18,12 +19,6 @@ import (
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultMaxBytes = 1_000_012
-)
-
-// Bounds of Timeout in [Config].
-const (
-	MinTimeout = time.Millisecond
-	MaxTimeout = time.Hour
 )
 
 // Mechanism is a way to log in.
@@ -53,7 +48,7 @@ type Config struct {
 	Timeout time.Duration
 	// MaxBytes is the greatest size of a batch of records, and so of an event;
 	// brokers have their own bound. 0: DefaultMaxBytes.
-	MaxBytes int32
+	MaxBytes int
 	// CreateTopics asks the brokers to create topics that do not exist.
 	CreateTopics bool
 	// TLS encrypts the connections. nil: they are not encrypted.
@@ -63,13 +58,20 @@ type Config struct {
 	User, Password string
 }
 
+// Validate returns an error that names every field of Brokers, Timeout and
+// MaxBytes that is out of bounds. [New] calls it.
+func (c Config) Validate() error {
+	p := &service.Check{Config: "kafka.Config"}
+	p.Field(len(c.Brokers) > 0, "Brokers", "empty", "HOST:PORT of some brokers")
+	service.Within(p, "Timeout", c.timeout(), time.Millisecond, time.Hour)
+	service.Within(p, "MaxBytes", c.maxBytes(), 1<<10, 1<<30)
+	return p.Err()
+}
+
 // options are the client's; an error names the field and the bound.
 func (c Config) options() ([]kgo.Opt, error) {
-	if len(c.Brokers) == 0 {
-		return nil, errors.New("kafka.Config.Brokers is empty; use HOST:PORT of some brokers")
-	}
-	if c.Timeout != 0 && c.Timeout < MinTimeout || c.Timeout > MaxTimeout {
-		return nil, fmt.Errorf("kafka.Config.Timeout is %s; use %s to %s, or 0 for the default", c.Timeout, MinTimeout, MaxTimeout)
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
 	if err := outbox.CheckSource(c.Source); err != nil {
 		return nil, fmt.Errorf("kafka.Config.Source: %w", err)
@@ -78,7 +80,7 @@ func (c Config) options() ([]kgo.Opt, error) {
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("nextrun"),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
-		kgo.ProducerBatchMaxBytes(c.maxBytes()),
+		kgo.ProducerBatchMaxBytes(int32(c.maxBytes())),
 		kgo.ProducerLinger(0),
 	}
 	if c.CreateTopics {
@@ -101,7 +103,7 @@ func (c Config) timeout() time.Duration {
 	return c.Timeout
 }
 
-func (c Config) maxBytes() int32 {
+func (c Config) maxBytes() int {
 	if c.MaxBytes == 0 {
 		return DefaultMaxBytes
 	}

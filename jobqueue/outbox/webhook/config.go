@@ -14,12 +14,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// The default and the bounds of Timeout in [Config].
-const (
-	DefaultTimeout = 10 * time.Second
-	MinTimeout     = time.Millisecond
-	MaxTimeout     = time.Hour
-)
+// DefaultTimeout is the default of Timeout in [Config].
+const DefaultTimeout = 10 * time.Second
 
 // Mode says how an event is put into a request.
 type Mode string
@@ -62,28 +58,28 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate names the field and the bound of what is wrong; it shows neither the
-// URL nor a secret.
-func (c Config) validate() error {
+// Validate returns an error that names every field that is bad; it shows neither
+// the URL nor a secret. [New] calls it.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "webhook.Config"}
 	u, err := url.Parse(c.URL)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("webhook.Config.URL is no URL such as https://example.org/events")
-	case c.Mode != Structured && c.Mode != Binary:
-		return fmt.Errorf("webhook.Config.Mode is %q; use %s or %s", c.Mode, Structured, Binary)
-	case c.Timeout < MinTimeout || c.Timeout > MaxTimeout:
-		return fmt.Errorf("webhook.Config.Timeout is %s; use %s to %s, or 0 for the default", c.Timeout, MinTimeout, MaxTimeout)
+	p.Field(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "",
+		"URL", "not usable", "a URL such as https://example.org/events")
+	p.Field(c.Mode == Structured || c.Mode == Binary, "Mode", fmt.Sprintf("%q", c.Mode), fmt.Sprintf("%s or %s", Structured, Binary))
+	service.Within(p, "Timeout", c.Timeout, time.Millisecond, time.Hour)
+	source := outbox.CheckSource(c.Source)
+	if source != nil {
+		source = fmt.Errorf("webhook.Config.Source: %w", source)
 	}
-	if err := outbox.CheckSource(c.Source); err != nil {
-		return fmt.Errorf("webhook.Config.Source: %w", err)
-	}
+	var headers error
 	for name, value := range c.Headers {
 		if !headerName(name) || !web.ValidHeader(value) || reserved(name) {
-			return fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
+			headers = fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
 		}
 	}
-	_, err = c.keys()
-	return err
+	_, keys := c.keys()
+	return errors.Join(p.Err(), source, headers, keys)
 }
 
 // headerName reports whether a text is a token, as names of headers are (RFC

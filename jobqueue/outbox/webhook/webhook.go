@@ -32,7 +32,7 @@ type Publisher struct {
 // configuration is not valid.
 func New(cfg Config) (*Publisher, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	keys, err := cfg.keys()

@@ -33,7 +33,7 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := options.validate(); err != nil {
+	if err := options.Validate(); err != nil {
 		return nil, err
 	}
 	db := &DB{location: l, options: options.withDefaults()}

@@ -39,12 +39,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) validate() error {
-	check := service.Check{Config: "store.Options"}
-	service.Within(&check, "ConnectTimeout", o.ConnectTimeout, 0, time.Hour)
-	service.Within(&check, "StatementTimeout", o.StatementTimeout, 0, time.Hour)
-	service.Within(&check, "LockTimeout", o.LockTimeout, 0, time.Hour)
-	service.Within(&check, "IdleTimeout", o.IdleTimeout, 0, time.Hour)
-	service.Within(&check, "MaxConns", o.MaxConns, 0, 1000)
-	return check.Err()
+// Validate does what package store says.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	p := &service.Check{Config: "store.Options"}
+	service.Within(p, "ConnectTimeout", o.ConnectTimeout, time.Millisecond, time.Hour)
+	service.Within(p, "StatementTimeout", o.StatementTimeout, time.Millisecond, time.Hour)
+	service.Within(p, "LockTimeout", o.LockTimeout, time.Millisecond, time.Hour)
+	service.Within(p, "IdleTimeout", o.IdleTimeout, time.Millisecond, time.Hour)
+	service.Within(p, "MaxConns", o.MaxConns, 1, 1000)
+	return p.Err()
 }

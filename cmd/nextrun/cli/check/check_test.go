@@ -51,7 +51,7 @@ func TestCheckHasThePackagesLookAtTheirSections(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "scheduler: {retry_min: 5s, retry_max: 1s}\n")
 		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
-		clitest.WantLines(t, r.Stdout, "error configuration "+config+": periodic.Config.RetryMax is 1s")
+		clitest.WantLines(t, r.Stdout, "error configuration "+config+":1: scheduler.retry_max must be a duration from retry_min (5s) to ")
 	})
 }
 
