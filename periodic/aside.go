@@ -17,6 +17,7 @@ type aside struct {
 	refused isolate.Quarantine[string] // tasks that fail for another reason
 	suspect isolate.Quarantine[string] // tasks whose ticks are skipped, since the database refuses their jobs
 	sinks   isolate.Quarantine[Sink]
+	queued  isolate.Quarantine[string] // has one entry while queued ticks cannot be looked for
 	facts   map[string]asideTask
 	busy    map[string]bool // tasks that are being claimed beside the loop
 }
@@ -33,6 +34,7 @@ func newAside() aside {
 		refused: isolate.Quarantine[string]{Least: time.Second, Most: 2 * time.Minute},
 		suspect: isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
 		sinks:   isolate.Quarantine[Sink]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
+		queued:  isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
 		facts:   map[string]asideTask{},
 		busy:    map[string]bool{},
 	}
@@ -44,7 +46,7 @@ func (a *aside) apart() backend.Apart {
 	if len(a.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(a.busy))
 	}
-	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys()}
+	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys(), Queued: a.queued.Len() > 0}
 }
 
 // add sets a task aside. It reports whether that is new.
@@ -104,7 +106,7 @@ func (a *aside) due(now time.Time) ([]string, []Sink) {
 // next is when something is due again; zero if nothing is set aside.
 func (a *aside) next() time.Time {
 	var next time.Time
-	for _, at := range []time.Time{a.locked.Next(), a.refused.Next(), a.suspect.Next(), a.sinks.Next()} {
+	for _, at := range []time.Time{a.locked.Next(), a.refused.Next(), a.suspect.Next(), a.sinks.Next(), a.queued.Next()} {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -112,8 +114,8 @@ func (a *aside) next() time.Time {
 	return next
 }
 
-// waits reports whether tasks or sinks wait for another try.
-func (a *aside) waits() bool { return a.locked.Len()+a.refused.Len()+a.sinks.Len() > 0 }
+// waits reports whether tasks, sinks or queued ticks wait for another try.
+func (a *aside) waits() bool { return a.locked.Len()+a.refused.Len()+a.sinks.Len()+a.queued.Len() > 0 }
 
 // idOf is the id of a key.
 func idOf(key string) string {

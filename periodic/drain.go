@@ -111,6 +111,14 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 		return nil
 	}
 	keys, err := l.store.Candidates(working, c)
+	if err != nil && !c.Without.Queued && l.commit.isolatable(err) {
+		c.Without.Queued = true
+		if _, again := l.store.Candidates(working, c); again == nil {
+			l.queuedApart(err)
+			l.progress = true
+			return nil
+		}
+	}
 	if err != nil || len(keys) == 0 {
 		return errors.Join(cause, err)
 	}

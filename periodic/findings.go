@@ -15,6 +15,7 @@ type findings struct {
 	setAside  []setAside
 	released  []string       // keys of tasks that need not be set aside any more
 	sinks     map[Sink]error // tried: why they cannot be used; nil: they can
+	queued    *error         // looked for queued ticks: why that cannot be done; points to nil: it can
 	marks     []string       // to remove from the tasks that still carry them
 	candidate []string       // keys of the tasks of a failed claim
 	retried   bool           // this was the retry of what was set aside
@@ -51,6 +52,9 @@ func (f *findings) add(more findings) {
 	f.marks = append(f.marks, more.marks...)
 	f.candidate = append(f.candidate, more.candidate...)
 	f.err = errors.Join(f.err, more.err)
+	if more.queued != nil {
+		f.queued = more.queued
+	}
 	for sink, err := range more.sinks {
 		if f.sinks == nil {
 			f.sinks = map[Sink]error{}

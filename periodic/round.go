@@ -80,7 +80,15 @@ func (l *loop) catchUp(ctx context.Context) error {
 // peek reads what there is to do, and compares the clocks.
 func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	asked := time.Now()
-	p, err := l.store.Peek(ctx, l.aside.apart())
+	without := l.aside.apart()
+	p, err := l.store.Peek(ctx, without)
+	if err != nil && !without.Queued && l.commit.isolatable(err) {
+		without.Queued = true
+		cause := err
+		if p, err = l.store.Peek(ctx, without); err == nil {
+			l.queuedApart(cause)
+		}
+	}
 	if err == nil {
 		if skew, report := l.clock.compare(asked, time.Now(), p.Now); report {
 			l.observe(Event{Kind: EventClock, Skew: skew})
@@ -92,7 +100,7 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 // tend handles queued ticks whose wait may be over, unless the table job cannot be
 // used.
 func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
-	if l.aside.sinks.Has(SinkJob) {
+	if l.aside.sinks.Has(SinkJob) || l.aside.queued.Len() > 0 {
 		return backend.Tended{}, nil
 	}
 	tended, err := l.store.Tend(ctx, l.untended)
@@ -101,13 +109,21 @@ func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
 		l.start(func() findings {
 			bad, probed := l.commit.probeAll(ctx, []Sink{SinkJob})
 			if probed == nil && len(bad) == 0 {
-				probed = err
+				return findings{queued: &err}
 			}
 			return findings{sinks: bad, err: probed}
 		})
 		return backend.Tended{}, nil
 	}
 	return tended, err
+}
+
+// queuedApart leaves queued ticks alone for a while, since it cannot be read which
+// of them can go ahead. Other ticks do not need that.
+func (l *loop) queuedApart(err error) {
+	if l.aside.queued.Add("", time.Now()) {
+		l.fail("look for queued ticks; others go on", err)
+	}
 }
 
 // clearExpired removes expired marks. It reports whether it did, or could not
@@ -185,16 +201,21 @@ func (l *loop) start(work func() findings) {
 // are due for another try.
 func (l *loop) retryAside(running context.Context) {
 	keys, sinks := l.aside.due(time.Now())
-	if l.retrying || len(keys)+len(sinks) == 0 {
+	queued := len(l.aside.queued.Due(time.Now())) > 0
+	if l.retrying || len(keys)+len(sinks) == 0 && !queued {
 		return
 	}
 	l.retrying = true
-	without := backend.Apart{Sinks: l.aside.sinks.Keys()}
+	without := backend.Apart{Sinks: l.aside.sinks.Keys(), Queued: l.aside.queued.Len() > 0}
 	facts := maps.Clone(l.aside.facts)
 	l.start(func() findings {
 		f := findings{retried: true, sinks: map[Sink]error{}}
 		for _, sink := range sinks {
 			f.sinks[sink] = l.commit.probe(running, sink)
+		}
+		if queued {
+			_, err := l.store.Candidates(running, backend.Claim{Limit: 1})
+			f.queued = &err
 		}
 		for _, key := range keys {
 			if running.Err() != nil {
@@ -234,6 +255,12 @@ func (l *loop) absorb(f findings) {
 		case err != nil && l.aside.sinks.Add(sink, now):
 			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 		}
+	}
+	switch {
+	case f.queued != nil && *f.queued != nil:
+		l.queuedApart(*f.queued)
+	case f.queued != nil:
+		l.aside.queued.Release("")
 	}
 	l.addStale(slices.DeleteFunc(f.marks, func(mark string) bool { return mark == "" })...)
 	l.failed = errors.Join(l.failed, f.err)

@@ -53,6 +53,9 @@ type Apart struct {
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []task.Sink
+	// Queued leaves out the queued ticks: the tables that say which of them can
+	// go ahead cannot be read.
+	Queued bool
 }
 
 // Peek is what a scheduler needs to know to go to work, or to sleep.

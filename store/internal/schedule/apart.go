@@ -48,7 +48,7 @@ func (tx schedulerTx) leavingOut(without backend.Apart, args []any) (condition f
 
 // Candidates implements [backend.Store]. It reads only keys, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
-	err = s.db.View(ctx, func(outer *sqldb.Tx) error {
+	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		parts, args, err := tx.candidates(c, nil, false)
 		if err != nil {

@@ -108,7 +108,7 @@ func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candid
 			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM unplanned`
-	if slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+	if c.Without.Queued || slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
 	found.with += `, ready AS (

@@ -77,7 +77,7 @@ type workSummary struct {
 func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, error) {
 	var found workSummary
 	peek := backend.Peek{}
-	err := s.db.View(ctx, func(tx *sqldb.Tx) (err error) {
+	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
 			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
@@ -100,10 +100,14 @@ func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found
 	if err != nil {
 		return found, err
 	}
+	ready := `EXISTS (SELECT 1 FROM periodic_ready)`
+	if without.Queued {
+		ready = `false`
+	}
 	err = tx.First(ctx, &found, `SELECT
 		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+rest("")+`) AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
-		EXISTS (SELECT 1 FROM periodic_ready) AS ready,
+		`+ready+` AS ready,
 		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
 		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
 		args...)
