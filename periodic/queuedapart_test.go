@@ -55,7 +55,7 @@ func TestG5QueuedTicksWithoutRights(t *testing.T) {
 			f.exec("REVOKE " + right + " ON periodic_ready FROM " + role)
 			cfg := f.config("queued")
 			seen := watch(&cfg)
-			f.run(f.as(role).Periodic(), func(c *periodic.Config) { c.Observe = cfg.Observe })
+			defer f.run(f.as(role).Periodic(), func(c *periodic.Config) { c.Observe = cfg.Observe })()
 			seen.until(t, "job", submitted("other"))
 			e := seen.until(t, "sign that rights are missing", kindOf(periodic.EventError))
 			if !strings.Contains(e.Doing, "queued ticks") || !strings.Contains(e.Err.Error(), "periodic_ready") {

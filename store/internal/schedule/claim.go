@@ -141,13 +141,19 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	}
 	var rows []taskRow
 	err = tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
-		WHERE id IN (`+from.union+`) RETURNING `+claimColumns, args...)
+		WHERE id IN (`+from.union+`) RETURNING worker, marked, `+claimColumns, args...)
+	if err == nil && len(rows) == 0 && c.After.IsZero() {
+		err = tx.suppressedClaim(ctx, from, args)
+	}
 	if err != nil {
 		return nil, err
 	}
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {
-		r.Enabled, r.Worker, r.Marked.Timestamp = true, sqldb.RowText(c.Mark), sqldb.Timestamp(tx.Now())
+		if err := altered(r, c.Mark, sqldb.Timestamp(tx.Now())); err != nil {
+			return nil, err
+		}
+		r.Enabled = true
 		tasks[i] = r.task()
 	}
 	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {

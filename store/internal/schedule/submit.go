@@ -34,6 +34,9 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 				WHEN t.problem LIKE '`+task.WarningPrefix+` args%' THEN t.problem END
 		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
 		RETURNING id`, mark, r.Param, manualAgain, sqldb.Timestamp(plans[0].Task.Marked))
+	if err == nil && len(kept) < len(plans) {
+		err = tx.suppressedPlan(ctx, mark, plans, kept)
+	}
 	return kept, err
 }
 
@@ -98,6 +101,9 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]ta
 			keys[i] = t.Key()
 		}
 		return keys, nil
+	}
+	if err := tx.suppressedTick(ctx, ticks); err != nil {
+		return nil, err
 	}
 	var rows []tickKeyRow
 	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k

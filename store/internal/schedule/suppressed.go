@@ -1,0 +1,81 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// A trigger can suppress a change without an error: RETURN NULL on PostgreSQL,
+// RAISE(IGNORE) on SQLite. The functions here look for that, in the same
+// transaction, when fewer rows changed than expected. Their errors make the
+// scheduler search for the row. A row that somebody else has locked is passed
+// over.
+
+// errSuppressed is why a task is set aside that does not take a change.
+var errSuppressed = errors.New("the database accepts the change, but does not make it; look for a trigger that suppresses or alters it")
+
+// suppressedClaim fails if a claim that marked nothing could have marked tasks.
+func (tx schedulerTx) suppressedClaim(ctx context.Context, from candidates, args []any) error {
+	var ids []string
+	// The placeholder $1 of the claim, the mark, has to be used.
+	err := tx.Select(ctx, &ids, from.with+` SELECT `+tx.SQL().Key("id")+` AS id FROM (`+from.union+`) AS u
+		WHERE CAST($1 AS text) <> ''`, args...)
+	if err == nil && len(ids) > 0 {
+		err = fmt.Errorf("%w: mark the task: %w", sqldb.ErrRefused, errSuppressed)
+	}
+	return err
+}
+
+// altered fails if a trigger wrote another mark into the row.
+func altered(r taskRow, mark string, now sqldb.Timestamp) error {
+	if string(r.Worker) != mark || !r.Marked.Time().Equal(now.Time()) {
+		return fmt.Errorf("%w: mark the task: %w", sqldb.ErrRefused, errSuppressed)
+	}
+	return nil
+}
+
+// suppressedPlan fails if one of the plans was not kept although its task still
+// has our mark.
+func (tx schedulerTx) suppressedPlan(ctx context.Context, mark string, plans []task.Plan, kept []string) error {
+	had := make(map[string]bool, len(kept))
+	for _, id := range kept {
+		had[id] = true
+	}
+	var lost []string
+	for _, p := range plans {
+		if !had[p.Task.ID] {
+			lost = append(lost, p.Task.ID)
+		}
+	}
+	r, err := tx.Texts(2, lost)
+	if err != nil {
+		return err
+	}
+	var still []string
+	err = tx.Select(ctx, &still, `SELECT id FROM periodic_task WHERE worker = $1 AND id IN (SELECT v.value FROM `+r.SQL+` AS v)`+
+		tx.SQL().LockRows, mark, r.Param)
+	if err == nil && len(still) > 0 {
+		err = fmt.Errorf("plan the next tick: %w", errSuppressed)
+	}
+	return err
+}
+
+// suppressedTick fails if one of the ticks, given as records, does not exist.
+func (tx schedulerTx) suppressedTick(ctx context.Context, ticks []periodic.Tick) error {
+	r, err := tx.tickRecords(1, ticks)
+	if err != nil {
+		return err
+	}
+	var lost []string
+	err = tx.Select(ctx, &lost, `SELECT v.task_id FROM `+r.SQL+` AS v WHERE NOT EXISTS (
+		SELECT 1 FROM periodic_tick AS k WHERE k.task_id = v.task_id AND k.due = v.due)`, r.Param)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("insert into periodic_tick: %w", errSuppressed)
+	}
+	return err
+}
