@@ -26,6 +26,7 @@ type asideTask struct {
 	version string // as first seen after the failure; empty: not yet
 	keep    bool   // see setAside
 	booked  bool
+	why     string
 }
 
 func newAside() aside {
@@ -66,6 +67,9 @@ func (a *aside) add(s setAside, now time.Time) (first bool) {
 	}
 	into.Add(s.key, now)
 	fact.keep, fact.booked = s.keep, s.booked
+	if s.err != nil {
+		fact.why = s.err.Error()
+	}
 	a.facts[s.key] = fact
 	return !known
 }

@@ -23,8 +23,13 @@ type batch struct {
 
 // claim marks due tasks, reads what the decisions need, commits, and decides.
 func (c committer) claim(ctx context.Context, wait time.Duration, claim backend.Claim) (batch, error) {
+	return c.claimAside(ctx, wait, claim, "")
+}
+
+// claimAside is claim for a task that was set aside; why says for what reason.
+func (c committer) claimAside(ctx context.Context, wait time.Duration, claim backend.Claim, why string) (batch, error) {
 	begun := time.Now()
-	f := batchFacts{without: claim.Without.Sinks}
+	f := batchFacts{without: claim.Without.Sinks, aside: why}
 	err := c.role.update(ctx, wait, func(tx backend.Tx) (err error) {
 		f.now = tx.Now()
 		if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
@@ -46,6 +51,7 @@ func (c committer) claim(ctx context.Context, wait time.Duration, claim backend.
 type batchFacts struct {
 	now      time.Time
 	tasks    []Task
+	aside    string // why the tasks were set aside until now
 	without  []Sink // cannot be used: their tasks are planned only
 	pending  map[string]Pending
 	recorded backend.Recorded
@@ -129,7 +135,7 @@ func (c committer) decide(mark string, b *batchFacts) []task.Plan {
 		}
 		f := task.Facts{
 			Now: b.now, Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Mark: mark, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+			Mark: mark, Aside: b.aside, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p

@@ -140,7 +140,8 @@ func (l *loop) report(d batchDone) {
 		}
 	}
 	for _, t := range d.done.ticks {
-		l.observe(Event{Kind: EventTick, Task: d.done.plans[t.TaskID].Task, Tick: t})
+		again := t.Decision != Submitted && l.aside.facts[keyOf(t.TaskID)].booked
+		l.observe(Event{Kind: EventTick, Task: d.done.plans[t.TaskID].Task, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(d.done.kept), Ticks: len(d.done.ticks), Took: time.Since(d.batch.begun)})
 }

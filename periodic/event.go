@@ -35,6 +35,7 @@ type Event struct {
 	Kind    EventKind
 	Task    *Task         // tick, problem
 	Tick    Tick          // tick
+	Again   bool          // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
 	Problem string        // problem
 	Count   int           // batch: tasks; cleared: marks
 	Ticks   int           // batch: ticks

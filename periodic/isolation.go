@@ -128,7 +128,7 @@ func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause 
 		if err == nil {
 			f.done = append(f.done, batchDone{b, done})
 			if p.NextRun.Sub(b.now) < soon {
-				f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), booked: true})
+				f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), err: cause, booked: true})
 			}
 			return
 		}

@@ -78,7 +78,7 @@ func (c committer) submitOrIsolate(ctx context.Context, b batch) findings {
 // retryAlone tries a task again that was set aside.
 func (c committer) retryAlone(ctx context.Context, key string, task asideTask, claim backend.Claim) (f findings) {
 	claim.Limit, claim.Only = 1, []string{key}
-	b, err := c.claim(ctx, aloneWait, claim)
+	b, err := c.claimAside(ctx, aloneWait, claim, task.why)
 	if err != nil {
 		f.marks = []string{claim.Mark}
 		f.setAside = []setAside{{key: key, doing: "claim", err: err, fault: c.fault(err), keep: true}}

@@ -46,6 +46,9 @@ func logTick(log logrus.FieldLogger, e Event) {
 	if e.Tick.Decision == Missed || e.Tick.Decision == Late {
 		level = logrus.WarnLevel
 	}
+	if e.Again {
+		level = logrus.DebugLevel
+	}
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
@@ -61,14 +64,26 @@ func logTick(log logrus.FieldLogger, e Event) {
 		}
 		log.WithFields(logrus.Fields{"task": e.Task.Task, "jid": e.Tick.JID}).Info("job submitted")
 	case Missed:
-		log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")}).
-			Warn("ticks missed")
+		log = log.WithFields(logrus.Fields{"missed": e.Tick.Missed, "until": e.Tick.Until.UTC().Format("2006-01-02T15:04:05.999999Z")})
+		sayAt(log, level, "ticks missed")
 	case Skipped:
-		log.Info("tick skipped")
+		sayAt(log, level, "tick skipped")
 	case Queued:
-		log.Info("tick queued")
+		sayAt(log, level, "tick queued")
 	case Late:
-		log.Warn("tick late")
+		sayAt(log, level, "tick late")
+	}
+}
+
+// sayAt writes a line at one of the levels of ticks.
+func sayAt(log logrus.FieldLogger, level logrus.Level, message string) {
+	switch level {
+	case logrus.WarnLevel:
+		log.Warn(message)
+	case logrus.DebugLevel:
+		log.Debug(message)
+	default:
+		log.Info(message)
 	}
 }
 

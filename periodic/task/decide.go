@@ -16,7 +16,8 @@ type Facts struct {
 	Queued  []time.Time // due times of its queued ticks, oldest first
 	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
 	Mark    string
-	Most    int // greatest number of ticks to decide; 0: 1,000
+	Aside   string // why the task was set aside until now; empty: it was not
+	Most    int    // greatest number of ticks to decide; 0: 1,000
 }
 
 // Decide returns what becomes of a task that has been marked: its ticks that

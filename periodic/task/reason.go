@@ -33,8 +33,10 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", span(age), span(deadline))
 }
 
-func missedReason(t *Task, count int, age time.Duration) string {
+func missedReason(t *Task, count int, age time.Duration, aside string) string {
 	switch {
+	case aside != "":
+		return "the task was set aside: " + aside
 	case t.Catchup == CatchupNone:
 		return fmt.Sprintf("no scheduler ran in time; the newest tick was %s old, and the grace is %s",
 			span(age), span(t.Grace))

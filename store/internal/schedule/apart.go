@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -77,14 +78,15 @@ func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]s
 			parts = append(parts, `coalesce(CAST(`+column+` AS text), '')`)
 		}
 	}
-	parts = append(parts, `substr(coalesce(args, ''), 1, 1000)`, `CAST(length(coalesce(args, '')) AS text)`)
+	parts = append(parts, tx.SQL().Digest(`coalesce(args, '')`))
 	var rows []struct{ Key, Version string }
 	err = tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, `+
 		tx.SQL().Key(strings.Join(parts, ` || '|' || `))+` AS version
 		FROM periodic_task WHERE id IN `+ids, param)
 	found := make(map[string]string, len(rows))
 	for _, r := range rows {
-		found[r.Key] = r.Version
+		digest := sha256.Sum256([]byte(r.Version))
+		found[r.Key] = string(digest[:])
 	}
 	return found, err
 }

@@ -61,6 +61,9 @@ type Words struct {
 	// empty if the database cannot do that.
 	asyncCommit string
 	collate     string // behind a text that is compared byte by byte
+	// digest turns the text {} into one that differs when {} does, and is short
+	// where the database can make such a text.
+	digest string
 	// key and fromKey turn the text {} into hexadecimal and back.
 	key, fromKey string
 }
@@ -69,6 +72,9 @@ type Words struct {
 // text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
 // valid.
 func (w Words) Key(text string) string { return strings.ReplaceAll(w.key, "{}", text) }
+
+// Digest is a text that differs when the given one does.
+func (w Words) Digest(text string) string { return strings.ReplaceAll(w.digest, "{}", text) }
 
 // FromKey is the text of which Key made a key.
 func (w Words) FromKey(key string) string { return strings.ReplaceAll(w.fromKey, "{}", key) }

@@ -76,6 +76,7 @@ func (p *postgres) words() Words {
 			set_config('idle_in_transaction_session_timeout', $3, true)`,
 		asyncCommit: "SET LOCAL synchronous_commit = off",
 		collate:     ` COLLATE "C"`,
+		digest:      "encode(sha256(convert_to({}, 'SQL_ASCII')), 'hex')",
 		key:         "encode(convert_to({}, 'SQL_ASCII'), 'hex')",
 		fromKey:     "convert_from(decode({}, 'hex'), 'SQL_ASCII')",
 	}

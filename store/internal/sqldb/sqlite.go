@@ -54,6 +54,7 @@ func (*sqlite) words() Words {
 		dialect:  migrations.SQLite,
 		version:  "SELECT sqlite_version()",
 		columns:  "SELECT name FROM pragma_table_info($1)",
+		digest:   "{}",
 		key:      "lower(hex({}))",
 		fromKey:  "CAST(unhex({}) AS TEXT)",
 	}
