@@ -58,10 +58,24 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	} else {
 		r.lint(about, t)
 	}
+	r.checkDeadline(about, t)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
 		}
+	}
+}
+
+// checkDeadline warns of a deadline that ticks miss although nothing is late.
+func (r *report) checkDeadline(about string, t *periodic.Task) {
+	switch {
+	case t.Deadline == nil:
+	case *t.Deadline <= 0:
+		r.add(levelWarning, about, "deadline is 0 seconds, so every tick is late and none is submitted; "+
+			"give it some seconds, or none for no deadline")
+	case *t.Deadline <= t.Jitter:
+		r.add(levelWarning, about, "deadline is %s and jitter %s: ticks that jitter delays by the deadline or more are late; "+
+			"make the deadline longer than the jitter", *t.Deadline, t.Jitter)
 	}
 }
 

@@ -1,6 +1,10 @@
 package task
 
 import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -13,7 +17,9 @@ func exportCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "export",
 		Short: "Write the tasks as a file for task apply",
-		Args:  ui.Arguments(),
+		Long: `Write the tasks as a file for task apply. A task with a value that is not
+UTF-8 text is named and left out, and the exit code is 1.`,
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter.WithArgs = true
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
@@ -21,11 +27,45 @@ func exportCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return config.WriteTasks(env.Stdout, list)
+				return export(env, list)
 			})
 		},
 	}
 	command.Flags().StringVar(&filter.Task, "task", "", "only those of this task `name`")
 	command.Flags().StringVar(&filter.Group, "group", "", "only those of this group")
 	return command
+}
+
+// export writes the tasks that a file can hold. It names the others.
+func export(env *ui.Env, list []periodic.Task) error {
+	whole := len(list)
+	list = slices.DeleteFunc(list, func(t periodic.Task) bool {
+		column := notUTF8(&t)
+		if column != "" {
+			fmt.Fprintf(env.Stderr, "task %q left out: its %s is not UTF-8 text; correct the row\n", t.ID, column)
+		}
+		return column != ""
+	})
+	if err := config.WriteTasks(env.Stdout, list); err != nil {
+		return err
+	}
+	if left := whole - len(list); left > 0 {
+		return fmt.Errorf("tasks left out: %d of %d", left, whole)
+	}
+	return nil
+}
+
+// notUTF8 returns the first column of a task whose value is not UTF-8, which
+// SQLite accepts and YAML does not; empty: none.
+func notUTF8(t *periodic.Task) string {
+	for _, c := range []struct{ name, value string }{
+		{"id", t.ID}, {"task", t.Task}, {"timer", t.Timer}, {"summary", t.Summary}, {"group_", t.Group}, {"args", t.Args},
+		{"subject", t.Subject}, {"submitter", t.Submitter}, {"overlap", string(t.Overlap)}, {"catchup", string(t.Catchup)},
+		{"sink", string(t.Sink)},
+	} {
+		if !utf8.ValidString(c.value) {
+			return c.name
+		}
+	}
+	return ""
 }
