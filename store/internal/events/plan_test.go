@@ -1,0 +1,103 @@
+package events
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// manyTopics is how many topics the tests below have, each with one event.
+const manyTopics = 10000
+
+// explainClaim returns the plans of the listing of all topics, and those of
+// acquiring 16 of them.
+func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]string) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	user := storetest.At(t, url)
+	user.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload, created)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+		SELECT 'e' || i, 'topic ' || i, 'x', 'a' || i, 1, '{}', '2026-01-01 00:00:00.000000' FROM n`)
+	user.Exec(`INSERT INTO outbox_message (event_id, topic, created) SELECT id, topic, created FROM event_store`)
+	user.Exec(`INSERT INTO outbox_topic (topic) SELECT topic FROM event_store`)
+	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
+		in := func(plans *[][]string) *Tx {
+			return &Tx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: plans}, outer.Now())}
+		}
+		rows, err := pendingTopics(t.Context(), in(&listing))
+		if err != nil {
+			return err
+		}
+		if len(rows) != manyTopics {
+			t.Errorf("%d topics are listed", len(rows))
+		}
+		c := outbox.Claim{Terms: outbox.Terms{Lease: time.Minute, Limit: 100, Bytes: 1 << 20}, Holder: "h"}
+		topics, _ := choose(rows, c, outer.Now())
+		batches, _, err := acquireMessages(t.Context(), in(&acquiring), c, topics[:16])
+		if len(batches) != 16 {
+			t.Errorf("%d topics are acquired", len(batches))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listing, acquiring
+}
+
+// Each topic costs the listing a few rows, and acquiring some does not read the
+// others.
+func TestClaimOfManyTopicsReadsFewRowsOnPostgres(t *testing.T) {
+	t.Parallel()
+	listing, acquiring := explainClaim(t, storetest.PostgresURL(t), "EXPLAIN (ANALYZE, FORMAT JSON) ")
+	read := func(plans [][]string, tables ...string) (sum float64) {
+		for _, lines := range plans {
+			var p []struct{ Plan storetest.PlanNode }
+			if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &p); err != nil {
+				t.Fatal(err)
+			}
+			sum += p[0].Plan.Read(tables...)
+		}
+		return sum
+	}
+	messages, topics := read(listing, "outbox_message"), read(listing, "outbox_topic")
+	if messages < manyTopics || messages > 3*manyTopics || topics > 2*manyTopics {
+		t.Errorf("the listing reads %g rows of outbox_message and %g of outbox_topic", messages, topics)
+	}
+	messages, topics = read(acquiring, "outbox_message"), read(acquiring, "outbox_topic")
+	if messages < 16 || messages > 100 || topics > 500 {
+		t.Errorf("acquiring 16 topics reads %g rows of outbox_message and %g of outbox_topic", messages, topics)
+	}
+}
+
+func TestClaimOfManyTopicsReadsFewRowsOnSQLite(t *testing.T) {
+	t.Parallel()
+	listing, acquiring := explainClaim(t, storetest.SQLiteURL(t), "EXPLAIN QUERY PLAN ")
+	searches := 0
+	for _, line := range slices.Concat(slices.Concat(listing, acquiring)...) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !slices.Contains([]string{"outbox_message", "outbox_topic", "t", "e", "event_store"}, fields[1]) {
+			continue
+		}
+		if fields[0] == "SCAN" {
+			t.Errorf("a table is read as a whole: %s", line)
+		}
+		searches++
+	}
+	if searches < 4 {
+		t.Errorf("%d searches in %q, %q", searches, listing, acquiring)
+	}
+}
