@@ -138,3 +138,42 @@ func about(id string, err error) error {
 	}
 	return fmt.Errorf("task %q: %w", id, err)
 }
+
+// PendingError is returned by [Tasks.RunNow] for a task that is not enabled, if
+// a job of it is in the way.
+type PendingError struct {
+	Pending Pending
+	now     time.Time
+}
+
+// Error names the job.
+func (e *PendingError) Error() string {
+	return task.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+}
+
+// TickError is the error for a tick that is queued or submitted already.
+type TickError struct{ Due time.Time }
+
+// Error names the tick.
+func (e *TickError) Error() string {
+	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
+}
+
+// Pause suppresses the ticks of a task before a time. It sets Starts to the first
+// tick of the timer from then on, so that intervals keep their rhythm. A task that
+// starts later than that still does. To end a pause early, set Starts to the zero
+// time.
+func (s *Tasks) Pause(ctx context.Context, id string, until time.Time) error {
+	return s.Update(ctx, id, func(t *Task) error { return pause(t, until) })
+}
+
+func pause(t *Task, until time.Time) error {
+	next, err := t.Upcoming(until.Add(-time.Microsecond), 1)
+	if err != nil {
+		return err
+	}
+	if t.Starts = until; len(next) > 0 {
+		t.Starts = next[0].Due
+	}
+	return nil
+}
