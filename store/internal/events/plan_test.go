@@ -86,7 +86,7 @@ func TestClaimOfManyTopicsReadsFewRowsOnPostgres(t *testing.T) {
 func TestClaimOfManyTopicsReadsFewRowsOnSQLite(t *testing.T) {
 	t.Parallel()
 	listing, acquiring := explainClaim(t, storetest.SQLiteURL(t), "EXPLAIN QUERY PLAN ")
-	searches := 0
+	searches, unbound := 0, 0
 	for _, line := range slices.Concat(slices.Concat(listing, acquiring)...) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || !slices.Contains([]string{"outbox_message", "outbox_topic", "t", "e", "event_store"}, fields[1]) {
@@ -96,8 +96,11 @@ func TestClaimOfManyTopicsReadsFewRowsOnSQLite(t *testing.T) {
 			t.Errorf("a table is read as a whole: %s", line)
 		}
 		searches++
+		if !strings.Contains(line, "(") {
+			unbound++ // min(topic) takes the first entry of the index, which the plan calls a search of all
+		}
 	}
-	if searches < 4 {
-		t.Errorf("%d searches in %q, %q", searches, listing, acquiring)
+	if searches < 4 || unbound > 1 {
+		t.Errorf("%d searches, %d of them without a condition, in %q, %q", searches, unbound, listing, acquiring)
 	}
 }
