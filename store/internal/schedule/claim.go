@@ -140,13 +140,23 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 		return nil, err
 	}
 	var rows []taskRow
-	err = tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
+	mark := func() error {
+		return tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
 		WHERE id IN (`+from.union+`) RETURNING worker, marked, `+claimColumns, args...)
-	if err == nil && len(rows) == 0 && c.After.IsZero() {
-		err = tx.suppressedClaim(ctx, from, args)
 	}
-	if err != nil {
+	if err := mark(); err != nil {
 		return nil, err
+	}
+	if len(rows) == 0 && c.After.IsZero() {
+		if locked, err := tx.lockCandidates(ctx, from, args); err != nil || locked == 0 {
+			return nil, err
+		}
+		if err := mark(); err != nil { // somebody else may have had them locked before
+			return nil, err
+		}
+		if len(rows) == 0 {
+			return nil, errNotMarked
+		}
 	}
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {

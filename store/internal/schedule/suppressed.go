@@ -19,22 +19,22 @@ import (
 // errSuppressed is why a task is set aside that does not take a change.
 var errSuppressed = errors.New("the database accepts the change, but does not make it; look for a trigger that suppresses or alters it")
 
-// suppressedClaim fails if a claim that marked nothing could have marked tasks.
-func (tx schedulerTx) suppressedClaim(ctx context.Context, from candidates, args []any) error {
+// errNotMarked is errSuppressed for a claim.
+var errNotMarked = fmt.Errorf("%w: mark the task: %w", sqldb.ErrRefused, errSuppressed)
+
+// lockCandidates locks the tasks that a claim may mark, and returns their number.
+func (tx schedulerTx) lockCandidates(ctx context.Context, from candidates, args []any) (int, error) {
 	var ids []string
 	// The placeholder $1 of the claim, the mark, has to be used.
 	err := tx.Select(ctx, &ids, from.with+` SELECT `+tx.SQL().Key("id")+` AS id FROM (`+from.union+`) AS u
 		WHERE CAST($1 AS text) <> ''`, args...)
-	if err == nil && len(ids) > 0 {
-		err = fmt.Errorf("%w: mark the task: %w", sqldb.ErrRefused, errSuppressed)
-	}
-	return err
+	return len(ids), err
 }
 
 // altered fails if a trigger wrote another mark into the row.
 func altered(r taskRow, mark string, now sqldb.Timestamp) error {
 	if string(r.Worker) != mark || !r.Marked.Time().Equal(now.Time()) {
-		return fmt.Errorf("%w: mark the task: %w", sqldb.ErrRefused, errSuppressed)
+		return errNotMarked
 	}
 	return nil
 }
