@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
@@ -140,20 +141,33 @@ func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
 	if filter.OlderThan < 0 || filter.OlderThan > 200*365*24*time.Hour {
 		return 0, fmt.Errorf("prune jobs: jobqueue.PruneFilter.OlderThan is %s; use 0 to 200 years", filter.OlderThan)
 	}
-	deleted := 0
-	for {
-		n := 0
-		err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-			n, err = tx.Delete(ctx, filter, pruneBatch)
-			return err
-		})
-		if err != nil {
-			return deleted, fmt.Errorf("prune jobs: %w", err)
-		}
-		if deleted += n; n < pruneBatch {
-			return deleted, nil
-		}
+	last := backend.FinishedJob{}
+	deleted, err := isolate.Sweep[backend.FinishedJob]{
+		What: "jobs", Name: func(j backend.FinishedJob) string { return "job " + j.JID },
+		Judge: q.store.Judge,
+		Page: func(ctx context.Context) (page []backend.FinishedJob, more bool, err error) {
+			err = q.store.View(ctx, func(tx backend.QueueTx) (err error) {
+				page, err = tx.Finished(ctx, filter, last, pruneBatch)
+				return err
+			})
+			if more = len(page) == pruneBatch; more {
+				end := page[len(page)-1]
+				more, last = !end.Finished.Before(last.Finished), end // a time that cannot be read could lead back
+			}
+			return page, more, err
+		},
+		Delete: func(ctx context.Context, page []backend.FinishedJob) (n int, err error) {
+			err = q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
+				n, err = tx.Delete(ctx, filter, page)
+				return err
+			})
+			return n, err
+		},
+	}.Run(ctx)
+	if err != nil {
+		return deleted, fmt.Errorf("prune jobs: %w", err)
 	}
+	return deleted, nil
 }
 
 // Pause keeps executors from claiming jobs of a group or of a task, until

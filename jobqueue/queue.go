@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -61,6 +62,10 @@ func (s inTx) Update(ctx context.Context, fn func(backend.QueueTx) error) error 
 	}
 	return fn(joined)
 }
+
+// Judge blames the database: after a failure nothing more can be tried in the
+// caller's transaction.
+func (inTx) Judge(error) isolate.Cause { return isolate.Database }
 
 func (s inTx) View(ctx context.Context, fn func(backend.QueueTx) error) error {
 	return s.Update(ctx, fn)

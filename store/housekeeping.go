@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/schedule"
 )
@@ -24,27 +26,23 @@ const pruneBatch = 1000
 // nothing keeps them for ever:
 //
 //	{"ticks_days": 30, "jobs_days": 30, "events_days": 30}
+//
+// A row that cannot be deleted, because of a trigger, a foreign key or a lock, stays;
+// everything else is deleted. The job then fails, and says how many rows stay, names
+// the first ones, and says what to do.
 func (db *DB) Housekeeping() jobqueue.Handler {
 	return jobqueue.JSON(func(ctx context.Context, job *jobqueue.JobContext, keep retention) error {
 		if err := keep.validate(); err != nil {
 			return jobqueue.Permanent(err)
 		}
-		ticks, err := schedule.PruneTicks(ctx, db.db, age(keep.Ticks))
-		if err != nil {
-			return fmt.Errorf("delete ticks: %w", err)
+		ticks, err1 := schedule.PruneTicks(ctx, db.db, age(keep.Ticks))
+		jobs, err2 := db.pruneJobs(ctx, keep.Jobs)
+		events, err3 := db.pruneEvents(ctx, keep.Events)
+		deleted := fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return fmt.Errorf("%s; %w", deleted, retryUnlessKept(err, err1, err2, err3))
 		}
-		jobs := 0
-		if keep.Jobs > 0 {
-			jobs, err = jobqueue.NewQueue(db.Jobs()).Prune(ctx, jobqueue.PruneFilter{OlderThan: age(keep.Jobs)})
-			if err != nil {
-				return err
-			}
-		}
-		events, err := db.pruneEvents(ctx, keep.Events)
-		if err != nil {
-			return err
-		}
-		job.SetResult(fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events))
+		job.SetResult(deleted)
 		return nil
 	})
 }
@@ -68,21 +66,35 @@ func (r retention) validate() error {
 
 func age(days int) time.Duration { return time.Duration(days) * 24 * time.Hour }
 
-func (db *DB) pruneEvents(ctx context.Context, days int) (int, error) {
+// retryUnlessKept makes err permanent if all that is wrong are rows that the database
+// refuses to delete: to try again at once would not help.
+func retryUnlessKept(err error, parts ...error) error {
+	for _, part := range parts {
+		var kept *isolate.KeptError
+		if part != nil && (!errors.As(part, &kept) || kept.Locked > 0) {
+			return err
+		}
+	}
+	return jobqueue.Permanent(err)
+}
+
+func (db *DB) pruneJobs(ctx context.Context, days int) (int, error) {
 	if days == 0 {
 		return 0, nil
 	}
-	return inBatches(func() (int, error) {
-		removed, err := db.Outbox().Prune(ctx, age(days), age(days), pruneBatch)
-		return max(removed.Messages, removed.Events), err
-	})
+	return jobqueue.NewQueue(db.Jobs()).Prune(ctx, jobqueue.PruneFilter{OlderThan: age(days)})
 }
 
-// inBatches deletes until a batch is not full, and returns the sum.
-func inBatches(remove func() (int, error)) (sum int, err error) {
+// pruneEvents deletes in batches. One that leaves rows does not end that, while it
+// deletes others.
+func (db *DB) pruneEvents(ctx context.Context, days int) (sum int, err error) {
+	if days == 0 {
+		return 0, nil
+	}
 	for {
-		n, err := remove()
-		if sum += n; err != nil || n < pruneBatch {
+		removed, err := db.Outbox().Prune(ctx, age(days), age(days), pruneBatch)
+		n := max(removed.Messages, removed.Events)
+		if sum += n; n == 0 || err == nil && n < pruneBatch || ctx.Err() != nil {
 			return sum, err
 		}
 	}

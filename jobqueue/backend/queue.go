@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
 )
 
 // ErrNotFound is returned for a job that does not exist.
@@ -17,6 +19,8 @@ type QueueStore interface {
 	View(ctx context.Context, fn func(QueueTx) error) error
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx DBTX) (QueueTx, error)
+	// Judge is as in [Store].
+	Judge(err error) isolate.Cause
 	// Watch is as in [Store].
 	Watch(ctx context.Context, wake func(), report func(error))
 }
@@ -45,8 +49,12 @@ type JobEditor interface {
 	// Change carries out one fenced transition: only if the job is as it was
 	// read. It reports whether it was.
 	Change(ctx context.Context, was Job, change Change) (bool, error)
-	// Delete removes final jobs with their logs.
-	Delete(ctx context.Context, filter PruneFilter, limit int) (int, error)
+	// Finished lists the jobs that a filter selects, in the order of their ends, after
+	// one of them.
+	Finished(ctx context.Context, filter PruneFilter, after FinishedJob, limit int) ([]FinishedJob, error)
+	// Delete removes jobs with their logs, all or none but those that the filter does
+	// not select any more or that somebody has locked. It returns how many.
+	Delete(ctx context.Context, filter PruneFilter, jobs []FinishedJob) (int, error)
 }
 
 // Pauser keeps executors from groups and tasks.
@@ -96,6 +104,12 @@ type LogLine struct {
 type PruneFilter struct {
 	OlderThan time.Duration // finished longer ago than that, by the database's clock
 	States    []State       // of these final states; empty: all
+}
+
+// FinishedJob is a final job that may be deleted. The zero value comes before all.
+type FinishedJob struct {
+	JID      string
+	Finished time.Time
 }
 
 // PauseKind says what is paused.

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,14 +14,14 @@ import (
 // Prune implements [outbox.Pruner].
 func (s Outbox) Prune(ctx context.Context, messages, events time.Duration, limit int) (outbox.Pruned, error) {
 	var removed outbox.Pruned
-	var err error
+	var err1, err2 error
 	if messages > 0 {
-		removed.Messages, err = s.remove(ctx, "outbox_message", oldMessages, messages, limit)
+		removed.Messages, err1 = s.remove(ctx, "outbox_message", oldMessages, messages, limit)
 	}
-	if events > 0 && err == nil {
-		removed.Events, err = s.remove(ctx, "event_store", oldEvents, events, limit)
+	if events > 0 { // although messages may stay
+		removed.Events, err2 = s.remove(ctx, "event_store", oldEvents, events, limit)
 	}
-	if err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return removed, fmt.Errorf("remove old messages and events: %w", err)
 	}
 	return removed, nil
@@ -72,10 +73,13 @@ func (s Outbox) remove(ctx context.Context, table, query string, age time.Durati
 	if err == nil {
 		return removed, nil
 	}
-	found := isolate.Bisect(ctx, keys, err, isolate.Search[int64]{Try: try, Judge: topicCause})
+	found := isolate.Thorough(ctx, keys, err, isolate.Search[int64]{Try: try, Judge: topicCause})
 	if found.Err == nil && len(found.Culprits) > 0 {
-		c := found.Culprits[0]
-		found.Err = fmt.Errorf("%s of %s %d: %w; %s", key, table, c.Item, c.Err, remedies[c.Cause])
+		kept := &isolate.KeptError{What: "rows of " + table}
+		for _, c := range found.Culprits {
+			kept.Add(fmt.Sprintf("%s %d", key, c.Item), c.Cause, c.Err)
+		}
+		found.Err = kept
 	}
 	return removed, found.Err
 }

@@ -120,37 +120,3 @@ func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (
 	}
 	return n > 0, err
 }
-
-// Delete implements [backend.JobEditor].
-func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, limit int) (int, error) {
-	states := f.States
-	if len(states) == 0 {
-		states = []backend.State{backend.Success, backend.Failed, backend.Cancelled}
-	}
-	names := make([]string, len(states))
-	for i, state := range states {
-		names[i] = string(state)
-	}
-	wanted, err := tx.Texts(1, names)
-	if err != nil {
-		return 0, err
-	}
-	var jids []string
-	err = tx.Select(ctx, &jids, `SELECT jid FROM job WHERE finished IS NOT NULL AND finished <= $2
-		AND state IN (SELECT v.value FROM `+wanted.SQL+` AS v) ORDER BY finished LIMIT $3`+tx.SQL().LockRows,
-		wanted.Param, sqldb.Timestamp(tx.Now().Add(-f.OlderThan)), limit)
-	if err != nil || len(jids) == 0 {
-		return 0, err
-	}
-	r, err := tx.Texts(1, jids)
-	if err != nil {
-		return 0, err
-	}
-	for _, table := range []string{"joblog", "job"} {
-		_, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
-		if err != nil {
-			return 0, err
-		}
-	}
-	return len(jids), nil
-}

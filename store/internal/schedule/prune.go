@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -12,45 +14,84 @@ import (
 const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
-// for a job are not old. It keeps all if age is 0.
+// for a job are not old. It keeps all if age is 0. Ticks that cannot be deleted stay;
+// an [*isolate.KeptError] names them.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	if age == 0 {
 		return 0, nil
 	}
-	deleted := 0
-	last := tickKeyRow{}
-	for {
-		full, n := false, int64(0)
-		err := db.Update(ctx, func(tx *sqldb.Tx) (err error) {
-			n, full, err = prunePage(ctx, tx, &last, tx.Now().Add(-age))
-			return err
-		})
-		if deleted += int(n); err != nil || !full {
-			return deleted, err
-		}
-	}
+	p := tickPruner{db: db, age: age}
+	return isolate.Sweep[tickKeyRow]{
+		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },
+		Page: p.page, Delete: p.delete, Judge: judgePrune,
+	}.Run(ctx)
 }
 
-// prunePage deletes the old ones of the ticks that follow last, of one page of
-// the primary key, so that a pass over the table reads each tick once. It moves
-// last to the end of the page, and reports whether the page was full.
-func prunePage(ctx context.Context, tx *sqldb.Tx, last *tickKeyRow, before time.Time) (deleted int64, full bool, err error) {
+// judgePrune says what an error means for ticks to delete. An unknown error may come
+// from a user's trigger.
+func judgePrune(err error) isolate.Cause {
+	switch {
+	case errors.Is(err, sqldb.ErrContended):
+		return isolate.Contended
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return isolate.Database
+	}
+	return isolate.Row
+}
+
+// tickPruner finds old ticks by pages of the primary key, so that a pass over the
+// table reads each tick once.
+type tickPruner struct {
+	db   *sqldb.DB
+	age  time.Duration
+	last tickKeyRow // end of the last page
+}
+
+// page returns the old ones of the ticks that follow the last page, and whether the
+// page was full.
+func (p *tickPruner) page(ctx context.Context) (old []tickKeyRow, full bool, err error) {
 	var end []tickKeyRow
-	from := sqldb.Timestamp(last.Due.Time())
+	from := sqldb.Timestamp(p.last.Due.Time())
 	if from.Time().IsZero() {
 		from = sqldb.Timestamp(periodic.Unplanned)
 	}
-	err = tx.Select(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
-		ORDER BY task_id, due LIMIT 1 OFFSET $3`, last.TaskID, from, prunePageSize-1)
-	if err != nil {
-		return 0, false, err
+	err = p.db.View(ctx, func(tx *sqldb.Tx) error {
+		err := tx.Select(ctx, &end, `SELECT task_id, due FROM periodic_tick WHERE (task_id, due) > ($1, $2)
+			ORDER BY task_id, due LIMIT 1 OFFSET $3`, p.last.TaskID, from, prunePageSize-1)
+		if err != nil {
+			return err
+		}
+		within, args := "", []any{p.last.TaskID, from, sqldb.Timestamp(tx.Now().Add(-p.age)), string(periodic.Queued)}
+		if full = len(end) > 0; full {
+			within, args = " AND (task_id, due) <= ($5, $6)", append(args, end[0].TaskID, end[0].Due)
+		}
+		return tx.Select(ctx, &old, `SELECT task_id, due FROM periodic_tick
+			WHERE (task_id, due) > ($1, $2) AND decided < $3 AND decision <> $4`+within, args...)
+	})
+	if full {
+		p.last = end[0]
 	}
-	within, args := "", []any{last.TaskID, from, sqldb.Timestamp(before), string(periodic.Queued)}
-	if full = len(end) > 0; full {
-		within, args = " AND (task_id, due) <= ($5, $6)", append(args, end[0].TaskID, end[0].Due)
-		*last = end[0]
-	}
-	deleted, err = tx.Exec(ctx, `DELETE FROM periodic_tick
-		WHERE (task_id, due) > ($1, $2) AND decided < $3 AND decision <> $4`+within, args...)
-	return deleted, full, err
+	return old, full, err
+}
+
+func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int, err error) {
+	err = p.db.Update(ctx, func(tx *sqldb.Tx) error {
+		r, err := p.db.Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due")}, len(keys), func(i int) []any {
+			return []any{keys[i].TaskID, keys[i].Due.Time()}
+		})
+		if err != nil {
+			return err
+		}
+		var left int
+		old := " FROM periodic_tick WHERE (task_id, due) IN (SELECT k.task_id, k.due FROM " + r.SQL + " AS k) AND decision <> $2"
+		if _, err = tx.Exec(ctx, "DELETE"+old, r.Param, string(periodic.Queued)); err != nil {
+			return err
+		}
+		if err = tx.First(ctx, &left, "SELECT count(*)"+old, r.Param, string(periodic.Queued)); err == nil && left > 0 {
+			err = isolate.ErrSuppressed
+		}
+		return err
+	})
+	return len(keys), err
 }
