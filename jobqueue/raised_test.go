@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A trigger may raise any code, such as one that asks a remote server which is down.
@@ -16,7 +17,7 @@ func TestCodesThatATriggerRaisesHoldUpNoOtherJob(t *testing.T) {
 					q.trigger(condition, "RAISE EXCEPTION 'no' USING ERRCODE = '"+code+"'", "")
 					bad := q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})[0]
 					e, runs := q.healthy(jobqueue.Config{})
-					if late := q.lateness(runs); late > aim {
+					if late := q.lateness(runs); late > storetest.MaxLateness {
 						t.Errorf("healthy jobs are %s late", late)
 					}
 					e.await(1, "that name "+bad, refused(bad))
