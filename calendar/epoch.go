@@ -3,7 +3,7 @@ package calendar
 import "github.com/nextrun/nextrun/calendar/internal/elapse"
 
 // epoch reads `@` and seconds since 1970-01-01T00:00:00Z: an event that elapses once.
-func (s *scanner) epoch(spec *eventSpec) error {
+func (s *eventParser) epoch(spec *eventSpec) error {
 	at := s.pos
 	s.pos++
 	n, err := s.number(1)

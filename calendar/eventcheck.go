@@ -26,7 +26,7 @@ var (
 
 // checked returns the chain in normal form if each of its components has a place in the field. The
 // chain starts at the given place of the timer.
-func (s *scanner) checked(c elapse.Chain, f eventField, at int) (elapse.Chain, error) {
+func (s *eventParser) checked(c elapse.Chain, f eventField, at int) (elapse.Chain, error) {
 	c.Reduce()
 	for i, p := range c {
 		msg := f.complaint(p)
@@ -74,7 +74,7 @@ func (f eventField) suggest(p elapse.Component) string {
 }
 
 // componentAt returns the text and the place of the i-th component of a list.
-func (s *scanner) componentAt(at, i int) (string, int) {
+func (s *eventParser) componentAt(at, i int) (string, int) {
 	for ; i > 0; i-- {
 		at += strings.IndexByte(s.timer[at:s.end], ',') + 1
 	}

@@ -4,7 +4,7 @@ import "github.com/nextrun/nextrun/calendar/internal/elapse"
 
 // date reads year-month-day or month-day, with ~ in place of the last dash for days from the end of
 // the month. What turns out to be a time is left in place.
-func (s *scanner) date(spec *eventSpec) error {
+func (s *eventParser) date(spec *eventSpec) error {
 	var parts [3]datePart
 	n, err := s.dateParts(&parts, spec)
 	if n == 0 || err != nil {
@@ -35,7 +35,7 @@ type datePart struct {
 }
 
 // dateParts reads the parts and returns their number, 0 when there is no date.
-func (s *scanner) dateParts(parts *[3]datePart, spec *eventSpec) (n int, err error) {
+func (s *eventParser) dateParts(parts *[3]datePart, spec *eventSpec) (n int, err error) {
 	if s.done() {
 		return 0, nil
 	}
@@ -84,7 +84,7 @@ func (p datePart) fullYears() elapse.Chain {
 }
 
 // time reads hours:minutes[:seconds]; it is midnight when nothing is left.
-func (s *scanner) time(spec *eventSpec) (err error) {
+func (s *eventParser) time(spec *eventSpec) (err error) {
 	zero := elapse.Chain{elapse.One(0)}
 	spec.hours, spec.minutes, spec.seconds = zero, zero, zero
 	if s.done() {
@@ -108,7 +108,7 @@ func (s *scanner) time(spec *eventSpec) (err error) {
 	return s.fail("expected the end of the timer after the seconds, found %s", s.found())
 }
 
-func (s *scanner) field(f eventField) (elapse.Chain, error) {
+func (s *eventParser) field(f eventField) (elapse.Chain, error) {
 	at := s.pos
 	c, err := s.chain(f.unit)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // parseEvent reads a calendar event: [weekdays] [date] [time] [zone], or a shorthand such as daily.
 func parseEvent(t text) (Schedule, error) {
-	s := newScanner(t)
+	s := newEventParser(t)
 	e := &event{}
 	z, unknown := s.zoneSuffix(&e.spec)
 	if err := cmp.Or(s.event(&e.spec), unknown); err != nil { // the first mistake
@@ -22,9 +22,14 @@ func parseEvent(t text) (Schedule, error) {
 	return e, nil
 }
 
+// eventParser reads the parts of a calendar event.
+type eventParser struct{ *scanner }
+
+func newEventParser(t text) *eventParser { return &eventParser{newScanner(t)} }
+
 // zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and
 // is not the only one.
-func (s *scanner) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
+func (s *eventParser) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 	space := strings.LastIndexByte(s.timer, ' ') // other white space separates nothing in an event
 	name := s.timer[space+1:]
 	if space <= 0 || name == "" || !isLetter(name[0]) {
@@ -40,7 +45,7 @@ func (s *scanner) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 }
 
 // event reads what stands before the zone.
-func (s *scanner) event(spec *eventSpec) error {
+func (s *eventParser) event(spec *eventSpec) error {
 	switch {
 	case s.done():
 		return s.fail("the timer is empty; an example is *-*-* 02:00")
@@ -48,7 +53,7 @@ func (s *scanner) event(spec *eventSpec) error {
 		return s.fail("a timer does not start with a space")
 	}
 	if short, ok := shorthands[strings.ToLower(s.rest())]; ok {
-		return newScanner(text{timer: short}).event(spec)
+		return newEventParser(text{timer: short}).event(spec)
 	}
 	if err := s.weekdays(spec); err != nil {
 		return err
@@ -80,7 +85,7 @@ var shorthands = map[string]string{
 }
 
 // weekdays reads the list of weekdays in front, if there is one. A comma may end it.
-func (s *scanner) weekdays(spec *eventSpec) error {
+func (s *eventParser) weekdays(spec *eventSpec) error {
 	if !isLetter(s.peek()) {
 		return nil
 	}
@@ -107,7 +112,7 @@ func (s *scanner) weekdays(spec *eventSpec) error {
 }
 
 // weekdayRange reads one weekday, or two with `..` or `-` between them.
-func (s *scanner) weekdayRange() (uint8, error) {
+func (s *eventParser) weekdayRange() (uint8, error) {
 	at := s.pos
 	first, err := s.weekday()
 	if err != nil {
@@ -128,7 +133,7 @@ func (s *scanner) weekdayRange() (uint8, error) {
 }
 
 // weekday reads a name in any case, in full or its first three letters.
-func (s *scanner) weekday() (int, error) {
+func (s *eventParser) weekday() (int, error) {
 	at := s.pos
 	for d, name := range weekdayNames {
 		if !s.takeFold(name) && !s.takeFold(name[:3]) {

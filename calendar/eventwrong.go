@@ -7,7 +7,7 @@ import (
 )
 
 // notWeekday is the error for letters that are no weekday.
-func (s *scanner) notWeekday() error {
+func (s *eventParser) notWeekday() error {
 	word := s.wordAt(s.pos)
 	lower := strings.ToLower(word)
 	switch {
@@ -32,12 +32,12 @@ func (s *scanner) notWeekday() error {
 }
 
 // afterShorthand is the error for what follows a shorthand, which has a time already.
-func (s *scanner) afterShorthand(name string) error {
+func (s *eventParser) afterShorthand(name string) error {
 	meant, short := name, shorthands[strings.ToLower(name)]
 	if rest := strings.TrimSpace(s.timer[len(name):s.end]); rest != "" {
 		meant = short[:strings.LastIndex(short, " ")+1] + rest
 	}
-	if newScanner(text{timer: meant}).event(&eventSpec{}) != nil {
+	if newEventParser(text{timer: meant}).event(&eventSpec{}) != nil {
 		meant = ""
 	}
 	return s.failAt(len(name), "%s stands alone%s", name, didYouMean(meant))
@@ -66,7 +66,7 @@ func (s *scanner) notNumber() error {
 }
 
 // neitherDateNorTime is the error for a first part that nothing useful follows.
-func (s *scanner) neitherDateNorTime(start int) error {
+func (s *eventParser) neitherDateNorTime(start int) error {
 	if s.done() && s.pos-start <= 2 && isDigit(s.timer[start]) {
 		return s.fail("expected `-` in a date or `:` in a time%s", didYouMean(s.timer[:s.end]+":00"))
 	}

@@ -6,8 +6,12 @@ import (
 	"time"
 )
 
+// contender is what the one goroutine of an elector does: it contends for the
+// lock, and keeps it.
+type contender struct{ *Elector }
+
 // run keeps the lock, or contends for it, until ctx or the elector ends.
-func (e *Elector) run(ctx context.Context) {
+func (e contender) run(ctx context.Context) {
 	woken := false
 	for ctx.Err() == nil && !e.ended() {
 		timer := time.NewTimer(e.step(ctx, woken))
@@ -22,14 +26,14 @@ func (e *Elector) run(ctx context.Context) {
 	}
 }
 
-func (e *Elector) ended() bool {
+func (e contender) ended() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.err != nil
 }
 
 // step does what is due now and returns how long to wait for the next step.
-func (e *Elector) step(ctx context.Context, woken bool) time.Duration {
+func (e contender) step(ctx context.Context, woken bool) time.Duration {
 	e.mu.Lock()
 	t, why := e.term, e.why
 	e.mu.Unlock()
@@ -45,7 +49,7 @@ func (e *Elector) step(ctx context.Context, woken bool) time.Duration {
 
 // conclude completes the end of a term: it reports it and, after a resignation,
 // releases the lock.
-func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
+func (e contender) conclude(ctx context.Context, t *Term, why ending) {
 	t.finish()
 	e.mu.Lock()
 	e.term, e.why = nil, expired
@@ -68,7 +72,7 @@ func (e *Elector) conclude(ctx context.Context, t *Term, why ending) {
 
 // keep renews the lock when that is due. After a wake-up it checks whether the row
 // is still this term's.
-func (e *Elector) keep(ctx context.Context, t *Term, woken bool) time.Duration {
+func (e contender) keep(ctx context.Context, t *Term, woken bool) time.Duration {
 	next, until := t.times(e.cfg.Heartbeat)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
@@ -87,7 +91,7 @@ func (e *Elector) keep(ctx context.Context, t *Term, woken bool) time.Duration {
 
 // renew moves the expiry. After an error it is tried again soon, until trust
 // ends.
-func (e *Elector) renew(ctx context.Context, t *Term) time.Duration {
+func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 	open := t.shut()
 	defer open()
 	begun := time.Now()
@@ -108,7 +112,7 @@ func (e *Elector) renew(ctx context.Context, t *Term) time.Duration {
 }
 
 // contend takes the lock if it can be taken.
-func (e *Elector) contend(ctx context.Context) time.Duration {
+func (e contender) contend(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, e.patience())
 	defer cancel()
 	l, err := e.inspect(ctx)
@@ -136,7 +140,7 @@ func (e *Elector) contend(ctx context.Context) time.Duration {
 
 // follow stands by while somebody else holds the lock. An exclusive elector
 // ends.
-func (e *Elector) follow(l Lock) time.Duration {
+func (e contender) follow(l Lock) time.Duration {
 	e.retry.Reset()
 	e.owed = false
 	if e.cfg.Exclusive {
@@ -151,7 +155,7 @@ func (e *Elector) follow(l Lock) time.Duration {
 }
 
 // seize takes the lock or fails, for Start.
-func (e *Elector) seize(ctx context.Context) error {
+func (e contender) seize(ctx context.Context) error {
 	t, l, err := e.acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
@@ -165,7 +169,7 @@ func (e *Elector) seize(ctx context.Context) error {
 }
 
 // acquire returns a term, or the lock as it was read if somebody else holds it.
-func (e *Elector) acquire(ctx context.Context) (*Term, Lock, error) {
+func (e contender) acquire(ctx context.Context) (*Term, Lock, error) {
 	e.owed = true // also if the answer is lost
 	begun := time.Now()
 	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest))
@@ -180,7 +184,7 @@ func (e *Elector) acquire(ctx context.Context) (*Term, Lock, error) {
 }
 
 // begin makes a term the current one.
-func (e *Elector) begin(t *Term) {
+func (e contender) begin(t *Term) {
 	e.mu.Lock()
 	e.term, e.why = t, expired
 	close(e.changed)
@@ -190,7 +194,7 @@ func (e *Elector) begin(t *Term) {
 	e.observe(Event{Kind: EventLeading, Fence: t.Fence()})
 }
 
-func (e *Elector) inspect(ctx context.Context) (Lock, error) {
+func (e contender) inspect(ctx context.Context) (Lock, error) {
 	l, err := e.store.Inspect(ctx, e.cfg.Lock)
 	if err == nil {
 		e.look(l)
@@ -199,7 +203,7 @@ func (e *Elector) inspect(ctx context.Context) (Lock, error) {
 }
 
 // look remembers the lock as just read.
-func (e *Elector) look(l Lock) {
+func (e contender) look(l Lock) {
 	e.mu.Lock()
 	e.seen = l
 	e.mu.Unlock()
@@ -208,10 +212,10 @@ func (e *Elector) look(l Lock) {
 
 // trouble reports an error and returns how long to wait: a short time at first, then
 // longer, at most a Heartbeat.
-func (e *Elector) trouble(doing string, err error) time.Duration {
+func (e contender) trouble(doing string, err error) time.Duration {
 	e.fail(doing, err)
 	return e.retry.Next()
 }
 
 // patience is how long to wait for an answer while not holding the lock.
-func (e *Elector) patience() time.Duration { return e.cfg.TTL / 3 }
+func (e contender) patience() time.Duration { return e.cfg.TTL / 3 }

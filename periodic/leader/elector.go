@@ -76,12 +76,12 @@ func (e *Elector) Start(ctx context.Context) error {
 		return ErrStarted
 	}
 	if e.cfg.Exclusive {
-		if err := e.seize(ctx); err != nil {
+		if err := (contender{e}).seize(ctx); err != nil {
 			return err
 		}
 	}
 	err := e.life.Start(context.WithoutCancel(ctx), func(soft, hard context.Context) {
-		e.run(soft)
+		contender{e}.run(soft)
 		e.left = e.leave(hard)
 	}, func(soft context.Context) {
 		e.store.Watch(soft, e.life.Wake, func(err error) { e.fail("watch the lock", err) })

@@ -32,7 +32,10 @@ type Route struct {
 // secret says where a secret is: in an environment variable or in a file.
 type secret struct{ env, file string }
 
-func (r *reader) relay(place string, n *yaml.Node, c *Relay) {
+// relayReader reads the section relay.
+type relayReader struct{ *reader }
+
+func (r relayReader) relay(place string, n *yaml.Node, c *Relay) {
 	r.mapping(n, place, keys{
 		"source":          &c.Source,
 		"concurrency":     &c.Concurrency,
@@ -45,12 +48,12 @@ func (r *reader) relay(place string, n *yaml.Node, c *Relay) {
 		"refusal_limit":   &c.RefusalLimit,
 		"retention":       &c.Retention,
 		"event_retention": &c.EventRetention,
-		"topics":          named(r, &c.Topics, r.route),
+		"topics":          named(r.reader, &c.Topics, r.route),
 	})
 	r.check(n, place, &c.Config)
 }
 
-func (r *reader) route(place string, n *yaml.Node) Route {
+func (r relayReader) route(place string, n *yaml.Node) Route {
 	var route Route
 	kinds := slices.DeleteFunc([]string{"webhook", "kafka", "table"}, func(kind string) bool { return !has(n, kind) })
 	if len(kinds) != 1 {
@@ -69,7 +72,7 @@ func (r *reader) route(place string, n *yaml.Node) Route {
 	return route
 }
 
-func (r *reader) webhook(place string, n *yaml.Node, route *Route) {
+func (r relayReader) webhook(place string, n *yaml.Node, route *Route) {
 	c := &webhook.Config{}
 	route.Webhook = c
 	r.mapping(n, place, keys{
@@ -85,7 +88,7 @@ func (r *reader) webhook(place string, n *yaml.Node, route *Route) {
 	r.check(n, place, c)
 }
 
-func (r *reader) kafka(place string, n *yaml.Node, route *Route) {
+func (r relayReader) kafka(place string, n *yaml.Node, route *Route) {
 	c := &kafka.Config{}
 	route.Kafka = c
 	secure := false
@@ -106,7 +109,7 @@ func (r *reader) kafka(place string, n *yaml.Node, route *Route) {
 	r.check(n, place, c)
 }
 
-func (r *reader) sasl(place string, n *yaml.Node, route *Route) {
+func (r relayReader) sasl(place string, n *yaml.Node, route *Route) {
 	c := route.Kafka
 	var password secret
 	r.mapping(n, place, keys{
@@ -124,7 +127,7 @@ func (r *reader) sasl(place string, n *yaml.Node, route *Route) {
 }
 
 // secretsInto reads where secrets are: one text, or a list of them.
-func (r *reader) secretsInto(route *Route, of func(string) secret) func(string, *yaml.Node) {
+func (r relayReader) secretsInto(route *Route, of func(string) secret) func(string, *yaml.Node) {
 	return func(place string, n *yaml.Node) {
 		names := []string{}
 		if resolve(n).Kind == yaml.SequenceNode {

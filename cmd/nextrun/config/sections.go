@@ -14,7 +14,7 @@ func (r *reader) config(n *yaml.Node, c *Config) {
 		"database":  func(place string, v *yaml.Node) { r.database(place, v, &c.Database) },
 		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, &c.Scheduler) },
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
-		"relay":     func(place string, v *yaml.Node) { r.relay(place, v, &c.Relay) },
+		"relay":     func(place string, v *yaml.Node) { relayReader{r}.relay(place, v, &c.Relay) },
 		"handlers":  named(r, &c.Handlers, r.handler),
 	})
 }
