@@ -91,7 +91,7 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 		items = append(items, item{jid: job.JID, transition: &t})
 	}
 	err = l.deliver(items, backend.Claim{}, now)
-	if took := l.tookBack(items); took > 0 && overdue.More {
+	if took := tookBack(l, items); took > 0 && overdue.More {
 		wait = 0
 	}
 	return wait, err
@@ -99,7 +99,7 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 
 // tookBack reports what became of the jobs that were to be taken back, and
 // returns how many were.
-func (l *loop) tookBack(items []item) int {
+func tookBack(l *loop, items []item) int {
 	interrupted, retried := 0, 0
 	for _, it := range items {
 		t := it.transition

@@ -33,7 +33,7 @@ func (l *loop) finished(now time.Time) bool {
 func (l *loop) planGiveUp(now time.Time) {
 	switch down := !l.agenda.hold.IsZero(); {
 	case !l.stopping || !down && len(l.aside.reports()) == 0:
-	case l.onlyUnwritable():
+	case onlyUnwritable(&l.attempts, &l.aside, down):
 		l.agenda.sooner(giveUp, now.Add(min(giveUpAfter, l.e.cfg.Lease)))
 	default:
 		l.agenda.sooner(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.e.cfg.Lease)))
@@ -42,9 +42,9 @@ func (l *loop) planGiveUp(now time.Time) {
 
 // onlyUnwritable reports whether all handlers have returned and the database takes
 // none of the ends.
-func (l *loop) onlyUnwritable() bool {
-	for a := range l.attempts.all {
-		if a.phase != ending || l.agenda.hold.IsZero() && !l.aside.hasReport(a.job.JID) {
+func onlyUnwritable(attempts *attempts, aside *aside, down bool) bool {
+	for a := range attempts.all {
+		if a.phase != ending || !down && !aside.hasReport(a.job.JID) {
 			return false
 		}
 	}
@@ -54,23 +54,27 @@ func (l *loop) onlyUnwritable() bool {
 // leave cancels what still runs, and says what is left and why.
 func (l *loop) leave() []string {
 	var left []string
+	var down error // why the database cannot be reached
+	if !l.agenda.hold.IsZero() {
+		down = l.why
+	}
 	for a := range l.attempts.all {
 		a.cancel(ErrShutdown)
-		left = append(left, a.job.JID+" ("+l.whyLeft(a)+")")
+		left = append(left, a.job.JID+" ("+whyLeft(a, down)+")")
 	}
 	slices.Sort(left)
 	l.e.emit(Event{Kind: EventStopped, Worker: l.e.worker, Count: len(left)})
 	return left
 }
 
-func (l *loop) whyLeft(a *attempt) string {
+func whyLeft(a *attempt, down error) string {
 	switch {
 	case a.phase != ending:
 		return "its handler still runs"
 	case a.why != nil:
 		return "its end cannot be recorded: " + a.why.Error()
-	case !l.agenda.hold.IsZero():
-		return "its end cannot be recorded: " + l.why.Error()
+	case down != nil:
+		return "its end cannot be recorded: " + down.Error()
 	}
 	return "its end is not recorded yet"
 }

@@ -40,14 +40,14 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 	return kept, err
 }
 
-// tickRecords are ticks as records for a placeholder. The worker and the time of the
+// tickRecords are ticks as records for the first placeholder. The worker and the time of the
 // decision are not among them, since all ticks of a batch share these.
-func (tx schedulerTx) tickRecords(placeholder int, ticks []periodic.Tick) (sqldb.Records, error) {
+func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
 	columns := []sqldb.Field{
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
 		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
 	}
-	return tx.DB().Records(placeholder, columns, len(ticks), func(i int) []any {
+	return db.Records(1, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
 		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
 	})
@@ -84,7 +84,7 @@ func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick
 }
 
 func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
-	r, err := tx.tickRecords(1, ticks)
+	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]ta
 }
 
 func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
-	r, err := tx.tickRecords(1, ticks)
+	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err
 	}

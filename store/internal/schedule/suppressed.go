@@ -67,7 +67,7 @@ func (tx schedulerTx) suppressedPlan(ctx context.Context, mark string, plans []t
 
 // suppressedTick fails if one of the ticks, given as records, does not exist.
 func (tx schedulerTx) suppressedTick(ctx context.Context, ticks []periodic.Tick) error {
-	r, err := tx.tickRecords(1, ticks)
+	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return err
 	}
