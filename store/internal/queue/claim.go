@@ -72,6 +72,9 @@ const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 // there: otherwise no query would use the index.
 const highPriority = "(priority > 5)"
 
+// claimTx is a transaction that claims jobs.
+type claimTx struct{ jobTx }
+
 // fill fills in what differs between the dialects.
 func (tx jobTx) fill(statement string, more ...string) string {
 	d := tx.SQL()
@@ -82,7 +85,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 }
 
 // claim takes jobs and puts them, and the rest of the answer, into result.
-func (tx jobTx) claim(ctx context.Context, worker string, c backend.Claim, result *backend.Result) error {
+func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, result *backend.Result) error {
 	result.Turn = c.Turn
 	if c.Limit == 0 || len(c.Tasks) == 0 {
 		return nil
@@ -107,7 +110,7 @@ func (tx jobTx) claim(ctx context.Context, worker string, c backend.Claim, resul
 // candidates finds the jobs that a claim may take. It finds no more than its share
 // for each group, so that it locks no more rows than the claim may take. The next
 // claim takes others.
-func (tx jobTx) candidates(ctx context.Context, c backend.Claim, result *backend.Result) ([]backend.Candidate, error) {
+func (tx claimTx) candidates(ctx context.Context, c backend.Claim, result *backend.Result) ([]backend.Candidate, error) {
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
 	}
@@ -148,7 +151,7 @@ func (tx jobTx) candidates(ctx context.Context, c backend.Claim, result *backend
 	return candidates, err
 }
 
-func (tx jobTx) onlyThese(ctx context.Context, c backend.Claim) ([]backend.Candidate, error) {
+func (tx claimTx) onlyThese(ctx context.Context, c backend.Claim) ([]backend.Candidate, error) {
 	jids, err1 := tx.Texts(1, c.Only)
 	tasks, err2 := tx.Texts(2, c.Tasks)
 	if err := errors.Join(err1, err2); err != nil {
@@ -158,7 +161,7 @@ func (tx jobTx) onlyThese(ctx context.Context, c backend.Claim) ([]backend.Candi
 		jids.Param, tasks.Param)
 }
 
-func (tx jobTx) readCandidates(ctx context.Context, query string, args ...any) ([]backend.Candidate, error) {
+func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any) ([]backend.Candidate, error) {
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
@@ -177,7 +180,7 @@ func (tx jobTx) readCandidates(ctx context.Context, query string, args ...any) (
 
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
 // one more group than it may take jobs, if there are.
-func (tx jobTx) kinds(ctx context.Context, c backend.Claim) (kinds []backend.Kind, err error) {
+func (tx claimTx) kinds(ctx context.Context, c backend.Claim) (kinds []backend.Kind, err error) {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func explainClaim(t *testing.T, db *sqldb.DB, explain, last string) (plans [][]s
 	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
 		claim := backend.Claim{Limit: 50, Tasks: []string{"t"}, Turn: backend.Turn{Group: last}, High: 3, Low: 1}
-		return tx.claim(t.Context(), "w/1", claim, &backend.Result{})
+		return claimTx{tx}.claim(t.Context(), "w/1", claim, &backend.Result{})
 	})
 	if err != nil {
 		t.Fatal(err)

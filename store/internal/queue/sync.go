@@ -50,7 +50,7 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 		if err := tx.giveBack(ctx, q); err != nil {
 			return err
 		}
-		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
+		if err := (claimTx{tx}).claim(ctx, q.Worker, q.Claim, &result); err != nil {
 			return err
 		}
 		for _, job := range result.Claimed {
