@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -56,6 +57,8 @@ func (p *process) signal(s syscall.Signal) {
 // end waits for the end of the process and returns its exit code, -1 if a
 // signal ended it.
 func (p *process) end() int {
+	late := time.AfterFunc(storetest.Patience, func() { _ = p.command.Process.Kill() })
+	defer late.Stop()
 	for p.lines.Scan() {
 		continue
 	}
@@ -67,8 +70,13 @@ func (p *process) end() int {
 // the program at once, and what runs with it.
 func TestSignals(t *testing.T) {
 	t.Parallel()
+	// Under nohup SIGHUP is ignored, and children inherit that; a signal that is
+	// handled here has its default in a child.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
 	binary := build(t)
-	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+	for name, sig := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, dir := storetest.SQLiteURL(t), t.TempDir()
@@ -92,7 +100,7 @@ handlers:
 				return p
 			}
 			p := run("short", " running")
-			p.signal(signal)
+			p.signal(sig)
 			if exit := p.end(); exit != ui.Done {
 				t.Errorf("after one signal: exit code %d, want %d", exit, ui.Done)
 			}
@@ -101,12 +109,12 @@ handlers:
 			}
 
 			p = run("long", " running")
-			p.signal(signal)
+			p.signal(sig)
 			p.waitFor("stopping; a second signal ends at once")
 			begun := time.Now()
-			second := signal
-			if signal == syscall.SIGHUP { // several of them count as one
-				p.signal(signal)
+			second := sig
+			if sig == syscall.SIGHUP { // several of them count as one
+				p.signal(sig)
 				second = syscall.SIGTERM
 			}
 			p.signal(second)

@@ -22,7 +22,10 @@ COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION nextrun_tick_queues() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-  INSERT INTO periodic_ready (task_id) SELECT DISTINCT task_id FROM added WHERE decision = 'queued';
+  -- The IF keeps a lock on periodic_ready from holding up ticks that do not queue.
+  IF EXISTS (SELECT 1 FROM added WHERE decision = 'queued') THEN
+    INSERT INTO periodic_ready (task_id) SELECT DISTINCT task_id FROM added WHERE decision = 'queued';
+  END IF;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
