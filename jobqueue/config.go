@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/sirupsen/logrus"
 )
 
 // Defaults of [Config].

@@ -15,6 +15,10 @@ func (l *loop) shutDown(now time.Time) {
 	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.attempts.count()})
 	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(lookOverdue)
+	if l.agenda.hold.After(now) { // there is little time left: see at once whether the database is back
+		l.agenda.hold = now
+		l.trouble.Reset()
+	}
 }
 
 // finished reports whether the loop may end.

@@ -13,7 +13,7 @@ func (l *loop) sync(now time.Time) error {
 	if now.Before(l.agenda.hold) || l.gather.waits(now) {
 		return nil
 	}
-	if err := l.giveBack(now); err != nil {
+	if err := l.giveBack(); err != nil {
 		return err
 	}
 	items := ready(&l.attempts, &l.aside)
@@ -135,7 +135,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 
 // giveBack returns the jobs of a claim whose reply was lost. If it fails because of
 // one of these jobs, they are taken back when their lease ends.
-func (l *loop) giveBack(now time.Time) error {
+func (l *loop) giveBack() error {
 	if !l.claims.replyLost {
 		return nil
 	}

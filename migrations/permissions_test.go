@@ -149,7 +149,7 @@ func TestServicesWorkWithTheGrantsOfThePage(t *testing.T) {
 		if err := service.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = service.Stop(context.Background()) }()
+		t.Cleanup(func() { _ = service.Stop(context.Background()) })
 	}
 	db.exec(`INSERT INTO periodic_task (id, task, timer, nextrun, sink, overlap) VALUES
 		('a', 'x', 'yearly', '2026-01-01', 'job', 'replace'), ('b', 'x', 'yearly', '2026-01-01', 'event', 'skip')`)

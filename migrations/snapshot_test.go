@@ -32,7 +32,7 @@ func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
 		}
 		path := "snapshot/" + kind + ".json"
 		if *update {
-			if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // a source file
+			if err := os.WriteFile(path, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // filled has a row of each kind that a schema of a version can hold.
@@ -173,13 +174,7 @@ func (db *database) works(id string) {
 // eventually waits until a query counts a row.
 func (db *database) eventually(query string) {
 	db.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for db.one(query) == "0" {
-		if time.Now().After(deadline) {
-			db.Fatalf("%s: still 0", query)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	storetest.Eventually(db, query, func() bool { return db.one(query) != "0" })
 }
 
 // A migration that was killed has happened wholly or not at all, and the next one

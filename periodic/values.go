@@ -8,19 +8,34 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-type ( //nolint:revive // the values that programs work with; package task describes them
-	Task       = task.Task
-	Tick       = task.Tick
-	Upcoming   = task.Upcoming
-	Pending    = task.Pending
-	Overlap    = task.Overlap
-	Catchup    = task.Catchup
-	Sink       = task.Sink
-	Decision   = task.Decision
-	TaskError  = task.Error
+// The values that programs work with. Package task describes them.
+type (
+	// Task is a row of periodic_task.
+	Task = task.Task
+	// Tick is a row of periodic_tick: what became of one time at which a task was due.
+	Tick = task.Tick
+	// Upcoming is a tick to come.
+	Upcoming = task.Upcoming
+	// Pending is a job that is not final.
+	Pending = task.Pending
+	// Overlap is the policy for a tick whose task still has a job that is not final.
+	Overlap = task.Overlap
+	// Catchup is the policy for ticks that were missed.
+	Catchup = task.Catchup
+	// Sink is where the ticks of a task go.
+	Sink = task.Sink
+	// Decision is what became of a tick.
+	Decision = task.Decision
+	// TaskError is an error about one task.
+	TaskError = task.Error
+	// FieldError is an error about one field of a task.
 	FieldError = task.FieldError
-	Submitter  = backend.Submitter
+	// Submitter puts the jobs of due tasks into a queue, in the transaction of the
+	// scheduler.
+	Submitter = backend.Submitter
+	// TaskFilter selects tasks.
 	TaskFilter = backend.TaskFilter
+	// TickFilter selects ticks.
 	TickFilter = backend.TickFilter
 )
 

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/service"
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // Defaults of [Config].

@@ -1,6 +1,10 @@
 -- Mends 00001 to 00005, which never change any more.
 
 -- +goose Up
+-- Of processes that migrate at the same time one applies each migration; the
+-- others fail, and go on with the next.
+CREATE UNIQUE INDEX nextrun_migration_once ON nextrun_migration (version_id) WHERE version_id > 5;
+
 -- Databases made by an early state of 00002 lack this table.
 CREATE TABLE IF NOT EXISTS periodic_ready (
   seq     integer PRIMARY KEY,
@@ -26,6 +30,7 @@ END;
 {{end}}
 
 -- +goose Down
+DROP INDEX nextrun_migration_once;
 {{if not (found "scheduler_lock")}}
 DROP TRIGGER nextrun_lock_kept;
 {{end}}

@@ -62,7 +62,7 @@ func keyOf(field string) string {
 // boundInFile is what a file may have in the place of a bad value. It reports
 // whether that is a number or a duration.
 func boundInFile(e *service.FieldError) (bound string, isNumber bool) {
-	bound = fieldName.ReplaceAllStringFunc(e.Use, func(field string) string { return keyOf(field) })
+	bound = fieldName.ReplaceAllStringFunc(e.Use, keyOf)
 	switch e.Value.(type) {
 	case int:
 		return "a whole number from " + bound, true

@@ -55,7 +55,7 @@ func postgresClass(err *pq.Error) error {
 	if !ok && len(code) == 5 {
 		class = sqlStates[code[:2]]
 	}
-	if class == ErrUnavailable && !ofDatabase(err) || class == ErrNoSchema && !ofSchema(err) {
+	if errors.Is(class, ErrUnavailable) && !ofDatabase(err) || errors.Is(class, ErrNoSchema) && !ofSchema(err) {
 		return nil
 	}
 	return class
