@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-const pending = "state IN ('waiting', 'scheduled', 'running', 'stuck')"
+const pending = "state IN " + sqldb.PendingStates
 
 // Job implements [backend.JobReader].
 func (tx jobTx) Job(ctx context.Context, jid string) (backend.Job, error) {

@@ -28,7 +28,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 		return nil, err
 	}
 	jids, err := sqldb.ScanTexts(tx.QueryContext(ctx, s.db.Rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
-			WHERE j.tracker = v.id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			WHERE j.tracker = v.id AND j.state IN `+sqldb.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`), wanted.Param))
 	if err != nil || len(jids) == 0 {
 		return nil, err
@@ -39,7 +39,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	}
 	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT tracker, jid, state, due, started FROM job
 		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
-			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`), found.Param)
+			AND state IN `+sqldb.PendingStates), found.Param)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
 		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
-			AND state IN ('waiting', 'scheduled', 'running', 'stuck')`+s.db.SQL().LockRows+`)
+			AND state IN `+sqldb.PendingStates+s.db.SQL().LockRows+`)
 		RETURNING jid`), r.Param, sqldb.Timestamp(now)))
 }
 

@@ -21,7 +21,7 @@ import (
 const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
 	AND NOT EXISTS (SELECT 1 FROM job AS j
-		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0))`
+		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + ` LIMIT 1 OFFSET 0))`
 
 // readyQueued are the tasks q whose queued ticks can be taken, without those that a
 // problem blocks. It looks at the first rows of periodic_ready only: there may be
@@ -42,9 +42,9 @@ const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 	AND EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
 	AND EXISTS (SELECT 1 FROM job AS j
-		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck') LIMIT 1 OFFSET 0)
+		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + ` LIMIT 1 OFFSET 0)
 	AND NOT EXISTS (SELECT 1 FROM job AS j
-		WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + `
 		AND j.cancel IS NOT NULL LIMIT 1 OFFSET 0))`
 
 // isStale is true for a row r of periodic_ready whose task has nothing ready.
@@ -99,7 +99,7 @@ func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error)
 func (tx schedulerTx) askAgain(ctx context.Context) error {
 	var jids []string
 	err := tx.Select(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
-			WHERE j.tracker = r.task_id AND j.state IN ('waiting', 'scheduled', 'running', 'stuck')
+			WHERE j.tracker = r.task_id AND j.state IN `+sqldb.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid
 		FROM periodic_ready AS r WHERE `+notAsked+` LIMIT $1`, maxForget)
 	if err != nil || len(jids) == 0 {
