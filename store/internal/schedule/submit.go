@@ -22,11 +22,12 @@ func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Pla
 	}
 	// All tasks of a batch share the time of their mark, which finds them among the
 	// marks of others. The rows are locked first: one that somebody else has locked
-	// is left out and keeps its mark, so that nobody waits for it.
+	// is left out and keeps its mark, so that nobody waits for it. IS TRUE keeps
+	// PostgreSQL from joining the plans a second time, which takes far longer.
 	var kept []string
 	err = tx.Select(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.SQL+` AS v),
 		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4
-			AND id IN (SELECT task_id FROM plan)`+tx.SQL().LockRows+`)
+			AND (id IN (SELECT task_id FROM plan)) IS TRUE`+tx.SQL().LockRows+`)
 		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
 			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
