@@ -192,7 +192,7 @@ func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
 	})
 }
 
-// A program that ends in order when it is told to has not done its job.
+// A program that ends because the executor asked it to has not done its job.
 func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 	for name, end := range map[string]struct {
 		by    func(q *fixture, e *jobqueue.Executor, jid string)

@@ -78,7 +78,7 @@ func TestCheckMissesPrograms(t *testing.T) {
 	})
 }
 
-// What a section cannot be built of is told with the file, once.
+// An error in building a section is reported once, together with those of the file.
 func TestCheckNamesTheFileOnce(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
