@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -43,9 +42,7 @@ type HTTPConfig struct {
 // show the URL. [HTTP] calls it.
 func (c HTTPConfig) Validate() error {
 	p := &service.Check{Config: "handlers.HTTPConfig"}
-	u, err := url.Parse(c.URL)
-	p.Field(err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"),
-		"URL", "not usable", "a URL such as https://example.org/path")
+	p.Field(web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/path")
 	p.Field(c.Timeout <= longest, "Timeout", c.Timeout, durations)
 	return p.Err()
 }
@@ -63,24 +60,21 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	target, err := url.Parse(cfg.URL)
-	if err != nil {
-		return nil, err // Validate accepted it
-	}
 	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
 		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultHTTPTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {
-		cfg.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		cfg.Client = &http.Client{CheckRedirect: web.NoRedirects}
 	}
 	for name, values := range cfg.Header {
 		if !web.ValidHeader(strings.Join(values, "")) {
 			return nil, fmt.Errorf("handlers.HTTPConfig.Header: the value of %s has a line end or another control character", name)
 		}
 	}
-	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Scheme + "://" + target.Host + target.Path, secrets: web.NewSecrets(target, cfg.Header)}
+	target := web.NewTarget(cfg.URL, cfg.Header)
+	c := caller{HTTPConfig: cfg, place: cfg.Method + " " + target.Path, Target: target}
 	handler := jobqueue.Handler(c.call)
 	if cfg.Timeout > 0 {
 		return jobqueue.Chain(handler, jobqueue.Timeout(cfg.Timeout)), nil
@@ -91,8 +85,8 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 // caller makes the calls of a handler.
 type caller struct {
 	HTTPConfig
-	place   string // method and URL, as messages may show them
-	secrets web.Secrets
+	web.Target
+	place string // method and URL, as messages may show them
 }
 
 func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
@@ -102,31 +96,22 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	}
 	response, err := c.Client.Do(request)
 	if err != nil {
-		var urlErr *url.Error
-		if errors.As(err, &urlErr) {
-			err = urlErr.Err // the whole would show the URL
-		}
-		return c.failed(err)
+		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}
 	defer response.Body.Close() //nolint:errcheck // it has been read as far as we care
 	if text := c.quote(response.Body); text != "" {
 		job.Log(jobqueue.Info, text)
 	}
-	status := c.secrets.Clean(response.Status)
+	status := c.Secrets.Clean(response.Status)
 	answered := fmt.Errorf("%s: answered %s", c.place, status)
 	switch code := response.StatusCode; {
 	case code >= 200 && code <= 299:
 		job.SetResult(status)
 		return nil
-	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code == http.StatusTooEarly:
+	case web.MayPass(code):
 		return jobqueue.RetryAfter(answered, web.RetryAfter(response.Header.Get("Retry-After"), time.Now()))
 	}
 	return jobqueue.Permanent(answered)
-}
-
-// failed is the error of a call without an answer.
-func (c *caller) failed(err error) error {
-	return fmt.Errorf("%s: %w", c.place, c.secrets.CleanError(err))
 }
 
 // request makes the request. An error is about the job, which no attempt changes.
@@ -163,11 +148,11 @@ const maxBody = 16 << 10
 // than it returns, so that no part of a secret remains at the cut.
 func (c *caller) quote(body io.Reader) string {
 	more := 0
-	if len(c.secrets) > 0 {
-		more = len(c.secrets[0])
+	if len(c.Secrets) > 0 {
+		more = len(c.Secrets[0])
 	}
 	text, _ := io.ReadAll(io.LimitReader(body, int64(maxBody+more))) // what came before an error may help
-	clean := c.secrets.Clean(string(text))
+	clean := c.Secrets.Clean(string(text))
 	if len(text) == maxBody+more {
 		clean = clean[:len(clean)-more]
 	}

@@ -21,6 +21,8 @@ type Config struct {
 	Executor  jobqueue.Config    // section executor
 	Handlers  map[string]Handler // section handlers, by task name
 	Relay     Relay              // section relay
+
+	Notify map[periodic.Sink]*Notify // section queues: the key notify of queues that have it
 }
 
 // Handler runs the jobs of a task: a command or an HTTP call.
@@ -53,6 +55,9 @@ func (c *Config) secretVariables() []string {
 	names := []string{"NEXTRUN_DB", "PGPASSWORD"}
 	for _, h := range c.Handlers {
 		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
+	}
+	for _, n := range c.Notify {
+		names = slices.AppendSeq(names, maps.Values(n.headerEnv))
 	}
 	for _, route := range c.Relay.Topics {
 		names = slices.AppendSeq(names, maps.Values(route.headerEnv))

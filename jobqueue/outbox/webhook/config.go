@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -63,9 +62,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	p := &service.Check{Config: "webhook.Config"}
-	u, err := url.Parse(c.URL)
-	p.Field(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "",
-		"URL", "not usable", "a URL such as https://example.org/events")
+	p.Field(web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/events")
 	p.Field(c.Mode == Structured || c.Mode == Binary, "Mode", fmt.Sprintf("%q", c.Mode), fmt.Sprintf("%s or %s", Structured, Binary))
 	service.Within(p, "Timeout", c.Timeout, time.Millisecond, time.Hour)
 	source := outbox.CheckSource(c.Source)
@@ -74,20 +71,12 @@ func (c Config) Validate() error {
 	}
 	var headers error
 	for name, value := range c.Headers {
-		if !headerName(name) || !web.ValidHeader(value) || reserved(name) {
+		if !web.HeaderName(name) || !web.ValidHeader(value) || reserved(name) {
 			headers = fmt.Errorf("webhook.Config.Headers: %q cannot be set", name)
 		}
 	}
 	_, keys := c.keys()
 	return errors.Join(p.Err(), source, headers, keys)
-}
-
-// headerName reports whether a text is a token, as names of headers are (RFC
-// 9110 5.6.2).
-func headerName(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
 }
 
 // reserved reports whether the publisher sets a header itself.

@@ -24,7 +24,7 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", p.secrets.CleanError(err))
+		return nil, fmt.Errorf("make the request: %w", p.target.Secrets.CleanError(err))
 	}
 	for name, value := range p.cfg.Headers {
 		r.Header.Set(name, value)

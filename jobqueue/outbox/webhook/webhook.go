@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ type Publisher struct {
 	cfg     Config
 	signers []*signer // one for each secret
 	client  *http.Client
-	secrets web.Secrets // what no error may show
+	target  web.Target // with what no error may show
 }
 
 // New returns a publisher. It returns an error that names the field if the
@@ -48,7 +47,7 @@ func New(cfg Config) (*Publisher, error) {
 	p := &Publisher{cfg: cfg, client: &http.Client{
 		Transport:     transport,
 		Timeout:       cfg.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: web.NoRedirects,
 	}}
 	for _, key := range keys {
 		p.signers = append(p.signers, newSigner(key))
@@ -57,8 +56,7 @@ func New(cfg Config) (*Publisher, error) {
 	for name, value := range cfg.Headers {
 		header.Set(name, value)
 	}
-	u, _ := url.Parse(cfg.URL) // validate has parsed it
-	p.secrets = web.NewSecrets(u, header, cfg.Secrets...)
+	p.target = web.NewTarget(cfg.URL, header, cfg.Secrets...)
 	return p, nil
 }
 
@@ -77,11 +75,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	}
 	answer, err := p.client.Do(request)
 	if err != nil {
-		var urlErr *url.Error // it quotes the URL, which may hold a secret
-		if errors.As(err, &urlErr) {
-			err = urlErr.Err
-		}
-		return fmt.Errorf("post to %s: %w", request.URL.Host, p.secrets.CleanError(err))
+		return fmt.Errorf("post to %s: %w", p.target.Host, p.target.Failure(err))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if cerr := answer.Body.Close(); err == nil {
@@ -98,7 +92,7 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 
 // verdict returns what an answer other than 2xx means.
 func (p *Publisher) verdict(answer *http.Response, body []byte) error {
-	quoted := strings.Join(strings.Fields(p.secrets.Clean(string(body))), " ")
+	quoted := strings.Join(strings.Fields(p.target.Secrets.Clean(string(body))), " ")
 	quoted = strings.ToValidUTF8(quoted[:min(len(quoted), maxQuoted)], "")
 	text := fmt.Sprintf("%s answered %s", answer.Request.URL.Host, answer.Status)
 	if answer.StatusCode/100 == 3 {
@@ -106,7 +100,7 @@ func (p *Publisher) verdict(answer *http.Response, body []byte) error {
 	} else if quoted != "" {
 		text += ": " + quoted
 	}
-	err := p.secrets.CleanError(errors.New(text))
+	err := p.target.Secrets.CleanError(errors.New(text))
 	switch answer.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return outbox.RetryAfter(err, web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()))

@@ -1,0 +1,90 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/web"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Defaults of [Config].
+const (
+	DefaultTimeout  = 5 * time.Second
+	DefaultRetries  = 3
+	DefaultRetryMin = 500 * time.Millisecond
+	DefaultRetryMax = time.Minute
+)
+
+// Bounds of [Config].
+const (
+	minDuration = time.Millisecond
+	maxDuration = time.Hour
+	maxRetries  = 100
+)
+
+// Config is the settings of a [Notifier]. URL or Addresses is required. It holds
+// secrets: do not log it.
+type Config struct {
+	// Sink is the queue whose new jobs are told of. Empty: periodic.SinkJob.
+	Sink periodic.Sink
+	// Method of the request. Empty: POST.
+	Method string
+	// URL, absolute, http or https.
+	URL string
+	// Addresses, if not nil, returns URLs to use instead of URL, at most 100: each
+	// of them gets the request, independently of the others. It is called at a
+	// commit, at most every 30 s, and may fail: then the last URLs are used.
+	Addresses func(ctx context.Context) ([]string, error)
+	// Header is sent along.
+	Header http.Header
+	// Timeout limits a request with its answer, 1 ms to 1 h. 0: DefaultTimeout.
+	Timeout time.Duration
+	// Retries is how often a request that failed is sent again before the notifier
+	// waits for the next commit, at most 100. 0: DefaultRetries; negative: never.
+	Retries int
+	// RetryMin and RetryMax bound the time between attempts, 1 ms to 1 h. It doubles
+	// from one to the other, with jitter, and goes on to grow if later commits do not
+	// get through either. 0: DefaultRetryMin, DefaultRetryMax.
+	RetryMin, RetryMax time.Duration
+	// Transport makes the connections. nil: a copy of http.DefaultTransport.
+	Transport http.RoundTripper
+	// Logger takes the log lines. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+}
+
+func (c Config) withDefaults() Config {
+	service.SetDefault(&c.Sink, periodic.SinkJob)
+	service.SetDefault(&c.Method, http.MethodPost)
+	service.SetDefault(&c.Timeout, DefaultTimeout)
+	service.SetDefault(&c.Retries, DefaultRetries)
+	service.SetDefault(&c.RetryMin, DefaultRetryMin)
+	service.SetDefault(&c.RetryMax, DefaultRetryMax)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	return c
+}
+
+// Validate returns an error that names every field that is bad. It shows neither the
+// URL nor the value of a header. [New] calls it.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "notify.Config"}
+	p.Field(c.Addresses != nil || web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/wake")
+	p.Field(web.HeaderName(c.Method), "Method", fmt.Sprintf("%q", c.Method), "one such as POST")
+	for name, values := range c.Header {
+		p.Field(web.HeaderName(name) && web.ValidHeader(strings.Join(values, "")), "Header",
+			fmt.Sprintf("not usable for %q", name), "a name such as X-Token, and a value without line ends and other control characters")
+	}
+	service.Within(p, "Timeout", c.Timeout, minDuration, maxDuration)
+	p.Field(c.Retries <= maxRetries, "Retries", c.Retries, fmt.Sprintf("0 to %d", maxRetries))
+	service.Within(p, "RetryMin", c.RetryMin, minDuration, maxDuration)
+	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= maxDuration,
+		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, maxDuration))
+	return p.Err()
+}

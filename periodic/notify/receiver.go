@@ -1,0 +1,171 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/web"
+)
+
+// maxAnswer is how much of an answer is read, so that the connection can serve again.
+const maxAnswer = 64 << 10
+
+func clientOf(cfg Config) *http.Client {
+	transport := cfg.Transport
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	return &http.Client{Transport: transport, Timeout: cfg.Timeout, CheckRedirect: web.NoRedirects}
+}
+
+func (n *Notifier) log() logrus.FieldLogger { return n.cfg.Logger.WithField("sink", n.cfg.Sink) }
+
+// receiver sends requests to one address. Its goroutine owns it, but for the channels.
+type receiver struct {
+	n       *Notifier
+	address string
+	target  web.Target
+	woken   chan struct{} // capacity 1: a second wake-up adds nothing
+	last    chan struct{} // closed: no wake-up comes any more
+
+	failures int       // in a row
+	next     time.Time // no attempt before that
+	down     bool      // it was logged that requests fail
+}
+
+func newReceiver(n *Notifier, address string) *receiver {
+	return &receiver{
+		n: n, address: address, target: web.NewTarget(address, n.cfg.Header),
+		woken: make(chan struct{}, 1), last: make(chan struct{}),
+	}
+}
+
+func (r *receiver) wake() {
+	select {
+	case r.woken <- struct{}{}:
+	default:
+	}
+}
+
+// run sends a request for each wake-up, until last is closed.
+func (r *receiver) run(soft, hard context.Context) {
+	for {
+		select {
+		case <-r.woken:
+			r.deliver(soft, hard)
+			continue
+		default:
+		}
+		select {
+		case <-r.woken:
+			r.deliver(soft, hard)
+		case <-r.last:
+			select {
+			case <-r.woken: // both were ready
+				r.deliver(soft, hard)
+			default:
+			}
+			return
+		}
+	}
+}
+
+// deliver sends a request, again after failures. When soft ends, it tries once more at
+// most, and not at all if requests fail already.
+func (r *receiver) deliver(soft, hard context.Context) {
+	for tries := 1; ; tries++ {
+		if !r.rest(soft) && r.failures > 0 {
+			return
+		}
+		select {
+		case <-r.woken: // this request tells of those commits, too
+		default:
+		}
+		passing, after, err := r.send(hard)
+		if err == nil {
+			r.succeeded()
+			return
+		}
+		if hard.Err() != nil {
+			return // it was given up
+		}
+		r.failures++
+		r.next = time.Now().Add(min(r.n.cfg.RetryMax, max(after, service.Delay(r.failures, r.n.cfg.RetryMin, r.n.cfg.RetryMax))))
+		if !passing || tries > r.n.cfg.Retries || soft.Err() != nil {
+			r.failed(err)
+			return
+		}
+	}
+}
+
+// rest waits until the next attempt may begin. It returns false if soft ends before.
+func (r *receiver) rest(soft context.Context) bool {
+	timer := time.NewTimer(time.Until(r.next))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return soft.Err() == nil
+	case <-soft.Done():
+		return false
+	}
+}
+
+// send makes one request. It reports whether an error may pass, and how long the
+// receiver wants to be left alone.
+func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration, err error) {
+	if !web.GoodURL(r.address) {
+		return false, 0, errors.New("the address is not an http or https URL")
+	}
+	request, err := http.NewRequestWithContext(ctx, r.n.cfg.Method, r.address, http.NoBody)
+	if err != nil {
+		return false, 0, errors.New("the request cannot be made") // err would show the URL
+	}
+	request.Header.Set("User-Agent", "nextrun")
+	for name, values := range r.n.cfg.Header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if host := request.Header.Get("Host"); host != "" {
+		request.Host = host
+	}
+	answer, err := r.n.client.Do(request)
+	if err != nil {
+		return true, 0, r.target.Failure(err)
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // only the status matters
+	_ = answer.Body.Close()
+	status := answer.StatusCode
+	if status/100 == 2 {
+		return false, 0, nil
+	}
+	hint := ""
+	if status/100 == 3 {
+		hint = " (redirects are not followed)"
+	}
+	err = fmt.Errorf("it answered %s%s", r.target.Secrets.Clean(answer.Status), hint)
+	return web.MayPass(status), web.RetryAfter(answer.Header.Get("Retry-After"), time.Now()), err
+}
+
+// succeeded forgets the failures, and logs the end of an outage.
+func (r *receiver) succeeded() {
+	if r.down {
+		r.log().WithField("failures", r.failures).Info("notifying of new jobs works again")
+	}
+	r.failures, r.next, r.down = 0, time.Time{}, false
+}
+
+// failed logs the beginning of an outage.
+func (r *receiver) failed(err error) {
+	if !r.down {
+		r.log().WithError(err).Warn("cannot notify of new jobs; they wait until their consumer looks for them. Check that the receiver runs at that URL")
+	}
+	r.down = true
+}
+
+func (r *receiver) log() logrus.FieldLogger { return r.n.log().WithField("url", r.target.Path) }
