@@ -30,7 +30,9 @@ var arrows = []struct {
 	{"jobqueue", []string{"jobqueue/backend"}},
 	{"jobqueue/backend", nil},
 	{"migrations", nil},
-	{"store", append([]string{"store/internal/..."}, belowCommand...)},
+	{"store", append([]string{"store/internal/...", "store/queues"}, belowCommand...)},
+	// The kinds of other queues know the connection and what a submitter is.
+	{"store/queues", []string{"store/internal/sqldb", "jobqueue", "periodic/backend", "periodic/task"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/sqldb", []string{"jobqueue", "jobqueue/backend", "periodic", "migrations"}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
@@ -39,7 +41,7 @@ var arrows = []struct {
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
-	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store"}, belowCommand...)},
+	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},
 	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
@@ -54,7 +56,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/kafka", "store",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/kafka", "store", "store/queues",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

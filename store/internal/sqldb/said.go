@@ -1,0 +1,40 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/lib/pq"
+	"github.com/mattn/go-sqlite3"
+)
+
+// Said is what the database itself said in an error, without what this module and
+// the driver put around it.
+type Said struct {
+	Code     string // SQLSTATE; empty on SQLite
+	Message  string // empty if the error is not the database's
+	Detail   string // more about it; may be empty
+	Position int    // the character of the statement that it is about, from 1; 0: not known
+}
+
+// Say finds out what the database said.
+func Say(err error) Said {
+	var pqErr *pq.Error
+	if errors.As(err, &pqErr) {
+		position, _ := strconv.Atoi(pqErr.Position) // empty: not known
+		return Said{Code: string(pqErr.Code), Message: pqErr.Message, Detail: pqErr.Detail, Position: position}
+	}
+	var sqliteErr sqlite3.Error
+	if errors.As(err, &sqliteErr) {
+		return Said{Message: sqliteErr.Error()}
+	}
+	return Said{}
+}
+
+// Classify wraps an error of a statement that was run on a bare transaction of
+// this database with the sentinel error that applies.
+func (db *DB) Classify(ctx context.Context, err error) error { return db.classify(ctx, err) }
+
+// IsSQLite reports whether the database is a SQLite file.
+func (db *DB) IsSQLite() bool { return db.file != nil }

@@ -1,0 +1,28 @@
+package queues
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Cancel implements [backend.Canceller].
+func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []Open, now time.Time) ([]string, error) {
+	if len(open) == 0 {
+		return nil, nil
+	}
+	tx := q.db.In(outer, now)
+	var cancelled []string
+	err := q.with(ctx, tx, func(found *shape) error {
+		cancelled = nil
+		if found.cancel.empty() {
+			return nil
+		}
+		return q.overOpen(ctx, tx, found, found.cancel, open, func(o Open, _ row) {
+			cancelled = append(cancelled, o.JID)
+		}, sqldb.Timestamp(now))
+	})
+	return cancelled, err
+}

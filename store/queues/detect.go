@@ -1,0 +1,134 @@
+package queues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// freshness is how long the tables of a queue are taken to be as they were found. An
+// upgrade of the other system is noticed then, or after the first error.
+const freshness = time.Minute
+
+// known is a shape as it was last found.
+type known struct {
+	mu    sync.Mutex
+	shape *shape
+	at    time.Time
+}
+
+func (k *known) get() *shape {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.at) > freshness {
+		return nil
+	}
+	return k.shape
+}
+
+func (k *known) set(s *shape) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.shape, k.at = s, time.Now()
+}
+
+func (k *known) forget() { k.set(nil) }
+
+// shape returns the queue as its tables are, or an error that says why it cannot be
+// used.
+func (q *queue) shape(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
+	if found := q.known.get(); found != nil {
+		return found, nil
+	}
+	var r Report
+	found, err := q.detect(ctx, tx, &r)
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
+		return nil, q.wrap(err)
+	}
+	q.known.set(found)
+	return found, nil
+}
+
+// detect looks at the tables.
+func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (found *shape, err error) {
+	err = q.saved(ctx, tx, func() error {
+		found, err = q.spec.detect(ctx, tx, r)
+		return err
+	})
+	return found, err
+}
+
+// with runs fn, which only adds to what it returns, inside a savepoint. If it fails
+// because the tables are not as they were found, it looks at them again: it tries
+// once more if the queue can be used, else the error says what it lacks.
+func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(*shape) error) error {
+	found, err := q.shape(ctx, tx)
+	if err != nil {
+		return err
+	}
+	err = q.saved(ctx, tx, func() error { return fn(found) })
+	if err == nil || !q.worthLooking(err) {
+		return q.wrap(err)
+	}
+	return q.again(ctx, tx, err, fn)
+}
+
+// again is with after fn has failed with an error that may come from changed tables.
+func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(*shape) error) error {
+	q.known.forget()
+	found, err := q.shape(ctx, tx)
+	if errors.Is(err, ErrUnusable) {
+		return err
+	}
+	if err != nil { // the first error tells more
+		return q.wrap(cause)
+	}
+	if err := q.saved(ctx, tx, func() error { return fn(found) }); err != nil {
+		return q.wrap(err)
+	}
+	return nil
+}
+
+// worthLooking reports whether an error may come from tables that are not as they
+// were found. Locks and broken connections do not.
+func (q *queue) worthLooking(err error) bool {
+	return !errors.Is(err, sqldb.ErrBusy) && !errors.Is(err, sqldb.ErrUnavailable) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// wrap names the kind of queue. The error of a table that does not exist would read
+// as if it were one of nextrun's.
+func (q *queue) wrap(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sqldb.ErrNoSchema):
+		said := sqldb.Say(err)
+		return fmt.Errorf("queue of kind %s: %w: %s", q.spec.kind, ErrUnusable, said.Message)
+	}
+	return fmt.Errorf("queue of kind %s: %w", q.spec.kind, err)
+}
+
+// Inspect implements [Inspector].
+func (q *queue) Inspect(ctx context.Context) (Report, error) {
+	r := Report{Kind: q.spec.kind}
+	err := q.db.Update(ctx, func(tx *sqldb.Tx) error {
+		found, err := q.detect(ctx, tx, &r)
+		if err != nil || r.err() != nil {
+			return err
+		}
+		q.known.set(found)
+		if err := q.Probe(ctx, tx.DBTX()); err != nil {
+			r.problem("", "%v", err)
+		}
+		return nil
+	})
+	return r, q.wrap(err)
+}

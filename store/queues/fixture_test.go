@@ -1,0 +1,156 @@
+package queues_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// due is the tick that the jobs of these tests are for.
+var due = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
+
+// fixture is a database with nextrun's tables and those of another system.
+type fixture struct {
+	*storetest.Database
+
+	db *sqldb.DB
+}
+
+// newFixture makes the tables, those of the other system from files of testdata.
+func newFixture(t testing.TB, d *storetest.Database, files ...string) *fixture {
+	t.Helper()
+	f := &fixture{Database: d, db: open(t, d.URL)}
+	if _, err := f.db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		script, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec(string(script))
+	}
+	return f
+}
+
+func open(t testing.TB, url string) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// queue opens a queue.
+func (f *fixture) queue(k queues.Kind) queues.Queue {
+	f.Helper()
+	q, err := k.Open(f.db)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return q
+}
+
+// task adds a periodic task and returns a single job of it.
+func (f *fixture) task(id, args string) jobqueue.Job {
+	f.Helper()
+	f.Exec(`INSERT INTO periodic_task (id, task, group_, args, timer) VALUES (?, 'report', 'mail', ?, 'daily')`, id, args)
+	return jobOf(id)
+}
+
+// jobOf is a single job of a task.
+func jobOf(id string) jobqueue.Job {
+	return jobqueue.Job{
+		JID: jobqueue.NewID(), Task: "report", Group: "mail", Submitter: "nextrun", Submitted: due.Add(time.Second),
+		Tracker: id, Due: due, Single: true,
+	}
+}
+
+// tasks adds the tasks t0, t1 and so on, with args that hold their number.
+func (f *fixture) tasks(n int) []jobqueue.Job {
+	f.Helper()
+	f.Exec(`WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < ` + strconv.Itoa(n) + `)
+		INSERT INTO periodic_task (id, task, group_, args, timer) SELECT 't' || n, 'report', 'mail', '{"n": ' || n || '}', 'daily' FROM i`)
+	jobs := make([]jobqueue.Job, n)
+	for i := range jobs {
+		jobs[i] = jobOf("t" + strconv.Itoa(i))
+	}
+	return jobs
+}
+
+// update runs something in a transaction that is committed.
+func (f *fixture) update(fn func(ctx context.Context, tx jobqueue.DBTX) error) error {
+	return f.db.Update(f.Context(), func(tx *sqldb.Tx) error { return fn(f.Context(), tx.DBTX()) })
+}
+
+// submit submits jobs in a transaction of their own.
+func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]queues.Submission, error) {
+	var done []queues.Submission
+	err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
+		done, err = q.Submit(ctx, tx, jobs)
+		return err
+	})
+	return done, err
+}
+
+// accept submits jobs, all of which the queue has to take, and returns them as open
+// ones.
+func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []queues.Open {
+	f.Helper()
+	done, err := f.submit(q, jobs...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if len(done) != len(jobs) {
+		f.Fatalf("%d submissions of %d jobs", len(done), len(jobs))
+	}
+	open := make([]queues.Open, len(jobs))
+	for i, j := range jobs {
+		k := slices.IndexFunc(done, func(s queues.Submission) bool { return s.JID == j.JID })
+		if k < 0 || done[k].Refused != "" || done[k].Ref == "" {
+			f.Fatalf("job of %s: %+v, want it accepted", j.Tracker, done[max(k, 0)])
+		}
+		open[i] = queues.Open{TaskID: j.Tracker, JID: j.JID, Ref: done[k].Ref, Due: j.Due, Submitted: j.Submitted}
+	}
+	return open
+}
+
+// pending returns those of the open jobs that are not final.
+func (f *fixture) pending(q queues.Queue, open ...queues.Open) []task.Pending {
+	f.Helper()
+	var list []task.Pending
+	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
+		list, err = q.Pending(ctx, tx, open)
+		return err
+	}); err != nil {
+		f.Fatal(err)
+	}
+	return list
+}
+
+// cancel cancels open jobs and returns the ids of those that were.
+func (f *fixture) cancel(q queues.Queue, open ...queues.Open) (jids []string) {
+	f.Helper()
+	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
+		jids, err = q.(canceller).Cancel(ctx, tx, open, due.Add(time.Hour))
+		return err
+	}); err != nil {
+		f.Fatal(err)
+	}
+	return jids
+}
+
+type canceller interface {
+	Cancel(ctx context.Context, tx jobqueue.DBTX, open []queues.Open, now time.Time) ([]string, error)
+}

@@ -1,0 +1,40 @@
+package queues
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Kind is a kind of queue with its settings: a value of one of the types of this
+// package. Its fields are checked when it is opened; an invalid one is an error that
+// names it.
+type Kind interface {
+	// Open returns the queue of this kind in a database. It does not use the
+	// database yet. Programs call the method Queue of package store instead.
+	Open(db *sqldb.DB) (Queue, error)
+	sealed()
+}
+
+// Submitter stands in for that of package backend until it takes these types.
+type Submitter interface {
+	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]Submission, error)
+	Pending(ctx context.Context, tx jobqueue.DBTX, open []Open) ([]task.Pending, error)
+}
+
+// Queue is an opened queue: a submitter of periodic tasks that can say how it finds
+// its tables.
+type Queue interface {
+	Submitter
+	Inspector
+}
+
+// Inspector says whether a queue can be used, and what it lacks.
+type Inspector interface {
+	// Inspect looks at the tables of the queue. It changes nothing. What is wrong
+	// with the queue is in the report; an error means that the database could not
+	// be asked.
+	Inspect(ctx context.Context) (Report, error)
+}

@@ -1,0 +1,171 @@
+package queues
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// relation is a table, or a view, of the other system.
+type relation struct {
+	schema  string   // as configured; empty: the first of the search path that has it
+	name    string   // the table's
+	rights  []string // that the queue needs, such as INSERT
+	writes  []string // columns that the insert writes; every other one must be able to do without
+	serial  string   // the column whose sequence an insert uses; empty: none
+	columns []string // as found
+	// required are the columns found that an insert must write, and found is the
+	// schema that the table is in.
+	required []string
+	found    string
+	exists   bool
+}
+
+// as is the table's qualified name.
+func (t *relation) as() string { return qualified(t.found, t.name) }
+
+// has reports whether the table has a column.
+func (t *relation) has(column string) bool { return slices.Contains(t.columns, column) }
+
+// look looks for the table and reports columns and rights that are missing; remedy
+// is for a table that does not exist. It is false if the table cannot be used.
+func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) (bool, error) {
+	find := t.findPostgres
+	if tx.DB().IsSQLite() {
+		find = t.findSQLite
+	}
+	if err := find(ctx, tx, r); err != nil {
+		return false, err
+	}
+	if !t.exists {
+		r.problem(remedy, "there is no table %s in this database", strings.ReplaceAll(qualified(t.schema, t.name), `"`, ""))
+		return false, nil
+	}
+	if r.err() != nil {
+		return false, nil
+	}
+	for _, c := range t.required {
+		if len(t.writes) > 0 && !slices.Contains(t.writes, c) {
+			r.problem("use a newer version of nextrun", "table %s has a column %s that needs a value, which nextrun does not know", t.name, c)
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// relationRow is a table as the catalog shows it.
+type relationRow struct {
+	OID      int64
+	Nsp      string
+	Role     string
+	Sequence *string
+	Usage    bool
+	Owner    string
+}
+
+// findPostgres looks into the catalog, which needs no rights. Errors of a missing
+// right would end the transaction.
+func (t *relation) findPostgres(ctx context.Context, tx *sqldb.Tx, r *Report) error {
+	where, arg := "c.oid = to_regclass($1)", quote(t.name)
+	if t.schema != "" {
+		where, arg = "c.relname = $1 AND n.nspname = "+literal(t.schema), t.name
+	}
+	var rows []relationRow
+	err := tx.Select(ctx, &rows, `SELECT c.oid::bigint AS oid, n.nspname AS nsp, quote_ident(current_user) AS role,
+			has_schema_privilege(n.oid, 'USAGE') AS usage, pg_get_userbyid(c.relowner) AS owner,
+			(SELECT min(d.objid::regclass::text) FROM pg_depend AS d JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
+				WHERE d.refobjid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')) AS sequence
+		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND `+where, arg)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	at := rows[0]
+	t.exists, t.found = true, at.Nsp
+	if err := t.columnsPostgres(ctx, tx, at.OID); err != nil {
+		return err
+	}
+	return t.rightsPostgres(ctx, tx, r, at)
+}
+
+func (t *relation) columnsPostgres(ctx context.Context, tx *sqldb.Tx, oid int64) error {
+	var columns []struct {
+		Name     string
+		Required bool
+	}
+	err := tx.Select(ctx, &columns, `SELECT attname AS name, attnotnull AND NOT atthasdef AND attidentity = '' AS required
+		FROM pg_attribute WHERE attrelid = $1::bigint::oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, oid)
+	for _, c := range columns {
+		t.columns = append(t.columns, c.Name)
+		if c.Required {
+			t.required = append(t.required, c.Name)
+		}
+	}
+	return err
+}
+
+// rightsPostgres reports the rights that are missing and how to grant them.
+func (t *relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Report, at relationRow) error {
+	grant := func(what, on string) string {
+		return fmt.Sprintf("GRANT %s ON %s TO %s;", what, on, at.Role)
+	}
+	var missing []string
+	usage := grant("USAGE", "SCHEMA "+quote(at.Nsp))
+	r.grant(usage)
+	if !at.Usage {
+		missing = append(missing, usage)
+	}
+	var lacking []string
+	for _, right := range t.rights {
+		var ok bool
+		if err := tx.First(ctx, &ok, `SELECT has_table_privilege($1::bigint::oid, $2)`, at.OID, right); err != nil {
+			return err
+		}
+		if !ok {
+			lacking = append(lacking, right)
+		}
+	}
+	if len(t.rights) > 0 {
+		r.grant(grant(strings.Join(t.rights, ", "), t.as()))
+	}
+	if len(lacking) > 0 {
+		missing = append(missing, grant(strings.Join(lacking, ", "), t.as()))
+	}
+	if t.serial != "" && at.Sequence != nil {
+		use := grant("USAGE", "SEQUENCE "+*at.Sequence)
+		r.grant(use)
+		var ok bool
+		if err := tx.First(ctx, &ok, `SELECT has_sequence_privilege(d.objid, 'USAGE') FROM pg_depend AS d
+			JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
+			WHERE d.refobjid = $1::bigint::oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') LIMIT 1`, at.OID); err != nil {
+			return err
+		}
+		if !ok {
+			missing = append(missing, use)
+		}
+	}
+	if len(missing) > 0 {
+		r.problem("as "+at.Owner+" run: "+strings.Join(missing, " "), "role %s lacks rights on %s", at.Role, t.as())
+	}
+	return nil
+}
+
+func (t *relation) findSQLite(ctx context.Context, tx *sqldb.Tx, _ *Report) error {
+	var columns []struct {
+		Name     string
+		Required bool
+	}
+	err := tx.Select(ctx, &columns, `SELECT name, "notnull" = 1 AND dflt_value IS NULL AND pk = 0 AS required
+		FROM pragma_table_info($1)`, t.name)
+	t.exists = len(columns) > 0
+	for _, c := range columns {
+		t.columns = append(t.columns, c.Name)
+		if c.Required {
+			t.required = append(t.required, c.Name)
+		}
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package queues
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Report says how a queue was found.
+type Report struct {
+	Kind     string    // as in the configuration file, such as river
+	Found    string    // the version of its tables, such as "schema level 8"; empty: none found
+	Problems []Problem // what keeps it from being used, and warnings
+	Grants   []string  // SQL: the rights that a role needs to feed it; none on SQLite
+}
+
+// Problem is something wrong with a queue.
+type Problem struct {
+	Text    string // what is wrong
+	Remedy  string // what to do about it
+	Warning bool   // the queue can be used nevertheless
+}
+
+// String is the problem with its remedy.
+func (p Problem) String() string {
+	if p.Remedy == "" {
+		return p.Text
+	}
+	return p.Text + ": " + p.Remedy
+}
+
+// ErrUnusable is wrapped by errors about a queue that takes no jobs: its tables are
+// missing or too old, or this role lacks a right. No row is to blame.
+var ErrUnusable = errors.New("the queue cannot be used")
+
+// problem adds a problem that keeps the queue from being used.
+func (r *Report) problem(remedy, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{Text: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+// warn adds a problem that does not.
+func (r *Report) warn(remedy, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{Text: fmt.Sprintf(format, args...), Remedy: remedy, Warning: true})
+}
+
+// grant adds a right that is needed, once.
+func (r *Report) grant(statement string) {
+	if !slices.Contains(r.Grants, statement) {
+		r.Grants = append(r.Grants, statement)
+	}
+}
+
+// err is an error with all problems that keep the queue from being used, nil if
+// there are none.
+func (r *Report) err() error {
+	var list []string
+	for _, p := range r.Problems {
+		if !p.Warning {
+			list = append(list, p.String())
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnusable, strings.Join(list, "; "))
+}

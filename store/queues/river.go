@@ -1,0 +1,164 @@
+package queues
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// The schema levels of River that differ here. The levels below riverMinLevel have
+// no unique_states.
+const (
+	riverMinLevel          = 6
+	riverNotificationLevel = 7 // river_notification; SQLite: JSON in binary form
+)
+
+// DefaultRiverMaxAttempts is River's own default.
+const DefaultRiverMaxAttempts = 25
+
+// riverUnfinished are River's states of jobs that are not final, as its unique_states:
+// available, pending, retryable, running and scheduled.
+const riverUnfinished = "241"
+
+// River is the queue of https://riverqueue.com: its table river_job, at schema
+// level 6 or newer, in PostgreSQL or SQLite. A task's task is the kind of its jobs,
+// args their arguments.
+type River struct {
+	// Schema is where River's tables are; empty: in the search path. It must be
+	// empty on SQLite.
+	Schema string
+	// Queue is the name of River's queue for all tasks; empty: each task's group_.
+	Queue string
+	// MaxAttempts is how often River tries a job; 0: [DefaultRiverMaxAttempts].
+	MaxAttempts int
+	// Priority is River's priority for all tasks, 1 (first) to 4; 0: that of the
+	// task: 9 and 10 become 1, 6 to 8 become 2, 3 to 5 become 3, 0 to 2 become 4.
+	Priority int
+}
+
+func (River) sealed() {}
+
+// Open implements [Kind].
+func (k River) Open(db *sqldb.DB) (Queue, error) {
+	if k.MaxAttempts == 0 {
+		k.MaxAttempts = DefaultRiverMaxAttempts
+	}
+	if err := checkIdentifier("schema", k.Schema); err != nil {
+		return nil, fmt.Errorf("river: %w", err)
+	}
+	switch {
+	case k.Schema != "" && db.IsSQLite():
+		return nil, fmt.Errorf("river: schema: %q: SQLite has no schemas; leave it empty", k.Schema)
+	case utf8.RuneCountInString(k.Queue) > riverNameLength:
+		return nil, fmt.Errorf("river: queue: %q is longer than %d characters", k.Queue, riverNameLength)
+	case k.MaxAttempts < 1 || k.MaxAttempts > 32767:
+		return nil, fmt.Errorf("river: max_attempts: %d is not between 1 and 32767", k.MaxAttempts)
+	case k.Priority < 0 || k.Priority > 4:
+		return nil, fmt.Errorf("river: priority: %d is not between 1 and 4, or 0 for that of the task", k.Priority)
+	}
+	return newQueue(db, spec{kind: "river", check: k.check, detect: k.detect, cancels: true}), nil
+}
+
+// riverNameLength is the greatest length of kinds and queues.
+const riverNameLength = 127
+
+func (k River) check(j jobqueue.Job) string {
+	queue := queueOf(k.Queue, j)
+	switch {
+	case j.Task == "":
+		return "task is empty; River needs the kind of a job there"
+	case utf8.RuneCountInString(j.Task) > riverNameLength:
+		return fmt.Sprintf("task is longer than the %d characters that River's kinds can have", riverNameLength)
+	case queue == "":
+		return "group_ is empty; River needs the name of a queue there"
+	case utf8.RuneCountInString(queue) > riverNameLength:
+		return fmt.Sprintf("group_ is longer than the %d characters that River's queues can have", riverNameLength)
+	}
+	return checkPriority(j)
+}
+
+func (k River) priority(j jobqueue.Job) int {
+	switch {
+	case k.Priority > 0:
+		return k.Priority
+	case j.Priority >= 9:
+		return 1
+	case j.Priority >= 6:
+		return 2
+	case j.Priority >= 3:
+		return 3
+	}
+	return 4
+}
+
+// riverKey makes River refuse a second unfinished single job of a task. It never
+// equals a key that River makes, which is the hash of a text that begins otherwise.
+func riverKey(j jobqueue.Job) string {
+	if !j.Single {
+		return ""
+	}
+	hash := sha256.Sum256([]byte("nextrun:" + j.Tracker))
+	return hex.EncodeToString(hash[:])
+}
+
+func (k River) columns() []column {
+	return []column{
+		columnJID, columnTracker, columnTask, columnQueue(k.Queue), number("priority", k.priority),
+		columnDue, columnMeta, text("unique_key", riverKey),
+	}
+}
+
+var riverWrites = []string{
+	"args", "kind", "max_attempts", "metadata", "priority", "queue", "scheduled_at", "state", "tags", "unique_key", "unique_states",
+}
+
+func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+	jobs := relation{schema: k.Schema, name: "river_job", serial: "id", writes: riverWrites, rights: []string{"SELECT", "INSERT", "UPDATE"}}
+	const remedy = "run: river migrate-up --database-url ... (https://riverqueue.com/docs/migrations)"
+	if ok, err := jobs.look(ctx, tx, r, remedy); err != nil || !ok {
+		return nil, err
+	}
+	level, err := k.level(ctx, tx, jobs.found)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case level > 0 && level < riverMinLevel:
+		r.Found = "schema level " + strconv.Itoa(level)
+		r.problem("run river migrate-up", "River's schema is at level %d; nextrun needs %d or newer", level, riverMinLevel)
+		return nil, nil
+	case !jobs.has("unique_states"):
+		r.problem("run river migrate-up", "River's schema is too old: its table river_job has no column unique_states; nextrun needs level %d or newer", riverMinLevel)
+		return nil, nil
+	case level > 0:
+		r.Found = "schema level " + strconv.Itoa(level)
+	default:
+		r.Found = fmt.Sprintf("schema level %d or newer", riverMinLevel)
+	}
+	if tx.DB().IsSQLite() {
+		return k.sqlite(ctx, tx)
+	}
+	return k.postgres(jobs.found), nil
+}
+
+// level is the level of River's schema; 0 if this role may not read it.
+func (k River) level(ctx context.Context, tx *sqldb.Tx, schema string) (level int, err error) {
+	done := relation{schema: schema, name: "river_migration", rights: []string{"SELECT"}}
+	var ignored Report // the right to read it is not needed
+	if ok, err := done.look(ctx, tx, &ignored, ""); err != nil || !ok {
+		return 0, err
+	}
+	only := ""
+	if slices.Contains(done.columns, "line") {
+		only = " WHERE line = 'main'"
+	}
+	err = tx.First(ctx, &level, `SELECT coalesce(max(version), 0) FROM `+done.as()+only)
+	return level, err
+}

@@ -1,0 +1,84 @@
+package queues
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+const riverAbsent = "River has an unfinished job of this task that nextrun does not know of"
+
+// shape is what is alike on both databases.
+func (k River) shape() shape {
+	return shape{
+		columns: k.columns(), absent: riverAbsent, absentPassing: true, isRef: isNumber,
+		queueOf: func(j jobqueue.Job) string { return queueOf(k.Queue, j) },
+	}
+}
+
+// riverFinal are River's final states.
+const riverFinal = "('cancelled', 'completed', 'discarded')"
+
+func (k River) postgres(schema string) *shape {
+	table := qualified(schema, "river_job")
+	s := k.shape()
+	s.insert = own(`INSERT INTO ` + table + ` (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags,
+			unique_key, unique_states)
+		SELECT t.args::jsonb, v.task, ` + strconv.Itoa(k.MaxAttempts) + `, v.meta::jsonb, v.priority, v.queue, v.due AT TIME ZONE 'UTC',
+			'available', '{}', decode(v.unique_key, 'hex'), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + `::bit(8) END
+		FROM {batch} AS v` + joinTask + `
+		ON CONFLICT DO NOTHING
+		RETURNING metadata #>> '{nextrun,jid}' AS jid, id AS ref`)
+	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
+			j.attempted_at AT TIME ZONE 'UTC' AS started
+		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint
+		WHERE j.state NOT IN ` + riverFinal)
+	s.cancel = own(`UPDATE ` + table + ` AS j SET state = 'cancelled', finalized_at = $2::timestamp AT TIME ZONE 'UTC',
+			metadata = jsonb_set(j.metadata, '{cancel_attempted_at}', to_jsonb($2::timestamp AT TIME ZONE 'UTC'))
+		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint
+			WHERE w.state IN ('available', 'pending', 'retryable', 'scheduled') FOR UPDATE OF w SKIP LOCKED)
+		RETURNING j.id AS ref`)
+	s.notify = own(`SELECT pg_notify(` + literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
+		FROM {batch} AS v`)
+	s.ended = &endedTrigger{schema: schema, table: "river_job", column: "state", final: riverFinal, ref: "id"}
+	return &s
+}
+
+// sqlite makes the statements for SQLite. Times of River are texts with
+// milliseconds. Before level 8 SQLite gives the id of a deleted row to a new one, so
+// a job is looked up by our id, too. A statement must hold no $, so that paths
+// into JSON are written with ->.
+func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
+	notification := relation{name: "river_notification"}
+	if err := notification.findSQLite(ctx, tx, nil); err != nil {
+		return nil, err
+	}
+	s := k.shape()
+	json := "json"
+	if notification.exists {
+		json = "jsonb"
+		s.notify = own(`INSERT INTO river_notification (payload, topic)
+			SELECT json_object('queue', v.queue), 'river_insert' FROM {batch} AS v`)
+	}
+	const ours = `j.metadata->'nextrun'->>'jid' = v.jid`
+	s.insert = own(`INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, created_at, state, tags,
+			unique_key, unique_states)
+		SELECT ` + json + `(t.args), v.task, ` + strconv.Itoa(k.MaxAttempts) + `, ` + json + `(v.meta), v.priority, v.queue,
+			strftime('%Y-%m-%d %H:%M:%f', v.due), strftime('%Y-%m-%d %H:%M:%f', 'now'),
+			'available', ` + json + `('[]'), unhex(v.unique_key), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + ` END
+		FROM {batch} AS v` + joinTask + `WHERE true
+		ON CONFLICT DO NOTHING
+		RETURNING metadata->'nextrun'->>'jid' AS jid, id AS ref`)
+	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
+			strftime('%Y-%m-%d %H:%M:%f', j.attempted_at) AS started
+		FROM {batch} AS v JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
+		WHERE j.state NOT IN ` + riverFinal)
+	s.cancel = own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
+		WHERE id IN (SELECT j.id FROM {batch} AS v JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
+			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))
+		RETURNING id AS ref`)
+	s.ended = &endedTrigger{table: "river_job", column: "state", final: riverFinal, ref: "id"}
+	return &s, nil
+}

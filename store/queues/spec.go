@@ -1,0 +1,78 @@
+package queues
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// spec is what the framework needs to know of a queue.
+type spec struct {
+	kind string // as in the configuration file
+	// check says why the queue cannot take a job, as far as that can be known
+	// without the database; empty: it can.
+	check func(jobqueue.Job) string
+	// detect looks at the tables and returns the statements for them. Whatever
+	// keeps the queue from being used goes into the report; the shape is nil then.
+	// An error means that the database could not be asked. It runs inside a
+	// savepoint.
+	detect func(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error)
+	// cancels reports whether shapes have a statement that cancels.
+	cancels bool
+}
+
+// shape is a queue as its tables are: the statements that fit them. In a statement,
+// {batch} stands for a set of rows in FROM; give it an alias. Placeholders begin
+// at $2, since the rows are $1. On SQLite a statement must hold no other $.
+//
+// If one statement cannot serve all queues of a batch, such as because each is a
+// table of its own, set part: statements are run for each part then, with {part}
+// replaced by its name, which consists of what [identifier] allows.
+type shape struct {
+	columns []column // of the batch that insert reads
+	// insert adds the jobs of the batch. It returns the columns jid and ref of
+	// those that the queue has taken; ref is its own name for the job. If it
+	// returns no columns at all, it has taken all jobs, and their jid is the ref.
+	insert statement
+	// absent says why the queue has not taken a job that insert did not return.
+	// whyAbsent, if there is one, reads the same batch as insert and returns the
+	// columns jid, reason and, if the reason may pass, passing.
+	absent        string
+	absentPassing bool
+	whyAbsent     statement
+	// pending reads rows with the columns ref and jid, and returns the column ref of those
+	// jobs that are not final. It may also return state, one of jobqueue's, and
+	// started, a time in UTC. It takes no locks.
+	pending statement
+	// cancel reads the same rows, and $2, the time. It cancels the jobs that no worker
+	// has begun, passes over locked ones, and returns the column ref of those it
+	// cancelled.
+	cancel statement
+	// notify reads rows with one column, queue: the distinct queues that got jobs.
+	// It wakes the workers once the transaction is committed.
+	notify statement
+	// queueOf is the queue that notify gets for a job.
+	queueOf func(jobqueue.Job) string
+	// part is the part that a job belongs to, and refPart that of a reference; ref
+	// is what pending and cancel get and return in its place. Both may be nil.
+	part    func(jobqueue.Job) string
+	refPart func(ref string) (part, inPart string)
+	// isRef reports whether a text has the form of a reference. Others, left from
+	// another kind of queue, are final. It may be nil.
+	isRef func(ref string) bool
+	// ended makes the trigger that deletes rows of periodic_open; see EndTrigger.
+	ended *endedTrigger
+}
+
+// statement is a statement of a kind. On SQLite, where $ begins a placeholder, the
+// text of a user follows behind, as it is.
+type statement struct {
+	text string
+	user string
+}
+
+// own is a statement of a kind itself.
+func own(text string) statement { return statement{text: text} }
+
+func (s statement) empty() bool { return s.text == "" && s.user == "" }

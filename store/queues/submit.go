@@ -1,0 +1,205 @@
+package queues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// searchBudget bounds the search for the jobs of a batch that the database refuses.
+// Others wait for their transaction.
+const searchBudget = time.Second
+
+// Submit implements [backend.Submitter].
+func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]Submission, error) {
+	tx := q.db.In(outer, time.Time{})
+	found, err := q.shape(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	s := &submit{queue: q, tx: tx, shape: found, queues: map[string]bool{}}
+	parts := map[string][]jobqueue.Job{}
+	for _, j := range jobs {
+		part, reason := s.sort(j)
+		if reason != "" {
+			s.refuse(j, reason, false)
+			continue
+		}
+		parts[part] = append(parts[part], j)
+	}
+	for part, list := range parts {
+		if err := s.add(ctx, part, list); err != nil {
+			return nil, q.wrap(err)
+		}
+	}
+	if err := s.notify(ctx); err != nil {
+		return nil, q.wrap(err)
+	}
+	return s.done, nil
+}
+
+// submit is one call of Submit.
+type submit struct {
+	*queue
+	tx     *sqldb.Tx
+	shape  *shape
+	done   []Submission
+	queues map[string]bool // those that got jobs
+}
+
+// sort returns the part that a job belongs to, or why the queue cannot take it.
+func (s *submit) sort(j jobqueue.Job) (part, reason string) {
+	if s.spec.check != nil {
+		reason = s.spec.check(j)
+	}
+	if reason == "" && s.shape.part != nil {
+		if part = s.shape.part(j); !identifier.MatchString(part) {
+			reason = fmt.Sprintf("%q cannot be the name of a queue", part)
+		}
+	}
+	return part, reason
+}
+
+func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
+	s.done = append(s.done, Submission{JID: j.JID, Refused: reason, Passing: passing})
+}
+
+// add adds the jobs of one part. If the database refuses the statement because of a
+// row, add finds the rows that it refuses alone.
+func (s *submit) add(ctx context.Context, part string, jobs []jobqueue.Job) error {
+	try := func(ctx context.Context, jobs []jobqueue.Job, _ bool) error { return s.try(ctx, part, jobs) }
+	err := try(ctx, jobs, false)
+	if err == nil {
+		return nil
+	}
+	if !s.worthLooking(err) {
+		return err
+	}
+	s.known.forget() // an upgrade of the other system fails all rows: blame none
+	if s.shape, err = s.queue.shape(ctx, s.tx); err != nil {
+		return err
+	}
+	if err = try(ctx, jobs, false); err == nil || !errors.Is(err, sqldb.ErrRefused) {
+		return err
+	}
+	accepted := len(s.done)
+	found := isolate.Bisect(ctx, jobs, err, isolate.Search[jobqueue.Job]{Try: try, Budget: searchBudget,
+		Judge: func(err error) isolate.Cause {
+			if errors.Is(err, sqldb.ErrRefused) {
+				return isolate.Row
+			}
+			return isolate.Database
+		}})
+	if found.Err != nil && (!errors.Is(found.Err, sqldb.ErrRefused) || len(s.done) == accepted && len(found.Culprits) == 0) {
+		return found.Err // it concerns them all
+	}
+	for _, c := range found.Culprits {
+		s.refuse(c.Item, words(c.Err), false)
+	}
+	for _, j := range found.Left {
+		s.refuse(j, "the database refused too many jobs of the same batch, the last one with: "+words(found.Err), true)
+	}
+	return nil
+}
+
+// words is what the database says about a refused row.
+func words(err error) string {
+	said := sqldb.Say(err)
+	switch {
+	case said.Message == "":
+		return err.Error()
+	case said.Detail == "":
+		return said.Message
+	}
+	return said.Message + " (" + strings.TrimSuffix(said.Detail, ".") + ")"
+}
+
+// try adds jobs, all or none of them.
+func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) error {
+	r, err := batch(s.db, s.shape.columns, jobs)
+	if err != nil {
+		return err
+	}
+	var done []Submission
+	err = s.saved(ctx, s.tx, func() error {
+		rows, err := s.query(ctx, s.tx, s.shape.insert, part, r)
+		if err != nil {
+			return err
+		}
+		done, err = s.accepted(ctx, part, jobs, r, rows)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.done = append(s.done, done...)
+	return nil
+}
+
+// accepted says what became of jobs of which the insert returned some rows.
+func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job, r sqldb.Records, rows result) ([]Submission, error) {
+	refs := make(map[string]string, len(jobs))
+	for _, row := range rows.list {
+		refs[row.text("jid")] = row.text("ref")
+	}
+	done := make([]Submission, 0, len(jobs))
+	absent := 0
+	for _, j := range jobs {
+		ref, ok := refs[j.JID]
+		if len(rows.columns) == 0 {
+			ref, ok = j.JID, true
+		}
+		if ok && ref == "" {
+			ref = j.JID
+		}
+		if !ok {
+			absent++
+			done = append(done, Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing})
+			continue
+		}
+		done = append(done, Submission{JID: j.JID, Ref: ref})
+		if s.shape.queueOf != nil {
+			s.queues[s.shape.queueOf(j)] = true
+		}
+	}
+	if absent == 0 || s.shape.whyAbsent.empty() {
+		return done, nil
+	}
+	reasons, err := s.query(ctx, s.tx, s.shape.whyAbsent, part, r)
+	if err != nil {
+		return nil, err
+	}
+	why := make(map[string]row, len(reasons.list))
+	for _, row := range reasons.list {
+		why[row.text("jid")] = row
+	}
+	for i, d := range done {
+		if row, ok := why[d.JID]; ok && d.Refused != "" {
+			done[i].Refused, done[i].Passing = row.text("reason"), row.truth("passing")
+		}
+	}
+	return done, nil
+}
+
+// notify wakes the workers of the queues that got jobs.
+func (s *submit) notify(ctx context.Context) error {
+	if s.shape.notify.empty() || len(s.queues) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(s.queues))
+	for name := range s.queues {
+		names = append(names, name)
+	}
+	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("queue")}, len(names), func(i int) []any { return []any{names[i]} })
+	if err != nil {
+		return err
+	}
+	_, err = s.query(ctx, s.tx, s.shape.notify, "", r)
+	return err
+}
