@@ -1,0 +1,68 @@
+package consumers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// River on PostgreSQL, which a notification wakes, and on SQLite, where its
+// worker polls.
+var (
+	riverPostgres = queue{
+		sink: "river", database: storetest.Postgres, config: "{type: river, queue: default}", schema: "public",
+		program:    func(t testing.TB) []string { return []string{built(t, "./river", ".")} },
+		env:        []string{"QUEUES=default"},
+		poll:       10 * time.Second,
+		unfinished: "SELECT args->>'task' AS task FROM river_job WHERE state NOT IN ('cancelled', 'completed', 'discarded')",
+		cancelled:  "SELECT metadata->'nextrun'->>'jid' FROM river_job WHERE state = 'cancelled'",
+	}
+	riverSQLite = queue{
+		sink: "river", database: storetest.SQLite, config: "{type: river, queue: default}",
+		program:    func(t testing.TB) []string { return []string{built(t, ".", "riversqlite")} },
+		env:        []string{"QUEUES=default"},
+		poll:       100 * time.Millisecond,
+		unfinished: riverPostgres.unfinished,
+		cancelled:  riverPostgres.cancelled,
+	}
+)
+
+// ownQueue is nextrun's, for comparison.
+func ownQueue(database string) queue {
+	return queue{
+		sink: "job", database: database,
+		program:    func(t testing.TB) []string { return []string{built(t, "./job", ".")} },
+		poll:       10 * time.Second,
+		unfinished: "SELECT tracker AS task FROM job WHERE state NOT IN ('failed', 'cancelled', 'success')",
+		cancelled:  "SELECT jid FROM job WHERE state = 'cancelled'",
+	}
+}
+
+func TestRiver(t *testing.T) {
+	for _, q := range []queue{riverPostgres, riverSQLite} {
+		t.Run(q.database, func(t *testing.T) { t.Parallel(); prove(t, q) })
+	}
+}
+
+func TestOwnQueue(t *testing.T) {
+	for _, database := range []string{storetest.Postgres, storetest.SQLite} {
+		t.Run(database, func(t *testing.T) { t.Parallel(); prove(t, ownQueue(database)) })
+	}
+}
+
+func TestRiverRefuses(t *testing.T) {
+	for _, q := range []queue{riverPostgres, riverSQLite} {
+		t.Run(q.database, func(t *testing.T) {
+			refuse(t, q, faults(q, func(f *fixture) { f.migrateQueue("5") }, func(f *fixture) { f.migrateQueue() }))
+			t.Run("rows", func(t *testing.T) {
+				refuseRows(t, q, []badRow{
+					{"args that are not JSON", "proof", "{", "JSON"},
+					{"args with a zero character", "proof", `{"text": "\u0000"}`, "u0000"},
+					{"a kind that is too long", strings.Repeat("k", 128), "{}", "128"},
+				})
+			})
+		})
+	}
+}
