@@ -15,7 +15,7 @@ const (
 	DefaultMaxConns         = sqldb.DefaultMaxConns         // 10
 )
 
-// Options are the settings of [Open]. The zero value is good.
+// Options are the settings of [Open] and [New]. The zero value is good.
 type Options struct {
 	// Create makes a SQLite file that does not exist. Without it [Open] returns
 	// [ErrNoDatabase].
@@ -41,6 +41,11 @@ type Options struct {
 	// through which LISTEN does not work. Changes are then noticed at the next
 	// poll.
 	PollOnly bool
+	// ListenURL is the URL at which watchers listen for notifications (PostgreSQL),
+	// each on a connection of its own, such as the server's where the other
+	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]
+	// polls only.
+	ListenURL string
 	// Clock is what transactions on SQLite take for now; PostgreSQL has a clock
 	// of its own. nil: time.Now. Tests set it.
 	Clock func() time.Time

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -32,17 +33,54 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 	if err != nil {
 		return nil, err
 	}
+	return over(db), nil
+}
+
+// New returns the database of a pool that the program has opened: PostgreSQL with
+// lib/pq or pgx's stdlib, SQLite with go-sqlite3 or another driver that brings SQLite
+// 3.41 or newer. It finds out which. The pool stays the program's: [DB.Close] leaves
+// it open, and its limits count.
+//
+// Of the options Create, ConnectTimeout and MaxConns are of no use here. What [Open]
+// does for its own connections is the program's duty here. On PostgreSQL:
+//
+//   - The pool needs a few connections at a time; ten are good.
+//   - A connection on which the server falls silent is noticed by the system only; set
+//     tcp_user_timeout or keepalives. Timeouts of statements are set in each transaction.
+//   - There are no notifications without [Options.ListenURL]. Without it changes are
+//     noticed at the next poll; see PollInterval of the scheduler and of the executor.
+//   - With lib/pq, binary_parameters=yes saves a round trip for each statement.
+//
+// On SQLite, New returns an error that names what is missing:
+//
+//   - The database is a file, in WAL mode, and every connection has foreign_keys on and
+//     a busy_timeout. Set them in the DSN: a PRAGMA reaches one connection only.
+//   - The pool is not limited to fewer than ten connections, since some stay in use to
+//     watch for changes.
+//   - synchronous should be FULL, the default: with NORMAL a power failure may undo
+//     commits, and their jobs run again. New does not check this.
+//   - A file that is replaced while it is open is not noticed.
+func New(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
+	db, err := sqldb.Adopt(ctx, pool, sqldb.Options(options))
+	if err != nil {
+		return nil, err
+	}
+	return over(db), nil
+}
+
+func over(db *sqldb.DB) *DB {
 	e := events.New(db)
 	return &DB{db: db, events: e, sinks: schedule.Sinks{
 		periodic.SinkJob:   schedule.NewJobSink(db),
 		periodic.SinkEvent: events.NewSink(e),
-	}}, nil
+	}}
 }
 
-// Close closes all connections.
+// Close closes the connections that [Open] made. The pool of [New] stays open.
 func (db *DB) Close() error { return db.db.Close() }
 
-// URL is the database's URL without its password.
+// URL is the database's URL without its password. After [New] it names the database
+// or the file only.
 func (db *DB) URL() string { return db.db.URL() }
 
 // Version is the version of the PostgreSQL server, or of the SQLite library in

@@ -39,6 +39,7 @@ var arrows = []struct {
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
+	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
 	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},

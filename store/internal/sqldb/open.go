@@ -21,8 +21,11 @@ type DB struct {
 	write    *sqlx.DB // SQLite: one connection, transactions are immediate
 	read     *sqlx.DB // PostgreSQL: the same pool
 	migrate  *sql.DB  // SQLite: that of write
-	file     *sqliteFile
-	skew     skew
+	shown    string   // instead of the location, where that is not known
+	// beginTx begins a transaction.
+	beginTx func(ctx context.Context, readOnly bool) (transaction, error)
+	closers []func() error // nothing of an adopted pool
+	skew    skew
 }
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
@@ -37,6 +40,7 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 		return nil, err
 	}
 	db := &DB{location: l, options: options.withDefaults()}
+	db.beginTx = db.beginOnPool
 	if l.sqlite != "" {
 		err = db.openSQLite()
 	} else {
@@ -53,7 +57,12 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 }
 
 // URL is the database's URL without its password.
-func (db *DB) URL() string { return db.location.redacted() }
+func (db *DB) URL() string {
+	if db.shown != "" {
+		return db.shown
+	}
+	return db.location.redacted()
+}
 
 // Version is the version of the PostgreSQL server, or of the SQLite library in
 // this program, such as 15.14 or 3.51.3.
@@ -71,17 +80,11 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.classify(ctx, db.write.PingContext(ctx))
 }
 
-// Close closes all connections.
+// Close closes the connections that [Open] made.
 func (db *DB) Close() error {
-	err := db.write.Close()
-	if db.read != db.write {
-		err = errors.Join(err, db.read.Close())
-	}
-	if db.migrate != db.write.DB {
-		err = errors.Join(err, db.migrate.Close())
-	}
-	if db.file != nil {
-		err = errors.Join(err, db.file.close())
+	var err error
+	for _, closer := range db.closers {
+		err = errors.Join(err, closer())
 	}
 	return err
 }

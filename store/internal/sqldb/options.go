@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -24,6 +25,7 @@ type Options struct {
 	IdleTimeout      time.Duration
 	MaxConns         int
 	PollOnly         bool
+	ListenURL        string
 	Clock            func() time.Time
 }
 
@@ -49,4 +51,12 @@ func (o Options) Validate() error {
 	service.Within(p, "IdleTimeout", o.IdleTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "MaxConns", o.MaxConns, 1, 1000)
 	return p.Err()
+}
+
+// noListenURL refuses what only PostgreSQL has.
+func (o Options) noListenURL() error {
+	if o.ListenURL != "" {
+		return errors.New("store.Options.ListenURL is for PostgreSQL; leave it empty for SQLite")
+	}
+	return nil
 }

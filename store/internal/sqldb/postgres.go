@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -21,12 +22,57 @@ type postgres struct {
 }
 
 func (db *DB) openPostgres() error {
-	u := *db.location.url
+	dsn := db.location.dsn(db.options)
+	connector, err := pq.NewConnector(dsn)
+	if err != nil {
+		return err
+	}
+	// Migrations may take their time.
+	slow, err := pq.NewConnector(dsn)
+	if err != nil {
+		return err
+	}
+	p := &postgres{dsn: dsn, options: db.options, scrub: db.location.scrub}
+	if db.options.ListenURL != "" {
+		if err := p.listenAt(db.options.ListenURL); err != nil {
+			return err
+		}
+	}
+	db.migrate = sql.OpenDB(slow)
+	db.migrate.SetMaxIdleConns(1)
+	connector.Dialer(&dialer{patience: db.options.StatementTimeout + answerGrace})
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(db.options.MaxConns)
+	pool.SetMaxIdleConns(db.options.MaxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	db.write = sqlx.NewDb(pool, "postgres")
+	db.read = db.write
+	db.dialect = p
+	db.closers = []func() error{pool.Close, db.migrate.Close}
+	return nil
+}
+
+// listenAt has the watchers listen at a URL.
+func (p *postgres) listenAt(listenURL string) error {
+	l, err := parseURL(listenURL)
+	if err == nil && l.url == nil {
+		err = errors.New("it must be a URL of PostgreSQL")
+	}
+	if err != nil {
+		return fmt.Errorf("store.Options.ListenURL: %w", err)
+	}
+	p.dsn, p.scrub = l.dsn(p.options), l.scrub
+	return nil
+}
+
+// dsn is the URL with the parameters that nextrun adds.
+func (l location) dsn(options Options) string {
+	u := *l.url
 	query := u.Query()
 	// Sent with the connection, so no session state is needed that a pooler
 	// would break; timeouts are set in each transaction (see begin).
 	if !query.Has("connect_timeout") {
-		query.Set("connect_timeout", strconv.Itoa(int(max(1, db.options.ConnectTimeout/time.Second))))
+		query.Set("connect_timeout", strconv.Itoa(int(max(1, options.ConnectTimeout/time.Second))))
 	}
 	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
 		query.Set("sslmode", "prefer") // as psql does
@@ -38,26 +84,7 @@ func (db *DB) openPostgres() error {
 		query.Set("fallback_application_name", "nextrun")
 	}
 	u.RawQuery = query.Encode()
-	connector, err := pq.NewConnector(u.String())
-	if err != nil {
-		return err
-	}
-	// Migrations may take their time.
-	slow, err := pq.NewConnector(u.String())
-	if err != nil {
-		return err
-	}
-	db.migrate = sql.OpenDB(slow)
-	db.migrate.SetMaxIdleConns(1)
-	connector.Dialer(&dialer{patience: db.options.StatementTimeout + answerGrace})
-	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(db.options.MaxConns)
-	pool.SetMaxIdleConns(db.options.MaxConns)
-	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db.write = sqlx.NewDb(pool, "postgres")
-	db.read = db.write
-	db.dialect = &postgres{dsn: u.String(), options: db.options, scrub: db.location.scrub}
-	return nil
+	return u.String()
 }
 
 func (p *postgres) words() Words {

@@ -6,24 +6,62 @@ import (
 	"errors"
 	"io"
 	"net"
+	"reflect"
 	"strings"
 
-	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
 
 // class maps SQLSTATE codes; see PostgreSQL's appendix A, "Error Codes".
 func (*postgres) class(err error) error {
-	var pqErr *pq.Error
-	if errors.As(err, &pqErr) {
-		return postgresClass(pqErr)
+	if failure, ok := postgresFailureOf(err); ok {
+		return postgresClass(failure)
 	}
 	var netErr net.Error
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, sql.ErrConnDone) || errors.As(err, &netErr) {
+		errors.Is(err, sql.ErrConnDone) || errors.As(err, &netErr) || neverSent(err) {
 		return ErrUnavailable
 	}
 	return nil
+}
+
+// postgresFailure is an error that the server has sent, whatever the driver.
+type postgresFailure struct{ code, severity, message, where string }
+
+// postgresFailureOf finds one among the errors of lib/pq and of pgx. Both have a
+// method for the code and fields of the same names for the rest; pgx is not imported,
+// so they are read by name.
+func postgresFailureOf(err error) (postgresFailure, bool) {
+	var sent interface {
+		error
+		SQLState() string
+	}
+	if !errors.As(err, &sent) {
+		return postgresFailure{}, false
+	}
+	field := func(name string) string {
+		if v := reflect.Indirect(reflect.ValueOf(sent)); v.Kind() == reflect.Struct {
+			if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
+				return f.String()
+			}
+		}
+		return ""
+	}
+	f := postgresFailure{sent.SQLState(), field("SeverityUnlocalized"), field("Message"), field("Where")}
+	if f.severity == "" {
+		f.severity = field("Severity")
+	}
+	return f, true
+}
+
+// neverSent reports whether pgx says that a statement did not reach the server, for
+// instance since the connection is closed.
+func neverSent(err error) bool {
+	var failed interface {
+		error
+		SafeToRetry() bool
+	}
+	return errors.As(err, &failed) && failed.SafeToRetry()
 }
 
 // sqlStates are the codes with a class of their own, and the classes of codes by
@@ -49,8 +87,8 @@ var sqlStates = map[string]error{
 // where the code stands for the whole database, or for its tables, but the error
 // may come from one row: the server could not read it, or a trigger raised the
 // code, such as one that asks a remote server.
-func postgresClass(err *pq.Error) error {
-	code := string(err.Code)
+func postgresClass(err postgresFailure) error {
+	code := err.code
 	class, ok := sqlStates[code]
 	if !ok && len(code) == 5 {
 		class = sqlStates[code[:2]]
@@ -65,22 +103,22 @@ func postgresClass(err *pq.Error) error {
 // concerns all of it: the session is over, or the server refused a statement of
 // ours because the database is a standby or the disk is full. A server that
 // speaks another language may name the severity ERROR in that language.
-func ofDatabase(err *pq.Error) bool {
-	switch err.Severity {
+func ofDatabase(err postgresFailure) bool {
+	switch err.severity {
 	case pqerror.SeverityFatal, pqerror.SeverityPanic:
 		return true
 	case "ERROR":
-		return err.Where == "" && (err.Code == "25006" || err.Code == "53100")
+		return err.where == "" && (err.code == "25006" || err.code == "53100")
 	}
-	return err.Where == ""
+	return err.where == ""
 }
 
 // ofSchema reports whether a table, a column or a function that does not exist is
 // one of nextrun's.
-func ofSchema(err *pq.Error) bool {
-	if err.Code == "42P01" {
-		return ownTable.MatchString(err.Message)
+func ofSchema(err postgresFailure) bool {
+	if err.code == "42P01" {
+		return ownTable.MatchString(err.message)
 	}
-	function, _, _ := strings.Cut(err.Where, "\n") // the innermost; empty: a statement of ours
+	function, _, _ := strings.Cut(err.where, "\n") // the innermost; empty: a statement of ours
 	return function == "" || strings.Contains(function, " nextrun_")
 }

@@ -1,49 +1,20 @@
 package sqldb
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/mattn/go-sqlite3"
 
 	"github.com/nextrun/nextrun/migrations"
 )
 
-// sqlite is the dialect of SQLite as go-sqlite3 bundles it.
+// sqlite is the dialect of SQLite, whatever its driver.
 type sqlite struct {
-	read *sqlx.DB
-	file *sqliteFile
-}
-
-func (db *DB) openSQLite() error {
-	file := newSQLiteFile(db.location.sqlite, db.options.Create)
-	if err := file.find(); err != nil {
-		return err
-	}
-	source := file.source() + "&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(db.options.LockTimeout.Milliseconds(), 10)
-	// The writer keeps its statements prepared: preparing some takes longer than
-	// running them.
-	write := sql.OpenDB(&sqliteConnector{file: file,
-		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"})
-	write.SetMaxOpenConns(1)
-	read := sql.OpenDB(&sqliteConnector{file: file, source: source + "&_query_only=on"})
-	read.SetMaxOpenConns(db.options.MaxConns + maxWatchers)
-	read.SetMaxIdleConns(db.options.MaxConns)
-	file.closeIdle = func() {
-		write.SetMaxIdleConns(0)
-		write.SetMaxIdleConns(1)
-		read.SetMaxIdleConns(0)
-		read.SetMaxIdleConns(db.options.MaxConns)
-	}
-	db.write, db.read = sqlx.NewDb(write, "sqlite3"), sqlx.NewDb(read, "sqlite3")
-	db.migrate, db.file = write, file
-	db.dialect = &sqlite{read: db.read, file: file}
-	return nil
+	read    *sqlx.DB
+	refused func(what string) error // see sqliteFile.refused
 }
 
 // words: a write transaction holds the whole file, so no row is ever locked.
@@ -73,33 +44,66 @@ func (*sqlite) firstRows(table, condition, order, limit string) string {
 		" ORDER BY " + order + " LIMIT " + limit + "))) AS e CROSS JOIN " + table + " AS c ON c.rowid = e.value"
 }
 
-// class maps result codes; see https://www.sqlite.org/rescode.html.
+// The result codes that class knows; see https://www.sqlite.org/rescode.html. Extended
+// ones hold them in their last byte.
+const (
+	sqliteError, sqlitePerm, sqliteBusy, sqliteLocked, sqliteNoMem = 1, 3, 5, 6, 7
+	sqliteReadonly, sqliteInterrupt, sqliteIOErr, sqliteFull       = 8, 9, 10, 13
+	sqliteCantOpen, sqliteProtocol, sqliteSchema, sqliteTooBig     = 14, 15, 17, 18
+	sqliteConstraint, sqliteMismatch, sqliteNotADB                 = 19, 20, 26
+	sqlitePrimaryKey, sqliteUnique                                 = sqliteConstraint | 6<<8, sqliteConstraint | 8<<8
+)
+
+// sqliteFailure is an error of SQLite, whatever its driver.
+type sqliteFailure struct {
+	code   int // extended where the driver tells
+	text   string
+	system error // of the file system
+}
+
+// sqliteFailureOf finds one among the errors of go-sqlite3, where it is linked, and of
+// drivers whose errors tell the extended code, such as modernc.org/sqlite.
+func sqliteFailureOf(err error) (sqliteFailure, bool) {
+	if f, ok := mattnFailureOf(err); ok {
+		return f, true
+	}
+	var coded interface {
+		error
+		Code() int
+	}
+	if errors.As(err, &coded) {
+		// SQL logic error: no such table: job (1)
+		return sqliteFailure{code: coded.Code(), text: strings.TrimPrefix(coded.Error(), "SQL logic error: ")}, true
+	}
+	return sqliteFailure{}, false
+}
+
+// class maps result codes.
 func (s *sqlite) class(err error) error {
-	var sqliteErr sqlite3.Error
-	if !errors.As(err, &sqliteErr) {
+	f, ok := sqliteFailureOf(err)
+	if !ok {
 		return nil
 	}
-	switch sqliteErr.Code {
-	case sqlite3.ErrError:
-		return sqliteTextClass(sqliteErr.Error())
-	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrInterrupt, sqlite3.ErrProtocol, sqlite3.ErrSchema:
+	switch f.code & 0xff {
+	case sqliteError:
+		return sqliteTextClass(f.text)
+	case sqliteBusy, sqliteLocked, sqliteInterrupt, sqliteProtocol, sqliteSchema:
 		return ErrBusy
-	case sqlite3.ErrCantOpen:
-		if errors.Is(sqliteErr.SystemErrno, fs.ErrPermission) {
-			return s.file.refused("open")
+	case sqliteCantOpen:
+		if errors.Is(f.system, fs.ErrPermission) {
+			return s.refused("open")
 		}
 		return ErrUnavailable
-	case sqlite3.ErrIoErr, sqlite3.ErrFull, sqlite3.ErrNomem, sqlite3.ErrNotADB:
+	case sqliteIOErr, sqliteFull, sqliteNoMem, sqliteNotADB:
 		return ErrUnavailable
-	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
-		return s.file.refused("write")
-	case sqlite3.ErrConstraint: // RAISE in a trigger, too
-		if sqliteErr.ExtendedCode == sqlite3.ErrConstraintPrimaryKey ||
-			sqliteErr.ExtendedCode == sqlite3.ErrConstraintUnique {
+	case sqliteReadonly, sqlitePerm:
+		return s.refused("write")
+	case sqliteConstraint: // RAISE in a trigger, too
+		if f.code == sqlitePrimaryKey || f.code == sqliteUnique {
 			return ErrDuplicate
 		}
 		return ErrRefused
-	case sqlite3.ErrTooBig, sqlite3.ErrMismatch:
+	case sqliteTooBig, sqliteMismatch:
 		return ErrRefused
 	}
 	return nil

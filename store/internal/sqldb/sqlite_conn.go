@@ -1,3 +1,5 @@
+//go:build cgo && !nosqlite
+
 package sqldb
 
 import (

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -28,7 +26,7 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.write, false, db.options.LockTimeout, fn)
+	return db.inTx(ctx, false, db.options.LockTimeout, fn)
 }
 
 // How long a transaction waits for a row that somebody else has locked
@@ -50,18 +48,33 @@ func (db *DB) UpdateBriefly(ctx context.Context, fn func(*Tx) error) error {
 // most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
 // ends with [ErrContended].
 func (db *DB) UpdateWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.write, false, wait, fn)
+	return db.inTx(ctx, false, wait, fn)
 }
 
 // View runs fn in a transaction that only reads.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.read, true, db.options.LockTimeout, fn)
+	return db.inTx(ctx, true, db.options.LockTimeout, fn)
 }
 
 // ViewWithin is View for a transaction that waits for a locked table at most as
 // long as wait says, or as LockTimeout if that is shorter.
 func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) error) error {
-	return db.inTx(ctx, db.read, true, min(wait, db.options.LockTimeout), fn)
+	return db.inTx(ctx, true, min(wait, db.options.LockTimeout), fn)
+}
+
+// transaction is one that has begun.
+type transaction interface {
+	jobqueue.DBTX
+	Commit() error
+	Rollback() error
+}
+
+func (db *DB) beginOnPool(ctx context.Context, readOnly bool) (transaction, error) {
+	pool := db.write
+	if readOnly {
+		pool = db.read
+	}
+	return pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && db.read == db.write})
 }
 
 // inTx runs fn in a transaction that waits for a locked row as long as wait
@@ -69,8 +82,8 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 // higher level rows that others have changed meanwhile fail a claim instead of
 // being passed over. Errors of statements that fn runs on the bare transaction,
 // as submitters do, are classified here.
-func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
-	sqlTx, err := pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && db.read == db.write})
+func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
+	sqlTx, err := db.beginTx(ctx, readOnly)
 	if err != nil {
 		return db.classify(ctx, fmt.Errorf("begin: %w", err))
 	}
@@ -102,7 +115,7 @@ func (db *DB) inTx(ctx context.Context, pool *sqlx.DB, readOnly bool, wait time.
 }
 
 // begin prepares a transaction and returns its now.
-func (db *DB) begin(ctx context.Context, tx *sqlx.Tx, wait time.Duration) (time.Time, error) {
+func (db *DB) begin(ctx context.Context, tx jobqueue.DBTX, wait time.Duration) (time.Time, error) {
 	query := db.words.begin
 	if query == "" {
 		return normal(db.options.Clock()), nil

@@ -1,0 +1,210 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// minSQLiteConns is the least limit of an adopted pool on SQLite: the watchers keep
+// a connection each, and a reader and a writer need one as well.
+const minSQLiteConns = maxWatchers + 2
+
+// oldestSQLite is the first version that has unhex.
+const oldestSQLite = "3.41"
+
+// Adopt returns the database of a pool that the program has opened. Close leaves the
+// pool open. On PostgreSQL it asks nothing of the pool. On SQLite it checks what
+// [Open] would have set.
+func Adopt(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
+	if pool == nil {
+		return nil, errors.New("store.New: the *sql.DB is nil")
+	}
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	db := &DB{options: options.withDefaults(), migrate: pool, write: sqlx.NewDb(pool, "")}
+	db.read = db.write
+	db.beginTx = db.beginOnPool
+	if err := db.adopt(ctx, pool); err != nil {
+		return nil, fmt.Errorf("use the program's database: %w", err)
+	}
+	db.words = db.dialect.words()
+	return db, nil
+}
+
+func (db *DB) adopt(ctx context.Context, pool *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, db.options.ConnectTimeout+db.options.LockTimeout)
+	defer cancel()
+	if err := pool.PingContext(ctx); err != nil {
+		return err
+	}
+	var answer string
+	errPostgres := pool.QueryRowContext(ctx, "SELECT current_database() FROM (SELECT current_setting('server_version_num')) AS v").Scan(&answer)
+	if errPostgres == nil {
+		return db.adoptPostgres(answer)
+	}
+	errSQLite := pool.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&answer)
+	if errSQLite == nil {
+		return db.adoptSQLite(ctx, pool, answer)
+	}
+	return fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
+}
+
+func (db *DB) adoptPostgres(name string) error {
+	db.shown = "postgres:///" + name
+	p := &postgres{options: db.options, scrub: func(err error) error { return err }}
+	db.dialect = p
+	if db.options.ListenURL == "" {
+		p.options.PollOnly = true
+		return nil
+	}
+	return p.listenAt(db.options.ListenURL)
+}
+
+func (db *DB) adoptSQLite(ctx context.Context, pool *sql.DB, version string) error {
+	if err := db.options.noListenURL(); err != nil {
+		return err
+	}
+	if olderVersion(version, oldestSQLite) {
+		return fmt.Errorf("the driver brings SQLite %s; nextrun needs %s or newer", version, oldestSQLite)
+	}
+	if limit := pool.Stats().MaxOpenConnections; limit > 0 && limit < minSQLiteConns {
+		return fmt.Errorf("the pool is limited to %d connections, and nextrun needs up to %d: it keeps some to watch for "+
+			"changes; call SetMaxOpenConns(0), or give nextrun a pool of its own", limit, minSQLiteConns)
+	}
+	file, err := checkSQLitePool(ctx, pool)
+	if err != nil {
+		return err
+	}
+	db.shown = "sqlite:" + file
+	db.dialect = &sqlite{read: db.read, refused: func(string) error { return ErrUnavailable }}
+	turn := make(chan struct{}, 1)
+	db.beginTx = func(ctx context.Context, readOnly bool) (transaction, error) {
+		return beginOnConn(ctx, pool, turn, readOnly)
+	}
+	return nil
+}
+
+// checkSQLitePool looks at two connections at once, since a program may have sent its
+// PRAGMAs to one only, and returns the path of the file.
+func checkSQLitePool(ctx context.Context, pool *sql.DB) (file string, err error) {
+	for range 2 {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer conn.Close() //nolint:errcheck // back to the pool
+		var mode string
+		var foreignKeys, timeout int
+		err = conn.QueryRowContext(ctx, `SELECT coalesce((SELECT file FROM pragma_database_list WHERE name = 'main'), ''),
+			(SELECT journal_mode FROM pragma_journal_mode), (SELECT foreign_keys FROM pragma_foreign_keys),
+			(SELECT timeout FROM pragma_busy_timeout)`).Scan(&file, &mode, &foreignKeys, &timeout)
+		const remedy = "; set it for every connection, in the DSN: with go-sqlite3 " +
+			"?_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000"
+		switch {
+		case err != nil:
+			return "", err
+		case file == "":
+			return "", errors.New("the database is in memory, where each connection has one of its own; nextrun needs a file")
+		case !strings.EqualFold(mode, "wal"):
+			return "", fmt.Errorf("journal_mode is %s, and nextrun needs WAL, so that readers and the writer do not block each other%s",
+				mode, remedy)
+		case foreignKeys == 0:
+			return "", fmt.Errorf("foreign_keys is off on a connection of the pool%s", remedy)
+		case timeout == 0:
+			return "", fmt.Errorf("busy_timeout is 0 on a connection of the pool, so every write beside another one would fail%s", remedy)
+		}
+	}
+	return file, nil
+}
+
+// olderVersion compares versions such as 3.37.2 and 3.41.
+func olderVersion(version, than string) bool {
+	have, want := strings.Split(version, "."), strings.Split(than, ".")
+	for i, w := range want {
+		h := ""
+		if i < len(have) {
+			h = have[i]
+		}
+		hn, _ := strconv.Atoi(h)
+		wn, _ := strconv.Atoi(w)
+		if hn != wn {
+			return hn < wn
+		}
+	}
+	return false
+}
+
+// connTx is a transaction that was begun by a statement: drivers of SQLite begin one
+// as the DSN says, and a deferred one that reads before it writes would fail beside
+// another writer.
+type connTx struct {
+	*sql.Conn
+	release func()
+}
+
+// beginOnConn begins a transaction on a connection of the pool. The writers of this
+// process take turns, so that they do not poll for the file's lock.
+func beginOnConn(ctx context.Context, pool *sql.DB, turn chan struct{}, readOnly bool) (transaction, error) {
+	statement, release := "BEGIN IMMEDIATE", func() {}
+	if !readOnly {
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		statement, release = "BEGIN IMMEDIATE", func() { <-turn }
+	}
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	tx := &connTx{Conn: conn, release: release}
+	if _, err := conn.ExecContext(ctx, statement); err != nil {
+		tx.discard() // it may have begun all the same
+		return nil, err
+	}
+	return tx, nil
+}
+
+// Commit ends the transaction. If that fails, it is rolled back.
+func (tx *connTx) Commit() error {
+	if _, err := tx.ExecContext(context.Background(), "COMMIT"); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.done()
+}
+
+// Rollback ends the transaction without its changes. After Commit it returns
+// [sql.ErrTxDone].
+func (tx *connTx) Rollback() error {
+	if tx.release == nil {
+		return sql.ErrTxDone
+	}
+	if _, err := tx.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+		tx.discard()
+		return nil // SQLite has rolled it back already, or does with the connection
+	}
+	return tx.done()
+}
+
+func (tx *connTx) done() error {
+	release := tx.release
+	tx.release = nil
+	defer release()
+	return tx.Close()
+}
+
+// discard closes the connection instead of giving it back to the pool.
+func (tx *connTx) discard() {
+	_ = tx.Raw(func(any) error { return driver.ErrBadConn })
+	_ = tx.done()
+}

@@ -1,0 +1,144 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/pooltest"
+)
+
+// sqlitePool is a program's pool with the DSN that [store.New] asks for.
+func sqlitePool(t *testing.T, path, parameters string) *sql.DB {
+	t.Helper()
+	return pool(t, "sqlite3", "file:"+path+"?"+parameters)
+}
+
+func pool(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closed(t, db) })
+	return db
+}
+
+// A program gives nextrun the pool that it has.
+func TestNewRunsOnTheProgramsPool(t *testing.T) {
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		d := storetest.New(t, storetest.Postgres)
+		app := pool(t, "postgres", d.URL)
+		pooltest.Run(t, app, store.Options{}, func() {
+			d.One("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		})
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		app := sqlitePool(t, filepath.Join(t.TempDir(), "app.db"), "_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000")
+		pooltest.Run(t, app, store.Options{}, nil)
+	})
+}
+
+// With a URL to listen at, watchers are woken as on nextrun's own connections.
+func TestNewListensAtAURL(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	db, err := store.New(t.Context(), pool(t, "postgres", d.URL), store.Options{ListenURL: d.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	woken := make(chan struct{}, 10)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		db.Periodic().Watch(ctx, func() { woken <- struct{}{} }, func(err error) { t.Error(err) })
+	}()
+	<-woken // it listens
+	if err := periodic.NewTasks(db.Tasks()).Add(ctx, periodic.NewTask("a", "note", "daily")); err != nil {
+		t.Error(err)
+	}
+	<-woken
+	stop()
+	<-ended
+}
+
+// What would fail later is refused when the pool is handed over.
+func TestNewRefusesAPoolThatLacksSomething(t *testing.T) {
+	t.Parallel()
+	const good = "_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000"
+	file := func() string { return filepath.Join(t.TempDir(), "app.db") }
+	one := sqlitePool(t, file(), "_journal_mode=WAL&_busy_timeout=5000")
+	if _, err := one.Exec("PRAGMA foreign_keys = on"); err != nil { // reaches this connection only
+		t.Fatal(err)
+	}
+	few := sqlitePool(t, file(), good)
+	few.SetMaxOpenConns(1)
+	for _, test := range []struct {
+		pool    *sql.DB
+		options store.Options
+		want    string
+	}{
+		{nil, store.Options{}, "nil"},
+		{one, store.Options{}, "foreign_keys is off on a connection of the pool"},
+		{few, store.Options{}, "limited to 1 connections"},
+		{sqlitePool(t, file(), "_foreign_keys=on&_busy_timeout=5000"), store.Options{}, "journal_mode is delete, and nextrun needs WAL"},
+		{sqlitePool(t, file(), "_journal_mode=WAL&_foreign_keys=on&_busy_timeout=0"), store.Options{}, "busy_timeout is 0"},
+		{sqlitePool(t, ":memory:", good), store.Options{}, "in memory"},
+		{sqlitePool(t, file(), good), store.Options{ListenURL: "postgres://localhost/x"}, "ListenURL is for PostgreSQL"},
+		{pool(t, "postgres", storetest.PostgresURL(t)), store.Options{ListenURL: "sqlite:x"}, "ListenURL: it must be a URL of PostgreSQL"},
+		{pool(t, "postgres", storetest.PostgresURL(t)), store.Options{LockTimeout: -1}, "LockTimeout"},
+	} {
+		_, err := store.New(t.Context(), test.pool, test.options)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("the error is %v, want one with %q", err, test.want)
+		}
+	}
+	gone := pool(t, "postgres", "postgres://nobody:hidden-secret@127.0.0.1:1/none?sslmode=disable")
+	if _, err := store.New(t.Context(), gone, store.Options{}); err == nil || strings.Contains(err.Error(), "hidden-secret") {
+		t.Errorf("a server that is down: %v", err)
+	}
+}
+
+// A write of the program's that holds the file's lock delays nextrun, and fails with
+// ErrBusy what waits longer than the pool's busy_timeout.
+func TestNewWaitsForAWriterOfTheProgram(t *testing.T) {
+	t.Parallel()
+	app := sqlitePool(t, filepath.Join(t.TempDir(), "app.db"), "_journal_mode=WAL&_foreign_keys=on&_busy_timeout=50")
+	db, err := store.New(t.Context(), app, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := app.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("DELETE FROM periodic_tick"); err != nil {
+		t.Fatal(err)
+	}
+	update := func() error { return db.Update(t.Context(), func(*store.Tx) error { return nil }) }
+	if err := update(); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("beside a writer: %v, want %v", err, store.ErrBusy)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := update(); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
