@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"reflect"
@@ -26,7 +27,7 @@ func (*postgres) class(err error) error {
 }
 
 // postgresFailure is an error that the server has sent, whatever the driver.
-type postgresFailure struct{ code, severity, message, where string }
+type postgresFailure struct{ code, severity, message, where, detail, position string }
 
 // postgresFailureOf finds one among the errors of lib/pq and of pgx. Both have a
 // method for the code and fields of the same names for the rest; pgx is not imported,
@@ -41,13 +42,14 @@ func postgresFailureOf(err error) (postgresFailure, bool) {
 	}
 	field := func(name string) string {
 		if v := reflect.Indirect(reflect.ValueOf(sent)); v.Kind() == reflect.Struct {
-			if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
-				return f.String()
+			if f := v.FieldByName(name); f.IsValid() && f.CanInterface() {
+				return fmt.Sprint(f.Interface()) // the position is a text or a number
 			}
 		}
 		return ""
 	}
-	f := postgresFailure{sent.SQLState(), field("SeverityUnlocalized"), field("Message"), field("Where")}
+	f := postgresFailure{sent.SQLState(), field("SeverityUnlocalized"), field("Message"), field("Where"),
+		field("Detail"), field("Position")}
 	if f.severity == "" {
 		f.severity = field("Severity")
 	}

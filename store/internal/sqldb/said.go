@@ -2,11 +2,9 @@ package sqldb
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
-	"github.com/lib/pq"
-	"github.com/mattn/go-sqlite3"
+	"github.com/nextrun/nextrun/migrations"
 )
 
 // Said is what the database itself said in an error, without what this module and
@@ -20,14 +18,12 @@ type Said struct {
 
 // Say finds out what the database said.
 func Say(err error) Said {
-	var pqErr *pq.Error
-	if errors.As(err, &pqErr) {
-		position, _ := strconv.Atoi(pqErr.Position) // empty: not known
-		return Said{Code: string(pqErr.Code), Message: pqErr.Message, Detail: pqErr.Detail, Position: position}
+	if f, ok := postgresFailureOf(err); ok {
+		position, _ := strconv.Atoi(f.position) // empty: not known
+		return Said{Code: f.code, Message: f.message, Detail: f.detail, Position: position}
 	}
-	var sqliteErr sqlite3.Error
-	if errors.As(err, &sqliteErr) {
-		return Said{Message: sqliteErr.Error()}
+	if f, ok := sqliteFailureOf(err); ok {
+		return Said{Message: f.text}
 	}
 	return Said{}
 }
@@ -37,4 +33,4 @@ func Say(err error) Said {
 func (db *DB) Classify(ctx context.Context, err error) error { return db.classify(ctx, err) }
 
 // IsSQLite reports whether the database is a SQLite file.
-func (db *DB) IsSQLite() bool { return db.file != nil }
+func (db *DB) IsSQLite() bool { return db.words.dialect == migrations.SQLite }
