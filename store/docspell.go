@@ -22,26 +22,84 @@ var ErrDocspell = errors.New("a Docspell job executor uses this database")
 // in not_found how often a node did not answer. So a crashed executor is listed
 // until it has not answered once.
 func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
-	var live []string
-	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
-		columns, err := tx.Columns(ctx, "node")
-		if err != nil {
-			return err
-		}
-		has := sqldb.Set(columns)
-		if !has["id"] || !has["type"] || !has["url"] {
-			return nil // not Docspell's
-		}
-		where := "lower(type) = 'joex'"
-		if has["not_found"] { // older ones lack it
-			where += " AND not_found = 0"
-		}
-		return tx.Select(ctx, &live, "SELECT id || ' (' || url || ')' FROM node WHERE "+where+" ORDER BY id")
-	})
+	nodes, err := db.joexNodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
 	}
+	var live []string
+	for _, n := range nodes {
+		if n.NotFound == 0 {
+			live = append(live, n.ID+" ("+n.URL+")")
+		}
+	}
 	return live, nil
+}
+
+// joexNode is a row of Docspell's table node.
+type joexNode struct {
+	ID, URL  string
+	NotFound int
+}
+
+// joexNodes lists the rows of job executors; none without such a table.
+func (db *DB) joexNodes(ctx context.Context) (nodes []joexNode, err error) {
+	err = db.db.View(ctx, func(tx *sqldb.Tx) error {
+		has, err := nodeColumns(ctx, tx)
+		if err != nil || has == nil {
+			return err
+		}
+		notFound := "0"
+		if has["not_found"] { // older ones lack it
+			notFound = "not_found"
+		}
+		return tx.Select(ctx, &nodes, "SELECT id, url, "+notFound+" AS notfound FROM node WHERE lower(type) = 'joex' ORDER BY id")
+	})
+	return nodes, err
+}
+
+// nodeColumns are the columns of Docspell's table node; nil: there is none.
+func nodeColumns(ctx context.Context, tx *sqldb.Tx) (map[string]bool, error) {
+	columns, err := tx.Columns(ctx, "node")
+	if err != nil {
+		return nil, err
+	}
+	if has := sqldb.Set(columns); has["id"] && has["type"] && has["url"] {
+		return has, nil
+	}
+	return nil, nil
+}
+
+// IsDocspell reports whether Docspell works with this database: it has Docspell's
+// table node.
+func (db *DB) IsDocspell(ctx context.Context) (is bool, err error) {
+	err = db.db.View(ctx, func(tx *sqldb.Tx) error {
+		has, err := nodeColumns(ctx, tx)
+		is = has != nil
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for Docspell's table node: %w", err)
+	}
+	return is, nil
+}
+
+// joexNotify is where Docspell's job executors take note of new jobs, below the
+// address that the table node has.
+const joexNotify = "/api/v1/notify"
+
+// DocspellNotify lists the URLs at which Docspell's job executors take note of new
+// jobs by a POST; without that they look for jobs every 30 minutes. It fits
+// notify.Config.Addresses.
+func (db *DB) DocspellNotify(ctx context.Context) ([]string, error) {
+	nodes, err := db.joexNodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the addresses of Docspell's job executors: %w", err)
+	}
+	urls := make([]string, len(nodes))
+	for i, n := range nodes {
+		urls[i] = strings.TrimRight(n.URL, "/") + joexNotify
+	}
+	return urls, nil
 }
 
 // DocspellOffset is how far the times that Docspell's job executors write are

@@ -75,7 +75,7 @@ func (r *report) check(ctx context.Context) {
 			return err
 		}
 		if c != nil {
-			r.checkServices(c, db)
+			r.checkServices(ctx, c, db)
 		}
 		if !r.checkSchema(ctx, db.Migrator()) {
 			return nil
@@ -150,8 +150,8 @@ func canRun(command *handlers.CommandConfig) bool {
 
 // checkServices makes the scheduler and the executor as the configuration
 // says, without starting them.
-func (r *report) checkServices(c *config.Config, db *store.DB) {
-	if err := service.Verify(r.env, c, db); err != nil {
+func (r *report) checkServices(ctx context.Context, c *config.Config, db *store.DB) {
+	if err := service.Verify(ctx, r.env, c, db); err != nil {
 		place := c.Path + ": "
 		r.add(levelError, "configuration", "%s%s", place, strings.TrimPrefix(err.Error(), place))
 	}

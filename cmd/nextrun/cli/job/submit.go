@@ -7,6 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 func submitCommand(env *ui.Env) *cobra.Command {
@@ -29,12 +31,15 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			if !json.Valid([]byte(job.Args)) {
 				return ui.Usagef("--args is not JSON")
 			}
-			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				jids, err := queue.Submit(c.Context(), job)
-				if err != nil {
-					return err
-				}
-				return env.Printf("submitted %s\n", jids[0])
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
+					jids, err := jobqueue.NewQueue(db.Jobs()).Submit(c.Context(), job)
+					if err != nil {
+						return err
+					}
+					n.Submitted(periodic.SinkJob)
+					return env.Printf("submitted %s\n", jids[0])
+				})
 			})
 		},
 	}

@@ -18,14 +18,14 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
-				scheduler, err := s.scheduler()
+				scheduler, err := s.scheduler(c.Context())
 				if err != nil {
 					return err
 				}
 				if once {
-					return scheduler.RunOnce(c.Context())
+					return s.notify.While(c.Context(), func() error { return scheduler.RunOnce(c.Context()) })
 				}
-				return s.run(c.Context(), scheduler)
+				return s.run(c.Context(), s.notify, scheduler)
 			})
 		},
 	}

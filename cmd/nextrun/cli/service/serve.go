@@ -19,7 +19,7 @@ the queue. A second signal ends the process immediately.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
-				scheduler, err := s.scheduler()
+				scheduler, err := s.scheduler(c.Context())
 				if err != nil {
 					return err
 				}
@@ -31,7 +31,7 @@ the queue. A second signal ends the process immediately.`,
 					if err != nil {
 						return err
 					}
-					return s.run(c.Context(), append(relays, scheduler, executor, s.unhandled(executor))...)
+					return s.run(c.Context(), append(relays, s.notify, scheduler, executor, s.unhandled(executor))...)
 				})
 			})
 		},

@@ -70,6 +70,7 @@ type services struct {
 	db     *store.DB
 	log    *logrus.Logger
 	stages stages
+	notify *ui.Notifiers // set with the scheduler
 
 	started atomic.Bool // all services are up, and none has to stop
 	running running     // handlers
@@ -135,9 +136,13 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	return s.db.RefuseLiveDocspell(ctx)
 }
 
-func (s *services) scheduler() (*periodic.Scheduler, error) {
+// scheduler makes the scheduler, and the notifiers that tell of its jobs.
+func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler, err error) {
+	if s.notify, err = s.env.Notifiers(ctx, s.config, s.db); err != nil {
+		return nil, err
+	}
 	c := s.config.Scheduler
-	c.Name, c.Logger = s.name, s.log
+	c.Name, c.Logger, c.Observe = s.name, s.log, s.notify.Observe
 	return periodic.New(s.db.Periodic(), c)
 }
 
@@ -163,9 +168,9 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 
 // Verify makes the scheduler, the executor and the relay that a configuration
 // describes, without starting them.
-func Verify(env *ui.Env, c *config.Config, db *store.DB) error {
+func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) error {
 	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
-	_, schedulerErr := s.scheduler()
+	_, schedulerErr := s.scheduler(ctx)
 	_, executorErr := s.executor()
 	relayErr := s.withRelay(func(...service) error { return nil })
 	return errors.Join(schedulerErr, executorErr, relayErr)

@@ -21,6 +21,7 @@ const (
 	stageDocspell      = "Docspell"
 	stageLock          = "lock"
 	stageScheduler     = "scheduler"
+	stageNotify        = "notifications of new jobs"
 	stageExecutor      = "executor"
 	stageRelay         = "relay"
 	stageUnhandled     = "watch for jobs without a handler"
@@ -95,6 +96,9 @@ func (s *services) shutDown(ctx context.Context) error {
 func (s *services) run(ctx context.Context, list ...service) error {
 	ended := make(chan struct{}, len(list))
 	for _, one := range list {
+		if n, ok := one.(*ui.Notifiers); ok && !n.Any() {
+			continue // nobody is waiting to hear
+		}
 		if err := s.bringUp(ctx, stagesOf(one, ended)...); err != nil {
 			return ui.UnlessEnded(ctx, err)
 		}
@@ -146,6 +150,8 @@ func stagesOf(one service, ended chan<- struct{}) []stage {
 		return []stage{{name: stageLock, needs: []string{stageSchema}, up: join, down: one.Stop}, own}
 	case *jobqueue.Executor:
 		own.name = stageExecutor
+	case *ui.Notifiers:
+		own.name = stageNotify
 	case *unhandled:
 		own.name = stageUnhandled
 	default:

@@ -35,7 +35,9 @@ gets a second job.`,
 			}
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				b := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}
-				return backfill(c.Context(), env, db, args[0], b)
+				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
+					return backfill(c.Context(), env, db, n, args[0], b)
+				})
 			})
 		},
 	}
@@ -45,7 +47,7 @@ gets a second job.`,
 	return command
 }
 
-func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b periodic.Backfill) error {
+func backfill(ctx context.Context, env *ui.Env, db *store.DB, n *ui.Notifiers, id string, b periodic.Backfill) error {
 	now := env.Now().Add(db.ClockSkew())
 	if b.To.IsZero() {
 		b.To = now
@@ -56,6 +58,11 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 	if !b.From.Before(b.To) {
 		return ui.Usagef("--from must be before --to")
 	}
+	tasks := periodic.NewTasks(db.Tasks())
+	task, err := tasks.Get(ctx, id)
+	if err != nil {
+		return taskProblem(err)
+	}
 	submitted, had := 0, 0
 	b.Report = func(due time.Time, jid string) {
 		if jid == "" {
@@ -63,6 +70,7 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 			return
 		}
 		submitted++
+		n.Submitted(task.Sink)
 		fmt.Fprintf(env.Stdout, "%s  job %s\n", env.Moment(due), jid)
 	}
 	reported := false
@@ -72,7 +80,7 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, id string, b perio
 			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State, id)
 		}
 	}
-	err := taskProblem(periodic.NewTasks(db.Tasks()).Backfill(ctx, id, b))
+	err = taskProblem(tasks.Backfill(ctx, id, b))
 	if err := env.Printf("submitted: %d, already had jobs: %d\n", submitted, had); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 // How long `task run` waits for a scheduler to take the task, and how often it
@@ -26,13 +27,17 @@ timers continue as before. This command itself submits the jobs of disabled
 tasks.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error { return runTasks(c.Context(), env, tasks, ids) })
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
+					return taskProblem(runTasks(c.Context(), env, periodic.NewTasks(db.Tasks()), n, ids))
+				})
+			})
 		},
 	}
 }
 
 // runTasks has all tasks run, and then says what became of each.
-func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, ids []string) error {
+func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, ids []string) error {
 	before := map[string]periodic.Tick{}
 	for _, id := range ids {
 		var err error
@@ -65,6 +70,9 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, ids []str
 			task, err := tasks.Get(ctx, id)
 			if err != nil {
 				return err
+			}
+			if !task.Enabled { // no scheduler submitted it
+				n.Submitted(task.Sink)
 			}
 			text = string(task.Sink) + " " + tick.JID
 		}

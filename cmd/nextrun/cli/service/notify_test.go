@@ -1,0 +1,106 @@
+package service_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// joex stands for a job executor of Docspell. It notes each request: method, path,
+// and how many jobs it finds in the database.
+func joex(t *testing.T, s clitest.Shell) (url string, heard chan string) {
+	t.Helper()
+	d := storetest.At(t, s.Env["NEXTRUN_DB"])
+	heard = make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var jobs int
+		if err := d.SQL.Get(&jobs, "SELECT count(*) FROM job"); err != nil {
+			t.Error(err)
+		}
+		heard <- fmt.Sprintf("%s %s %d", r.Method, r.URL.Path, jobs)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, heard
+}
+
+func wantHeard(t *testing.T, heard <-chan string, want string) {
+	t.Helper()
+	select {
+	case got := <-heard:
+		if got != want {
+			t.Errorf("the executor heard %q, want %q", got, want)
+		}
+	case <-time.After(storetest.Patience):
+		t.Fatalf("the executor did not hear %q", want)
+	}
+}
+
+func wantSilence(t *testing.T, heard <-chan string, when string) {
+	t.Helper()
+	select {
+	case got := <-heard:
+		t.Errorf("%s the executor heard %q, want nothing", when, got)
+	default:
+	}
+}
+
+// On Docspell's database its executors hear of new jobs, after the commit, whoever
+// submits them.
+func TestJoexHearsOfJobs(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		url, heard := joex(t, s)
+		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254), not_found integer)`)
+		s.Exec(t, `INSERT INTO node VALUES ('joex1', 'joex', '`+url+`/', 0), ('rest1', 'restserver', '`+url+`/rest', 0)`)
+		b := s.Start(t, "scheduler", "--beside-docspell")
+		b.WaitFor("started")
+		s.Must(t, "task", "add", "later", "--task", "housekeeping", "--timer", "2099-01-01")
+		wantSilence(t, heard, "without a job")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('now', 'housekeeping', '*-*-* 00:00:00', '2026-01-01 00:00:00')`)
+		wantHeard(t, heard, "POST /api/v1/notify 1")
+		s.Must(t, "task", "run", "later")
+		wantHeard(t, heard, "POST /api/v1/notify 2")
+		b.Stop()
+		b.WaitFor("stopped")
+
+		s.Submit(t, "housekeeping")
+		wantHeard(t, heard, "POST /api/v1/notify 3")
+		s.Must(t, "task", "add", "off", "--task", "housekeeping", "--timer", "daily", "--disabled", "--overlap", "allow")
+		s.Must(t, "task", "run", "off")
+		wantHeard(t, heard, "POST /api/v1/notify 4")
+		s.Must(t, "task", "backfill", "off", "--from", "2026-03-01", "--to", "2026-03-02")
+		wantHeard(t, heard, "POST /api/v1/notify 5")
+		s.Must(t, "task", "backfill", "off", "--from", "2026-03-01", "--to", "2026-03-02")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('once', 'housekeeping', '*-*-* 00:00:00', '2026-01-01 00:00:00')`)
+		s.Must(t, "scheduler", "--once", "--beside-docspell")
+		wantHeard(t, heard, "POST /api/v1/notify 6")
+		wantSilence(t, heard, "in the end")
+	})
+}
+
+// An executor that does not answer costs a line in the log, and no job.
+func TestJoexThatIsGone(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("../../../../testdata/docspell/postgres.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := storetest.New(t, storetest.Postgres)
+	d.Exec(string(schema))
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	d.Exec(`INSERT INTO node (id, type, url, updated, created, not_found) VALUES ('joex1', 'joex', ?, now(), now(), 1)`, gone.URL)
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
+	s.Must(t, "migrate", "up")
+	b := s.Start(t, "scheduler")
+	b.WaitFor("job submitted", "id=8Xp1-house-keeping")
+	b.WaitFor("WARN", "cannot notify of new jobs", "url="+gone.URL+"/api/v1/notify", "connection refused")
+	s.Submit(t, "housekeeping")
+	d.Want(1, "SELECT count(*) FROM job WHERE tracker IS NULL AND task = 'housekeeping'")
+}
