@@ -58,7 +58,7 @@ func (q *queue) shape(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
 
 // detect looks at the tables.
 func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (found *shape, err error) {
-	err = q.saved(ctx, tx, func() error {
+	err = saved(ctx, tx, func() error {
 		found, err = q.spec.detect(ctx, tx, r)
 		return err
 	})
@@ -73,7 +73,7 @@ func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(*shape) error) e
 	if err != nil {
 		return err
 	}
-	err = q.saved(ctx, tx, func() error { return fn(found) })
+	err = saved(ctx, tx, func() error { return fn(found) })
 	if err == nil || !q.worthLooking(err) {
 		return q.wrap(err)
 	}
@@ -90,7 +90,7 @@ func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(*s
 	if err != nil { // the first error tells more
 		return q.wrap(cause)
 	}
-	if err := q.saved(ctx, tx, func() error { return fn(found) }); err != nil {
+	if err := saved(ctx, tx, func() error { return fn(found) }); err != nil {
 		return q.wrap(err)
 	}
 	return nil

@@ -29,6 +29,8 @@ type Submitter interface {
 type Queue interface {
 	Submitter
 	Inspector
+	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
+	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 }
 
 // Inspector says whether a queue can be used, and what it lacks.

@@ -2,8 +2,6 @@ package queues
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -45,12 +43,12 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	if found.part != nil { // its tables are known only with a job
 		return nil
 	}
-	return q.saved(ctx, tx, func() error {
+	return saved(ctx, tx, func() error {
 		none, err := batch(q.db, found.columns, nil)
 		if err != nil {
 			return err
 		}
-		_, err = q.query(ctx, tx, explained(found.insert), "", none)
+		_, err = query(ctx, tx, explained(found.insert), "", none)
 		return err
 	})
 }
@@ -104,7 +102,7 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s stat
 		if err != nil {
 			return err
 		}
-		rows, err := q.query(ctx, tx, s, part, r, more...)
+		rows, err := query(ctx, tx, s, part, r, more...)
 		if err != nil {
 			return err
 		}
@@ -116,36 +114,4 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s stat
 		}
 	}
 	return nil
-}
-
-// explained is a statement that is only planned.
-func explained(s statement) statement { return statement{text: "EXPLAIN " + s.text, user: s.user} }
-
-// query runs a statement of a kind over records and reads all rows.
-func (q *queue) query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
-	text := strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
-	rows, err := tx.DBTX().QueryContext(ctx, q.db.Rebind(text)+s.user, append([]any{r.Param}, more...)...)
-	if err != nil {
-		return result{}, q.db.Classify(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	found, err := readRows(rows)
-	return found, q.db.Classify(ctx, err)
-}
-
-// saved runs fn inside a savepoint, so that an error leaves the transaction usable.
-func (q *queue) saved(ctx context.Context, tx *sqldb.Tx, fn func() error) error {
-	if _, err := tx.Exec(ctx, "SAVEPOINT nextrun_queue"); err != nil {
-		return err
-	}
-	err := fn()
-	if err != nil {
-		if _, back := tx.Exec(ctx, "ROLLBACK TO SAVEPOINT nextrun_queue"); back != nil {
-			return fmt.Errorf("%w (and the savepoint is lost: %w)", err, back)
-		}
-	}
-	if _, end := tx.Exec(ctx, "RELEASE SAVEPOINT nextrun_queue"); end != nil && err == nil {
-		err = end
-	}
-	return err
 }

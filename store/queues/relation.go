@@ -77,7 +77,7 @@ func (t *relation) findPostgres(ctx context.Context, tx *sqldb.Tx, r *Report) er
 	err := tx.Select(ctx, &rows, `SELECT c.oid::bigint AS oid, n.nspname AS nsp, quote_ident(current_user) AS role,
 			has_schema_privilege(n.oid, 'USAGE') AS usage, pg_get_userbyid(c.relowner) AS owner,
 			(SELECT min(d.objid::regclass::text) FROM pg_depend AS d JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
-				WHERE d.refobjid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')) AS sequence
+				WHERE d.refobjid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'a') AS sequence
 		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND `+where, arg)
 	if err != nil || len(rows) == 0 {
@@ -140,7 +140,7 @@ func (t *relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Report, 
 		var ok bool
 		if err := tx.First(ctx, &ok, `SELECT has_sequence_privilege(d.objid, 'USAGE') FROM pg_depend AS d
 			JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
-			WHERE d.refobjid = $1::bigint::oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') LIMIT 1`, at.OID); err != nil {
+			WHERE d.refobjid = $1::bigint::oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'a' LIMIT 1`, at.OID); err != nil {
 			return err
 		}
 		if !ok {

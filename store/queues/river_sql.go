@@ -42,7 +42,7 @@ func (k River) postgres(schema string) *shape {
 		RETURNING j.id AS ref`)
 	s.notify = own(`SELECT pg_notify(` + literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
 		FROM {batch} AS v`)
-	s.ended = &endedTrigger{schema: schema, table: "river_job", column: "state", final: riverFinal, ref: "id"}
+	s.ended = []endedTrigger{{schema: schema, table: "river_job", column: "state", final: "IN " + riverFinal, ref: "OLD.id::text"}}
 	return &s
 }
 
@@ -79,6 +79,6 @@ func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
 		WHERE id IN (SELECT j.id FROM {batch} AS v JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))
 		RETURNING id AS ref`)
-	s.ended = &endedTrigger{table: "river_job", column: "state", final: riverFinal, ref: "id"}
+	s.ended = []endedTrigger{{table: "river_job", column: "state", final: "IN " + riverFinal, ref: "CAST(OLD.id AS TEXT)"}}
 	return &s, nil
 }

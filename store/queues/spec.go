@@ -61,18 +61,6 @@ type shape struct {
 	// isRef reports whether a text has the form of a reference. Others, left from
 	// another kind of queue, are final. It may be nil.
 	isRef func(ref string) bool
-	// ended makes the trigger that deletes rows of periodic_open; see EndTrigger.
-	ended *endedTrigger
+	// ended says on which tables jobs end; see [EndTrigger]. It may be empty.
+	ended []endedTrigger
 }
-
-// statement is a statement of a kind. On SQLite, where $ begins a placeholder, the
-// text of a user follows behind, as it is.
-type statement struct {
-	text string
-	user string
-}
-
-// own is a statement of a kind itself.
-func own(text string) statement { return statement{text: text} }
-
-func (s statement) empty() bool { return s.text == "" && s.user == "" }

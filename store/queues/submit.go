@@ -127,8 +127,8 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 		return err
 	}
 	var done []Submission
-	err = s.saved(ctx, s.tx, func() error {
-		rows, err := s.query(ctx, s.tx, s.shape.insert, part, r)
+	err = saved(ctx, s.tx, func() error {
+		rows, err := query(ctx, s.tx, s.shape.insert, part, r)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job,
 	if absent == 0 || s.shape.whyAbsent.empty() {
 		return done, nil
 	}
-	reasons, err := s.query(ctx, s.tx, s.shape.whyAbsent, part, r)
+	reasons, err := query(ctx, s.tx, s.shape.whyAbsent, part, r)
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +200,6 @@ func (s *submit) notify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.query(ctx, s.tx, s.shape.notify, "", r)
+	_, err = query(ctx, s.tx, s.shape.notify, "", r)
 	return err
 }

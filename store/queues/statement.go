@@ -1,0 +1,53 @@
+package queues
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// statement is a statement of a kind. What a user wrote follows behind, as it is: on
+// SQLite a $ in it is no placeholder.
+type statement struct {
+	text string
+	user string
+}
+
+// own is a statement of a kind itself.
+func own(text string) statement { return statement{text: text} }
+
+func (s statement) empty() bool { return s.text == "" && s.user == "" }
+
+// explained is a statement that is only planned.
+func explained(s statement) statement { return statement{text: "EXPLAIN " + s.text, user: s.user} }
+
+// query runs a statement of a kind over records and reads all rows.
+func query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
+	text := strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
+	rows, err := tx.DBTX().QueryContext(ctx, tx.DB().Rebind(text)+s.user, append([]any{r.Param}, more...)...)
+	if err != nil {
+		return result{}, tx.DB().Classify(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	found, err := readRows(rows)
+	return found, tx.DB().Classify(ctx, err)
+}
+
+// saved runs fn inside a savepoint, so that an error leaves the transaction usable.
+func saved(ctx context.Context, tx *sqldb.Tx, fn func() error) error {
+	if _, err := tx.Exec(ctx, "SAVEPOINT nextrun_queue"); err != nil {
+		return err
+	}
+	err := fn()
+	if err != nil {
+		if _, back := tx.Exec(ctx, "ROLLBACK TO SAVEPOINT nextrun_queue"); back != nil {
+			return fmt.Errorf("%w (and the savepoint is lost: %w)", err, back)
+		}
+	}
+	if _, end := tx.Exec(ctx, "RELEASE SAVEPOINT nextrun_queue"); end != nil && err == nil {
+		err = end
+	}
+	return err
+}
