@@ -23,6 +23,10 @@ build: ## Build bin/nextrun
 	@scripts/need-cc
 	go build -o bin/nextrun ./cmd/nextrun
 
+.PHONY: build-static
+build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no C compiler, nor libraries of the system
+	CGO_ENABLED=0 go build -o bin/nextrun ./cmd/nextrun
+
 .PHONY: run
 run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 	@scripts/demo
