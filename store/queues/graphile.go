@@ -1,0 +1,85 @@
+package queues
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// GraphileWorker is a queue of Graphile Worker (Node.js), release 0.16 or newer, in
+// the PostgreSQL database of nextrun.
+//
+// A job's task is the identifier of the Graphile task, its args are the payload, and
+// its due is run_at. Graphile serves low numbers first, so a priority becomes its
+// negative. The key of a job, nextrun:TASK:DUE:JID, says where it comes from. Do not
+// add jobs with such keys yourself.
+type GraphileWorker struct {
+	// Schema holds Graphile Worker's tables; empty: graphile_worker.
+	Schema string
+	// Queue is the named queue of all jobs, up to 128 characters. Graphile Worker
+	// runs the jobs of a named queue one at a time, also those of different tasks.
+	// Empty: no named queue, so that jobs run in parallel.
+	Queue string
+	// MaxAttempts is how often Graphile Worker tries a job;
+	// 0: [DefaultGraphileMaxAttempts].
+	MaxAttempts int
+}
+
+// DefaultGraphileMaxAttempts is Graphile Worker's own default.
+const DefaultGraphileMaxAttempts = 25
+
+// graphileNameLength is the greatest length of identifiers and named queues.
+const graphileNameLength = 128
+
+func (GraphileWorker) sealed() {}
+
+// Open implements [Kind].
+func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
+	if k.Schema == "" {
+		k.Schema = "graphile_worker"
+	}
+	if k.MaxAttempts == 0 {
+		k.MaxAttempts = DefaultGraphileMaxAttempts
+	}
+	if err := checkIdentifier("schema", k.Schema); err != nil {
+		return nil, fmt.Errorf("graphile-worker: %w", err)
+	}
+	switch {
+	case db.IsSQLite():
+		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
+	case utf8.RuneCountInString(k.Queue) > graphileNameLength:
+		return nil, fmt.Errorf("graphile-worker: queue: %q is longer than %d characters", k.Queue, graphileNameLength)
+	case k.MaxAttempts < 1 || k.MaxAttempts > 32767:
+		return nil, fmt.Errorf("graphile-worker: max_attempts: %d is not between 1 and 32767", k.MaxAttempts)
+	}
+	return newQueue(db, spec{kind: "graphile-worker", check: k.check, detect: k.detect, cancels: true}), nil
+}
+
+func (GraphileWorker) check(j jobqueue.Job) string {
+	switch {
+	case j.Task == "":
+		return "task is empty; Graphile Worker needs the identifier of a task there"
+	case utf8.RuneCountInString(j.Task) > graphileNameLength:
+		return fmt.Sprintf("task is longer than the %d characters that Graphile Worker's identifiers can have", graphileNameLength)
+	}
+	return checkPriority(j)
+}
+
+// graphileKey is the key of a job, which may have 512 characters; ids of tasks have 254
+// at most. Two jobs never have the same key: add_jobs would change the one that is
+// there and, if it is running, take its retries away.
+func graphileKey(j jobqueue.Job) string {
+	return "nextrun:" + j.Tracker + j.Due.UTC().Format(":2006-01-02T15:04:05.000000Z:") + j.JID
+}
+
+func (k GraphileWorker) columns() []column {
+	return []column{
+		columnJID, columnTracker, columnTask, columnDue, text("key", graphileKey),
+		text("queue_name", func(jobqueue.Job) string { return k.Queue }),
+		number("priority", func(j jobqueue.Job) int { return -j.Priority }),
+		number("max_attempts", func(jobqueue.Job) int { return k.MaxAttempts }),
+	}
+}

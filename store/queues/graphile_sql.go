@@ -1,0 +1,48 @@
+package queues
+
+import "strings"
+
+// graphileFields are the fields of a job_spec that are written, from a job j.
+// Others are NULL.
+var graphileFields = map[string]string{
+	"identifier":   "j.task",
+	"payload":      "j.args::json",
+	"queue_name":   "j.queue_name",
+	"run_at":       "j.due AT TIME ZONE 'UTC'",
+	"max_attempts": "j.max_attempts",
+	"job_key":      "j.key",
+	"priority":     "j.priority",
+}
+
+// graphilePending holds for jobs that Graphile Worker has not given up.
+const graphilePending = `(j.locked_at IS NOT NULL OR j.attempts < j.max_attempts)`
+
+// postgres makes the statements for a job_spec with these fields. add_jobs notifies
+// the workers itself.
+func (k GraphileWorker) postgres(fields []string) *shape {
+	values := make([]string, len(fields))
+	for i, field := range fields {
+		values[i] = "NULL"
+		if value, ok := graphileFields[field]; ok {
+			values[i] = value
+		}
+	}
+	row := "ROW(" + strings.Join(values, ", ") + ")::" + qualified(k.Schema, "job_spec")
+	jobs := qualified(k.Schema, "jobs")
+	return &shape{
+		columns: k.columns(), isRef: isNumber,
+		absent: "Graphile Worker did not add the job; check whether a trigger that you added to its tables forbids it",
+		insert: own(`WITH j AS MATERIALIZED (SELECT v.*, t.args FROM {batch} AS v` + joinTask + `)
+			SELECT j.jid, a.id AS ref
+			FROM ` + qualified(k.Schema, "add_jobs") + `(ARRAY(SELECT ` + row + ` FROM j)) AS a JOIN j ON j.key = a.key`),
+		pending: own(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'
+				WHEN j.attempts > 0 THEN 'stuck' ELSE 'waiting' END AS state
+			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.id = v.ref::bigint
+			WHERE ` + graphilePending),
+		// complete_jobs deletes jobs, but none that a worker has locked, unless four
+		// hours ago. The query before it leaves those out, too.
+		cancel: own(`SELECT c.id AS ref FROM ` + qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
+			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.id = v.ref::bigint
+			WHERE j.locked_at IS NULL AND $2::timestamp IS NOT NULL AND ` + graphilePending + `)) AS c`),
+	}
+}

@@ -1,0 +1,73 @@
+package queues
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// PgBoss is the queue of pg-boss (https://timgit.github.io/pg-boss) in PostgreSQL, at
+// schema 37 (pg-boss 12.26) or newer. A task's task is the name of a queue, which must
+// exist, and args are the data. The job has the id that nextrun gave it. It takes
+// the policy, the retries and the retention from its queue.
+//
+// In a queue whose policy is standard or key_strict_fifo, the task's id is the job's
+// singleton_key. A group_ other than default becomes its group_id.
+type PgBoss struct {
+	// Schema holds pg-boss's tables; empty: pgboss.
+	Schema string
+	// Queue is the queue of all tasks; empty: each task's task.
+	Queue string
+	// PerTask applies policies such as short and exclusive to the jobs of each task
+	// alone, not to the whole queue: the task's id is the singleton_key in every queue.
+	PerTask bool
+}
+
+func (PgBoss) sealed() {}
+
+// Open implements [Kind].
+func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
+	if k.Schema == "" {
+		k.Schema = "pgboss"
+	}
+	if err := checkIdentifier("schema", k.Schema); err != nil {
+		return nil, fmt.Errorf("pg-boss: %w", err)
+	}
+	if db.IsSQLite() {
+		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
+	}
+	return newQueue(db, spec{kind: "pg-boss", check: k.check, detect: k.detect, cancels: true}), nil
+}
+
+// uuid is the form of a job's id. A reference is the queue and that id.
+var (
+	uuid      = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	pgBossRef = regexp.MustCompile(`(?s)^.*/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+)
+
+func (k PgBoss) check(j jobqueue.Job) string {
+	switch {
+	case k.queueOf(j) == "":
+		return "task is empty; pg-boss needs the name of a queue there"
+	case !uuid.MatchString(j.JID):
+		return fmt.Sprintf("the id %q is not a UUID, as ids of pg-boss are", j.JID)
+	}
+	return checkPriority(j)
+}
+
+func (k PgBoss) queueOf(j jobqueue.Job) string {
+	if k.Queue != "" {
+		return k.Queue
+	}
+	return j.Task
+}
+
+func (k PgBoss) columns() []column {
+	return []column{
+		columnJID, columnTracker, columnGroup, columnDue, columnPriority,
+		{sqldb.Text("queue"), func(j jobqueue.Job) any { return k.queueOf(j) }},
+	}
+}

@@ -1,0 +1,83 @@
+package queues
+
+import "strings"
+
+// pgBossValue is a column of pg-boss's table job, and its value for a job v of the
+// task t in the queue q.
+type pgBossValue struct{ column, value string }
+
+// values are the columns that an insert writes, if the table has them.
+func (k PgBoss) values() []pgBossValue {
+	key := `CASE WHEN q.policy IN ('standard', 'key_strict_fifo') THEN v.tracker END`
+	if k.PerTask {
+		key = `v.tracker`
+	}
+	list := []pgBossValue{
+		{"id", `v.jid::uuid`},
+		{"name", `q.name`},
+		{"data", `t.args::jsonb`},
+		{"priority", `v.priority`},
+		{"start_after", `v.due AT TIME ZONE 'UTC'`},
+		// pg-boss deletes jobs then that no worker has begun, and a tick may be older
+		// than the retention.
+		{"keep_until", `greatest(v.due AT TIME ZONE 'UTC', now()) + q.retention_seconds * interval '1 second'`},
+		{"singleton_key", key},
+		{"group_id", `nullif(v.group_, 'default')`},
+	}
+	for _, column := range pgBossCopied {
+		list = append(list, pgBossValue{column, "q." + column})
+	}
+	return list
+}
+
+// pgBossCopied are the columns that pg-boss itself copies from the queue when a
+// program adds a job.
+var pgBossCopied = []string{
+	"policy", "retry_limit", "retry_delay", "retry_backoff", "retry_delay_max", "expire_seconds", "deletion_seconds", "dead_letter",
+	"heartbeat_seconds",
+}
+
+// pgBossUnfinished are pg-boss's states of jobs that are not final.
+const pgBossUnfinished = "('created', 'retry', 'active')"
+
+// postgres makes the statements for a table job with the columns of these values.
+func (k PgBoss) postgres(values []pgBossValue, notifies bool) *shape {
+	var columns, expressions []string
+	for _, v := range values {
+		columns, expressions = append(columns, v.column), append(expressions, v.value)
+	}
+	table, queue := qualified(k.Schema, "job"), qualified(k.Schema, "queue")
+	s := &shape{
+		columns: k.columns(), queueOf: k.queueOf, isRef: pgBossRef.MatchString,
+		insert: own(`INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `)
+			SELECT ` + strings.Join(expressions, ", ") + `
+			FROM {batch} AS v` + joinTask + `JOIN ` + queue + ` AS q ON q.name = v.queue
+			ON CONFLICT DO NOTHING
+			RETURNING id AS jid, name || '/' || id AS ref`),
+		absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
+		whyAbsent: own(`SELECT v.jid, CASE
+				WHEN q.name IS NULL THEN 'pg-boss has no queue ' || to_json(v.queue)::text || '; create it in your program: await boss.createQueue('
+					|| to_json(v.queue)::text || ')'
+				WHEN q.policy = 'standard' THEN 'pg-boss has a job with the id ' || v.jid || ' in the queue ' || to_json(v.queue)::text || ' already'
+				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
+				END AS reason
+			FROM {batch} AS v LEFT JOIN ` + queue + ` AS q ON q.name = v.queue`),
+		pending: own(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
+				j.started_on AT TIME ZONE 'UTC' AS started
+			FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
+			WHERE j.state IN ` + pgBossUnfinished),
+		cancel: own(`UPDATE ` + table + ` AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
+			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
+				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
+			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
+	}
+	if notifies {
+		s.notify = own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)
+			FROM {batch} AS v JOIN ` + queue + ` AS q ON q.name = v.queue WHERE q.notify`)
+	}
+	return s
+}
+
+// pgBossJoin finds the job j of a reference v.ref, a queue and a UUID, by its primary
+// key.
+const pgBossJoin = `j.name = left(v.ref, -37) AND j.id = right(v.ref, 36)::uuid`

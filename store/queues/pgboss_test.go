@@ -1,0 +1,193 @@
+package queues_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+func pgBossFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	f := newFixture(t, storetest.New(t, storetest.Postgres), "pgboss.sql")
+	f.Exec(`INSERT INTO pgboss.queue (name, policy) VALUES ('report', 'standard'), ('short', 'short'), ('exclusive', 'exclusive'),
+		('fifo', 'key_strict_fifo')`)
+	return f
+}
+
+func TestPgBossTakesABatch(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	jobs := f.tasks(1000)
+	jobs[0].Priority = 10
+	jobs[1].Group = "default"
+	open := f.accept(q, jobs...)
+	f.Want(1000, `SELECT count(*) FROM pgboss.job WHERE name = 'report' AND state = 'created' AND start_after = '2026-03-04 05:06:07.089Z'
+		AND policy = 'standard'`)
+	for i, want := range []string{"0 10 t0 mail", "1 0 t1 ", "2 0 t2 mail"} {
+		f.Want(want, "SELECT concat_ws(' ', data->>'n', priority, singleton_key, coalesce(group_id, '')) FROM pgboss.job WHERE id = CAST(? AS uuid)", jobs[i].JID)
+	}
+	if got := len(f.pending(q, open...)); got != 1000 {
+		t.Errorf("%d of 1000 jobs are pending", got)
+	}
+}
+
+// A job gets from its queue what a program's boss.send would give it.
+func TestPgBossCopiesTheQueue(t *testing.T) {
+	f := pgBossFixture(t)
+	f.Exec(`INSERT INTO pgboss.queue (name) VALUES ('dead');
+		UPDATE pgboss.queue SET retry_limit = 7, retry_delay = 8, retry_backoff = true, retry_delay_max = 9, expire_seconds = 10,
+			retention_seconds = 3600, deletion_seconds = 11, dead_letter = 'dead', heartbeat_seconds = 12 WHERE name = 'report'`)
+	f.accept(f.queue(queues.PgBoss{}), f.tasks(1)...)
+	f.Want("7 8 t 9 10 11 dead 12", `SELECT concat_ws(' ', retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds,
+		deletion_seconds, dead_letter, heartbeat_seconds) FROM pgboss.job`)
+	// The tick is older than the retention. The job has an hour from now.
+	f.Want(true, "SELECT keep_until BETWEEN now() + interval '59 minutes' AND now() + interval '61 minutes' FROM pgboss.job")
+}
+
+func TestPgBossKeepsToThePolicyOfAQueue(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{Queue: "exclusive"})
+	jobs := f.tasks(2)
+	f.accept(q, jobs[0])
+	done, err := f.submit(q, jobs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, done, map[string]string{jobs[1].JID: `the queue "exclusive" of pg-boss has the policy exclusive`})
+
+	q = f.queue(queues.PgBoss{Queue: "short", PerTask: true})
+	again := jobOf("t1")
+	f.accept(q, jobs...)
+	if done, err = f.submit(q, again); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, done, map[string]string{again.JID: `the queue "short" of pg-boss has the policy short`})
+
+	f.accept(f.queue(queues.PgBoss{Queue: "fifo"}), jobs[0])
+	f.Want("t0", "SELECT singleton_key FROM pgboss.job WHERE name = 'fifo'")
+}
+
+func TestPgBossPending(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	open := f.accept(q, f.tasks(7)...)
+	for i, state := range []string{"created", "retry", "active", "completed", "cancelled", "failed"} {
+		f.Exec("UPDATE pgboss.job SET state = CAST(? AS pgboss.job_state), started_on = '2026-03-04 06:00:00+01' WHERE id = CAST(? AS uuid)",
+			state, open[i].JID)
+	}
+	f.Exec("DELETE FROM pgboss.job WHERE id = CAST(? AS uuid)", open[6].JID)
+	wantStates(t, f.pending(q, open...), map[string]string{open[0].JID: "waiting", open[1].JID: "stuck", open[2].JID: "running"})
+	for _, p := range f.pending(q, open[2]) {
+		if got := p.Started.Format("15:04"); got != "05:00" {
+			t.Errorf("the job started at %s UTC, want 05:00", got)
+		}
+	}
+	if got := f.pending(q, queues.Open{TaskID: "t0", JID: open[0].JID, Ref: "17"}); len(got) > 0 {
+		t.Errorf("%v is pending, which is no job of pg-boss", got)
+	}
+}
+
+func TestPgBossCancelsJobsThatDoNotRun(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	open := f.accept(q, f.tasks(4)...)
+	for i, state := range []string{"created", "retry", "active", "completed"} {
+		f.Exec("UPDATE pgboss.job SET state = CAST(? AS pgboss.job_state) WHERE id = CAST(? AS uuid)", state, open[i].JID)
+	}
+	wantSame(t, f.cancel(q, open...), open[0].JID, open[1].JID)
+	f.Want(2, "SELECT count(*) FROM pgboss.job WHERE state = 'cancelled' AND completed_on = '2026-03-04 06:06:07.089Z'")
+}
+
+func TestPgBossRefusesRowsAlone(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	jobs := append(f.tasks(20), f.task("text", "not JSON"), f.task("zero", `{"zero": "\u0000"}`), f.task("queue", "{}"), f.task("none", "{}"),
+		f.task("id", "{}"))
+	jobs[22].Task = "it's new"
+	jobs[23].Task = ""
+	jobs[24].JID = "no-uuid"
+	done, err := f.submit(q, jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, done, map[string]string{
+		jobs[20].JID: "invalid input syntax for type json",
+		jobs[21].JID: "u0000",
+		jobs[22].JID: `pg-boss has no queue "it's new"; create it in your program: await boss.createQueue("it's new")`,
+		jobs[23].JID: "task is empty",
+		jobs[24].JID: "is not a UUID",
+	})
+	f.Want(20, "SELECT count(*) FROM pgboss.job")
+}
+
+// Only queues whose notify is set have listeners.
+func TestPgBossWakesTheWorkersOfAQueueOnce(t *testing.T) {
+	f := pgBossFixture(t)
+	f.Exec("UPDATE pgboss.queue SET notify = true WHERE name IN ('report', 'short')")
+	jobs := f.tasks(10)
+	for i := range jobs {
+		jobs[i].Task = []string{"report", "fifo"}[i%2]
+	}
+	// pg-boss listens on the first 24 digits of the hash of its schema's name.
+	heard := f.listen("pgboss_" + sha224("pgboss")[:24])
+	f.accept(f.queue(queues.PgBoss{}), jobs...)
+	f.Exec("SELECT pg_notify(?, 'end')", "pgboss_"+sha224("pgboss")[:24])
+	if got := strings.Join(heard("end"), " "); got != "report" {
+		t.Errorf("notified %q, want one notification for the queue report", got)
+	}
+}
+
+func TestPgBossSaysWhyItCannotBeUsed(t *testing.T) {
+	for name, c := range map[string]struct{ setup, want string }{
+		"missing": {"DROP SCHEMA pgboss CASCADE", "there is no table pgboss.job in this database: start pg-boss once"},
+		"old":     {"UPDATE pgboss.version SET version = 36", "at schema 36; nextrun needs 37 or newer: update pg-boss"},
+		"column":  {"ALTER TABLE pgboss.job ADD COLUMN tenant text NOT NULL", "has a column tenant that needs a value"},
+		"default": {"ALTER TABLE pgboss.job ADD COLUMN tenant text NOT NULL DEFAULT ''", ""},
+		"fewer":   {"ALTER TABLE pgboss.job DROP COLUMN heartbeat_seconds; ALTER TABLE pgboss.queue DROP COLUMN notify", ""},
+		"no key":  {"ALTER TABLE pgboss.queue DROP COLUMN retention_seconds", "table queue has no column retention_seconds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := pgBossFixture(t)
+			job := f.task("t", "{}")
+			f.Exec(c.setup)
+			wantUnusable(t, f, f.queue(queues.PgBoss{}), job, c.want)
+		})
+	}
+}
+
+func TestPgBossNeedsRights(t *testing.T) {
+	f := pgBossFixture(t)
+	f.task("t", "{}")
+	role := f.role()
+	q := role.queue(queues.PgBoss{})
+	wantUnusable(t, role.fixture, q, jobOf("t"), "role "+role.name+" lacks rights")
+	report, err := q.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the problems name one table after the other
+		for _, p := range report.Problems {
+			if _, statements, ok := strings.Cut(p.Remedy, "run: "); ok {
+				f.Exec(statements)
+			}
+		}
+		if report, err = q.Inspect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	role.accept(q, jobOf("t"))
+}
+
+func TestPgBossChecksItsFields(t *testing.T) {
+	f := pgBossFixture(t)
+	if _, err := (queues.PgBoss{Schema: "a b"}).Open(f.db); err == nil || !strings.Contains(err.Error(), "pg-boss: schema:") {
+		t.Errorf("%v, want an error that names schema", err)
+	}
+	sqlite := newFixture(t, storetest.New(t, storetest.SQLite))
+	if _, err := (queues.PgBoss{}).Open(sqlite.db); err == nil || !strings.Contains(err.Error(), "SQLite") {
+		t.Errorf("on SQLite: %v, want an error", err)
+	}
+}
