@@ -89,6 +89,7 @@ var tables = map[string][]column{
 		{Name: "expires", kind: timestamp},
 	},
 	"periodic_tick":   nil,
+	"periodic_open":   nil,
 	"periodic_ready":  nil,
 	"event_store":     nil,
 	"event_aggregate": nil,

@@ -29,6 +29,8 @@ var filled = map[int64]string{
 	3: `INSERT INTO scheduler_lock VALUES ('nextrun', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '1970-01-01 00:00:00.000000')`,
 	4: `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'y', 'a', 1);
 		INSERT INTO outbox_message (event_id, topic) VALUES ('e', 't')`,
+	9: `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('open', 'x', 'yearly', 'river');
+		INSERT INTO periodic_open VALUES ('open', 'river', '1', 'j', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -38,6 +40,7 @@ var kept = map[int64]string{
 	2: "SELECT id || task || timer || overlap || args || problem || created FROM periodic_task WHERE id = 'old'",
 	3: "SELECT name || token || expires FROM scheduler_lock",
 	4: "SELECT id || aggregate_version || payload || created FROM event_store",
+	9: "SELECT sink || ref || jid || due FROM periodic_open",
 }
 
 // upTo are the files of a folder up to a version.

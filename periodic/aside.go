@@ -18,6 +18,7 @@ type aside struct {
 	suspect isolate.Quarantine[string] // tasks whose ticks are skipped, since the database refuses their jobs
 	sinks   isolate.Quarantine[Sink]
 	queued  isolate.Quarantine[string] // has one entry while queued ticks cannot be looked for
+	known   []Sink                     // those that the scheduler has queues for
 	facts   map[string]asideTask
 	busy    map[string]bool // tasks that are being claimed beside the loop
 }
@@ -29,8 +30,9 @@ type asideTask struct {
 	why     string
 }
 
-func newAside() aside {
+func newAside(known []Sink) aside {
 	return aside{
+		known:   known,
 		locked:  isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
 		refused: isolate.Quarantine[string]{Least: time.Second, Most: 2 * time.Minute},
 		suspect: isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
@@ -47,7 +49,7 @@ func (a *aside) apart() backend.Apart {
 	if len(a.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(a.busy))
 	}
-	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys(), Queued: a.queued.Len() > 0}
+	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys(), Known: a.known, Queued: a.queued.Len() > 0}
 }
 
 // add sets a task aside. It reports whether that is new.

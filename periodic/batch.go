@@ -57,7 +57,7 @@ type batchFacts struct {
 	recorded backend.Recorded
 }
 
-// pendingJobs asks the submitters for the pending jobs of the tasks for which
+// pendingJobs asks the queues for the pending jobs of the tasks for which
 // they matter.
 func (c committer) pendingJobs(ctx context.Context, tx backend.Tx, f *batchFacts) (map[string]Pending, error) {
 	trackers := map[Sink][]string{}
@@ -69,11 +69,11 @@ func (c committer) pendingJobs(ctx context.Context, tx backend.Tx, f *batchFacts
 	}
 	pending := map[string]Pending{}
 	for sink, ids := range trackers {
-		submitter, ok := c.submitters[sink]
+		queue, ok := c.queues[sink]
 		if !ok {
-			continue // such tasks are blocked, see decide
+			continue // such tasks are planned only, see decide
 		}
-		found, err := submitter.Pending(ctx, tx.DBTX(), ids)
+		found, err := queue.Pending(ctx, tx.DBTX(), ids)
 		if err != nil {
 			return nil, err
 		}
@@ -126,9 +126,6 @@ func (c committer) decide(mark string, b *batchFacts) []task.Plan {
 	for i := range b.tasks {
 		t := &b.tasks[i]
 		timer, err := c.timers.of(t)
-		if _, ok := c.submitters[t.Sink]; err == nil && !ok {
-			err = fmt.Errorf("sink %q: this scheduler has no submitter for it", t.Sink)
-		}
 		if err != nil {
 			plans[i] = task.Blocked(t, err)
 			continue
@@ -141,6 +138,27 @@ func (c committer) decide(mark string, b *batchFacts) []task.Plan {
 			f.Pending = &p
 		}
 		plans[i] = task.Decide(t, timer, f, jobqueue.NewID)
+		if plans[i].Problem == "" {
+			plans[i].Problem = c.sinkProblem(t)
+		}
 	}
 	return plans
+}
+
+// sinkProblem is what is wrong with a task's sink; empty: nothing.
+func (c committer) sinkProblem(t *Task) string {
+	queue, ok := c.queues[t.Sink]
+	switch {
+	case !ok:
+		return noQueue(t.Sink)
+	case t.Overlap == OverlapReplace && !queue.Cancels():
+		return task.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
+	}
+	return ""
+}
+
+// noQueue is the problem of a task whose sink the scheduler does not know. The task
+// keeps its plan: a scheduler that knows the sink submits its jobs.
+func noQueue(sink Sink) string {
+	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
 }

@@ -19,10 +19,10 @@ const (
 // committer runs the transactions of a scheduler. It has no state of its own;
 // any goroutine may call it.
 type committer struct {
-	role       role
-	submitters map[Sink]Submitter
-	timers     *timers
-	faultOf    func(error) backend.Fault
+	role    role
+	queues  map[Sink]backend.Queue
+	timers  *timers
+	faultOf func(error) backend.Fault
 }
 
 // outcome is what a committed submit transaction did.
@@ -118,9 +118,9 @@ func recordTicks(ctx context.Context, tx backend.Tx, plans []*task.Plan) ([]Tick
 
 // probe checks whether a sink takes jobs at all.
 func (c committer) probe(ctx context.Context, sink Sink) error {
-	p, ok := c.submitters[sink].(backend.Prober)
+	queue, ok := c.queues[sink]
 	if !ok {
 		return nil
 	}
-	return c.role.update(ctx, aloneWait, func(tx backend.Tx) error { return p.Probe(ctx, tx.DBTX()) })
+	return c.role.update(ctx, aloneWait, func(tx backend.Tx) error { return queue.Probe(ctx, tx.DBTX()) })
 }

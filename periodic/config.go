@@ -52,7 +52,10 @@ type Config struct {
 	Mode Mode
 	// Lock is the lock of the modes leader and exclusive.
 	Lock LockConfig
-	// Submitters replace the store's submitters of the same sink, or add to them.
+	// Submitters are the queues that are not nextrun's own, by their names. A task
+	// selects one by the column sink. One named job or event takes the place of the
+	// built-in queue. Names begin with a lower-case letter; letters, digits, '-' and
+	// '_' follow, 64 characters at most.
 	Submitters map[Sink]Submitter
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
@@ -85,6 +88,9 @@ func (c Config) Validate() error {
 	service.Within(p, "RetryMin", c.RetryMin, minRetry, longest)
 	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,
 		"RetryMax", c.RetryMax, fmt.Sprintf("RetryMin (%s) to %s", c.RetryMin, longest))
+	for sink, submitter := range c.Submitters {
+		p.Field(sink.Valid() && submitter != nil, "Submitters", fmt.Sprintf("%q", sink), "a queue under a name of 1 to 64 lower-case letters, digits, '-' and '_' that begins with a letter")
+	}
 	p.Field(c.Mode.Valid(), "Mode", fmt.Sprintf("%q", c.Mode), "shared, leader or exclusive")
 	return p.Err()
 }

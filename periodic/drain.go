@@ -140,6 +140,10 @@ func (l *loop) report(d batchDone) {
 		}
 	}
 	for _, t := range d.done.ticks {
+		sink := d.done.plans[t.TaskID].Task.Sink
+		if _, foreign := l.cfg.Submitters[sink]; foreign && t.Decision == Queued {
+			l.follower.soon(time.Now())
+		}
 		again := t.Decision != Submitted && l.aside.facts[keyOf(t.TaskID)].booked
 		l.observe(Event{Kind: EventTick, Task: d.done.plans[t.TaskID].Task, Tick: t, Again: again})
 	}

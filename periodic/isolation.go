@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,6 +52,15 @@ func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f f
 		}
 		return err
 	}
+	for later := (laterError{}); errors.As(cause, &later); {
+		plans = c.postpone(ctx, plans, later, &f)
+		if len(plans) == 0 {
+			return f
+		}
+		if cause = submit(ctx, plans, true); cause == nil {
+			return f
+		}
+	}
 	if c.fault(cause) != backend.FaultRow {
 		if f.sinks, f.err = c.probeAll(ctx, sinksOf(plans)); f.err != nil {
 			return f
@@ -69,6 +79,19 @@ func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f f
 		f.add(more)
 	}
 	return f
+}
+
+// postpone sets tasks aside whose queue may take their jobs later, and returns the
+// plans of the others.
+func (c committer) postpone(ctx context.Context, plans []task.Plan, later laterError, f *findings) []task.Plan {
+	return slices.DeleteFunc(slices.Clone(plans), func(p task.Plan) bool {
+		reason, postponed := later[p.Task.ID]
+		if postponed {
+			c.blame(ctx, keyOf(p.Task.ID), errors.New(reason))
+			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: errors.New(reason), keep: true})
+		}
+		return postponed
+	})
 }
 
 // searches is how many parts of a batch are searched at the same time. Searching

@@ -60,7 +60,7 @@ func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys [
 
 // sinksBut returns all sinks but some.
 func (c committer) sinksBut(some []Sink) []Sink {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.submitters)), func(s Sink) bool { return slices.Contains(some, s) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.queues)), func(s Sink) bool { return slices.Contains(some, s) })
 }
 
 // submitOrIsolate submits a batch beside the loop.

@@ -134,4 +134,6 @@ func TestConfigIsValidated(t *testing.T) {
 // noStore is a store that New must not touch.
 type noStore struct{ backend.Store }
 
-func (noStore) Submitters() map[periodic.Sink]periodic.Submitter { return nil }
+func (noStore) Queues(map[periodic.Sink]periodic.Submitter) map[periodic.Sink]backend.Queue {
+	return nil
+}

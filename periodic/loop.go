@@ -35,6 +35,7 @@ type loop struct {
 	retrying bool          // one of them tries again what was set aside
 
 	aside    aside
+	follower follower
 	failed   error // error of the work beside the loop
 	untended bool  // queued ticks that have no entry in periodic_ready have to be found
 	progress bool  // a batch of this round moved a task
@@ -161,6 +162,9 @@ func (l *loop) pause(i idle) time.Duration {
 	}
 	if i.locked || len(l.stale) > 0 {
 		sooner(lockedRetry)
+	}
+	if l.follower.pause > 0 {
+		sooner(time.Until(l.follower.due))
 	}
 	if next := l.aside.next(); !next.IsZero() && !l.retrying {
 		sooner(time.Until(next))

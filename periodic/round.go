@@ -31,6 +31,10 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if cleared {
 			continue
 		}
+		if peek.Stray {
+			l.findStray(working)
+		}
+		l.followOpen(working)
 		var tended backend.Tended
 		if peek.Ready || l.untended {
 			if tended, err = l.tend(working); err != nil {
@@ -95,35 +99,6 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 		}
 	}
 	return p, err
-}
-
-// tend handles queued ticks whose wait may be over, unless the table job cannot be
-// used.
-func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
-	if l.aside.sinks.Has(SinkJob) || l.aside.queued.Len() > 0 {
-		return backend.Tended{}, nil
-	}
-	tended, err := l.store.Tend(ctx, l.untended)
-	l.untended = l.untended && err != nil
-	if err != nil && l.commit.isolatable(err) { // perhaps somebody has locked that table
-		l.start(func() findings {
-			bad, probed := l.commit.probeAll(ctx, []Sink{SinkJob})
-			if probed == nil && len(bad) == 0 {
-				return findings{queued: &err}
-			}
-			return findings{sinks: bad, err: probed}
-		})
-		return backend.Tended{}, nil
-	}
-	return tended, err
-}
-
-// queuedApart leaves queued ticks alone for a while, since it cannot be read which
-// of them can go ahead. Other ticks do not need that.
-func (l *loop) queuedApart(err error) {
-	if l.aside.queued.Add("", time.Now()) {
-		l.fail("look for queued ticks; others go on", err)
-	}
 }
 
 // clearExpired removes expired marks. It reports whether it did, or could not
@@ -206,7 +181,7 @@ func (l *loop) retryAside(running context.Context) {
 		return
 	}
 	l.retrying = true
-	without := backend.Apart{Sinks: l.aside.sinks.Keys(), Queued: l.aside.queued.Len() > 0}
+	without := backend.Apart{Sinks: l.aside.sinks.Keys(), Known: l.aside.known, Queued: l.aside.queued.Len() > 0}
 	facts := maps.Clone(l.aside.facts)
 	l.start(func() findings {
 		f := findings{retried: true, sinks: map[Sink]error{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -37,17 +38,13 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 		}
 		s.role = led
 	}
-	submitters := maps.Clone(store.Submitters())
-	if submitters == nil {
-		submitters = map[Sink]Submitter{}
-	}
-	maps.Copy(submitters, cfg.Submitters)
+	queues := store.Queues(cfg.Submitters)
 	s.loop = &loop{
 		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.life.Woken(),
-		commit: committer{role: s.role, submitters: submitters, timers: &timers{}, faultOf: store.Fault},
+		commit: committer{role: s.role, queues: queues, timers: &timers{}, faultOf: store.Fault},
 		marks:  &marks{prefix: holder},
 		beside: make(chan findings),
-		aside:  newAside(),
+		aside:  newAside(slices.Sorted(maps.Keys(queues))),
 	}
 	return s, nil
 }

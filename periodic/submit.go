@@ -37,11 +37,8 @@ func (c committer) cancelJobs(ctx context.Context, tx backend.Tx, done outcome) 
 	}
 	inTheWay := map[string]Pending{}
 	for sink, jobs := range trackers {
-		canceller, ok := c.submitters[sink].(backend.Canceller)
-		if !ok {
-			continue
-		}
-		got, err := canceller.Cancel(ctx, tx.DBTX(), slices.Collect(maps.Keys(jobs)), tx.Now())
+		queue := c.queues[sink]
+		got, err := queue.Cancel(ctx, tx.DBTX(), jobs, tx.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +48,7 @@ func (c committer) cancelJobs(ctx context.Context, tx backend.Tx, done outcome) 
 		if len(jobs) == 0 {
 			continue
 		}
-		left, err := c.submitters[sink].Pending(ctx, tx.DBTX(), slices.Collect(maps.Values(jobs)))
+		left, err := queue.Pending(ctx, tx.DBTX(), slices.Collect(maps.Values(jobs)))
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +61,13 @@ func (c committer) cancelJobs(ctx context.Context, tx backend.Tx, done outcome) 
 // and changes the ticks whose job is not submitted.
 func (c committer) submitJobs(ctx context.Context, tx backend.Tx, done *outcome, inTheWay map[string]Pending) error {
 	bySink := map[Sink][]jobqueue.Job{}
-	var waiting []string
+	waiting := map[string]string{}
 	for _, tick := range done.ticks {
 		if tick.Decision != Submitted {
 			continue
 		}
 		if _, ok := inTheWay[tick.TaskID]; ok {
-			waiting = append(waiting, tick.JID)
+			waiting[tick.JID] = tableRefused
 			continue
 		}
 		t := done.plans[tick.TaskID].Task
@@ -82,25 +79,40 @@ func (c committer) submitJobs(ctx context.Context, tx backend.Tx, done *outcome,
 	if err := done.refuse(ctx, tx, waiting, inTheWay); err != nil {
 		return err
 	}
+	later := laterError{}
 	for sink, jobs := range bySink {
-		refused, err := c.give(ctx, tx, c.submitters[sink], jobs)
+		refused, err := c.give(ctx, tx, c.queues[sink], jobs)
 		if err == nil && len(refused) > 0 {
-			err = c.explain(ctx, tx, done, sink, jobs, refused)
+			err = c.explain(ctx, tx, done, c.queues[sink], jobs, refused, later)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	if len(later) > 0 {
+		return later
+	}
 	return nil
 }
 
-// give hands jobs to a submitter, and returns the ids of those that it refused.
-func (c committer) give(ctx context.Context, tx backend.Tx, submitter Submitter, jobs []jobqueue.Job) (refused []string, err error) {
-	if _, ok := submitter.(backend.ArgsCopier); ok {
-		return submitter.Submit(ctx, tx.DBTX(), jobs)
+// laterError says, by the task's id, why queues do not take jobs now. The reasons
+// may pass, so nothing of those tasks is committed.
+type laterError map[string]string
+
+func (e laterError) Error() string {
+	for id, reason := range e {
+		return fmt.Sprintf("the queue does not take the job of task %q now: %s", id, reason)
+	}
+	return "the queue does not take the jobs now"
+}
+
+// give hands jobs to a queue, and returns those that it refused.
+func (c committer) give(ctx context.Context, tx backend.Tx, queue backend.Queue, jobs []jobqueue.Job) (refused []backend.Refusal, err error) {
+	if queue.CopiesArgs() {
+		return queue.Submit(ctx, tx.DBTX(), jobs)
 	}
 	err = withArgs(ctx, tx, jobs, func(part []jobqueue.Job) error {
-		more, err := submitter.Submit(ctx, tx.DBTX(), part)
+		more, err := queue.Submit(ctx, tx.DBTX(), part)
 		refused = append(refused, more...)
 		return err
 	})
@@ -142,54 +154,77 @@ func withArgs(ctx context.Context, tx backend.Tx, jobs []jobqueue.Job, give func
 // job of the task is pending.
 const tableRefused = "the queue refused the job, although no job of the task is pending; check whether a unique index that you added forbids it"
 
-// explain finds out why jobs were refused. Usually somebody else has submitted a
-// job of the task since the claim. If that job has ended by now, explain submits
-// the refused one again.
-func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, sink Sink, jobs []jobqueue.Job, refused []string) error {
-	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !slices.Contains(refused, j.JID) })
-	trackers := make([]string, len(jobs))
-	for i, j := range jobs {
-		trackers[i] = j.Tracker
+// explain handles refused jobs. Where the queue gives no reason, somebody else has
+// usually submitted a job of the task since the claim. If that job has ended by
+// now, explain submits the refused one again. It adds tasks that have to wait to
+// later.
+func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, queue backend.Queue,
+	jobs []jobqueue.Job, refused []backend.Refusal, later laterError) error {
+	byID := make(map[string]jobqueue.Job, len(jobs))
+	for _, j := range jobs {
+		byID[j.JID] = j
 	}
-	pending, err := c.submitters[sink].Pending(ctx, tx.DBTX(), trackers)
+	reasons, unexplained := map[string]string{}, []jobqueue.Job(nil)
+	for _, r := range refused {
+		switch j := byID[r.JID]; {
+		case r.Passing:
+			later[j.Tracker] = r.Reason
+		case r.Reason != "":
+			reasons[r.JID] = r.Reason
+		default:
+			unexplained = append(unexplained, j)
+		}
+	}
+	if len(unexplained) == 0 {
+		return done.refuse(ctx, tx, reasons, nil)
+	}
+	ids := make([]string, len(unexplained))
+	for i, j := range unexplained {
+		ids[i] = j.Tracker
+		reasons[j.JID] = tableRefused
+	}
+	pending, err := queue.Pending(ctx, tx.DBTX(), ids)
 	if err != nil {
 		return err
 	}
-	again := slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
+	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
 	if len(again) > 0 {
-		still, err := c.give(ctx, tx, c.submitters[sink], again)
+		still, err := c.give(ctx, tx, queue, again)
 		if err != nil {
 			return err
 		}
-		refused = slices.DeleteFunc(refused, func(jid string) bool {
-			return !slices.Contains(still, jid) && slices.ContainsFunc(again, func(j jobqueue.Job) bool { return j.JID == jid })
-		})
+		for _, j := range again {
+			if !slices.ContainsFunc(still, func(r backend.Refusal) bool { return r.JID == j.JID }) {
+				delete(reasons, j.JID)
+			}
+		}
 	}
-	return done.refuse(ctx, tx, refused, pending)
+	return done.refuse(ctx, tx, reasons, pending)
 }
 
-// refuse changes the ticks of jobs that are not submitted: because of the pending
-// job of their task, or because the queue does not take them.
-func (o *outcome) refuse(ctx context.Context, tx backend.Tx, jids []string, pending map[string]Pending) error {
-	if len(jids) == 0 {
+// refuse changes the ticks of jobs that are not submitted, by the job's id: because
+// of the pending job of their task, or because the queue does not take them.
+func (o *outcome) refuse(ctx context.Context, tx backend.Tx, reasons map[string]string, pending map[string]Pending) error {
+	if len(reasons) == 0 {
 		return nil
 	}
 	var changed []Tick
 	for i := range o.ticks {
 		tick := &o.ticks[i]
-		if tick.JID == "" || !slices.Contains(jids, tick.JID) {
+		reason, refused := reasons[tick.JID]
+		if tick.JID == "" || !refused {
 			continue
 		}
 		plan := o.plans[tick.TaskID]
-		tick.JID, tick.Decision, tick.Reason = "", Skipped, tableRefused
+		tick.JID, tick.Decision, tick.Reason = "", Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
 			tick.Reason = task.SkipReason(&p, tx.Now())
 			if plan.Task.Queues() {
 				tick.Decision, tick.Reason = Queued, task.WaitReason(&p, tx.Now())
 			}
 		} else if plan.Problem == "" {
-			plan.Problem = tableRefused
-			if err := tx.SetProblem(ctx, keyOf(tick.TaskID), tableRefused); err != nil {
+			plan.Problem = reason
+			if err := tx.SetProblem(ctx, keyOf(tick.TaskID), reason); err != nil {
 				return err
 			}
 		}

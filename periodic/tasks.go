@@ -16,15 +16,23 @@ import (
 //
 // Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
-type Tasks struct{ store backend.TaskStore }
+type Tasks struct {
+	store  backend.TaskStore
+	queues map[Sink]Submitter
+}
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store backend.TaskStore) *Tasks { return &Tasks{store} }
+func NewTasks(store backend.TaskStore) *Tasks { return &Tasks{store: store} }
+
+// With returns the same tasks with the queues that are not nextrun's own, by their
+// names: those of Config.Submitters. RunNow of a task that is not enabled, and
+// Backfill, submit to them.
+func (s *Tasks) With(queues map[Sink]Submitter) *Tasks { return &Tasks{s.store, queues} }
 
 // In returns the same tasks inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
 // transaction back. Backfill, which waits for jobs, is refused there.
-func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}} }
+func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}, s.queues} }
 
 // inTx is a task store inside the caller's transaction.
 type inTx struct {
@@ -51,6 +59,46 @@ func NewTask(id, task, timer string) Task {
 		Group: "default", Args: "{}", Submitter: "nextrun",
 		Overlap: OverlapSkip, Catchup: CatchupOne, Grace: time.Minute, Sink: SinkJob,
 	}
+}
+
+// Get returns a task.
+func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
+	var t Task
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+		t, err = tx.Get(ctx, id, false)
+		return about(id, err)
+	})
+	return t, err
+}
+
+// List returns tasks in the order of their ids, without their args unless the
+// filter asks for them.
+func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	var list []Task
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+		list, err = tx.List(ctx, filter)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
+	}
+	return list, nil
+}
+
+// Ticks returns what became of ticks, the latest first.
+func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
+	if filter.Limit == 0 {
+		filter.Limit = backend.DefaultTickLimit
+	}
+	var list []Tick
+	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+		list, err = tx.Ticks(ctx, filter)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list ticks: %w", err)
+	}
+	return list, nil
 }
 
 // Add adds a task; start from [NewTask]. A NextRun is honoured as if it were

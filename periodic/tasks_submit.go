@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -12,9 +13,9 @@ import (
 // now. It returns a [*PendingError] if a job of the task is pending, and a
 // [*TickError] if the tick is queued or submitted already.
 func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick Tick) (jid string, err error) {
-	submitter, ok := s.store.Submitters()[t.Sink]
+	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
-		return "", fmt.Errorf("sink %q: this program has no submitter for it", t.Sink)
+		return "", &SinkError{t.Sink}
 	}
 	bare, now := tx.Bare()
 	if tick.Due.IsZero() {
@@ -22,7 +23,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 	}
 	job := t.Job(jobqueue.NewID(), tick.Due, now)
 	pendingError := func() error {
-		pending, err := submitter.Pending(ctx, bare, []string{t.ID})
+		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
 			err = &PendingError{p, now}
 		}
@@ -40,11 +41,22 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		}
 		return "", err
 	}
-	refused, err := submitter.Submit(ctx, bare, []jobqueue.Job{job})
+	refused, err := queue.Submit(ctx, bare, []jobqueue.Job{job})
 	if err == nil && len(refused) > 0 {
-		if err = pendingError(); err == nil { // else another job came first
-			err = fmt.Errorf("%s", tableRefused)
+		if refused[0].Reason != "" {
+			err = errors.New(refused[0].Reason)
+		} else if err = pendingError(); err == nil { // else another job came first
+			err = errors.New(tableRefused)
 		}
 	}
 	return job.JID, err
+}
+
+// SinkError is returned for a task whose sink is a queue that the program does not
+// know. See [Tasks.With].
+type SinkError struct{ Sink Sink }
+
+// Error names the sink.
+func (e *SinkError) Error() string {
+	return fmt.Sprintf("sink %q: this program has no queue of that name", e.Sink)
 }

@@ -22,7 +22,7 @@ import (
 type DB struct {
 	db     *sqldb.DB
 	events *events.DB
-	sinks  schedule.Sinks
+	queues schedule.Queues
 }
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
@@ -70,7 +70,7 @@ func New(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
 
 func over(db *sqldb.DB) *DB {
 	e := events.New(db)
-	return &DB{db: db, events: e, sinks: schedule.Sinks{
+	return &DB{db: db, events: e, queues: schedule.Queues{
 		periodic.SinkJob:   schedule.NewJobSink(db),
 		periodic.SinkEvent: events.NewSink(e),
 	}}
@@ -99,10 +99,10 @@ func (db *DB) ClockSkew() time.Duration { return db.db.ClockSkew() }
 func (db *DB) Migrator() *migrations.Migrator { return db.db.Migrator() }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() backend.Store { return schedule.New(db.db, db.sinks, db.Locks()) }
+func (db *DB) Periodic() backend.Store { return schedule.New(db.db, db.queues, db.Locks()) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
-func (db *DB) Tasks() backend.TaskStore { return schedule.NewTasks(db.db, db.sinks) }
+func (db *DB) Tasks() backend.TaskStore { return schedule.NewTasks(db.db, db.queues) }
 
 // Locks returns the database as the keeper of the locks of the scheduler's modes
 // leader and exclusive.

@@ -28,8 +28,14 @@ type Store interface {
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on.
 	Watch(ctx context.Context, wake func(), report func(error))
-	// Submitters returns the built-in submitters.
-	Submitters() map[task.Sink]Submitter
+	// Queues returns the built-in queues, and the given ones by their names.
+	Queues(others map[task.Sink]Submitter) map[task.Sink]Queue
+	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
+	// the wait for those that are final. Last is set even if it fails.
+	Follow(ctx context.Context, f Follow) (Followed, error)
+	// Stray sets the problem of tasks that have been due for a while and whose sinks are
+	// not known, and returns some of them.
+	Stray(ctx context.Context, known []task.Sink, problem func(task.Sink) string) ([]task.Task, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
@@ -53,6 +59,8 @@ type Apart struct {
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []task.Sink
+	// Known, if not nil, leaves out all other sinks, likewise.
+	Known []task.Sink
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
 	Queued bool
@@ -63,6 +71,7 @@ type Peek struct {
 	Now      time.Time         // the database's clock
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
+	Stray    bool              // tasks have been due for a while whose sinks are not known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
 	Versions map[string]string // of the tasks left out, by key: changes with an edit
@@ -73,6 +82,21 @@ type Tended struct {
 	Ready bool // there are queued ticks to claim
 	More  bool // there may be more entries to forget
 	Again bool // a job that is to be replaced is still locked
+}
+
+// Follow says which open jobs to look at.
+type Follow struct {
+	Queues  map[task.Sink]Submitter
+	Without []task.Sink // queues that cannot be used
+	After   string      // only tasks with keys after this one
+	Limit   int
+}
+
+// Followed is what [Store.Follow] found.
+type Followed struct {
+	Waiting int    // tasks whose queued ticks still wait
+	Ended   int    // tasks whose wait has ended
+	Last    string // key of the last task, if there may be more; empty: these were all
 }
 
 // Claim says which due tasks to mark.
@@ -126,35 +150,4 @@ type Tx interface {
 type Recorded struct {
 	Queued  map[string][]time.Time
 	Decided map[string][]task.TickRange
-}
-
-// Submitter puts the jobs of due tasks into a queue, in the scheduler's
-// transaction. There is one for each [task.Sink].
-type Submitter interface {
-	// Pending returns, by tracker, a job of each tracker that is not final.
-	Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]task.Pending, error)
-	// Submit adds the jobs. It returns the ids of those that it refused, such as
-	// because a job of that tracker is not final; any other failure is an error,
-	// which rolls the transaction back.
-	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (refused []string, err error)
-}
-
-// ArgsCopier is a [Submitter] that reads args from periodic_task by the
-// tracker of a job itself, so that the scheduler need not read them. Other
-// submitters get jobs with their args, at most 500 or 8 MiB at a time.
-type ArgsCopier interface{ CopiesArgs() }
-
-// Canceller is a [Submitter] whose jobs the policy [task.OverlapReplace] can cancel:
-// at once where no worker has them yet, else by asking the worker. Cancel passes
-// over jobs that somebody else has locked, and returns the ids of the others.
-type Canceller interface {
-	Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error)
-}
-
-// Prober is a [Submitter] that can tell whether its queue takes jobs at all.
-// Probe submits nothing. It fails as Submit would while somebody has locked the
-// whole queue, or rights or tables are missing. The tasks of such a sink then
-// wait, and those of other sinks do not.
-type Prober interface {
-	Probe(ctx context.Context, tx jobqueue.DBTX) error
 }

@@ -18,8 +18,8 @@ type TaskStore interface {
 	View(ctx context.Context, fn func(TaskTx) error) error
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx jobqueue.DBTX) (TaskTx, error)
-	// Submitters returns the built-in submitters.
-	Submitters() map[task.Sink]Submitter
+	// Queues returns the built-in queues, and the given ones by their names.
+	Queues(others map[task.Sink]Submitter) map[task.Sink]Queue
 }
 
 // ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not

@@ -23,14 +23,29 @@ const (
 	CatchupAll  Catchup = "all"  // each is decided on its own, oldest first
 )
 
-// Sink says what a tick becomes.
+// Sink names the queue that the jobs of a task go to: a built-in one, or one of the
+// scheduler's configuration.
 type Sink string
 
-// The sinks.
+// The built-in sinks.
 const (
 	SinkJob   Sink = "job"   // a row of the table job
 	SinkEvent Sink = "event" // an event of the outbox
 )
+
+// MaxSink is the greatest length of the name of a sink.
+const MaxSink = 64
+
+// Valid reports whether s can be the name of a sink: a lower-case letter, then
+// lower-case letters, digits, '-' and '_', at most [MaxSink] characters.
+func (s Sink) Valid() bool {
+	for i, c := range []byte(s) {
+		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || c != '-' && c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxSink
+}
 
 var (
 	// Unplanned is the NextRun of a task that no scheduler has planned yet.

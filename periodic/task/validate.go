@@ -183,10 +183,9 @@ func (v *validator) policies(t *Task) {
 	default:
 		v.addf("catchup", "is %q; use one, none or all", t.Catchup)
 	}
-	switch t.Sink {
-	case SinkJob, SinkEvent:
-	default:
-		v.addf("sink", "is %q; use job or event", t.Sink)
+	if !t.Sink.Valid() {
+		v.addf("sink", "is %q; use job, event or the name of a queue: a lower-case letter, then at most %d lower-case letters, digits, '-' and '_'",
+			t.Sink, MaxSink-1)
 	}
 	if t.Priority < math.MinInt32 || t.Priority > math.MaxInt32 {
 		v.add("priority", errors.New("is out of range; use 0 for low and 10 for high"))

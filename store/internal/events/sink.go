@@ -6,11 +6,12 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Sink is the built-in [periodic.Submitter] of tasks whose sink is
-// event: it writes rows of event_store and outbox_message. The event's topic is
+// Sink is the queue of tasks whose sink is event: it writes rows of event_store and
+// outbox_message. It implements [backend.Queue]. The event's topic is
 // the task's group_, its type the task's task, its payload the args, which go
 // from row to row inside the database, and its aggregate the task.
 type Sink struct{ db *DB }
@@ -18,19 +19,29 @@ type Sink struct{ db *DB }
 // NewSink returns the sink of a database.
 func NewSink(db *DB) Sink { return Sink{db} }
 
-// CopiesArgs implements [backend.ArgsCopier].
-func (Sink) CopiesArgs() {}
+var _ backend.Queue = Sink{}
 
-// Pending implements [periodic.Submitter]: an event is over once it is written,
+// CopiesArgs implements [backend.Queue].
+func (Sink) CopiesArgs() bool { return true }
+
+// Cancels implements [backend.Queue]: an event is never pending.
+func (Sink) Cancels() bool { return true }
+
+// Cancel implements [backend.Queue].
+func (Sink) Cancel(context.Context, jobqueue.DBTX, map[string]string, time.Time) ([]string, error) {
+	return nil, nil
+}
+
+// Pending implements [backend.Queue]: an event is over once it is written,
 // so there is nothing that a tick could overlap with.
 func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]periodic.Pending, error) {
 	return map[string]periodic.Pending{}, nil
 }
 
-// Submit implements [periodic.Submitter]. It refuses nothing: an event of that
+// Submit implements [backend.Queue]. It refuses nothing: an event of that
 // task and due can be there only if the tick's own row was removed, and is an
 // error then.
-func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
+func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
 	tx := &Tx{s.db.In(outer, time.Time{})}
 	rows := make([]appended, len(jobs))
 	for i, j := range jobs {
@@ -60,7 +71,7 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 	return nil, tx.addMessages(ctx, rows)
 }
 
-// Probe implements [backend.Prober].
+// Probe implements [backend.Queue].
 func (Sink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	for _, query := range []string{
 		`INSERT INTO event_aggregate (id) SELECT '' WHERE false`,

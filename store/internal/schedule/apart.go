@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -34,17 +36,28 @@ func (tx schedulerTx) leavingOut(without backend.Apart, args []any) (condition f
 		text += ` AND @id NOT IN ` + ids
 		args = append(args, param)
 	}
-	if len(without.Sinks) > 0 {
+	if len(without.Sinks) > 0 || without.Known != nil {
 		args = append(args, sqldb.Timestamp(periodic.Unplanned))
-		planned := len(args)
-		var sinks []string
-		for _, sink := range without.Sinks {
-			args = append(args, string(sink))
-			sinks = append(sinks, fmt.Sprintf("$%d", len(args)))
+		planned, sinks := fmt.Sprintf("$%d", len(args)), []string(nil)
+		if len(without.Sinks) > 0 {
+			sinks = append(sinks, `@sink NOT IN (`+placeholders(&args, without.Sinks)+`)`)
 		}
-		text += fmt.Sprintf(` AND (@nextrun <= $%d OR @sink NOT IN (%s))`, planned, strings.Join(sinks, ", "))
+		if without.Known != nil {
+			sinks = append(sinks, `@sink IN (`+placeholders(&args, without.Known)+`)`)
+		}
+		text += ` AND (@nextrun <= ` + planned + ` OR ` + strings.Join(sinks, ` AND `) + `)`
 	}
 	return func(alias string) string { return strings.ReplaceAll(text, "@", alias) }, args, nil
+}
+
+// placeholders appends sinks to args, and returns their placeholders.
+func placeholders(args *[]any, sinks []periodic.Sink) string {
+	list := make([]string, len(sinks))
+	for i, sink := range sinks {
+		*args = append(*args, string(sink))
+		list[i] = fmt.Sprintf("$%d", len(*args))
+	}
+	return strings.Join(list, ", ")
 }
 
 // Candidates implements [backend.Store]. It reads only keys, so that no value of a row can make it fail.
@@ -99,4 +112,39 @@ func (tx schedulerTx) SetProblem(ctx context.Context, key, problem string) error
 	_, err = tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
 		SELECT id FROM periodic_task WHERE id IN `+ids+tx.SQL().LockRows+`)`, problem, param)
 	return err
+}
+
+// strayAfter is how long a task has to be due before it counts as stray: another
+// scheduler may know its sink.
+const strayAfter = 10 * time.Second
+
+// isStray is true for a task that should have been claimed $1 ago, and whose
+// problem does not say why it was not.
+const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
+	AND (problem IS NULL OR problem LIKE '` + task.WarningPrefix + `%') AND sink NOT IN `
+
+// Stray implements [backend.Store].
+func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+	var found []periodic.Task
+	err := s.db.UpdateBriefly(ctx, func(outer *sqldb.Tx) error {
+		tx := schedulerTx{outer}
+		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
+		var rows []struct{ Key, ID, Sink string }
+		err := tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, id, sink FROM periodic_task
+			WHERE `+isStray+`(`+placeholders(&args, known)+`) ORDER BY nextrun LIMIT 100`, args...)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := tx.SetProblem(ctx, r.Key, problem(periodic.Sink(r.Sink))); err != nil {
+				return err
+			}
+			found = append(found, periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks whose sink is not known: %w", err)
+	}
+	return found, nil
 }

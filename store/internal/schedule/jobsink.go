@@ -2,24 +2,32 @@ package schedule
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// JobSink is the built-in [periodic.Submitter]: it writes rows of the
-// table job. Args go from row to row inside the database.
+// JobSink is nextrun's own queue: it writes rows of the table job. Args go from row
+// to row inside the database. It implements [backend.Queue].
 type JobSink struct{ db *sqldb.DB }
 
 // NewJobSink returns the sink of a database.
 func NewJobSink(db *sqldb.DB) JobSink { return JobSink{db} }
 
-// CopiesArgs implements [backend.ArgsCopier].
-func (JobSink) CopiesArgs() {}
+var _ backend.Queue = JobSink{}
 
-// Pending implements [periodic.Submitter]. Its query looks up one tracker after the
+// CopiesArgs implements [backend.Queue].
+func (JobSink) CopiesArgs() bool { return true }
+
+// Cancels implements [backend.Queue].
+func (JobSink) Cancels() bool { return true }
+
+// Pending implements [backend.Queue]. Its query looks up one tracker after the
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
@@ -58,9 +66,9 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	return pending, rows.Err()
 }
 
-// Submit implements [periodic.Submitter]. All jobs of a batch have the same
+// Submit implements [backend.Queue]. All jobs of a batch have the same
 // Submitted, so the first one's is written.
-func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]string, error) {
+func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
 	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
@@ -84,8 +92,8 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 	return s.missing(ctx, tx, r)
 }
 
-// missing returns the ids of jobs, given as records, that are not in the queue.
-func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (jids []string, err error) {
+// missing returns those of the jobs, given as records, that are not in the queue.
+func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []backend.Refusal, err error) {
 	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
 	if err != nil {
@@ -97,13 +105,17 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 		if err := rows.Scan(&jid); err != nil {
 			return nil, err
 		}
-		jids = append(jids, jid)
+		refused = append(refused, backend.Refusal{JID: jid})
 	}
-	return jids, rows.Err()
+	return refused, rows.Err()
 }
 
-// Cancel implements [backend.Canceller].
-func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
+// Cancel implements [backend.Queue].
+func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
+}
+
+func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, now time.Time) ([]string, error) {
 	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("jid")}, len(jids), func(i int) []any { return []any{jids[i]} })
 	if err != nil {
 		return nil, err
@@ -118,7 +130,7 @@ func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 		RETURNING jid`), r.Param, sqldb.Timestamp(now)))
 }
 
-// Probe implements [backend.Prober].
+// Probe implements [backend.Queue].
 func (JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
 	return err

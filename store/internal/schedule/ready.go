@@ -16,12 +16,13 @@ import (
 // replace a job that could not be cancelled yet, since its row was locked.
 
 // waitsForNothing is true for a row r of periodic_ready whose task has a queued
-// tick and no pending job. Without OFFSET PostgreSQL may turn it into a join that
+// tick, no pending job, and no row of periodic_open. Without OFFSET PostgreSQL may turn it into a join that
 // begins with all queued ticks.
 const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE k.task_id = r.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
 	AND NOT EXISTS (SELECT 1 FROM job AS j
-		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + ` LIMIT 1 OFFSET 0))`
+		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + ` LIMIT 1 OFFSET 0)
+	AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = r.task_id LIMIT 1 OFFSET 0))`
 
 // readyQueued are the tasks q whose queued ticks can be taken, without those that a
 // problem blocks. It looks at the first rows of periodic_ready only: there may be
@@ -105,7 +106,7 @@ func (tx schedulerTx) askAgain(ctx context.Context) error {
 	if err != nil || len(jids) == 0 {
 		return err
 	}
-	_, err = JobSink{tx.DB()}.Cancel(ctx, tx.DBTX(), jids, tx.Now())
+	_, err = JobSink{tx.DB()}.cancel(ctx, tx.DBTX(), jids, tx.Now())
 	return err
 }
 

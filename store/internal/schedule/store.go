@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -16,20 +17,17 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Sinks are the built-in submitters.
-type Sinks map[periodic.Sink]periodic.Submitter
-
 // Store is a database as the scheduler needs it. It implements [backend.Store].
 type Store struct {
-	db    *sqldb.DB
-	sinks Sinks
-	locks leader.Store
+	db     *sqldb.DB
+	queues Queues
+	locks  leader.Store
 }
 
 var _ backend.Store = Store{}
 
 // New returns the scheduler's store of a database.
-func New(db *sqldb.DB, sinks Sinks, locks leader.Store) Store { return Store{db, sinks, locks} }
+func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{db, queues, locks} }
 
 // Update implements [backend.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
@@ -41,8 +39,10 @@ func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
 	s.db.Watch(ctx, wake, report, sqldb.TopicTasks)
 }
 
-// Submitters implements [backend.Store].
-func (s Store) Submitters() map[periodic.Sink]periodic.Submitter { return s.sinks }
+// Queues implements [backend.Store].
+func (s Store) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.Sink]backend.Queue {
+	return s.queues.with(s.db, others)
+}
 
 // Locks implements [backend.Store].
 func (s Store) Locks() leader.Store { return s.locks }
@@ -68,6 +68,7 @@ const canBeClaimed = `enabled AND worker IS NULL`
 type workSummary struct {
 	Due     bool
 	Ready   bool
+	Stray   bool
 	Next    sqldb.RowTime
 	Marked  markTime
 	Undated bool // there are marks without a time, or with one that no lease has
@@ -90,7 +91,8 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	if found.Undated { // somebody wrote worker by hand: a mark that has expired
 		found.Marked = markTime(periodic.Unplanned)
 	}
-	peek.Due, peek.Ready, peek.Next, peek.Marked = found.Due, found.Ready, found.Next.Time(), time.Time(found.Marked)
+	peek.Due, peek.Ready, peek.Stray = found.Due, found.Ready, found.Stray
+	peek.Next, peek.Marked = found.Next.Time(), time.Time(found.Marked)
 	return peek, nil
 }
 
@@ -104,10 +106,17 @@ func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found
 	if without.Queued {
 		ready = `false`
 	}
+	stray := `false`
+	if without.Known != nil {
+		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
+		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
+		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
+			`(` + placeholders(&args, without.Known) + `))`
+	}
 	err = tx.First(ctx, &found, `SELECT
 		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+rest("")+`) AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
-		`+ready+` AS ready,
+		`+ready+` AS ready, `+stray+` AS stray,
 		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
 		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
 		args...)

@@ -14,14 +14,14 @@ import (
 
 // Tasks is a database as the store of [periodic.Tasks].
 type Tasks struct {
-	db    *sqldb.DB
-	sinks Sinks
+	db     *sqldb.DB
+	queues Queues
 }
 
 var _ backend.TaskStore = Tasks{}
 
 // NewTasks returns the tasks of a database.
-func NewTasks(db *sqldb.DB, sinks Sinks) Tasks { return Tasks{db, sinks} }
+func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
 
 // Update implements [backend.TaskStore].
 func (s Tasks) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
@@ -39,9 +39,9 @@ func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskTx, e
 	return taskTx{tx}, err
 }
 
-// Submitters implements [backend.TaskStore].
-func (s Tasks) Submitters() map[periodic.Sink]periodic.Submitter {
-	return s.sinks
+// Queues implements [backend.TaskStore].
+func (s Tasks) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.Sink]backend.Queue {
+	return s.queues.with(s.db, others)
 }
 
 // taskTx is a transaction in which tasks are managed.

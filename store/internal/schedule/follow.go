@@ -1,0 +1,103 @@
+package schedule
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Follow implements [backend.Store]. A queue that is not nextrun's own does not tell
+// when a job ends, so somebody has to ask. The trigger of periodic_open wakes the
+// schedulers once the row of a job that is final is deleted.
+func (s Store) Follow(ctx context.Context, f backend.Follow) (done backend.Followed, err error) {
+	after, err := hex.DecodeString(f.After)
+	if err != nil {
+		return done, fmt.Errorf("follow open jobs: the key %q is not hexadecimal", f.After)
+	}
+	open := openJobs{s.db, f.Queues}
+	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, string(after), &done) })
+	if err != nil {
+		return backend.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
+	}
+	return done, nil
+}
+
+func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, after string, done *backend.Followed) error {
+	if err := tx.AsyncCommit(ctx); err != nil {
+		return err
+	}
+	args := []any{after, f.Limit}
+	without := ""
+	for _, sink := range f.Without {
+		args = append(args, string(sink))
+		without += fmt.Sprintf(` AND o.sink <> $%d`, len(args))
+	}
+	jobs, err := o.read(ctx, tx.DBTX(), `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted FROM periodic_open AS o
+		WHERE EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = o.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
+			AND o.task_id > $1`+without+` ORDER BY o.task_id LIMIT $2`, args...)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	ids := slices.Sorted(maps.Keys(jobs))
+	if len(jobs) == f.Limit {
+		done.Last = hex.EncodeToString([]byte(ids[len(ids)-1]))
+	}
+	if err := o.cancelReplaced(ctx, tx, jobs); err != nil {
+		return err
+	}
+	pending, err := o.pending(ctx, tx.DBTX(), jobs)
+	if err != nil {
+		return err
+	}
+	var over []openJob
+	for _, id := range ids {
+		if _, waits := pending[id]; waits {
+			done.Waiting++
+		} else {
+			over = append(over, jobs[id])
+		}
+	}
+	done.Ended = len(over)
+	return o.forget(ctx, tx, over)
+}
+
+// cancelReplaced cancels the jobs that a queued tick is to replace, if no worker
+// has begun them: somebody may have had their rows locked before.
+func (o openJobs) cancelReplaced(ctx context.Context, tx *sqldb.Tx, jobs map[string]openJob) error {
+	r, err := tx.Texts(1, slices.Collect(maps.Keys(jobs)))
+	if err != nil {
+		return err
+	}
+	var ids []string
+	err = tx.Select(ctx, &ids, `SELECT q.id FROM `+r.SQL+` AS v CROSS JOIN periodic_task AS q
+		WHERE q.id = v.value AND q.overlap = 'replace'`, r.Param)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	replaced := map[string]openJob{}
+	for _, id := range ids {
+		replaced[id] = jobs[id]
+	}
+	_, err = o.cancel(ctx, tx.DBTX(), replaced, tx.Now())
+	return err
+}
+
+// forget deletes the rows of jobs that are final, unless they have changed since.
+func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	columns := []sqldb.Field{sqldb.Text("of_task"), sqldb.Text("of_job")}
+	r, err := o.db.Records(1, columns, len(jobs), func(i int) []any { return []any{jobs[i].TaskID, jobs[i].JID} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT task_id FROM periodic_open
+		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
+	return err
+}

@@ -1,0 +1,228 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// foreignQueue is a queue that is not nextrun's own. It implements [backend.Queue]:
+// periodic_open tells which job of a task to ask about. Whoever submits a job of a
+// task holds a lock on the task's row, so nobody else changes that task's row of
+// periodic_open meanwhile.
+type foreignQueue struct {
+	openJobs
+	sink      task.Sink
+	submitter backend.Submitter
+	job       backend.Queue // the built-in queue, from which a task may have come; nil: there is none
+}
+
+// Pending implements [backend.Queue].
+func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]task.Pending, error) {
+	open, err := q.of(ctx, tx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := q.pending(ctx, tx, open)
+	if err != nil || q.job == nil || len(open) == len(tasks) {
+		return pending, err
+	}
+	var others []string
+	for _, id := range tasks {
+		if _, ok := open[id]; !ok {
+			others = append(others, id)
+		}
+	}
+	more, err := q.job.Pending(ctx, tx, others)
+	for id, p := range more {
+		pending[id] = p
+	}
+	return pending, err
+}
+
+// Submit implements [backend.Queue].
+func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+	before, err := q.of(ctx, tx, trackers(jobs))
+	if err != nil {
+		return nil, err
+	}
+	pending, err := q.pending(ctx, tx, before)
+	if err != nil {
+		return nil, err
+	}
+	var refused []backend.Refusal
+	free := make(map[string]jobqueue.Job, len(jobs))
+	list := make([]jobqueue.Job, 0, len(jobs))
+	for _, j := range jobs {
+		if _, inTheWay := pending[j.Tracker]; inTheWay && j.Single {
+			refused = append(refused, backend.Refusal{JID: j.JID})
+			continue
+		}
+		free[j.JID] = j
+		list = append(list, j)
+	}
+	if len(list) == 0 {
+		return refused, nil
+	}
+	results, err := guarded(q.sink, func() ([]backend.Submission, error) { return q.submitter.Submit(ctx, tx, list) })
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]newOpen{}
+	for _, r := range results {
+		j, ok := free[r.JID]
+		if !ok {
+			return nil, fmt.Errorf("queue %q reports job %q, which it was not given or has reported before", q.sink, r.JID)
+		}
+		delete(free, r.JID)
+		if r.Refused != "" {
+			refused = append(refused, backend.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
+		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
+			newest[j.Tracker] = newOpen{j, r.Ref}
+		}
+	}
+	for jid, j := range free {
+		return nil, fmt.Errorf("queue %q does not say what became of job %q of task %q", q.sink, jid, j.Tracker)
+	}
+	return refused, q.record(ctx, tx, newest)
+}
+
+func trackers(jobs []jobqueue.Job) []string {
+	ids := make([]string, len(jobs))
+	for i, j := range jobs {
+		ids[i] = j.Tracker
+	}
+	return ids
+}
+
+// newOpen is a job that a queue has taken.
+type newOpen struct {
+	job jobqueue.Job
+	ref string
+}
+
+// record writes the newest jobs of tasks to periodic_open.
+func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[string]newOpen) error {
+	if len(newest) == 0 {
+		return nil
+	}
+	list := make([]newOpen, 0, len(newest))
+	for _, n := range newest {
+		list = append(list, n)
+	}
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("ref"), sqldb.Text("jid"), sqldb.Time("due"), sqldb.Time("submitted")}
+	r, err := q.db.Records(1, columns, len(list), func(i int) []any {
+		n := list[i]
+		return []any{n.job.Tracker, n.ref, n.job.JID, n.job.Due, n.job.Submitted}
+	})
+	if err != nil {
+		return err
+	}
+	result, err := tx.ExecContext(ctx, q.db.Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted)
+		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id
+		ON CONFLICT (task_id) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
+			due = excluded.due, submitted = excluded.submitted`), r.Param, string(q.sink))
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == int64(len(list)) {
+		return err
+	}
+	return fmt.Errorf("a trigger on periodic_open keeps its rows from being written; remove it: without them tasks could get two jobs")
+}
+
+// Cancel implements [backend.Queue].
+func (q foreignQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	return q.cancelOf(ctx, tx, tasks, now)
+}
+
+// cancelOf cancels jobs of tasks, by the job's id, that are in periodic_open.
+func (o openJobs) cancelOf(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	ids := make([]string, 0, len(tasks))
+	for _, id := range tasks {
+		ids = append(ids, id)
+	}
+	open, err := o.of(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, job := range open {
+		if tasks[job.JID] != id {
+			delete(open, id)
+		}
+	}
+	return o.cancel(ctx, tx, open, now)
+}
+
+// Cancels implements [backend.Queue].
+func (q foreignQueue) Cancels() bool { _, ok := q.submitter.(backend.Canceller); return ok }
+
+// CopiesArgs implements [backend.Queue].
+func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(backend.ArgsCopier); return ok }
+
+// Probe implements [backend.Queue].
+func (q foreignQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	p, ok := q.submitter.(backend.Prober)
+	if !ok {
+		return nil
+	}
+	_, err := guarded(q.sink, func() (struct{}, error) { return struct{}{}, p.Probe(ctx, tx) })
+	return err
+}
+
+// movedQueue is the built-in queue beside others, from which its tasks may have
+// come.
+type movedQueue struct {
+	backend.Queue
+	open openJobs
+}
+
+// Pending implements [backend.Queue].
+func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]task.Pending, error) {
+	found, err := q.Queue.Pending(ctx, tx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	open, err := q.open.of(ctx, tx, tasks)
+	if err != nil || len(open) == 0 {
+		return found, err
+	}
+	more, err := q.open.pending(ctx, tx, open)
+	for id, p := range found {
+		more[id] = p
+	}
+	return more, err
+}
+
+// Submit implements [backend.Queue]. The newest job of the tasks is in the table job
+// afterwards.
+func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+	refused, err := q.Queue.Submit(ctx, tx, jobs)
+	if err != nil || len(refused) == len(jobs) {
+		return refused, err
+	}
+	r, err := q.open.db.Texts(1, trackers(slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool {
+		return slices.ContainsFunc(refused, func(r backend.Refusal) bool { return r.JID == j.JID })
+	})))
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, q.open.db.Rebind(`DELETE FROM periodic_open WHERE task_id IN (SELECT v.value FROM `+r.SQL+` AS v)`), r.Param)
+	return refused, err
+}
+
+// Cancel implements [backend.Queue].
+func (q movedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	done, err := q.Queue.Cancel(ctx, tx, tasks, now)
+	if err != nil || len(done) == len(tasks) {
+		return done, err
+	}
+	more, err := q.open.cancelOf(ctx, tx, tasks, now)
+	return append(done, more...), err
+}

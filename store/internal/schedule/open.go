@@ -1,0 +1,166 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Queues are the built-in queues of a database.
+type Queues map[task.Sink]backend.Queue
+
+// with returns the built-in queues, and others by their names. Where there are
+// others, a task may have come from one of them with a job that is not final, so
+// the table job is not enough to look at.
+func (q Queues) with(db *sqldb.DB, others map[task.Sink]backend.Submitter) map[task.Sink]backend.Queue {
+	all := map[task.Sink]backend.Queue{}
+	maps.Copy(all, q)
+	if len(others) == 0 {
+		return all
+	}
+	open := openJobs{db, others}
+	if job, ok := all[task.SinkJob]; ok {
+		all[task.SinkJob] = movedQueue{job, open}
+	}
+	for sink, submitter := range others {
+		all[sink] = foreignQueue{openJobs: open, sink: sink, submitter: submitter, job: q[task.SinkJob]}
+	}
+	return all
+}
+
+// openJobs are the rows of periodic_open: the newest job of each task in the queues
+// that are not nextrun's own.
+type openJobs struct {
+	db     *sqldb.DB
+	queues map[task.Sink]backend.Submitter
+}
+
+// openJob is a row of periodic_open.
+type openJob struct {
+	sink task.Sink
+	backend.Open
+}
+
+// of returns the rows of tasks, by the task's id.
+func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]openJob, error) {
+	r, err := o.db.Texts(1, tasks)
+	if err != nil {
+		return nil, err
+	}
+	return o.read(ctx, tx, `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted
+		FROM `+r.SQL+` AS v CROSS JOIN periodic_open AS o WHERE o.task_id = v.value`, r.Param)
+}
+
+func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args ...any) (map[string]openJob, error) {
+	rows, err := tx.QueryContext(ctx, o.db.Rebind(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	found := map[string]openJob{}
+	for rows.Next() {
+		var job openJob
+		var due, submitted sqldb.Timestamp
+		if err := rows.Scan(&job.TaskID, &job.sink, &job.Ref, &job.JID, &due, &submitted); err != nil {
+			return nil, err
+		}
+		job.Due, job.Submitted = due.Time(), submitted.Time()
+		found[job.TaskID] = job
+	}
+	return found, rows.Err()
+}
+
+// pending asks the queues which of their jobs are not final. It leaves out the jobs
+// of queues that this program does not know: nobody here can tell.
+func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]task.Pending, error) {
+	found := map[string]task.Pending{}
+	for sink, part := range bySink(jobs) {
+		submitter, ok := o.queues[sink]
+		if !ok {
+			continue
+		}
+		tasks := make(map[string]string, len(part))
+		for _, job := range part {
+			tasks[job.JID] = job.TaskID
+		}
+		list, err := guarded(sink, func() ([]task.Pending, error) { return submitter.Pending(ctx, tx, part) })
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range list {
+			id, ok := tasks[p.JID]
+			if !ok {
+				return nil, fmt.Errorf("queue %q reports job %q as pending, which it was not asked about", sink, p.JID)
+			}
+			if p.Due.IsZero() {
+				p.Due = jobs[id].Due
+			}
+			found[id] = p
+		}
+	}
+	return found, nil
+}
+
+// cancel cancels those of the jobs that no worker has begun, where the queue can
+// do that. It returns their ids.
+func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob, now time.Time) ([]string, error) {
+	var cancelled []string
+	for sink, part := range bySink(jobs) {
+		canceller, ok := o.queues[sink].(backend.Canceller)
+		if !ok {
+			continue
+		}
+		jids, err := guarded(sink, func() ([]string, error) { return canceller.Cancel(ctx, tx, part, now) })
+		if err != nil {
+			return nil, err
+		}
+		cancelled = append(cancelled, jids...)
+	}
+	return cancelled, nil
+}
+
+func bySink(jobs map[string]openJob) map[task.Sink][]backend.Open {
+	parts := map[task.Sink][]backend.Open{}
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		parts[jobs[id].sink] = append(parts[jobs[id].sink], jobs[id].Open)
+	}
+	return parts
+}
+
+// guarded runs code of a queue that is not nextrun's own, and turns a panic into
+// an error.
+func guarded[T any](sink task.Sink, run func() (T, error)) (result T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("queue %q panicked%s: %v", sink, panicPlace(), p)
+		}
+	}()
+	if result, err = run(); err != nil {
+		err = fmt.Errorf("queue %q: %w", sink, err)
+	}
+	return result, err
+}
+
+// panicPlace is where the panic that is being recovered from happened.
+func panicPlace() string {
+	calls := make([]uintptr, 16)
+	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
+			return fmt.Sprintf(" in %s (line %d)", frame.Function, frame.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
