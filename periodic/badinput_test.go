@@ -19,7 +19,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"overlap", "NULL", "overlap"},
 		{"catchup", "'some'", "catchup"},
 		{"catchup", "NULL", "catchup"},
-		{"sink", "'drain'", "sink"},
+		{"sink", "'Drain'", "sink"},
 		{"grace", "-1", "grace"},
 		{"grace", "NULL", "grace"},
 		{"grace", "99999999999", ""},

@@ -76,7 +76,7 @@ func TestTasksRefuseWhatIsNotGood(t *testing.T) {
 		"deadline":  func(t *periodic.Task) { t.Deadline = &negative },
 		"overlap":   func(t *periodic.Task) { t.Overlap = "maybe" },
 		"catchup":   func(t *periodic.Task) { t.Catchup = "" },
-		"sink":      func(t *periodic.Task) { t.Sink = "drain" },
+		"sink":      func(t *periodic.Task) { t.Sink = "Drain 1" },
 		"priority":  func(t *periodic.Task) { t.Priority = 1 << 40 },
 		"submitter": func(t *periodic.Task) { t.Submitter = "" },
 	}
