@@ -16,6 +16,7 @@ func (p *proof) check() {
 	p.checkAccounted(ticks)
 	p.checkDecisions(ticks)
 	p.checkWork(ticks)
+	p.checkTwice()
 	p.checkOverlap()
 	for _, line := range p.work.mistakes() {
 		p.Errorf("the worker printed %s", line)
@@ -140,6 +141,14 @@ func (p *proof) checkWork(ticks map[string][]tick) {
 	}
 	slices.Sort(delays)
 	p.Logf("%d submitted, %d of them replaced; jobs began %d ms after their tick in the median", n, replaced, delays[len(delays)/2].Milliseconds())
+}
+
+// checkTwice: no tick has two jobs, even if the worker saw only one.
+func (p *proof) checkTwice() {
+	p.Helper()
+	if p.queue.kept != "" {
+		p.Want(0, "SELECT count(*) FROM (SELECT k.task, k.due FROM ("+p.queue.kept+") AS k GROUP BY k.task, k.due HAVING count(*) > 1) AS twice")
+	}
 }
 
 // checkOverlap: no task that must not overlap had two unfinished jobs at a time.

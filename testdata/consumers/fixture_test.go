@@ -33,6 +33,9 @@ type queue struct {
 	unfinished string
 	// cancelled is a query for the jids of cancelled jobs; "" if such jobs vanish.
 	cancelled string
+	// kept is a query for the columns task and due of all jobs, final ones as well;
+	// "" if such jobs vanish.
+	kept string
 }
 
 // fixture is a database with the tables of nextrun and of a queue, and the

@@ -18,6 +18,7 @@ var (
 		poll:       10 * time.Second,
 		unfinished: "SELECT args->>'task' AS task FROM river_job WHERE state NOT IN ('cancelled', 'completed', 'discarded')",
 		cancelled:  "SELECT metadata->'nextrun'->>'jid' FROM river_job WHERE state = 'cancelled'",
+		kept:       "SELECT args->>'task' AS task, metadata->'nextrun'->>'due' AS due FROM river_job",
 	}
 	riverSQLite = queue{
 		sink: "river", database: storetest.SQLite, config: "{type: river, queue: default}",
@@ -26,6 +27,7 @@ var (
 		poll:       100 * time.Millisecond,
 		unfinished: riverPostgres.unfinished,
 		cancelled:  riverPostgres.cancelled,
+		kept:       riverPostgres.kept,
 	}
 )
 
@@ -37,6 +39,7 @@ func ownQueue(database string) queue {
 		poll:       10 * time.Second,
 		unfinished: "SELECT tracker AS task FROM job WHERE state NOT IN ('failed', 'cancelled', 'success')",
 		cancelled:  "SELECT jid FROM job WHERE state = 'cancelled'",
+		kept:       "SELECT tracker AS task, due FROM job",
 	}
 }
 
