@@ -19,7 +19,22 @@ func (p *proof) check() {
 	p.checkTwice()
 	p.checkOverlap()
 	for _, line := range p.work.mistakes() {
-		p.Errorf("the worker printed %s", line)
+		p.errorf("the worker printed %s", line)
+	}
+}
+
+// errorf is Errorf for what may happen many times: it prints a few of each format.
+func (p *proof) errorf(format string, args ...any) {
+	p.Helper()
+	if p.errors == nil {
+		p.errors = map[string]int{}
+	}
+	const few = 5
+	switch p.errors[format]++; {
+	case p.errors[format] <= few:
+		p.Errorf(format, args...)
+	case p.errors[format] == few+1:
+		p.Errorf("... and more like this: "+format, args...)
 	}
 }
 
@@ -56,7 +71,7 @@ func (p *proof) checkAccounted(ticks map[string][]tick) {
 		rows := ticks[t.id]
 		for due := schedule.Next(p.begin.Add(-1)); due.Before(p.begin.Add(duration)); due = schedule.Next(due) {
 			if len(rows) == 0 || rows[0].Due.After(due) {
-				p.Errorf("%s: the tick of %s is not accounted for", t.id, due)
+				p.errorf("%s: the tick of %s is not accounted for", t.id, due)
 				break
 			}
 			if last := cmp.Or(rows[0].Until.Time, rows[0].Due); !last.After(due) {
@@ -64,7 +79,7 @@ func (p *proof) checkAccounted(ticks map[string][]tick) {
 			}
 		}
 		for _, row := range rows {
-			p.Errorf("%s: there is a tick %s that no timer has", t.id, row.Due)
+			p.errorf("%s: there is a tick %s that no timer has", t.id, row.Due)
 		}
 	}
 }
@@ -84,11 +99,11 @@ func (p *proof) checkDecisions(ticks map[string][]tick) {
 	}
 	p.Logf("decisions: %v", counts)
 	if counts["skip"]["skipped"] == 0 || counts["allow"]["skipped"] > 0 {
-		p.Errorf("decisions: %v, want skipped ticks of tasks that skip, and none of those that allow", counts)
+		p.errorf("decisions: %v, want skipped ticks of tasks that skip, and none of those that allow", counts)
 	}
 	for _, policy := range policies {
 		if counts[policy]["submitted"] < tasks/len(policies) {
-			p.Errorf("decisions: %v, want many submitted ones of %s", counts, policy)
+			p.errorf("decisions: %v, want many submitted ones of %s", counts, policy)
 		}
 	}
 }
@@ -100,7 +115,7 @@ func (p *proof) checkWork(ticks map[string][]tick) {
 	begun := map[string]work{}
 	for _, w := range p.work.all() {
 		if _, twice := begun[w.jid]; twice {
-			p.Errorf("job %s of %s began twice", w.jid, w.args.Task)
+			p.errorf("job %s of %s began twice", w.jid, w.args.Task)
 		}
 		begun[w.jid] = w
 	}
@@ -128,16 +143,16 @@ func (p *proof) checkWork(ticks map[string][]tick) {
 			case !found && t.overlap == "replace" && (cancelled[row.JID.String] || p.queue.cancelled == ""):
 				replaced++
 			case !found:
-				p.Errorf("%s: no worker saw the job %s of %s", t.id, row.JID.String, row.Due)
+				p.errorf("%s: no worker saw the job %s of %s", t.id, row.JID.String, row.Due)
 			case w.args != t.args || !w.due.Equal(row.Due):
-				p.Errorf("%s: the job of %s had the args %s and was due %s, want %s", t.id, row.Due, w.args, w.due, t.args)
+				p.errorf("%s: the job of %s had the args %s and was due %s, want %s", t.id, row.Due, w.args, w.due, t.args)
 			default:
 				delays = append(delays, w.at.Sub(row.Due))
 			}
 		}
 	}
 	for jid, w := range begun {
-		p.Errorf("%s: the job %s belongs to no submitted tick", w.args.Task, jid)
+		p.errorf("%s: the job %s belongs to no submitted tick", w.args.Task, jid)
 	}
 	slices.Sort(delays)
 	p.Logf("%d submitted, %d of them replaced; jobs began %d ms after their tick in the median", n, replaced, delays[len(delays)/2].Milliseconds())
@@ -155,7 +170,7 @@ func (p *proof) checkTwice() {
 func (p *proof) checkOverlap() {
 	p.Helper()
 	for _, id := range p.overlaps {
-		p.Errorf("two unfinished jobs of a task that must not overlap: %s", id)
+		p.errorf("two unfinished jobs of a task that must not overlap: %s", id)
 	}
 	list := p.work.all()
 	slices.SortFunc(list, func(a, b work) int { return a.at.Compare(b.at) })
@@ -166,7 +181,7 @@ func (p *proof) checkOverlap() {
 	last := map[string]work{}
 	for _, w := range list {
 		if before, ok := last[w.args.Task]; ok && !allow[w.args.Task] && w.at.Before(before.done) {
-			p.Errorf("%s: a job began at %s, another had until %s", w.args.Task, w.at, before.done)
+			p.errorf("%s: a job began at %s, another had until %s", w.args.Task, w.at, before.done)
 		}
 		last[w.args.Task] = w
 	}

@@ -105,7 +105,7 @@ func (j *journal) all() []work {
 	return list
 }
 
-// unfinished is how many jobs a worker has begun and not ended, if it says so.
+// mistakes are the lines that were not understood.
 func (j *journal) mistakes() []string {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()

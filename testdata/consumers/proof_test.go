@@ -61,6 +61,7 @@ type proof struct {
 	begin    time.Time // from then on tasks are due, for the duration
 	tasks    []proofTask
 	overlaps []string // what watch saw
+	errors   map[string]int
 }
 
 type proofTask struct {
