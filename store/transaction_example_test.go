@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
-// A program that writes an invoice and submits the job that sends it, in one
-// transaction on its own connection. The README shows it.
+// A program that writes an invoice, submits the job that sends it, and schedules
+// reminders, in one transaction on its own connection. The README shows it.
 func Example_transaction() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -25,7 +27,7 @@ func Example_transaction() {
 	defer db.Close()
 	_, err = db.Migrator().Up(ctx)
 	must(err)
-	queue := jobqueue.NewQueue(db.Jobs())
+	queue, tasks := jobqueue.NewQueue(db.Jobs()), periodic.NewTasks(db.Tasks())
 
 	app, err := sql.Open("sqlite3", "file:"+file+"?_busy_timeout=5000&_txlock=immediate")
 	must(err)
@@ -40,6 +42,9 @@ func Example_transaction() {
 	must(err)
 	_, err = queue.In(tx).Submit(ctx, jobqueue.Job{Task: "send-invoice", Args: `{"invoice": "2026-001"}`})
 	must(err)
+	reminder := periodic.NewTask("remind-2026-001", "remind", "Mon 09:00 Europe/Berlin")
+	reminder.Args, reminder.Starts = `{"invoice": "2026-001"}`, time.Now().AddDate(0, 0, 30)
+	must(tasks.In(tx).Add(ctx, reminder))
 	must(tx.Commit())
 
 	jobs, err := queue.List(ctx, jobqueue.Filter{})
@@ -47,6 +52,13 @@ func Example_transaction() {
 	for _, job := range jobs {
 		fmt.Println(job.State, job.Task)
 	}
+	reminders, err := tasks.List(ctx, periodic.TaskFilter{Task: "remind"})
+	must(err)
+	for _, task := range reminders {
+		fmt.Println(task.ID, task.Timer)
+	}
 
-	// Output: waiting send-invoice
+	// Output:
+	// waiting send-invoice
+	// remind-2026-001 Mon 09:00 Europe/Berlin
 }
