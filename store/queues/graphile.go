@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -36,6 +37,15 @@ const graphileNameLength = 128
 
 func (GraphileWorker) sealed() {}
 
+// Validate implements [Kind].
+func (k GraphileWorker) Validate() error {
+	p := &service.Check{Config: "queues.GraphileWorker"}
+	checkIdentifier(p, "Schema", k.Schema)
+	checkName(p, "Queue", k.Queue, graphileNameLength)
+	checkAttempts(p, "MaxAttempts", k.MaxAttempts)
+	return p.Err()
+}
+
 // Open implements [Kind].
 func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema == "" {
@@ -44,16 +54,11 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if k.MaxAttempts == 0 {
 		k.MaxAttempts = DefaultGraphileMaxAttempts
 	}
-	if err := checkIdentifier("schema", k.Schema); err != nil {
-		return nil, fmt.Errorf("graphile-worker: %w", err)
+	if err := k.Validate(); err != nil {
+		return nil, err
 	}
-	switch {
-	case db.IsSQLite():
+	if db.IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
-	case utf8.RuneCountInString(k.Queue) > graphileNameLength:
-		return nil, fmt.Errorf("graphile-worker: queue: %q is longer than %d characters", k.Queue, graphileNameLength)
-	case k.MaxAttempts < 1 || k.MaxAttempts > 32767:
-		return nil, fmt.Errorf("graphile-worker: max_attempts: %d is not between 1 and 32767", k.MaxAttempts)
 	}
 	return newQueue(db, spec{kind: "graphile-worker", check: k.check, detect: k.detect, cancels: true}), nil
 }

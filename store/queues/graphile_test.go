@@ -127,11 +127,11 @@ func TestGraphileNeedsARoleOfTheOwner(t *testing.T) {
 func TestGraphileChecksItsFields(t *testing.T) {
 	f := graphileFixture(t)
 	for want, k := range map[string]queues.GraphileWorker{
-		"schema":       {Schema: `a"b`},
-		"queue":        {Queue: strings.Repeat("q", 129)},
-		"max_attempts": {MaxAttempts: 40000},
+		"Schema":      {Schema: `a"b`},
+		"Queue":       {Queue: strings.Repeat("q", 129)},
+		"MaxAttempts": {MaxAttempts: 40000},
 	} {
-		if _, err := k.Open(f.db); err == nil || !strings.Contains(err.Error(), "graphile-worker: "+want+":") {
+		if _, err := k.Open(f.db); err == nil || !strings.Contains(err.Error(), "queues.GraphileWorker."+want+" is ") {
 			t.Errorf("%+v: %v, want an error that names %s", k, err, want)
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // package. Its fields are checked when it is opened; an invalid one is an error that
 // names it.
 type Kind interface {
+	// Validate returns an error that names every field that is out of bounds. It
+	// needs no database.
+	Validate() error
 	// Open returns the queue of this kind in a database. It does not use the
 	// database yet. Programs call the method Queue of package store instead.
 	Open(db *sqldb.DB) (Queue, error)

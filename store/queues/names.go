@@ -2,21 +2,36 @@ package queues
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // identifier is what a name of a schema, a table or a queue's table may consist of.
 // PostgreSQL cuts names after 63 bytes.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 
-// checkIdentifier checks the value of a field that becomes an identifier; it may be
+// checkIdentifier notes a value that becomes an identifier and cannot; it may be
 // empty.
-func checkIdentifier(field, name string) error {
-	if name != "" && !identifier.MatchString(name) {
-		return fmt.Errorf("%s: %q is not a name: use a letter or _, then letters, digits, _ and -, up to 63 characters", field, name)
+func checkIdentifier(p *service.Check, field, name string) {
+	p.Field(name == "" || identifier.MatchString(name), field, fmt.Sprintf("%q", name),
+		"a name of up to 63 letters, digits, _ and - that begins with a letter or _")
+}
+
+// checkName notes a name that is too long.
+func checkName(p *service.Check, field, name string, most int) {
+	p.Field(utf8.ValidString(name) && !strings.ContainsRune(name, 0) && utf8.RuneCountInString(name) <= most,
+		field, fmt.Sprintf("%q", name), fmt.Sprintf("a name of up to %d characters", most))
+}
+
+// checkAttempts notes a number of attempts that a smallint does not hold.
+func checkAttempts(p *service.Check, field string, attempts int) {
+	if attempts != 0 {
+		service.Within(p, field, attempts, 1, math.MaxInt16)
 	}
-	return nil
 }
 
 // quote is an identifier with its quotes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -28,13 +29,20 @@ type PgBoss struct {
 
 func (PgBoss) sealed() {}
 
+// Validate implements [Kind].
+func (k PgBoss) Validate() error {
+	p := &service.Check{Config: "queues.PgBoss"}
+	checkIdentifier(p, "Schema", k.Schema)
+	return p.Err()
+}
+
 // Open implements [Kind].
 func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema == "" {
 		k.Schema = "pgboss"
 	}
-	if err := checkIdentifier("schema", k.Schema); err != nil {
-		return nil, fmt.Errorf("pg-boss: %w", err)
+	if err := k.Validate(); err != nil {
+		return nil, err
 	}
 	if db.IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")

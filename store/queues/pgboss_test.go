@@ -183,7 +183,7 @@ func TestPgBossNeedsRights(t *testing.T) {
 
 func TestPgBossChecksItsFields(t *testing.T) {
 	f := pgBossFixture(t)
-	if _, err := (queues.PgBoss{Schema: "a b"}).Open(f.db); err == nil || !strings.Contains(err.Error(), "pg-boss: schema:") {
+	if _, err := (queues.PgBoss{Schema: "a b"}).Open(f.db); err == nil || !strings.Contains(err.Error(), "queues.PgBoss.Schema is") {
 		t.Errorf("%v, want an error that names schema", err)
 	}
 	sqlite := newFixture(t, storetest.New(t, storetest.SQLite))

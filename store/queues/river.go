@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -45,23 +46,26 @@ type River struct {
 
 func (River) sealed() {}
 
+// Validate implements [Kind].
+func (k River) Validate() error {
+	p := &service.Check{Config: "queues.River"}
+	checkIdentifier(p, "Schema", k.Schema)
+	checkName(p, "Queue", k.Queue, riverNameLength)
+	checkAttempts(p, "MaxAttempts", k.MaxAttempts)
+	p.Field(0 <= k.Priority && k.Priority <= 4, "Priority", k.Priority, "1 to 4")
+	return p.Err()
+}
+
 // Open implements [Kind].
 func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.MaxAttempts == 0 {
 		k.MaxAttempts = DefaultRiverMaxAttempts
 	}
-	if err := checkIdentifier("schema", k.Schema); err != nil {
-		return nil, fmt.Errorf("river: %w", err)
+	if err := k.Validate(); err != nil {
+		return nil, err
 	}
-	switch {
-	case k.Schema != "" && db.IsSQLite():
-		return nil, fmt.Errorf("river: schema: %q: SQLite has no schemas; leave it empty", k.Schema)
-	case utf8.RuneCountInString(k.Queue) > riverNameLength:
-		return nil, fmt.Errorf("river: queue: %q is longer than %d characters", k.Queue, riverNameLength)
-	case k.MaxAttempts < 1 || k.MaxAttempts > 32767:
-		return nil, fmt.Errorf("river: max_attempts: %d is not between 1 and 32767", k.MaxAttempts)
-	case k.Priority < 0 || k.Priority > 4:
-		return nil, fmt.Errorf("river: priority: %d is not between 1 and 4, or 0 for that of the task", k.Priority)
+	if k.Schema != "" && db.IsSQLite() {
+		return nil, fmt.Errorf("river: the schema is %q, but SQLite has no schemas; leave it empty", k.Schema)
 	}
 	return newQueue(db, spec{kind: "river", check: k.check, detect: k.detect, cancels: true}), nil
 }
