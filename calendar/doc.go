@@ -25,6 +25,7 @@
 //	2026-12-24                  a date without a time is midnight
 //	12:00:00.5                  seconds may have fractions, down to the microsecond
 //	@1798761600                 seconds since 1970-01-01T00:00:00Z: once
+//	*-*-* 02:00 +01:00          a fixed offset from UTC instead of a zone; Z is UTC
 //	weekly Asia/Tokyo           minutely, hourly, daily, weekly, monthly, quarterly,
 //	                            semiannually, yearly
 //
@@ -75,6 +76,11 @@
 // A timer without a zone is in UTC. Zones have the names of the zone database, which is compiled
 // in; if the machine has one, that comes first, as everywhere in Go. Paths are refused, and so are
 // names that mean something else on every machine, such as Local.
+//
+// The zone of a calendar event may also be an offset from UTC of up to 18 hours: Z, +2, +02, +0200,
+// +02:00, +020000 or +02:00:00, and the same with a minus. Its normal form is +02:00, or UTC if it is
+// zero. Such a clock is never set forward or back. systemd knows no such zones; they are those of
+// calev, the library of Docspell.
 //
 // Where a clock is set forward or back, a timer neither loses nor repeats an elapse (RFC 5545,
 // section 3.3.5):

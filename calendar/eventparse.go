@@ -27,16 +27,23 @@ type eventParser struct{ *scanner }
 
 func newEventParser(t text) *eventParser { return &eventParser{newScanner(t)} }
 
-// zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter and
-// is not the only one.
+// zoneSuffix takes the zone off the end. The last word is a zone when it starts with a letter or a
+// sign, and is not the only one.
 func (s *eventParser) zoneSuffix(spec *eventSpec) (*elapse.Zone, error) {
 	space := strings.LastIndexByte(s.timer, ' ') // other white space separates nothing in an event
 	name := s.timer[space+1:]
-	if space <= 0 || name == "" || !isLetter(name[0]) {
+	offset := elapse.IsOffset(name)
+	if space <= 0 || name == "" || !offset && !isLetter(name[0]) {
 		return elapse.UTC, nil
 	}
 	s.end = space
-	z, err := s.zoneAt(space+1, name)
+	var z *elapse.Zone
+	var err error
+	if offset {
+		z, err = s.offsetZone(space+1, name)
+	} else {
+		z, err = s.zoneAt(space+1, name)
+	}
 	if err != nil {
 		return nil, err
 	}

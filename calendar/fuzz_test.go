@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzEvent(f *testing.F) {
-	for _, row := range readVectors(f, "systemd.tsv")[:300] {
+	for _, row := range append(readVectors(f, "calev.tsv"), readVectors(f, "systemd.tsv")[:300]...) {
 		f.Add(row.timer, row.base.Unix())
 	}
 	f.Fuzz(func(t *testing.T, timer string, unix int64) {

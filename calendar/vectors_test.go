@@ -62,7 +62,7 @@ var forgotten = map[string]string{
 }
 
 func TestVectors(t *testing.T) {
-	for _, name := range []string{"systemd.tsv", "systemd-more.tsv", "dst.tsv"} {
+	for _, name := range []string{"systemd.tsv", "systemd-more.tsv", "dst.tsv", "calev.tsv"} {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range readVectors(t, name) {
 				v.check(t)

@@ -28,6 +28,7 @@ func TestZoneNames(t *testing.T) {
 func TestLocation(t *testing.T) {
 	for timer, want := range map[string]string{
 		"daily": "UTC", "daily utc": "UTC", "daily Asia/Tokyo": "Asia/Tokyo", "TZ=Asia/Tokyo @daily": "Asia/Tokyo",
+		"daily Z": "UTC", "daily +0200": "+02:00",
 		"every 1 day Asia/Tokyo": "Asia/Tokyo", "every 1 day": "UTC",
 	} {
 		if got := Location(mustParse(t, timer)); got.String() != want {

@@ -43,6 +43,15 @@ func (t text) zoneAt(offset int, name string) (*elapse.Zone, error) {
 	return z, nil
 }
 
+// offsetZone returns the zone of an offset from UTC that stands at an offset of the timer.
+func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
+	z, err := elapse.ZoneOffset(word)
+	if err != nil {
+		return nil, t.failAt(offset, "%v", err)
+	}
+	return z, nil
+}
+
 // suggestZone is the end of a message about an unknown zone: the same name in the usual case, a
 // zone of that abbreviation, or a name that is not a zone at all.
 func suggestZone(name string) string {

@@ -38,6 +38,9 @@ func zoneWords(z *elapse.Zone) string {
 	if z == elapse.UTC {
 		return z.Name
 	}
+	if elapse.IsOffset(z.Name) {
+		return elapse.UTC.Name + z.Name
+	}
 	return z.Name + " time"
 }
 
