@@ -25,9 +25,8 @@ type aside struct {
 
 type asideTask struct {
 	version string // as first seen after the failure; empty: not yet
-	keep    bool   // see setAside
-	booked  bool
-	why     string
+	verdict verdict
+	why     string // the last error
 }
 
 func newAside(known []Sink) aside {
@@ -56,7 +55,7 @@ func (a *aside) apart() backend.Apart {
 func (a *aside) add(s setAside, now time.Time) (first bool) {
 	into := &a.refused
 	switch {
-	case s.booked:
+	case s.why == skipped:
 		into = &a.suspect
 	case s.fault == backend.FaultLock:
 		into = &a.locked
@@ -68,7 +67,7 @@ func (a *aside) add(s setAside, now time.Time) (first bool) {
 		}
 	}
 	into.Add(s.key, now)
-	fact.keep, fact.booked = s.keep, s.booked
+	fact.verdict = s.why
 	if s.err != nil {
 		fact.why = s.err.Error()
 	}

@@ -144,7 +144,7 @@ func (l *loop) report(d batchDone) {
 		if _, foreign := l.cfg.Submitters[sink]; foreign && t.Decision == Queued {
 			l.follower.soon(time.Now())
 		}
-		again := t.Decision != Submitted && l.aside.facts[keyOf(t.TaskID)].booked
+		again := t.Decision != Submitted && l.aside.facts[keyOf(t.TaskID)].verdict == skipped
 		l.observe(Event{Kind: EventTick, Task: d.done.plans[t.TaskID].Task, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(d.done.kept), Ticks: len(d.done.ticks), Took: time.Since(d.batch.begun)})

@@ -28,17 +28,28 @@ type batchDone struct {
 	done  outcome
 }
 
-// setAside is a task that fails alone.
+// setAside is a task that is left out of batches.
 type setAside struct {
 	key   string
 	doing string
 	err   error
 	fault backend.Fault
-	keep  bool // the row may not be to blame: its ticks stay undecided
-	// booked: its tick was skipped. The task is tried alone from now on, so that
-	// its next tick does not make a batch fail again.
-	booked bool
+	why   verdict
 }
+
+// verdict says why a task is left out of batches, and so what a retry does.
+type verdict int
+
+const (
+	// failsAlone: a retry skips the tick if the database still refuses the row.
+	failsAlone verdict = iota
+	// notToBlame: the cause may lie elsewhere, such as in the claim or in the queue.
+	// Retries leave the ticks undecided until one succeeds.
+	notToBlame
+	// skipped: its tick was skipped. The task is tried alone from now on, so that its
+	// next tick does not make a batch fail again.
+	skipped
+)
 
 // soon: a task whose job was refused, and which ticks again sooner than this, is
 // tried alone.

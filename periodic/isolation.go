@@ -45,19 +45,12 @@ func sinkOf(p *task.Plan) Sink {
 func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f findings) {
 	f.marks = []string{b.mark}
 	plans := b.plans
-	submit := func(ctx context.Context, part []task.Plan, _ bool) error {
-		done, err := c.submit(ctx, aloneWait, b.mark, part)
-		if err == nil {
-			f.done = append(f.done, batchDone{b, done})
-		}
-		return err
-	}
 	for later := (laterError{}); errors.As(cause, &later); {
 		plans = c.postpone(ctx, plans, later, &f)
 		if len(plans) == 0 {
 			return f
 		}
-		if cause = submit(ctx, plans, true); cause == nil {
+		if cause = c.submitPart(ctx, b, plans, &f); cause == nil {
 			return f
 		}
 	}
@@ -70,7 +63,7 @@ func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f f
 			if len(plans) == 0 {
 				return f
 			}
-			if cause = submit(ctx, plans, true); cause == nil {
+			if cause = c.submitPart(ctx, b, plans, &f); cause == nil {
 				return f
 			}
 		}
@@ -81,6 +74,15 @@ func (c committer) isolateSubmit(ctx context.Context, b batch, cause error) (f f
 	return f
 }
 
+// submitPart submits some plans of a batch and notes what was committed.
+func (c committer) submitPart(ctx context.Context, b batch, plans []task.Plan, f *findings) error {
+	done, err := c.submit(ctx, aloneWait, b.mark, plans)
+	if err == nil {
+		f.done = append(f.done, batchDone{b, done})
+	}
+	return err
+}
+
 // postpone sets tasks aside whose queue may take their jobs later, and returns the
 // plans of the others.
 func (c committer) postpone(ctx context.Context, plans []task.Plan, later laterError, f *findings) []task.Plan {
@@ -88,7 +90,7 @@ func (c committer) postpone(ctx context.Context, plans []task.Plan, later laterE
 		reason, postponed := later[p.Task.ID]
 		if postponed {
 			c.blame(ctx, keyOf(p.Task.ID), errors.New(reason))
-			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: errors.New(reason), keep: true})
+			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: errors.New(reason), why: notToBlame})
 		}
 		return postponed
 	})
@@ -114,19 +116,13 @@ func (c committer) search(ctx context.Context, b batch, plans []task.Plan, cause
 // searchPart searches a part of a batch. failed is true if the part is known to
 // have failed. A failure that may pass, such as a deadlock, is tried once more.
 func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, cause error, failed bool) (f findings) {
-	submit := func(ctx context.Context, part []task.Plan, _ bool) error {
-		done, err := c.submit(ctx, aloneWait, b.mark, part)
-		if err == nil {
-			f.done = append(f.done, batchDone{b, done})
-		}
-		return err
-	}
 	if !failed || c.fault(cause) == backend.FaultLock {
-		if cause = submit(ctx, plans, true); cause == nil {
+		if cause = c.submitPart(ctx, b, plans, &f); cause == nil {
 			return f
 		}
 	}
-	found := isolate.Bisect(ctx, plans, cause, isolate.Search[task.Plan]{Try: submit, Judge: c.cause})
+	try := func(ctx context.Context, part []task.Plan, _ bool) error { return c.submitPart(ctx, b, part, &f) }
+	found := isolate.Bisect(ctx, plans, cause, isolate.Search[task.Plan]{Try: try, Judge: c.cause})
 	for _, culprit := range found.Culprits {
 		c.failedAlone(ctx, b, culprit.Item, culprit.Err, &f)
 	}
@@ -134,7 +130,7 @@ func (c committer) searchPart(ctx context.Context, b batch, plans []task.Plan, c
 	case found.Err == nil || ctx.Err() != nil:
 	case c.isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow:
 		for _, p := range found.Left { // all alike: the rows need not be to blame
-			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: found.Err, fault: c.fault(found.Err), keep: true})
+			f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: found.Err, fault: c.fault(found.Err), why: notToBlame})
 		}
 	case len(f.done) == 0 && len(f.setAside) == 0:
 		f.err = fmt.Errorf("submit: %w", found.Err)
@@ -151,7 +147,7 @@ func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause 
 		if err == nil {
 			f.done = append(f.done, batchDone{b, done})
 			if p.NextRun.Sub(b.now) < soon {
-				f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), err: cause, booked: true})
+				f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), err: cause, why: skipped})
 			}
 			return
 		}

@@ -50,7 +50,7 @@ func (c committer) isolateClaim(ctx context.Context, claim backend.Claim, keys [
 	}
 	for _, culprit := range aside {
 		c.blame(ctx, culprit.Item, culprit.Err)
-		f.setAside = append(f.setAside, setAside{key: culprit.Item, doing: "claim", err: culprit.Err, fault: c.fault(culprit.Err), keep: true})
+		f.setAside = append(f.setAside, setAside{key: culprit.Item, doing: "claim", err: culprit.Err, fault: c.fault(culprit.Err), why: notToBlame})
 	}
 	if claimed == 0 && len(aside) == 0 {
 		f.err = cause
@@ -81,13 +81,13 @@ func (c committer) retryAlone(ctx context.Context, key string, task asideTask, c
 	b, err := c.claimAside(ctx, aloneWait, claim, task.why)
 	if err != nil {
 		f.marks = []string{claim.Mark}
-		f.setAside = []setAside{{key: key, doing: "claim", err: err, fault: c.fault(err), keep: true}}
+		f.setAside = []setAside{{key: key, doing: "claim", err: err, fault: c.fault(err), why: notToBlame}}
 		return f
 	}
 	f.released = []string{key}
 	if len(b.plans) == 0 { // it is not due, gone, or somebody else has it
-		if task.booked {
-			return findings{setAside: []setAside{{key: key, booked: true}}}
+		if task.verdict == skipped {
+			return findings{setAside: []setAside{{key: key, why: skipped}}}
 		}
 		return f
 	}
@@ -96,8 +96,8 @@ func (c committer) retryAlone(ctx context.Context, key string, task asideTask, c
 	case err == nil:
 		f.done = []batchDone{{b, done}}
 		return f
-	case task.keep:
-		f.setAside = []setAside{{key: key, doing: "submit", err: err, fault: c.fault(err), keep: true}}
+	case task.verdict == notToBlame:
+		f.setAside = []setAside{{key: key, doing: "submit", err: err, fault: c.fault(err), why: notToBlame}}
 	default:
 		c.failedAlone(ctx, b, b.plans[0], err, &f)
 	}

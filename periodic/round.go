@@ -219,7 +219,7 @@ func (l *loop) absorb(f findings) {
 	}
 	now := time.Now()
 	for _, s := range f.setAside {
-		if l.aside.add(s, now) && !s.booked {
+		if l.aside.add(s, now) && s.why != skipped {
 			l.observe(Event{Kind: EventAside, ID: idOf(s.key), Doing: s.doing, Err: s.err})
 		}
 	}
