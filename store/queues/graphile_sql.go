@@ -44,5 +44,8 @@ func (k GraphileWorker) postgres(fields []string) *shape {
 		cancel: own(`SELECT c.id AS ref FROM ` + qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.id = v.ref::bigint
 			WHERE j.locked_at IS NULL AND $2::timestamp IS NOT NULL AND ` + graphilePending + `)) AS c`),
+		// Jobs that are done are deleted. Those that fail for good stay, which no column
+		// alone tells.
+		ended: []endedTrigger{{schema: k.Schema, table: graphileJobs, ref: "OLD.id::text"}},
 	}
 }

@@ -70,6 +70,7 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *shape {
 			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
+		ended: []endedTrigger{{schema: k.Schema, table: "job", column: "state", final: "NOT IN " + pgBossUnfinished, ref: "OLD.name || '/' || OLD.id"}},
 	}
 	if notifies {
 		s.notify = own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)

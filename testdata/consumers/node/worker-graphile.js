@@ -1,8 +1,10 @@
 // A worker of Graphile Worker: `migrate` makes the tables, `work` works off the tasks in QUEUES.
 // GRAPHILE_SCHEMA, CONCURRENCY and POLL_MS change the schema, the concurrency and the poll interval.
+// A release behind the command, as in `migrate 0.15`, is used in place of the newest.
 import { EventEmitter } from "node:events";
-import { Logger, run, runMigrations } from "graphile-worker";
-import { databaseURL, main, number, queues, say, work } from "./worker.js";
+import { databaseURL, load, main, number, queues, say, work } from "./worker.js";
+
+const { Logger, run, runMigrations } = await load("graphile-worker");
 
 const quiet = () => (level, message) => {
   if (level === "error" || level === "warning") process.stderr.write(`${level}: ${message}\n`);
@@ -33,6 +35,7 @@ await main({
       events,
       noHandleSignals: true,
       concurrency: number("CONCURRENCY", 20),
+      maxPoolSize: number("CONCURRENCY", 20) + 5,
       pollInterval: number("POLL_MS", 5000),
       taskList: Object.fromEntries(queues.map(({ name }) => [name, perform])),
     });

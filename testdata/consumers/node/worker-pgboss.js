@@ -1,7 +1,9 @@
 // A worker of pg-boss: `migrate` makes the tables and the queues in QUEUES, `work` works them off.
-// PGBOSS_SCHEMA and CONCURRENCY change the schema and the jobs that run at a time per queue.
-import { PgBoss } from "pg-boss";
-import { databaseURL, main, number, queues, say, work } from "./worker.js";
+// PGBOSS_SCHEMA, CONCURRENCY and POLL_MS change the schema, the jobs that run at a time per queue, and the poll
+// interval. A release behind the command, as in `migrate 12.25`, is used in place of the newest.
+import { databaseURL, load, main, number, queues, say, work } from "./worker.js";
+
+const { PgBoss } = await load("pg-boss");
 
 function open() {
   const boss = new PgBoss({
@@ -33,9 +35,13 @@ await main({
   work: async () => {
     const boss = open();
     await boss.start();
+    const poll = number("POLL_MS", 5000) / 1000;
+    const options = { includeMetadata: true, pollingIntervalSeconds: poll, notifyPollingIntervalSeconds: poll };
     for (const { name } of queues) {
-      const options = { includeMetadata: true, localConcurrency: number("CONCURRENCY", 20), pollingIntervalSeconds: 5 };
-      await boss.work(name, options, perform);
+      for (let i = 0; i < number("CONCURRENCY", 20); i++) {
+        // A notification wakes a worker for one job. This makes it look for the next one.
+        const id = await boss.work(name, options, (jobs) => perform(jobs).finally(() => boss.notifyWorker(id)));
+      }
     }
     say("ready");
     return () => boss.stop({ graceful: true, timeout: 10_000 });

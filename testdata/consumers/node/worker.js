@@ -19,6 +19,11 @@ function required(name) {
   process.exit(2);
 }
 
+// load imports a package: the release that the command line names, else the newest.
+export async function load(name) {
+  return import(process.argv[3] ? `${name}-${process.argv[3]}` : name);
+}
+
 // say writes one event as a line of JSON.
 export function say(event, more = {}) {
   process.stdout.write(JSON.stringify({ event, ...more, at: new Date().toISOString() }) + "\n");
@@ -34,7 +39,7 @@ export async function work(args) {
 export async function main(commands) {
   const command = commands[process.argv[2]];
   if (!command) {
-    process.stderr.write(`usage: ${process.argv[1]} migrate|work\n`);
+    process.stderr.write(`usage: ${process.argv[1]} migrate|work [RELEASE]\n`);
     process.exit(2);
   }
   try {
