@@ -2,11 +2,16 @@ package queues_test
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -32,13 +37,7 @@ func newFixture(t testing.TB, d *storetest.Database, files ...string) *fixture {
 	if _, err := f.db.Migrator().Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		script, err := os.ReadFile("testdata/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Exec(string(script))
-	}
+	f.run(files...)
 	return f
 }
 
@@ -153,4 +152,117 @@ func (f *fixture) cancel(q queues.Queue, open ...queues.Open) (jids []string) {
 
 type canceller interface {
 	Cancel(ctx context.Context, tx jobqueue.DBTX, open []queues.Open, now time.Time) ([]string, error)
+}
+
+type prober interface {
+	Probe(ctx context.Context, tx jobqueue.DBTX) error
+}
+
+// script is a file of testdata.
+func (f *fixture) script(file string) string {
+	f.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return string(text)
+}
+
+// run runs files of testdata.
+func (f *fixture) run(files ...string) {
+	f.Helper()
+	for _, file := range files {
+		f.Exec(f.script(file))
+	}
+}
+
+// unusable checks that a queue says why it cannot be used, whatever is asked of it.
+func (f *fixture) unusable(q queues.Queue, want string) {
+	f.Helper()
+	one := queues.Open{TaskID: "t", JID: "j", Ref: "1"}
+	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
+		"Submit": func(ctx context.Context, tx jobqueue.DBTX) error {
+			_, err := q.Submit(ctx, tx, []jobqueue.Job{jobOf("t")})
+			return err
+		},
+		"Pending": func(ctx context.Context, tx jobqueue.DBTX) error {
+			_, err := q.Pending(ctx, tx, []queues.Open{one})
+			return err
+		},
+		"Probe": func(ctx context.Context, tx jobqueue.DBTX) error { return q.(prober).Probe(ctx, tx) },
+	} {
+		err := f.update(do)
+		if !errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), want) || errors.Is(err, sqldb.ErrNoSchema) || errors.Is(err, sqldb.ErrRefused) {
+			f.Errorf("%s: %v; want %s", what, err, want)
+		}
+	}
+	report, err := q.Inspect(f.Context())
+	if err != nil || len(report.Problems) == 0 || !strings.Contains(report.Problems[0].String(), want) || report.Problems[0].Warning {
+		f.Errorf("Inspect: %+v, %v; want %s", report, err, want)
+	}
+}
+
+// role makes a role without rights, which ends with the test.
+func (f *fixture) role() string {
+	f.Helper()
+	role := "nextrun_test_" + strings.ToLower(rand.Text())
+	f.Exec("CREATE ROLE " + role)
+	f.Cleanup(func() {
+		_, _ = f.SQL.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
+	})
+	return role
+}
+
+// as runs something in a transaction as a role.
+func (f *fixture) as(role string, fn func(ctx context.Context, tx jobqueue.DBTX)) {
+	f.Helper()
+	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) error {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL ROLE "+role); err != nil {
+			return err
+		}
+		fn(ctx, tx)
+		return nil
+	}); err != nil && !errors.Is(err, queues.ErrUnusable) {
+		f.Fatal(err)
+	}
+}
+
+// listen begins to listen on a channel of PostgreSQL, or of River on SQLite. What it
+// returns waits for n notifications and returns all that came.
+func (f *fixture) listen(channel string) func(n int) []string {
+	f.Helper()
+	if f.Kind == storetest.SQLite {
+		return func(int) (got []string) {
+			if err := f.SQL.Select(&got, "SELECT payload FROM river_notification WHERE topic = 'river_insert'"); err != nil {
+				f.Fatal(err)
+			}
+			return got
+		}
+	}
+	l := pq.NewListener(f.URL, time.Second, time.Second, nil)
+	f.Cleanup(func() { _ = l.Close() })
+	if err := l.Listen(channel); err != nil {
+		f.Fatal(err)
+	}
+	return func(n int) (got []string) {
+		for len(got) < n {
+			select {
+			case note := <-l.Notify:
+				got = append(got, note.Extra)
+			case <-time.After(storetest.Patience):
+				f.Fatalf("heard %q, want %d notifications", got, n)
+			}
+		}
+		if err := l.Ping(); err != nil { // whatever was sent together has come by now
+			f.Fatal(err)
+		}
+		for {
+			select {
+			case note := <-l.Notify:
+				got = append(got, note.Extra)
+			default:
+				return got
+			}
+		}
+	}
 }
