@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Cancel implements [backend.Canceller].
-func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []Open, now time.Time) ([]string, error) {
+func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []backend.Open, now time.Time) ([]string, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -20,7 +21,7 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []Open
 		if found.cancel.empty() {
 			return nil
 		}
-		return q.overOpen(ctx, tx, found, found.cancel, open, func(o Open, _ row) {
+		return q.overOpen(ctx, tx, found, found.cancel, open, func(o backend.Open, _ row) {
 			cancelled = append(cancelled, o.JID)
 		}, sqldb.Timestamp(now))
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
@@ -94,8 +95,8 @@ func (f *fixture) update(fn func(ctx context.Context, tx jobqueue.DBTX) error) e
 }
 
 // submit submits jobs in a transaction of their own.
-func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]queues.Submission, error) {
-	var done []queues.Submission
+func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]backend.Submission, error) {
+	var done []backend.Submission
 	err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		done, err = q.Submit(ctx, tx, jobs)
 		return err
@@ -105,7 +106,7 @@ func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]queues.Submiss
 
 // accept submits jobs, all of which the queue has to take, and returns them as open
 // ones.
-func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []queues.Open {
+func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []backend.Open {
 	f.Helper()
 	done, err := f.submit(q, jobs...)
 	if err != nil {
@@ -114,19 +115,19 @@ func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []queues.Open {
 	if len(done) != len(jobs) {
 		f.Fatalf("%d submissions of %d jobs", len(done), len(jobs))
 	}
-	open := make([]queues.Open, len(jobs))
+	open := make([]backend.Open, len(jobs))
 	for i, j := range jobs {
-		k := slices.IndexFunc(done, func(s queues.Submission) bool { return s.JID == j.JID })
+		k := slices.IndexFunc(done, func(s backend.Submission) bool { return s.JID == j.JID })
 		if k < 0 || done[k].Refused != "" || done[k].Ref == "" {
 			f.Fatalf("job of %s: %+v, want it accepted", j.Tracker, done[max(k, 0)])
 		}
-		open[i] = queues.Open{TaskID: j.Tracker, JID: j.JID, Ref: done[k].Ref, Due: j.Due, Submitted: j.Submitted}
+		open[i] = backend.Open{TaskID: j.Tracker, JID: j.JID, Ref: done[k].Ref, Due: j.Due, Submitted: j.Submitted}
 	}
 	return open
 }
 
 // pending returns those of the open jobs that are not final.
-func (f *fixture) pending(q queues.Queue, open ...queues.Open) []task.Pending {
+func (f *fixture) pending(q queues.Queue, open ...backend.Open) []task.Pending {
 	f.Helper()
 	var list []task.Pending
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
@@ -139,7 +140,7 @@ func (f *fixture) pending(q queues.Queue, open ...queues.Open) []task.Pending {
 }
 
 // cancel cancels open jobs and returns the ids of those that were.
-func (f *fixture) cancel(q queues.Queue, open ...queues.Open) (jids []string) {
+func (f *fixture) cancel(q queues.Queue, open ...backend.Open) (jids []string) {
 	f.Helper()
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		jids, err = q.(canceller).Cancel(ctx, tx, open, due.Add(time.Hour))
@@ -151,7 +152,7 @@ func (f *fixture) cancel(q queues.Queue, open ...queues.Open) (jids []string) {
 }
 
 type canceller interface {
-	Cancel(ctx context.Context, tx jobqueue.DBTX, open []queues.Open, now time.Time) ([]string, error)
+	Cancel(ctx context.Context, tx jobqueue.DBTX, open []backend.Open, now time.Time) ([]string, error)
 }
 
 type prober interface {
@@ -179,14 +180,14 @@ func (f *fixture) run(files ...string) {
 // unusable checks that a queue says why it cannot be used, whatever is asked of it.
 func (f *fixture) unusable(q queues.Queue, want string) {
 	f.Helper()
-	one := queues.Open{TaskID: "t", JID: "j", Ref: "1"}
+	one := backend.Open{TaskID: "t", JID: "j", Ref: "1"}
 	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
 		"Submit": func(ctx context.Context, tx jobqueue.DBTX) error {
 			_, err := q.Submit(ctx, tx, []jobqueue.Job{jobOf("t")})
 			return err
 		},
 		"Pending": func(ctx context.Context, tx jobqueue.DBTX) error {
-			_, err := q.Pending(ctx, tx, []queues.Open{one})
+			_, err := q.Pending(ctx, tx, []backend.Open{one})
 			return err
 		},
 		"Probe": func(ctx context.Context, tx jobqueue.DBTX) error { return q.(prober).Probe(ctx, tx) },
@@ -202,8 +203,8 @@ func (f *fixture) unusable(q queues.Queue, want string) {
 	}
 }
 
-// role makes a role without rights, which ends with the test.
-func (f *fixture) role() string {
+// bareRole makes a role without rights, which ends with the test.
+func (f *fixture) bareRole() string {
 	f.Helper()
 	role := "nextrun_test_" + strings.ToLower(rand.Text())
 	f.Exec("CREATE ROLE " + role)
@@ -227,9 +228,9 @@ func (f *fixture) as(role string, fn func(ctx context.Context, tx jobqueue.DBTX)
 	}
 }
 
-// listen begins to listen on a channel of PostgreSQL, or of River on SQLite. What it
+// hear begins to listen on a channel of PostgreSQL, or of River on SQLite. What it
 // returns waits for n notifications and returns all that came.
-func (f *fixture) listen(channel string) func(n int) []string {
+func (f *fixture) hear(channel string) func(n int) []string {
 	f.Helper()
 	if f.Kind == storetest.SQLite {
 		return func(int) (got []string) {
@@ -265,4 +266,12 @@ func (f *fixture) listen(channel string) func(n int) []string {
 			}
 		}
 	}
+}
+
+// join is an aggregate that puts texts together.
+func (f *fixture) join(column string) string {
+	if f.Kind == storetest.SQLite {
+		return "group_concat(" + column + ", ' ')"
+	}
+	return "string_agg(" + column + ", ' ')"
 }

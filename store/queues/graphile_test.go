@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -64,7 +65,7 @@ func TestGraphilePending(t *testing.T) {
 			t.Errorf("the job started at %s UTC, want 05:00", got)
 		}
 	}
-	if got := f.pending(q, queues.Open{TaskID: "t0", JID: open[0].JID, Ref: "mail/" + open[0].JID}); len(got) > 0 {
+	if got := f.pending(q, backend.Open{TaskID: "t0", JID: open[0].JID, Ref: "mail/" + open[0].JID}); len(got) > 0 {
 		t.Errorf("%v is pending, which is no job of Graphile Worker", got)
 	}
 }

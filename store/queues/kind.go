@@ -3,8 +3,7 @@ package queues
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -21,16 +20,10 @@ type Kind interface {
 	sealed()
 }
 
-// Submitter stands in for that of package backend until it takes these types.
-type Submitter interface {
-	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]Submission, error)
-	Pending(ctx context.Context, tx jobqueue.DBTX, open []Open) ([]task.Pending, error)
-}
-
 // Queue is an opened queue: a submitter of periodic tasks that can say how it finds
 // its tables.
 type Queue interface {
-	Submitter
+	backend.Submitter
 	Inspector
 	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
 	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -85,7 +86,7 @@ func TestPgBossPending(t *testing.T) {
 			t.Errorf("the job started at %s UTC, want 05:00", got)
 		}
 	}
-	if got := f.pending(q, queues.Open{TaskID: "t0", JID: open[0].JID, Ref: "17"}); len(got) > 0 {
+	if got := f.pending(q, backend.Open{TaskID: "t0", JID: open[0].JID, Ref: "17"}); len(got) > 0 {
 		t.Errorf("%v is pending, which is no job of pg-boss", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -54,7 +55,7 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 }
 
 // Pending implements [backend.Submitter].
-func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []Open) ([]task.Pending, error) {
+func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []backend.Open) ([]task.Pending, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []Open) (
 	var pending []task.Pending
 	err := q.with(ctx, tx, func(found *shape) error {
 		pending = nil
-		return q.overOpen(ctx, tx, found, found.pending, open, func(o Open, row row) {
+		return q.overOpen(ctx, tx, found, found.pending, open, func(o backend.Open, row row) {
 			p := task.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
 			if state := jobqueue.State(row.text("state")); state.Valid() {
 				p.State = state
@@ -75,10 +76,10 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []Open) (
 
 // overOpen runs a statement over open jobs and calls each with those whose
 // reference it returns.
-func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s statement, open []Open,
-	each func(Open, row), more ...any,
+func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s statement, open []backend.Open,
+	each func(backend.Open, row), more ...any,
 ) error {
-	parts := map[string][]Open{}
+	parts := map[string][]backend.Open{}
 	for _, o := range open {
 		if found.isRef != nil && !found.isRef(o.Ref) {
 			continue
@@ -93,7 +94,7 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s stat
 		parts[part] = append(parts[part], o)
 	}
 	for part, list := range parts {
-		byRef := make(map[string]Open, len(list))
+		byRef := make(map[string]backend.Open, len(list))
 		for _, o := range list {
 			byRef[o.Ref] = o
 		}

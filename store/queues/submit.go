@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -17,7 +18,7 @@ import (
 const searchBudget = time.Second
 
 // Submit implements [backend.Submitter].
-func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]Submission, error) {
+func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Submission, error) {
 	tx := q.db.In(outer, time.Time{})
 	found, err := q.shape(ctx, tx)
 	if err != nil {
@@ -49,7 +50,7 @@ type submit struct {
 	*queue
 	tx     *sqldb.Tx
 	shape  *shape
-	done   []Submission
+	done   []backend.Submission
 	queues map[string]bool // those that got jobs
 }
 
@@ -67,7 +68,7 @@ func (s *submit) sort(j jobqueue.Job) (part, reason string) {
 }
 
 func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
-	s.done = append(s.done, Submission{JID: j.JID, Refused: reason, Passing: passing})
+	s.done = append(s.done, backend.Submission{JID: j.JID, Refused: reason, Passing: passing})
 }
 
 // add adds the jobs of one part. If the database refuses the statement because of a
@@ -126,7 +127,7 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 	if err != nil {
 		return err
 	}
-	var done []Submission
+	var done []backend.Submission
 	err = saved(ctx, s.tx, func() error {
 		rows, err := query(ctx, s.tx, s.shape.insert, part, r)
 		if err != nil {
@@ -143,12 +144,12 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 }
 
 // accepted says what became of jobs of which the insert returned some rows.
-func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job, r sqldb.Records, rows result) ([]Submission, error) {
+func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job, r sqldb.Records, rows result) ([]backend.Submission, error) {
 	refs := make(map[string]string, len(jobs))
 	for _, row := range rows.list {
 		refs[row.text("jid")] = row.text("ref")
 	}
-	done := make([]Submission, 0, len(jobs))
+	done := make([]backend.Submission, 0, len(jobs))
 	absent := 0
 	for _, j := range jobs {
 		ref, ok := refs[j.JID]
@@ -160,10 +161,10 @@ func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job,
 		}
 		if !ok {
 			absent++
-			done = append(done, Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing})
+			done = append(done, backend.Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing})
 			continue
 		}
-		done = append(done, Submission{JID: j.JID, Ref: ref})
+		done = append(done, backend.Submission{JID: j.JID, Ref: ref})
 		if s.shape.queueOf != nil {
 			s.queues[s.shape.queueOf(j)] = true
 		}

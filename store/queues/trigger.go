@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -32,12 +33,18 @@ type endedTrigger struct {
 	final         string // SQL behind the column: the condition that its value is final
 }
 
+// sinkName is what the table periodic_task lets a sink be.
+var sinkName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+
 // longSink is how long a part of the name of a trigger may be.
 const longSink = 40
 
 // EndTrigger returns the trigger for the jobs of a sink.
 func (q *queue) EndTrigger(ctx context.Context, sink string) (EndTrigger, error) {
 	var made EndTrigger
+	if !sinkName.MatchString(sink) {
+		return made, fmt.Errorf("sink: %q is not a name: use a lower-case letter, then letters, digits, _ and -, up to 64 characters", sink)
+	}
 	err := q.db.Update(ctx, func(tx *sqldb.Tx) error {
 		found, err := q.shape(ctx, tx)
 		if err != nil {

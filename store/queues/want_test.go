@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
@@ -43,7 +44,7 @@ func wantSame(t *testing.T, got []string, want ...string) {
 }
 
 // wantRefused checks which jobs were refused for good, and parts of the reasons.
-func wantRefused(t *testing.T, done []queues.Submission, want map[string]string) {
+func wantRefused(t *testing.T, done []backend.Submission, want map[string]string) {
 	t.Helper()
 	refused := 0
 	for _, s := range done {
