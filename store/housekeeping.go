@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/schedule"
 )
 
 // HousekeepingTask is the task of the row nextrun-housekeeping, which comes
@@ -35,7 +34,7 @@ func (db *DB) Housekeeping() jobqueue.Handler {
 		if err := keep.validate(); err != nil {
 			return jobqueue.Permanent(err)
 		}
-		ticks, err1 := schedule.PruneTicks(ctx, db.db, age(keep.Ticks))
+		ticks, err1 := db.pruneTicks(ctx, keep.Ticks)
 		jobs, err2 := db.pruneJobs(ctx, keep.Jobs)
 		events, err3 := db.pruneEvents(ctx, keep.Events)
 		deleted := fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events)
@@ -76,6 +75,13 @@ func retryUnlessKept(err error, parts ...error) error {
 		}
 	}
 	return jobqueue.Permanent(err)
+}
+
+func (db *DB) pruneTicks(ctx context.Context, days int) (int, error) {
+	if days == 0 {
+		return 0, nil
+	}
+	return db.PruneTicks(ctx, age(days))
 }
 
 func (db *DB) pruneJobs(ctx context.Context, days int) (int, error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -22,8 +23,18 @@ type Config struct {
 	Handlers  map[string]Handler // section handlers, by task name
 	Relay     Relay              // section relay
 
+	// TickRetention is how long ticks are kept where no executor of nextrun deletes
+	// them: scheduler.tick_retention. 0: DefaultTickRetention.
+	TickRetention time.Duration
+
 	Notify map[periodic.Sink]*Notify // section queues: the key notify of queues that have it
 }
+
+// DefaultTickRetention is the default of scheduler.tick_retention.
+const DefaultTickRetention = 30 * 24 * time.Hour
+
+// KeepTicks is the TickRetention that keeps ticks for ever: 0 in the file.
+const KeepTicks time.Duration = -1
 
 // Handler runs the jobs of a task: a command or an HTTP call.
 type Handler struct {

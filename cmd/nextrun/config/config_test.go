@@ -31,7 +31,7 @@ func TestReadTakesEveryKey(t *testing.T) {
 	t.Parallel()
 	path := write(t, `
 database: {connect_timeout: 1s, statement_timeout: 2s, lock_timeout: 3s, idle_timeout: 4s, max_conns: 5, poll_only: true}
-scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, lock: {name: l, ttl: 22s, heartbeat: 1s}}
+scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, tick_retention: 0, lock: {name: l, ttl: 22s, heartbeat: 1s}}
 executor:
   pool_size: 11
   groups: [a, b]
@@ -70,6 +70,7 @@ handlers:
 			PollInterval: 15 * time.Second, RetryDelay: 16 * time.Second, RetryCap: 17 * time.Minute,
 			RetryLimit: jobqueue.Never, MaxInterrupts: 18, ShutdownGrace: -1,
 		},
+		TickRetention: KeepTicks,
 		Handlers: map[string]Handler{
 			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"time"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -12,7 +14,7 @@ import (
 func (r *reader) config(n *yaml.Node, c *Config) {
 	r.mapping(n, "", keys{
 		"database":  func(place string, v *yaml.Node) { r.database(place, v, &c.Database) },
-		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, &c.Scheduler) },
+		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, c) },
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
 		"relay":     func(place string, v *yaml.Node) { relayReader{r}.relay(place, v, &c.Relay) },
 		"handlers":  named(r, &c.Handlers, r.handler),
@@ -31,16 +33,33 @@ func (r *reader) database(place string, n *yaml.Node, o *store.Options) {
 	r.check(n, place, o)
 }
 
-func (r *reader) scheduler(place string, n *yaml.Node, c *periodic.Config) {
+func (r *reader) scheduler(place string, n *yaml.Node, all *Config) {
+	c := &all.Scheduler
 	r.mapping(n, place, keys{
-		"batch_size":    &c.BatchSize,
-		"lease":         &c.Lease,
-		"poll_interval": &c.PollInterval,
-		"retry_min":     &c.RetryMin,
-		"retry_max":     &c.RetryMax,
-		"lock":          func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
+		"batch_size":     &c.BatchSize,
+		"lease":          &c.Lease,
+		"poll_interval":  &c.PollInterval,
+		"retry_min":      &c.RetryMin,
+		"retry_max":      &c.RetryMax,
+		"tick_retention": func(place string, v *yaml.Node) { all.TickRetention = r.retention(place, v) },
+		"lock":           func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
 	})
 	r.check(n, place, c)
+}
+
+// minRetention is the least time for which ticks are kept: schedulers look at those
+// of the recent past.
+const minRetention = time.Hour
+
+func (r *reader) retention(place string, n *yaml.Node) time.Duration {
+	d, err := time.ParseDuration(resolve(n).Value)
+	switch {
+	case err == nil && d == 0:
+		return KeepTicks
+	case err != nil || d < minRetention:
+		r.problem(n, "%s must be a duration of at least 1h, such as 720h, or 0 to keep ticks for ever", place)
+	}
+	return d
 }
 
 func (r *reader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {

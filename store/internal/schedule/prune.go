@@ -14,12 +14,9 @@ import (
 const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
-// for a job are not old. It keeps all if age is 0. Ticks that cannot be deleted stay;
-// an [*isolate.KeptError] names them.
+// for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
+// names them.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
-	if age == 0 {
-		return 0, nil
-	}
 	p := tickPruner{db: db, age: age}
 	return isolate.Sweep[tickKeyRow]{
 		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },

@@ -25,7 +25,11 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if once {
 					return s.notify.While(c.Context(), func() error { return scheduler.RunOnce(c.Context()) })
 				}
-				return s.run(c.Context(), s.notify, scheduler)
+				besides, err := s.besides(c.Context())
+				if err != nil {
+					return err
+				}
+				return s.run(c.Context(), append(besides, scheduler)...)
 			})
 		},
 	}

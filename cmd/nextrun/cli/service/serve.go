@@ -23,6 +23,10 @@ the queue. A second signal ends the process immediately.`,
 				if err != nil {
 					return err
 				}
+				besides, err := s.besides(c.Context())
+				if err != nil {
+					return err
+				}
 				return s.withRelay(func(relays ...service) error {
 					if len(s.config.Handlers) == 0 {
 						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
@@ -31,7 +35,7 @@ the queue. A second signal ends the process immediately.`,
 					if err != nil {
 						return err
 					}
-					return s.run(c.Context(), append(relays, s.notify, scheduler, executor, s.unhandled(executor))...)
+					return s.run(c.Context(), append(relays, append(besides, scheduler, executor, s.unhandled(executor))...)...)
 				})
 			})
 		},

@@ -146,6 +146,18 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 	return periodic.New(s.db.Periodic(), c)
 }
 
+// besides are the services that a scheduler needs here, to start before it.
+func (s *services) besides(ctx context.Context) (list []service, err error) {
+	if s.notify.Any() {
+		list = append(list, s.notify)
+	}
+	pruning, err := s.pruning(ctx)
+	if pruning != nil {
+		list = append(list, pruning)
+	}
+	return list, err
+}
+
 func (s *services) executor() (*jobqueue.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log

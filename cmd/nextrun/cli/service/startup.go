@@ -22,6 +22,7 @@ const (
 	stageLock          = "lock"
 	stageScheduler     = "scheduler"
 	stageNotify        = "notifications of new jobs"
+	stagePruning       = "pruning of ticks"
 	stageExecutor      = "executor"
 	stageRelay         = "relay"
 	stageUnhandled     = "watch for jobs without a handler"
@@ -96,9 +97,6 @@ func (s *services) shutDown(ctx context.Context) error {
 func (s *services) run(ctx context.Context, list ...service) error {
 	ended := make(chan struct{}, len(list))
 	for _, one := range list {
-		if n, ok := one.(*ui.Notifiers); ok && !n.Any() {
-			continue // nobody is waiting to hear
-		}
 		if err := s.bringUp(ctx, stagesOf(one, ended)...); err != nil {
 			return ui.UnlessEnded(ctx, err)
 		}
@@ -152,6 +150,8 @@ func stagesOf(one service, ended chan<- struct{}) []stage {
 		own.name = stageExecutor
 	case *ui.Notifiers:
 		own.name = stageNotify
+	case *pruning:
+		own.name = stagePruning
 	case *unhandled:
 		own.name = stageUnhandled
 	default:

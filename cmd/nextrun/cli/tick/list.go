@@ -18,8 +18,8 @@ import (
 func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "tick",
-		Short: "Show what happened at each tick",
-	}, listCommand(env))
+		Short: "Show and delete records of what happened at each tick",
+	}, listCommand(env), pruneCommand(env))
 }
 
 func listCommand(env *ui.Env) *cobra.Command {
