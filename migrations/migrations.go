@@ -146,7 +146,15 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+VersionTable); err != nil {
 		return applied(results), fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
 	}
-	return applied(results), nil
+	done := applied(results)
+	schema, err := m.dropOwnSchema(ctx)
+	if schema != "" {
+		done = append(done, Applied{Name: "schema " + schema})
+	}
+	if err != nil {
+		return done, fmt.Errorf("migrate down: %w", err)
+	}
+	return done, nil
 }
 
 // Status lists the known migrations in order.

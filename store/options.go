@@ -17,8 +17,8 @@ const (
 
 // Options are the settings of [Open] and [New]. The zero value is good.
 type Options struct {
-	// Create makes a SQLite file that does not exist. Without it [Open] returns
-	// [ErrNoDatabase].
+	// Create makes a SQLite file, or the Schema, that does not exist. Without it
+	// [Open] returns [ErrNoDatabase] or [ErrNoSchema].
 	Create bool
 	// ConnectTimeout limits how long making a connection may take (PostgreSQL).
 	// 0: [DefaultConnectTimeout].
@@ -46,6 +46,13 @@ type Options struct {
 	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]
 	// polls only.
 	ListenURL string
+	// Schema holds all of nextrun's tables and functions (PostgreSQL), apart from
+	// those of other programs. It is the search_path of the connections that [Open]
+	// makes, followed by the URL's search_path, if it has one; the parameter schema
+	// of the URL does the same. With [New], and in transactions of the caller's, the
+	// program sets search_path, which is checked. Empty: the first schema of the
+	// connection's search_path that exists, as a rule public.
+	Schema string
 	// Clock is what transactions on SQLite take for now; PostgreSQL has a clock
 	// of its own. nil: time.Now. Tests set it.
 	Clock func() time.Time

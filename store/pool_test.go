@@ -75,6 +75,52 @@ func TestNewListensAtAURL(t *testing.T) {
 	<-ended
 }
 
+// In a schema of its own nextrun finds its tables in transactions whose search_path
+// begins with it, and touches no table of the same name elsewhere.
+func TestNewInASchema(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	options := store.Options{Schema: "nr", Create: true}
+	own, err := store.Open(t.Context(), d.URL, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, own)
+	if _, err := own.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Exec("CREATE TABLE periodic_task (LIKE nr.periodic_task INCLUDING ALL)")
+
+	if _, err := store.New(t.Context(), d.SQL.DB, options); err == nil || !strings.Contains(err.Error(), `search_path begin with "nr"`) {
+		t.Errorf("a pool with the schema public: %v", err)
+	}
+	tx, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := periodic.NewTasks(own.Tasks()).In(tx)
+	if err := tasks.Add(t.Context(), periodic.NewTask("a", "note", "daily")); err == nil || !strings.Contains(err.Error(), `SET LOCAL search_path`) {
+		t.Errorf("a transaction with the schema public: %v", err)
+	}
+	if _, err := tx.Exec("SET LOCAL search_path = nr, public"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tasks.Add(t.Context(), periodic.NewTask("a", "note", "daily")); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	d.Want("1", "SELECT count(*) FROM nr.periodic_task WHERE id = 'a'")
+	d.Want("0", "SELECT count(*) FROM public.periodic_task")
+
+	mark := "?"
+	if strings.Contains(d.URL, "?") {
+		mark = "&"
+	}
+	pooltest.Run(t, pool(t, "postgres", d.URL+mark+"search_path=nr"), options, nil)
+}
+
 // What would fail later is refused when the pool is handed over.
 func TestNewRefusesAPoolThatLacksSomething(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,8 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&env.Flags.DB, "db", "",
 		"`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
+	flags.StringVar(&env.Flags.Schema, "schema", "",
+		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")

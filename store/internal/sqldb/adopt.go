@@ -36,6 +36,9 @@ func Adopt(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
 		return nil, fmt.Errorf("use the program's database: %w", err)
 	}
 	db.words = db.dialect.words()
+	if err := db.findSchema(ctx); err != nil {
+		return nil, fmt.Errorf("use the program's database: %w", err)
+	}
 	return db, nil
 }
 
@@ -69,7 +72,7 @@ func (db *DB) adoptPostgres(name string) error {
 }
 
 func (db *DB) adoptSQLite(ctx context.Context, pool *sql.DB, version string) error {
-	if err := db.options.noListenURL(); err != nil {
+	if err := errors.Join(db.options.noListenURL(), db.options.noSchema()); err != nil {
 		return err
 	}
 	if olderVersion(version, oldestSQLite) {

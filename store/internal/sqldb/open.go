@@ -50,10 +50,18 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 		return nil, fmt.Errorf("open %s: %w", l.redacted(), l.scrub(err))
 	}
 	db.words = db.dialect.words()
-	if err := db.Ping(ctx); err != nil {
+	if err := db.reach(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", l.redacted(), l.scrub(err)), db.Close())
 	}
 	return db, nil
+}
+
+// reach makes a first connection, and finds the schema.
+func (db *DB) reach(ctx context.Context) error {
+	if err := db.Ping(ctx); err != nil {
+		return err
+	}
+	return db.findSchema(ctx)
 }
 
 // URL is the database's URL without its password.

@@ -26,6 +26,7 @@ type Options struct {
 	MaxConns         int
 	PollOnly         bool
 	ListenURL        string
+	Schema           string
 	Clock            func() time.Time
 }
 
@@ -50,7 +51,7 @@ func (o Options) Validate() error {
 	service.Within(p, "LockTimeout", o.LockTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "IdleTimeout", o.IdleTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "MaxConns", o.MaxConns, 1, 1000)
-	return p.Err()
+	return errors.Join(p.Err(), validSchema(o.Schema))
 }
 
 // noListenURL refuses what only PostgreSQL has.

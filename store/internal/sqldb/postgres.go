@@ -22,13 +22,17 @@ type postgres struct {
 }
 
 func (db *DB) openPostgres() error {
+	if err := db.settleSchema(); err != nil {
+		return err
+	}
 	dsn := db.location.dsn(db.options)
 	connector, err := pq.NewConnector(dsn)
 	if err != nil {
 		return err
 	}
-	// Migrations may take their time.
-	slow, err := pq.NewConnector(dsn)
+	// Migrations may take their time. They see no other schema, so that they never
+	// mistake a table there for nextrun's.
+	slow, err := pq.NewConnector(db.location.dsnOnly(db.options))
 	if err != nil {
 		return err
 	}
@@ -65,6 +69,19 @@ func (p *postgres) listenAt(listenURL string) error {
 	return nil
 }
 
+// dsnOnly is dsn without other schemas than that of the options.
+func (l location) dsnOnly(options Options) string {
+	u := *l.url
+	query := u.Query()
+	if options.Schema != "" {
+		query.Del("search_path")
+		query.Set("search_path", quoteSchema(options.Schema))
+	}
+	u.RawQuery = query.Encode()
+	options.Schema = ""
+	return location{url: &u}.dsn(options)
+}
+
 // dsn is the URL with the parameters that nextrun adds.
 func (l location) dsn(options Options) string {
 	u := *l.url
@@ -82,6 +99,14 @@ func (l location) dsn(options Options) string {
 	}
 	if !query.Has("application_name") && !query.Has("fallback_application_name") {
 		query.Set("fallback_application_name", "nextrun")
+	}
+	query.Del(schemaParameter)
+	if options.Schema != "" {
+		path := quoteSchema(options.Schema)
+		if others := query.Get("search_path"); others != "" {
+			path += ", " + others
+		}
+		query.Set("search_path", path)
 	}
 	u.RawQuery = query.Encode()
 	return u.String()

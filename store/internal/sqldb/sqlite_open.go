@@ -16,7 +16,7 @@ import (
 )
 
 func (db *DB) openSQLite() error {
-	if err := db.options.noListenURL(); err != nil {
+	if err := errors.Join(db.options.noListenURL(), db.options.noSchema()); err != nil {
 		return err
 	}
 	file := newSQLiteFile(db.location.sqlite, db.options.Create)

@@ -134,8 +134,13 @@ func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecon
 func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
 	now := db.options.Clock()
 	if query := db.words.now; query != "" {
-		if err := outer.QueryRowContext(ctx, query).Scan(&now); err != nil {
+		var schema string
+		if err := outer.QueryRowContext(ctx, query+", coalesce(current_schema(), '')").Scan(&now, &schema); err != nil {
 			return nil, db.classify(ctx, fmt.Errorf("ask for the time: %w", err))
+		}
+		if want := db.options.Schema; want != "" && schema != want {
+			return nil, fmt.Errorf("the transaction uses the schema %q, and nextrun's tables are in %s; let its search_path begin "+
+				"with that schema, for instance by SET LOCAL search_path", schema, quoteSchema(want))
 		}
 	}
 	return &Tx{tx: outer, db: db, now: normal(now)}, nil

@@ -62,7 +62,7 @@ func (s *services) configure(f *serviceFlags) error {
 		return err
 	}
 	s.config.Scheduler.Mode = mode
-	s.config.Database.Create = f.migrate
+	s.config.Database.Create, s.config.Database.Schema = f.migrate, s.env.Schema()
 	s.name, err = s.env.WorkerName(f.name)
 	return err
 }

@@ -21,6 +21,7 @@ type Env struct {
 // GlobalFlags are the flags that all commands know.
 type GlobalFlags struct {
 	DB        string
+	Schema    string
 	Config    string
 	LogFormat Choice
 	LogLevel  Choice

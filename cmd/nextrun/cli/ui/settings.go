@@ -16,6 +16,9 @@ const defaultDatabase = "sqlite:nextrun.db"
 // DatabaseURL is the database's URL, which may hold a password.
 func (env *Env) DatabaseURL() string { return env.Setting(env.Flags.DB, "NEXTRUN_DB", defaultDatabase) }
 
+// Schema is the schema of PostgreSQL that holds the tables; empty: the URL says it.
+func (env *Env) Schema() string { return env.Setting(env.Flags.Schema, "NEXTRUN_SCHEMA", "") }
+
 // Setting is the value of a flag, or else of a variable, or else a default.
 func (env *Env) Setting(flag, variable, value string) string {
 	if flag != "" {
@@ -61,6 +64,7 @@ func (env *Env) WithDatabase(ctx context.Context, fn func(*store.DB) error) erro
 
 // WithAnyDatabase runs fn with the database, whatever its schema.
 func (env *Env) WithAnyDatabase(ctx context.Context, options store.Options, fn func(*store.DB) error) (err error) {
+	options.Schema = env.Schema()
 	db, err := store.Open(ctx, env.DatabaseURL(), options)
 	if err != nil {
 		return err
