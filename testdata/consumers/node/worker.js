@@ -19,9 +19,10 @@ function required(name) {
   process.exit(2);
 }
 
-// load imports a package: the release that the command line names, else the newest.
+// load imports a package: the release that the command line or RELEASE names, else the newest.
 export async function load(name) {
-  return import(process.argv[3] ? `${name}-${process.argv[3]}` : name);
+  const release = process.argv[3] || process.env.RELEASE;
+  return import(release ? `${name}-${release}` : name);
 }
 
 // say writes one event as a line of JSON.

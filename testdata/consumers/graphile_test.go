@@ -1,0 +1,57 @@
+package consumers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// Graphile Worker deletes jobs that have ended.
+var graphile = queue{
+	sink: "workers", database: storetest.Postgres, config: "{type: graphile-worker}", schema: "graphile_worker",
+	program:    nodeWorker("worker-graphile.js"),
+	env:        []string{"QUEUES=proof"},
+	poll:       10 * time.Second,
+	unfinished: "SELECT payload->>'task' AS task FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL OR attempts < max_attempts",
+}
+
+func TestGraphileWorker(t *testing.T) {
+	t.Parallel()
+	prove(t, graphile)
+}
+
+// The oldest release whose tables nextrun knows.
+func TestGraphileWorkerOldest(t *testing.T) {
+	t.Parallel()
+	proveBurst(t, released(graphile, "0.16"))
+}
+
+func TestGraphileWorkerRefuses(t *testing.T) {
+	list := faults(graphile, func(f *fixture) { f.migrateQueue("0.15") }, func(f *fixture) { f.migrateQueue() })
+	problems := []string{"there is no table graphile_worker.migrations", "at migration 14; nextrun needs 18", "may not add jobs"}
+	for i := range list {
+		list[i].problem = problems[i]
+	}
+	list[2].mend = func(f *fixture) { f.Exec("GRANT " + f.One("SELECT quote_ident(current_user)") + " TO " + f.role) }
+	refuse(t, graphile, list)
+	t.Run("rows", func(t *testing.T) {
+		refuseRows(t, graphile, []badRow{
+			{"args that are not JSON", "proof", "{", "json"},
+			{"an identifier that is too long", strings.Repeat("k", 129), "{}", "128"},
+		})
+	})
+}
+
+// proveBurst lets the worker of a queue run many jobs that are due at once.
+func proveBurst(t *testing.T, q queue) {
+	t.Helper()
+	p := &proof{fixture: newFixture(t, q)}
+	p.startWorker()
+	p.startScheduler("scheduler")
+	p.burst()
+	p.none("jobs that are not final", "SELECT count(*) FROM ("+q.unfinished+") AS u")
+	p.stop("scheduler")
+	p.stop("worker")
+}
