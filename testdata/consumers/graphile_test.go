@@ -12,7 +12,7 @@ import (
 var graphile = queue{
 	sink: "workers", database: storetest.Postgres, config: "{type: graphile-worker}", schema: "graphile_worker",
 	program:    nodeWorker("worker-graphile.js"),
-	env:        []string{"QUEUES=proof"},
+	env:        []string{"QUEUES=proof", "CONCURRENCY=100"},
 	poll:       10 * time.Second,
 	unfinished: "SELECT payload->>'task' AS task FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL OR attempts < max_attempts",
 }

@@ -11,7 +11,7 @@ import (
 var pgBoss = queue{
 	sink: "boss", database: storetest.Postgres, config: "{type: pg-boss}", schema: "pgboss",
 	program:    nodeWorker("worker-pgboss.js"),
-	env:        []string{"QUEUES=proof,one=exclusive"},
+	env:        []string{"QUEUES=proof,one=exclusive", "CONCURRENCY=50"},
 	poll:       10 * time.Second,
 	unfinished: "SELECT data->>'task' AS task FROM pgboss.job WHERE state IN ('created', 'retry', 'active')",
 	cancelled:  "SELECT id FROM pgboss.job WHERE state = 'cancelled'",

@@ -35,7 +35,7 @@ await main({
       events,
       noHandleSignals: true,
       concurrency: number("CONCURRENCY", 20),
-      maxPoolSize: number("CONCURRENCY", 20) + 5,
+      maxPoolSize: Math.min(number("CONCURRENCY", 20), 25),
       pollInterval: number("POLL_MS", 5000),
       taskList: Object.fromEntries(queues.map(({ name }) => [name, perform])),
     });
