@@ -16,12 +16,13 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []back
 	}
 	tx := q.db.In(outer, now)
 	var cancelled []string
-	err := q.with(ctx, tx, func(found *shape) error {
+	err := q.with(ctx, tx, func(found *shape, justLooked bool) error {
 		cancelled = nil
-		if found.cancel.empty() {
-			return nil
+		parts, err := found.sortOpen(open, justLooked)
+		if err != nil || found.cancel.empty() {
+			return err
 		}
-		return q.overOpen(ctx, tx, found, found.cancel, open, func(o backend.Open, _ row) {
+		return q.overOpen(ctx, tx, found.cancel, parts, func(o backend.Open, _ row) {
 			cancelled = append(cancelled, o.JID)
 		}, sqldb.Timestamp(now))
 	})

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,12 +69,12 @@ func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (found *sha
 // with runs fn, which only adds to what it returns, inside a savepoint. If it fails
 // because the tables are not as they were found, it looks at them again: it tries
 // once more if the queue can be used, else the error says what it lacks.
-func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(*shape) error) error {
+func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(found *shape, justLooked bool) error) error {
 	found, err := q.shape(ctx, tx)
 	if err != nil {
 		return err
 	}
-	err = saved(ctx, tx, func() error { return fn(found) })
+	err = saved(ctx, tx, func() error { return fn(found, false) })
 	if err == nil || !q.worthLooking(err) {
 		return q.wrap(err)
 	}
@@ -81,7 +82,7 @@ func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(*shape) error) e
 }
 
 // again is with after fn has failed with an error that may come from changed tables.
-func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(*shape) error) error {
+func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(found *shape, justLooked bool) error) error {
 	q.known.forget()
 	found, err := q.shape(ctx, tx)
 	if errors.Is(err, ErrUnusable) {
@@ -90,7 +91,7 @@ func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(*s
 	if err != nil { // the first error tells more
 		return q.wrap(cause)
 	}
-	if err := saved(ctx, tx, func() error { return fn(found) }); err != nil {
+	if err := saved(ctx, tx, func() error { return fn(found, true) }); err != nil {
 		return q.wrap(err)
 	}
 	return nil
@@ -125,10 +126,36 @@ func (q *queue) Inspect(ctx context.Context) (Report, error) {
 			return err
 		}
 		q.known.set(found)
-		if err := q.Probe(ctx, tx.DBTX()); err != nil {
+		if err = q.Probe(ctx, tx.DBTX()); err == nil && q.spec.rehearse {
+			err = q.rehearse(ctx, tx, found)
+		}
+		if err != nil {
 			r.problem("", "%v", err)
 		}
 		return nil
 	})
 	return r, q.wrap(err)
+}
+
+// errTakeBack ends a rehearsal.
+var errTakeBack = errors.New("take it back")
+
+// rehearse runs the insert without a job, to see what it returns, and takes back
+// what it did.
+func (q *queue) rehearse(ctx context.Context, tx *sqldb.Tx, found *shape) error {
+	none, err := batch(q.db, found.columns, nil)
+	if err != nil {
+		return err
+	}
+	err = saved(ctx, tx, func() error {
+		rows, err := query(ctx, tx, found.insert, "", none)
+		if err == nil {
+			_, err = (&submit{queue: q, shape: found}).accepted(nil, rows)
+		}
+		return cmp.Or(err, errTakeBack)
+	})
+	if errors.Is(err, errTakeBack) {
+		return nil
+	}
+	return err
 }

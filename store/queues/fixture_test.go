@@ -275,3 +275,11 @@ func (f *fixture) join(column string) string {
 	}
 	return "string_agg(" + column + ", ' ')"
 }
+
+// text is a time of PostgreSQL, or a text of SQLite that looks like one, as text.
+func (f *fixture) text(column string) string {
+	if f.Kind == storetest.SQLite {
+		return "rtrim(" + column + ", '0')"
+	}
+	return column + "::text"
+}

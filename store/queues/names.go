@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // identifier is what a name of a schema, a table or a queue's table may consist of.
@@ -46,4 +48,18 @@ func qualified(schema, name string) string {
 		return quote(name)
 	}
 	return quote(schema) + "." + quote(name)
+}
+
+// checkPriority says why a job's priority cannot be mapped.
+func checkPriority(j jobqueue.Job) string {
+	if j.Priority < jobqueue.PriorityLow || j.Priority > jobqueue.PriorityHigh {
+		return fmt.Sprintf("priority is %d, and not between %d and %d", j.Priority, jobqueue.PriorityLow, jobqueue.PriorityHigh)
+	}
+	return ""
+}
+
+// isNumber reports whether a reference is a number of 64 bits.
+func isNumber(ref string) bool {
+	_, err := strconv.ParseInt(ref, 10, 64)
+	return err == nil
 }

@@ -2,6 +2,7 @@ package queues
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -61,9 +62,13 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []backend
 	}
 	tx := q.db.In(outer, time.Time{})
 	var pending []task.Pending
-	err := q.with(ctx, tx, func(found *shape) error {
+	err := q.with(ctx, tx, func(found *shape, justLooked bool) error {
 		pending = nil
-		return q.overOpen(ctx, tx, found, found.pending, open, func(o backend.Open, row row) {
+		parts, err := found.sortOpen(open, justLooked)
+		if err != nil {
+			return err
+		}
+		return q.overOpen(ctx, tx, found.pending, parts, func(o backend.Open, row row) {
 			p := task.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
 			if state := jobqueue.State(row.text("state")); state.Valid() {
 				p.State = state
@@ -74,45 +79,75 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []backend
 	return pending, err
 }
 
-// overOpen runs a statement over open jobs and calls each with those whose
-// reference it returns.
-func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, found *shape, s statement, open []backend.Open,
-	each func(backend.Open, row), more ...any,
-) error {
+// errUnknownPart means that the tables have to be looked at again.
+var errUnknownPart = errors.New("an open job is in a queue that did not exist when the tables were looked at")
+
+// sortOpen returns open jobs by the part that they are in, with their references
+// there. It leaves out those that cannot be in the queue. Unless the tables have just
+// been looked at, an unknown part may be a new one.
+func (s *shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]backend.Open, error) {
 	parts := map[string][]backend.Open{}
 	for _, o := range open {
-		if found.isRef != nil && !found.isRef(o.Ref) {
+		if s.isRef != nil && !s.isRef(o.Ref) {
 			continue
 		}
-		part, inPart := "", o.Ref
-		if found.refPart != nil {
-			if part, inPart = found.refPart(o.Ref); !identifier.MatchString(part) {
+		part := ""
+		if s.refPart != nil {
+			part, o.Ref = s.refPart(o.Ref)
+			if !s.parts[part] {
+				if !justLooked {
+					return nil, errUnknownPart
+				}
 				continue
 			}
 		}
-		o.Ref = inPart
 		parts[part] = append(parts[part], o)
 	}
+	return parts, nil
+}
+
+// overOpen runs a statement over open jobs and calls each with those whose
+// reference, or jid, it returns.
+func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s statement, parts map[string][]backend.Open,
+	each func(backend.Open, row), more ...any,
+) error {
 	for part, list := range parts {
-		byRef := make(map[string]backend.Open, len(list))
+		rows, err := q.readOpen(ctx, tx, s, part, list, more...)
+		if err != nil {
+			return err
+		}
+		byRef, byJID := make(map[string]backend.Open, len(list)), make(map[string]backend.Open, len(list))
 		for _, o := range list {
-			byRef[o.Ref] = o
-		}
-		fields := []sqldb.Field{sqldb.Text("ref"), sqldb.Text("jid")}
-		r, err := q.db.Records(1, fields, len(list), func(i int) []any { return []any{list[i].Ref, list[i].JID} })
-		if err != nil {
-			return err
-		}
-		rows, err := query(ctx, tx, s, part, r, more...)
-		if err != nil {
-			return err
+			byRef[o.Ref], byJID[o.JID] = o, o
 		}
 		for _, row := range rows.list {
-			if o, ok := byRef[row.text("ref")]; ok {
+			o, ok := byRef[row.text("ref")]
+			if row["ref"] == nil {
+				o, ok = byJID[row.text("jid")]
+			}
+			if ok {
 				delete(byRef, o.Ref)
+				delete(byJID, o.JID)
 				each(o, row)
 			}
 		}
 	}
 	return nil
+}
+
+// readOpen runs a statement over open jobs of one part.
+func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s statement, part string, open []backend.Open, more ...any) (result, error) {
+	r, err := q.db.Records(1, openFields, len(open), func(i int) []any {
+		o := open[i]
+		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}
+	})
+	if err != nil {
+		return result{}, err
+	}
+	return query(ctx, tx, s, part, r, more...)
+}
+
+// openFields are the columns of open jobs that statements read.
+var openFields = []sqldb.Field{
+	sqldb.Text("ref"), sqldb.Text("jid"), sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("submitted"),
 }

@@ -20,6 +20,8 @@ type spec struct {
 	detect func(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error)
 	// cancels reports whether shapes have a statement that cancels.
 	cancels bool
+	// rehearse lets Inspect run the insert without a job, and take it back.
+	rehearse bool
 }
 
 // shape is a queue as its tables are: the statements that fit them. In a statement,
@@ -29,19 +31,24 @@ type spec struct {
 // If one statement cannot serve all queues of a batch, such as because each is a
 // table of its own, set part: statements are run for each part then, with {part}
 // replaced by its name, which consists of what [identifier] allows.
+//
+// An insert may also return the columns refused, a reason, and passing.
 type shape struct {
 	columns []column // of the batch that insert reads
 	// insert adds the jobs of the batch. It returns the columns jid and ref of
-	// those that the queue has taken; ref is its own name for the job. If it
-	// returns no columns at all, it has taken all jobs, and their jid is the ref.
+	// those that the queue has taken; ref is its own name for the job, or else the
+	// jid. If it returns no columns at all, it has taken all jobs.
 	insert statement
+	// mapped, if there is one, reads a column ref with what insert returned, which
+	// need not return a jid then, and returns jid and ref.
+	mapped statement
 	// absent says why the queue has not taken a job that insert did not return.
 	// whyAbsent, if there is one, reads the same batch as insert and returns the
 	// columns jid, reason and, if the reason may pass, passing.
 	absent        string
 	absentPassing bool
 	whyAbsent     statement
-	// pending reads rows with the columns ref and jid, and returns the column ref of those
+	// pending reads rows with the columns ref, jid, task_id, due and submitted, and returns the column ref of those
 	// jobs that are not final. It may also return state, one of jobqueue's, and
 	// started, a time in UTC. It takes no locks.
 	pending statement
@@ -55,8 +62,11 @@ type shape struct {
 	// queueOf is the queue that notify gets for a job.
 	queueOf func(jobqueue.Job) string
 	// part is the part that a job belongs to, and refPart that of a reference; ref
-	// is what pending and cancel get and return in its place. Both may be nil.
+	// is what pending and cancel get and return in its place. Both may be nil. parts
+	// are those that exist, and noPart says that one does not.
 	part    func(jobqueue.Job) string
+	parts   map[string]bool
+	noPart  func(part string) string
 	refPart func(ref string) (part, inPart string)
 	// isRef reports whether a text has the form of a reference. Others, left from
 	// another kind of queue, are final. It may be nil.

@@ -11,8 +11,9 @@ import (
 // statement is a statement of a kind. What a user wrote follows behind, as it is: on
 // SQLite a $ in it is no placeholder.
 type statement struct {
-	text string
-	user string
+	text   string
+	user   string
+	before string // what the user wrote in front of it, and text replaces
 }
 
 // own is a statement of a kind itself.
@@ -21,12 +22,18 @@ func own(text string) statement { return statement{text: text} }
 func (s statement) empty() bool { return s.text == "" && s.user == "" }
 
 // explained is a statement that is only planned.
-func explained(s statement) statement { return statement{text: "EXPLAIN " + s.text, user: s.user} }
+func explained(s statement) statement {
+	return statement{text: "EXPLAIN " + s.text, user: s.user, before: s.before}
+}
+
+// rendered is the statement over records, up to what the user wrote.
+func (s statement) rendered(r sqldb.Records, part string) string {
+	return strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
+}
 
 // query runs a statement of a kind over records and reads all rows.
 func query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
-	text := strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
-	rows, err := tx.DBTX().QueryContext(ctx, tx.DB().Rebind(text)+s.user, append([]any{r.Param}, more...)...)
+	rows, err := tx.DBTX().QueryContext(ctx, tx.DB().Rebind(s.rendered(r, part))+s.user, append([]any{r.Param}, more...)...)
 	if err != nil {
 		return result{}, tx.DB().Classify(ctx, err)
 	}

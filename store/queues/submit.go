@@ -1,9 +1,11 @@
 package queues
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,10 @@ func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue
 	s := &submit{queue: q, tx: tx, shape: found, queues: map[string]bool{}}
 	parts := map[string][]jobqueue.Job{}
 	for _, j := range jobs {
-		part, reason := s.sort(j)
+		part, reason, err := s.sort(ctx, j)
+		if err != nil {
+			return nil, err
+		}
 		if reason != "" {
 			s.refuse(j, reason, false)
 			continue
@@ -52,19 +57,30 @@ type submit struct {
 	shape  *shape
 	done   []backend.Submission
 	queues map[string]bool // those that got jobs
+	looked bool            // for new parts
 }
 
-// sort returns the part that a job belongs to, or why the queue cannot take it.
-func (s *submit) sort(j jobqueue.Job) (part, reason string) {
+// sort returns the part that a job belongs to, or why the queue cannot take it. A
+// part that was made since the tables were looked at is found.
+func (s *submit) sort(ctx context.Context, j jobqueue.Job) (part, reason string, err error) {
 	if s.spec.check != nil {
 		reason = s.spec.check(j)
 	}
-	if reason == "" && s.shape.part != nil {
-		if part = s.shape.part(j); !identifier.MatchString(part) {
-			reason = fmt.Sprintf("%q cannot be the name of a queue", part)
+	if reason != "" || s.shape.part == nil {
+		return "", reason, nil
+	}
+	part = s.shape.part(j)
+	if !s.shape.parts[part] && !s.looked {
+		s.looked = true
+		s.known.forget()
+		if s.shape, err = s.queue.shape(ctx, s.tx); err != nil {
+			return "", "", err
 		}
 	}
-	return part, reason
+	if !s.shape.parts[part] {
+		reason = s.shape.noPart(part)
+	}
+	return part, reason, nil
 }
 
 func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
@@ -130,10 +146,15 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 	var done []backend.Submission
 	err = saved(ctx, s.tx, func() error {
 		rows, err := query(ctx, s.tx, s.shape.insert, part, r)
-		if err != nil {
-			return err
+		if err == nil && !s.shape.mapped.empty() {
+			rows, err = s.mapped(ctx, part, rows)
 		}
-		done, err = s.accepted(ctx, part, jobs, r, rows)
+		if err == nil {
+			done, err = s.accepted(jobs, rows)
+		}
+		if err == nil && !s.shape.whyAbsent.empty() && slices.ContainsFunc(done, isRefused) {
+			err = s.explain(ctx, part, r, done)
+		}
 		return err
 	})
 	if err != nil {
@@ -143,49 +164,63 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 	return nil
 }
 
-// accepted says what became of jobs of which the insert returned some rows.
-func (s *submit) accepted(ctx context.Context, part string, jobs []jobqueue.Job, r sqldb.Records, rows result) ([]backend.Submission, error) {
-	refs := make(map[string]string, len(jobs))
-	for _, row := range rows.list {
-		refs[row.text("jid")] = row.text("ref")
-	}
-	done := make([]backend.Submission, 0, len(jobs))
-	absent := 0
-	for _, j := range jobs {
-		ref, ok := refs[j.JID]
-		if len(rows.columns) == 0 {
-			ref, ok = j.JID, true
-		}
-		if ok && ref == "" {
-			ref = j.JID
-		}
-		if !ok {
-			absent++
-			done = append(done, backend.Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing})
-			continue
-		}
-		done = append(done, backend.Submission{JID: j.JID, Ref: ref})
-		if s.shape.queueOf != nil {
-			s.queues[s.shape.queueOf(j)] = true
-		}
-	}
-	if absent == 0 || s.shape.whyAbsent.empty() {
-		return done, nil
-	}
-	reasons, err := query(ctx, s.tx, s.shape.whyAbsent, part, r)
+func isRefused(d backend.Submission) bool { return d.Refused != "" }
+
+// mapped finds the jobs of the references that the insert returned.
+func (s *submit) mapped(ctx context.Context, part string, rows result) (result, error) {
+	r, err := s.db.Records(1, []sqldb.Field{sqldb.Text("ref")}, len(rows.list), func(i int) []any {
+		return []any{rows.list[i].text("ref")}
+	})
 	if err != nil {
-		return nil, err
+		return result{}, err
+	}
+	return query(ctx, s.tx, s.shape.mapped, part, r)
+}
+
+// accepted says what became of jobs for which the insert returned rows, or none.
+func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]backend.Submission, error) {
+	all := len(rows.columns) == 0
+	if !all && !slices.Contains(rows.columns, "jid") {
+		return nil, fmt.Errorf("%w: the insert returns the columns %s, and jid is not among them", ErrUnusable, strings.Join(rows.columns, ", "))
+	}
+	taken := make(map[string]row, len(jobs))
+	for _, row := range rows.list {
+		taken[row.text("jid")] = row
+	}
+	done := make([]backend.Submission, len(jobs))
+	for i, j := range jobs {
+		row, ok := taken[j.JID]
+		switch {
+		case !ok && !all:
+			done[i] = backend.Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing}
+		case row.text("refused") != "":
+			done[i] = backend.Submission{JID: j.JID, Refused: row.text("refused"), Passing: row.truth("passing")}
+		default:
+			done[i] = backend.Submission{JID: j.JID, Ref: cmp.Or(row.text("ref"), j.JID)}
+			if s.shape.queueOf != nil {
+				s.queues[s.shape.queueOf(j)] = true
+			}
+		}
+	}
+	return done, nil
+}
+
+// explain asks why jobs of a batch were not taken.
+func (s *submit) explain(ctx context.Context, part string, jobs sqldb.Records, done []backend.Submission) error {
+	reasons, err := query(ctx, s.tx, s.shape.whyAbsent, part, jobs)
+	if err != nil {
+		return err
 	}
 	why := make(map[string]row, len(reasons.list))
 	for _, row := range reasons.list {
 		why[row.text("jid")] = row
 	}
 	for i, d := range done {
-		if row, ok := why[d.JID]; ok && d.Refused != "" {
+		if row, ok := why[d.JID]; ok && isRefused(d) {
 			done[i].Refused, done[i].Passing = row.text("reason"), row.truth("passing")
 		}
 	}
-	return done, nil
+	return nil
 }
 
 // notify wakes the workers of the queues that got jobs.

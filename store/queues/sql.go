@@ -1,0 +1,159 @@
+package queues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// SQL is any queue in tables of the same database, by statements of yours. They
+// run in the scheduler's transaction, each once for a whole batch, and are refused
+// unless the database can plan them. The database does not check what they do.
+//
+// Each reads a relation that stands in front of it as a common table expression:
+//
+//	nextrun_batch (jid, task_id, due, task, group_, args, subject, submitter, submitted, priority, single)
+//	nextrun_open (ref, jid, task_id, due, submitted), in Cancel also now
+//	nextrun_queues (queue): the distinct group_ of the jobs added
+//
+// Times are UTC without zone, args are a text, priority is 0 to 10, 10 first, and single says that
+// the job must not overlap with another of its task.
+type SQL struct {
+	// Enqueue adds the jobs of nextrun_batch. It returns, in any order, the jid of each
+	// job added, and its ref, by which Pending and Cancel find it; without a column
+	// ref that is the jid. For jobs that it does not add it can return the columns
+	// refused, the reason, and passing, whether to try again later. A statement that
+	// returns no columns adds all jobs.
+	Enqueue string
+	// Pending returns the ref, or the jid, of those jobs of nextrun_open that are not
+	// final. It takes no locks. It can also return state (waiting, running or stuck) and
+	// started, a time in UTC.
+	Pending string
+	// Cancel cancels those jobs of nextrun_open that no worker has begun, and returns
+	// their ref or jid. Pass over locked rows. Empty: jobs are not cancelled, so that
+	// the policy replace waits like queue.
+	Cancel string
+	// Notify wakes the workers, such as SELECT pg_notify('jobs', queue) FROM
+	// nextrun_queues. Empty: they find the jobs by themselves.
+	Notify string
+}
+
+func (SQL) sealed() {}
+
+// Validate implements [Kind].
+func (k SQL) Validate() error {
+	p := &service.Check{Config: "queues.SQL"}
+	p.Field(reads(k.Enqueue, "nextrun_batch"), "Enqueue", fmt.Sprintf("%q", k.Enqueue), "a statement that adds the jobs of nextrun_batch")
+	p.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")
+	p.Field(k.Cancel == "" || reads(k.Cancel, "nextrun_open"), "Cancel", fmt.Sprintf("%q", k.Cancel),
+		"a statement that cancels jobs of nextrun_open, or nothing")
+	return p.Err()
+}
+
+func reads(statement, relation string) bool {
+	return strings.Contains(strings.ToLower(statement), relation)
+}
+
+// Open implements [Kind].
+func (k SQL) Open(db *sqldb.DB) (Queue, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	return newQueue(db, spec{kind: "sql", detect: k.detect, cancels: k.Cancel != "", rehearse: true}), nil
+}
+
+const (
+	sqlBatch = `nextrun_batch AS (SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
+		v.submitted, v.priority, v.single FROM {batch} AS v` + joinTask + `)`
+	sqlOpen      = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
+	sqlCancel    = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
+	sqlQueues    = `nextrun_queues AS (SELECT v.queue FROM {batch} AS v)`
+	sqlAbsent    = "the statement enqueue returned no row for this job; it can return jid and refused, the reason"
+	pgParamTime  = "$2::timestamp"
+	anyParamTime = "$2"
+)
+
+// shape is the same on both databases.
+func (k SQL) shape(sqlite bool) *shape {
+	now := pgParamTime
+	if sqlite {
+		now = anyParamTime
+	}
+	return &shape{
+		columns: []column{
+			columnJID, columnTracker, columnDue, columnTask, columnGroup, columnSubject, columnSubmitter, columnSubmitted,
+			columnPriority, columnSingle,
+		},
+		insert: users(sqlBatch, k.Enqueue), pending: users(sqlOpen, k.Pending),
+		cancel: users(strings.ReplaceAll(sqlCancel, "{now}", now), k.Cancel), notify: users(sqlQueues, k.Notify),
+		absent: sqlAbsent, queueOf: func(j jobqueue.Job) string { return j.Group },
+	}
+}
+
+// detect lets the database plan the statements, and runs pending without a job.
+func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+	found := k.shape(tx.DB().IsSQLite())
+	fields := make([]sqldb.Field, len(found.columns))
+	for i, c := range found.columns {
+		fields[i] = c.field
+	}
+	for _, s := range []struct {
+		name   string
+		s      statement
+		fields []sqldb.Field
+		more   []any
+	}{
+		{"enqueue", found.insert, fields, nil},
+		{"pending", found.pending, openFields, nil},
+		{"cancel", found.cancel, openFields, []any{sqldb.Timestamp(tx.Now())}},
+		{"notify", found.notify, []sqldb.Field{sqldb.Text("queue")}, nil},
+	} {
+		if s.s.empty() {
+			continue
+		}
+		none, err := tx.DB().Records(1, s.fields, 0, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.s.check(ctx, tx, none, s.name, r, s.more...); err != nil {
+			return nil, err
+		}
+	}
+	if r.err() != nil {
+		return nil, nil
+	}
+	r.Found = "statements that the database can run"
+	return found, nil
+}
+
+// check reports what the database says against a statement, and where.
+func (s statement) check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, name string, r *Report, more ...any) error {
+	var rows result
+	err := saved(ctx, tx, func() (err error) {
+		if _, err = query(ctx, tx, explained(s), "", none, more...); err == nil && name == "pending" {
+			rows, err = query(ctx, tx, s, "", none)
+		}
+		return err
+	})
+	switch {
+	case err == nil && name == "pending" && !slices.Contains(rows.columns, "ref") && !slices.Contains(rows.columns, "jid"):
+		r.problem("", "pending: it returns the columns %s; it must return ref or jid", strings.Join(rows.columns, ", "))
+		return nil
+	case err == nil:
+		return nil
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), ctx.Err() != nil:
+		return err
+	}
+	said := sqldb.Say(err)
+	if said.Message == "" {
+		return err
+	}
+	r.problem("", "%s: %s%s", name, s.place(explained(s), none, said), words(err))
+	return nil
+}
