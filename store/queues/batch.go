@@ -64,8 +64,12 @@ type origin struct {
 	JID  string `json:"jid"`
 }
 
+func originOf(j jobqueue.Job) origin {
+	return origin{j.Tracker, j.Due.UTC().Format(time.RFC3339Nano), j.JID}
+}
+
 func meta(j jobqueue.Job) string {
-	b, err := json.Marshal(map[string]origin{"nextrun": {j.Tracker, j.Due.UTC().Format(time.RFC3339Nano), j.JID}})
+	b, err := json.Marshal(map[string]origin{"nextrun": originOf(j)})
 	if err != nil {
 		return "{}" // it is made of texts only
 	}

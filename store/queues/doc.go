@@ -1,6 +1,6 @@
 // Package queues holds the kinds of job queues of other projects that periodic
 // tasks can feed, in a database that holds both: [River], [GraphileWorker],
-// [PgBoss], and [SQL] for any queue whose statements you write
+// [PgBoss], [PGMQ], and [SQL] for any queue whose statements you write
 // yourself. Give one of these values to the method Queue of package store:
 //
 //	river, err := db.Queue(queues.River{Queue: "default"})

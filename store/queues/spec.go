@@ -63,10 +63,11 @@ type shape struct {
 	queueOf func(jobqueue.Job) string
 	// part is the part that a job belongs to, and refPart that of a reference; ref
 	// is what pending and cancel get and return in its place. Both may be nil. parts
-	// are those that exist, and noPart says that one does not.
+	// are those that can be used, and noPart says why another cannot, and whether that
+	// may pass.
 	part    func(jobqueue.Job) string
 	parts   map[string]bool
-	noPart  func(part string) string
+	noPart  func(part string) (reason string, passing bool)
 	refPart func(ref string) (part, inPart string)
 	// isRef reports whether a text has the form of a reference. Others, left from
 	// another kind of queue, are final. It may be nil.

@@ -29,12 +29,12 @@ func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue
 	s := &submit{queue: q, tx: tx, shape: found, queues: map[string]bool{}}
 	parts := map[string][]jobqueue.Job{}
 	for _, j := range jobs {
-		part, reason, err := s.sort(ctx, j)
+		part, reason, passing, err := s.sort(ctx, j)
 		if err != nil {
 			return nil, err
 		}
 		if reason != "" {
-			s.refuse(j, reason, false)
+			s.refuse(j, reason, passing)
 			continue
 		}
 		parts[part] = append(parts[part], j)
@@ -62,25 +62,25 @@ type submit struct {
 
 // sort returns the part that a job belongs to, or why the queue cannot take it. A
 // part that was made since the tables were looked at is found.
-func (s *submit) sort(ctx context.Context, j jobqueue.Job) (part, reason string, err error) {
+func (s *submit) sort(ctx context.Context, j jobqueue.Job) (part, reason string, passing bool, err error) {
 	if s.spec.check != nil {
 		reason = s.spec.check(j)
 	}
 	if reason != "" || s.shape.part == nil {
-		return "", reason, nil
+		return "", reason, false, nil
 	}
 	part = s.shape.part(j)
 	if !s.shape.parts[part] && !s.looked {
 		s.looked = true
 		s.known.forget()
 		if s.shape, err = s.queue.shape(ctx, s.tx); err != nil {
-			return "", "", err
+			return "", "", false, err
 		}
 	}
 	if !s.shape.parts[part] {
-		reason = s.shape.noPart(part)
+		reason, passing = s.shape.noPart(part)
 	}
-	return part, reason, nil
+	return part, reason, passing, nil
 }
 
 func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {

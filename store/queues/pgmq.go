@@ -1,0 +1,161 @@
+package queues
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// PGMQ is a queue of https://github.com/pgmq/pgmq, 1.5 or newer, as an extension or
+// installed by its SQL file, in PostgreSQL. A task's args are the message. The headers
+// of a message tell the task's task and id, and its due. PGMQ has no priorities.
+//
+// A job is final once its message is archived or deleted. While a worker has read it and
+// its visibility timeout lasts, it is running.
+type PGMQ struct {
+	// Queue is PGMQ's queue for all tasks; empty: each task's group_. Letters count
+	// as small ones.
+	Queue string
+}
+
+func (PGMQ) sealed() {}
+
+// Validate implements [Kind].
+func (k PGMQ) Validate() error {
+	p := &service.Check{Config: "queues.PGMQ"}
+	checkIdentifier(p, "Queue", k.Queue)
+	return p.Err()
+}
+
+// Open implements [Kind].
+func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if db.IsSQLite() {
+		return nil, errors.New("pgmq: the database is SQLite; PGMQ has its tables in PostgreSQL")
+	}
+	return newQueue(db, spec{kind: "pgmq", detect: k.detect, cancels: true}), nil
+}
+
+// pgmqHeaders are the headers of the message of a job.
+func pgmqHeaders(j jobqueue.Job) string {
+	b, err := json.Marshal(map[string]any{"task": j.Task, "nextrun": originOf(j)})
+	if err != nil {
+		return "{}" // it is made of texts only
+	}
+	return string(b)
+}
+
+func (k PGMQ) part(j jobqueue.Job) string { return strings.ToLower(queueOf(k.Queue, j)) }
+
+// pgmqQueue is a queue of PGMQ and what this role may do with it.
+type pgmqQueue struct {
+	Name, Owner, Role string
+	May               bool
+}
+
+func (q pgmqQueue) grants() []string {
+	return []string{
+		fmt.Sprintf(`GRANT USAGE ON SCHEMA pgmq TO %s;`, q.Role),
+		fmt.Sprintf(`GRANT SELECT ON pgmq.meta TO %s;`, q.Role),
+		fmt.Sprintf(`GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.%s TO %s;`, quote("q_"+q.Name), q.Role),
+		fmt.Sprintf(`GRANT INSERT ON pgmq.%s TO %s;`, quote("a_"+q.Name), q.Role),
+	}
+}
+
+func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+	meta := relation{schema: "pgmq", name: "meta", rights: []string{"SELECT"}}
+	const remedy = "run: CREATE EXTENSION pgmq (https://github.com/pgmq/pgmq)"
+	if ok, err := meta.look(ctx, tx, r, remedy); err != nil || !ok {
+		return nil, err
+	}
+	var current bool
+	if err := tx.First(ctx, &current, `SELECT to_regprocedure('pgmq.send_batch(text, jsonb[], jsonb[])') IS NOT NULL`); err != nil {
+		return nil, err
+	}
+	var version string
+	err := tx.First(ctx, &version, `SELECT coalesce((SELECT 'extension ' || extversion FROM pg_extension WHERE extname = 'pgmq'), 'installed by SQL')`)
+	if err != nil {
+		return nil, err
+	}
+	r.Found = version
+	if !current {
+		r.problem("run: ALTER EXTENSION pgmq UPDATE", "PGMQ is too old (%s): it has no function send_batch with headers; nextrun needs 1.5 or newer", version)
+		return nil, nil
+	}
+	return k.queues(ctx, tx, r)
+}
+
+// queues looks at the queues that jobs can go to.
+func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+	var list []pgmqQueue
+	err := tx.Select(ctx, &list, `SELECT lower(m.queue_name) AS name, pg_get_userbyid(q.relowner) AS owner, quote_ident(current_user) AS role,
+			has_table_privilege(q.oid, 'SELECT') AND has_table_privilege(q.oid, 'INSERT') AND has_table_privilege(q.oid, 'UPDATE')
+				AND has_table_privilege(q.oid, 'DELETE') AND has_table_privilege(a.oid, 'INSERT') AS may
+		FROM pgmq.meta AS m JOIN pg_namespace AS n ON n.nspname = 'pgmq'
+		JOIN pg_class AS q ON q.relnamespace = n.oid AND q.relname = lower('q_' || m.queue_name)
+		JOIN pg_class AS a ON a.relnamespace = n.oid AND a.relname = lower('a_' || m.queue_name)
+		ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	parts, forbidden := map[string]bool{}, map[string]string{}
+	s := k.shape(parts, forbidden)
+	for _, q := range list {
+		if k.Queue != "" && q.Name != strings.ToLower(k.Queue) || !identifier.MatchString(q.Name) {
+			continue
+		}
+		for _, g := range q.grants() {
+			r.grant(g)
+		}
+		if !q.May {
+			forbidden[q.Name] = fmt.Sprintf("role %s lacks rights on the queue %s of PGMQ: as %s run: %s", q.Role, q.Name, q.Owner, strings.Join(q.grants(), " "))
+			r.warn("", "%s", forbidden[q.Name])
+			continue
+		}
+		parts[q.Name] = true
+		s.ended = append(s.ended, endedTrigger{schema: "pgmq", table: "q_" + q.Name, ref: literal(q.Name+"/") + " || OLD.msg_id"})
+	}
+	if k.Queue != "" && !parts[strings.ToLower(k.Queue)] {
+		r.Problems = nil
+		reason, _ := s.noPart(strings.ToLower(k.Queue))
+		r.problem("", "%s", reason)
+		return nil, nil
+	}
+	return s, nil
+}
+
+// shape makes the statements. Only the headers tell which message is for which job:
+// PGMQ does not promise the order of the numbers that it returns.
+func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *shape {
+	const table = `pgmq."q_{part}"`
+	return &shape{
+		columns: []column{columnJID, columnTracker, text("headers", pgmqHeaders)},
+		part:    k.part, parts: parts,
+		noPart: func(part string) (string, bool) {
+			if reason, ok := forbidden[part]; ok {
+				return reason, true
+			}
+			return fmt.Sprintf("PGMQ has no queue %q: run SELECT pgmq.create(...), or set group_ to the name of a queue", part), false
+		},
+		refPart: func(ref string) (string, string) { part, id, _ := strings.Cut(ref, "/"); return part, id },
+		isRef:   func(ref string) bool { _, id, ok := strings.Cut(ref, "/"); return ok && isNumber(id) },
+		insert: own(`SELECT s AS ref FROM (SELECT array_agg(t.args::jsonb ORDER BY v.jid) AS args, array_agg(v.headers::jsonb ORDER BY v.jid) AS headers
+				FROM {batch} AS v` + joinTask + `) AS b, pgmq.send_batch('{part}', b.args, b.headers) AS s`),
+		mapped: own(`SELECT q.headers->'nextrun'->>'jid' AS jid, '{part}/' || q.msg_id AS ref
+			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint`),
+		absent: "PGMQ did not take the message; check whether a trigger that you added to its table forbids it",
+		pending: own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
+			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint`),
+		cancel: own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id
+			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint
+			WHERE q.read_ct = 0 AND $2::timestamp IS NOT NULL FOR UPDATE OF q SKIP LOCKED)) AS a`),
+	}
+}
