@@ -2,7 +2,6 @@ package periodic
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -115,24 +114,15 @@ func (l *loop) followOpen(ctx context.Context) {
 	l.follower.looked(found, now, l.cfg.PollInterval)
 }
 
-// findStray sets the problem of tasks that wait because this scheduler does not know
-// their sink, or because that cannot be used, and that no other scheduler has taken.
+// findStray sets the problem of tasks whose sink this scheduler does not know, and
+// that no other scheduler has taken.
 func (l *loop) findStray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.aside.usable(), l.strayProblem)
+	stray, err := l.store.Stray(ctx, l.aside.known, noQueue)
 	if err != nil {
-		l.fail("look for tasks whose sink cannot be used", err)
+		l.fail("look for tasks whose sink is not known", err)
 		return
 	}
 	for _, t := range stray {
-		if l.aside.broken[t.Sink] == nil { // else the sink is reported, once
-			l.observe(Event{Kind: EventProblem, Task: &t, Problem: noQueue(t.Sink)})
-		}
+		l.observe(Event{Kind: EventProblem, Task: &t, Problem: noQueue(t.Sink)})
 	}
-}
-
-func (l *loop) strayProblem(sink Sink) string {
-	if err := l.aside.broken[sink]; err != nil {
-		return fmt.Sprintf("the ticks wait: %v", err)
-	}
-	return noQueue(sink)
 }

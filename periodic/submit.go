@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -223,7 +222,7 @@ func (o *outcome) refuse(ctx context.Context, tx backend.Tx, reasons map[string]
 			if plan.Task.Queues() {
 				tick.Decision, tick.Reason = Queued, task.WaitReason(&p, tx.Now())
 			}
-		} else if plan.Problem == "" || strings.HasPrefix(plan.Problem, task.WarningPrefix) {
+		} else if plan.Problem == "" {
 			plan.Problem = reason
 			if err := tx.SetProblem(ctx, keyOf(tick.TaskID), reason); err != nil {
 				return err

@@ -57,7 +57,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/kafka", "store", "store/queues",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "store", "store/queues",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

@@ -56,6 +56,7 @@ type finding struct {
 // report is what `nextrun check` finds.
 type report struct {
 	env      *ui.Env
+	docspell bool // the database is Docspell's
 	findings []finding
 }
 

@@ -107,3 +107,22 @@ func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
 		}
 	})
 }
+
+// On Docspell's database, check names what Docspell cannot read or run.
+func TestCheckNamesWhatDocspellCannotRead(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "b/ü", "--task", "backup", "--timer", "daily")
+		s.Must(t, "task", "add", "good", "--task", "empty-trash", "--timer", "*-*-* 02:00:00 +01:00")
+		if out := s.Must(t, "check"); strings.Contains(out, "Docspell cannot") {
+			t.Errorf("without Docspell check says:\n%s", out)
+		}
+		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254))`)
+		out := s.Must(t, "check")
+		clitest.WantLines(t, out, `warning task b/ü Docspell cannot read id "b/ü"`, `warning task b/ü Docspell cannot read the timer "daily"`,
+			`warning task b/ü Docspell 0.43 has no task "backup"`)
+		if strings.Contains(out, "task good") {
+			t.Errorf("check warns of a good task:\n%s", out)
+		}
+	})
+}

@@ -64,8 +64,12 @@ func olderVersion(a, b string) bool {
 	return slices.Compare(numbers(a), numbers(b)) < 0
 }
 
-// checkDocspell warns if Docspell writes into this database in another zone.
-func (r *report) checkDocspell(ctx context.Context, db *store.DB) error {
+// checkDocspell finds out whether this database is Docspell's, and warns if Docspell
+// writes into it in another zone.
+func (r *report) checkDocspell(ctx context.Context, db *store.DB) (err error) {
+	if r.docspell, err = db.IsDocspell(ctx); err != nil {
+		return err
+	}
 	offset, err := db.DocspellOffset(ctx)
 	if err == nil && offset != 0 {
 		r.add(levelWarning, "docspell", "its executors write times that are %s off from UTC, which nextrun reads them as; "+

@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
@@ -49,6 +50,11 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	}
 	if level, text := problemLevel(t.Problem); text != "" {
 		r.add(level, about, "%s", text)
+	}
+	if r.docspell {
+		for _, text := range docspell.Warnings(t, r.env.Now()) {
+			r.add(levelWarning, about, "%s", text)
+		}
 	}
 	if !t.Enabled {
 		return

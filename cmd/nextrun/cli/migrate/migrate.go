@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +50,11 @@ before stay, without the columns that nextrun added.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
 				if !yes {
-					return ui.Usagef("this removes nextrun's tables in %s with all tasks and jobs in them; "+
-						"if that is what you want, add --yes", db.URL())
+					text, err := removes(c.Context(), db.Migrator())
+					if err != nil {
+						return err
+					}
+					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
 				}
 				done, err := db.Migrator().Down(c.Context())
 				return printMigrations(env, "removed", done, err)
@@ -59,6 +63,16 @@ before stay, without the columns that nextrun added.`,
 	}
 	command.Flags().BoolVar(&yes, "yes", false, "confirm")
 	return command
+}
+
+// removes says what `migrate down` removes, and what it keeps.
+func removes(ctx context.Context, m *migrations.Migrator) (string, error) {
+	kept, err := m.Keeps(ctx)
+	if err != nil || len(kept) == 0 {
+		return "nextrun's tables with all tasks, jobs, ticks and events in them", err
+	}
+	return fmt.Sprintf("what nextrun added: its own tables with all rows in them, and its columns, indexes and triggers in other tables. "+
+		"It keeps the tables that were there before (%s) and their rows, also those that nextrun inserted", strings.Join(kept, ", ")), nil
 }
 
 func statusCommand(env *ui.Env) *cobra.Command {

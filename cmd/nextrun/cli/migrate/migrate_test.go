@@ -1,11 +1,13 @@
 package migrate_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestMigrate(t *testing.T) {
@@ -19,7 +21,7 @@ func TestMigrate(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "1 00001_job.sql yes")
 
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
-		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks and jobs", "--yes")
+		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks, jobs", "--yes")
 		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
 			t.Error("migrate down without --yes has removed the task")
 		}
@@ -104,4 +106,27 @@ func TestFailedMigrationDoesNotSayThatThereIsNothingToDo(t *testing.T) {
 			t.Errorf("it says %q", r.Stdout)
 		}
 	})
+}
+
+// On Docspell's database `migrate down` says that Docspell's rows stay, and leaves
+// nothing of nextrun behind.
+func TestMigrateDownOnDocspell(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("../../../../testdata/docspell/postgres.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := storetest.New(t, storetest.Postgres)
+	d.Exec(string(schema))
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL}}
+	comments := `SELECT count(*) FROM pg_description WHERE objoid IN ('periodic_task'::regclass, 'job'::regclass)`
+	s.Must(t, "migrate", "up")
+	r := s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "It keeps the tables that were there before (job, jobgroupuse, joblog, periodic_task) and their rows", "--yes")
+	if strings.Contains(r.Stderr, "with all tasks") {
+		t.Errorf("it says that tasks will be gone, which stay:\n%s", r.Stderr)
+	}
+	rows := d.One("SELECT count(*) FROM periodic_task")
+	s.Must(t, "migrate", "down", "--yes")
+	d.Want(0, comments)
+	d.Want(rows, "SELECT count(*) FROM periodic_task")
 }
