@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // EventKind says what happened in an [Executor].
@@ -46,6 +48,9 @@ func (e *Executor) emit(event Event) {
 
 // logEvent makes a log line of an event: constant messages, data in fields.
 func logEvent(logger logrus.FieldLogger, event Event) {
+	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {
+		return
+	}
 	fields := logrus.Fields{}
 	if event.Job.JID != "" {
 		fields["jid"] = event.Job.JID

@@ -46,6 +46,9 @@ const VersionTable = "nextrun_migration"
 // lockID is the key of the advisory lock under which PostgreSQL migrates.
 const lockID int64 = 0x6e65787472756e // "nextrun"
 
+// maxDeadlocks is how often Up begins again because of a deadlock.
+const maxDeadlocks = 10
+
 // ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
@@ -108,26 +111,36 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 
 // apply applies the migrations that the database lacks.
 func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
-	for {
+	var done []Applied
+	for deadlocks := 0; ; {
 		before, p, err := m.open(ctx)
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		if before == 0 {
 			if err := m.compare(ctx); err != nil {
 				if after, verr := m.Version(ctx); verr == nil && after > 0 {
 					continue // another process migrated while we compared
 				}
-				return nil, err
+				return done, err
 			}
 		}
 		results, err := p.Up(ctx)
 		if err == nil {
-			return applied(results), nil
+			return append(done, applied(results)...), nil
+		}
+		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
+			done = append(done, applied(partial.Applied)...)
+		}
+		// A running scheduler may lock the tables in another order. Nothing of that
+		// migration was committed.
+		if sqlState(err) == "40P01" && deadlocks < maxDeadlocks {
+			deadlocks++
+			continue
 		}
 		after, verr := m.Version(ctx)
 		if verr != nil || after == before {
-			return applied(results), fmt.Errorf("migrate up: %w", err)
+			return done, fmt.Errorf("migrate up: %w", err)
 		}
 		// Another process won the race for a migration: go on from there.
 	}

@@ -55,15 +55,23 @@ func (m *Migrator) dropOwnSchema(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("look for the schema: %w", err)
 	}
 	_, err = m.db.ExecContext(ctx, "DROP SCHEMA "+name)
-	var state interface {
-		error
-		SQLState() string
-	}
-	if errors.As(err, &state) && state.SQLState() == "2BP01" { // somebody else has something in it
+	if sqlState(err) == "2BP01" { // somebody else has something in it
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("drop the schema %s: %w", name, err)
 	}
 	return name, nil
+}
+
+// sqlState is the code of an error that PostgreSQL has sent, whatever the driver.
+func sqlState(err error) string {
+	var sent interface {
+		error
+		SQLState() string
+	}
+	if errors.As(err, &sent) {
+		return sent.SQLState()
+	}
+	return ""
 }

@@ -17,6 +17,7 @@ type aside struct {
 	refused isolate.Quarantine[string] // tasks that fail for another reason
 	suspect isolate.Quarantine[string] // tasks whose ticks are skipped, since the database refuses their jobs
 	sinks   isolate.Quarantine[Sink]
+	broken  map[Sink]error             // those of sinks that cannot be used for another reason than a lock
 	queued  isolate.Quarantine[string] // has one entry while queued ticks cannot be looked for
 	known   []Sink                     // those that the scheduler has queues for
 	facts   map[string]asideTask
@@ -37,6 +38,7 @@ func newAside(known []Sink) aside {
 		suspect: isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
 		sinks:   isolate.Quarantine[Sink]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
 		queued:  isolate.Quarantine[string]{Least: 250 * time.Millisecond, Most: 5 * time.Second},
+		broken:  map[Sink]error{},
 		facts:   map[string]asideTask{},
 		busy:    map[string]bool{},
 	}
@@ -48,7 +50,30 @@ func (a *aside) apart() backend.Apart {
 	if len(a.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(a.busy))
 	}
-	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys(), Known: a.known, Queued: a.queued.Len() > 0}
+	return backend.Apart{Keys: keys, Sinks: a.sinks.Keys(), Known: a.usable(), Queued: a.queued.Len() > 0}
+}
+
+// usable are the sinks that the scheduler has queues for, without broken ones.
+func (a *aside) usable() []Sink {
+	sinks := slices.DeleteFunc(slices.Clone(a.known), func(s Sink) bool { return a.broken[s] != nil })
+	if len(sinks) == 0 {
+		return []Sink{""} // which no task has
+	}
+	return sinks
+}
+
+// addSink sets a sink aside. It reports whether that is new.
+func (a *aside) addSink(sink Sink, err error, fault backend.Fault, now time.Time) (first bool) {
+	if delete(a.broken, sink); fault != backend.FaultLock {
+		a.broken[sink] = err
+	}
+	return a.sinks.Add(sink, now)
+}
+
+// releaseSink reports whether the sink was set aside.
+func (a *aside) releaseSink(sink Sink) bool {
+	delete(a.broken, sink)
+	return a.sinks.Release(sink)
 }
 
 // add sets a task aside. It reports whether that is new.

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // logEvent writes an event as a log line: constant messages, data in fields.
@@ -19,6 +21,9 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventCleared:
 		log.WithField("marks", e.Count).Info("stale marks cleared")
 	case EventError:
+		if service.LogOutage(log, e.Err) {
+			return
+		}
 		log.WithError(e.Err).WithField("while", e.Doing).Error("scheduler: database work failed, retrying")
 	case EventSplit:
 		log.WithError(e.Err).WithField("while", e.Doing).Warn("a batch failed; trying its tasks in smaller parts")

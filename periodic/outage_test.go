@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -28,8 +30,10 @@ func TestPostgresStopsForTenSeconds(t *testing.T) {
 	var failures atomic.Int64
 	var shared periodic.Config
 	seen := watch(&shared) // either may take all the ticks
+	log, lines := logtest.NewNullLogger()
 	for _, name := range []string{"one", "two"} {
 		cfg := f.config(name)
+		cfg.Logger = log
 		cfg.Observe = func(event periodic.Event) {
 			if event.Kind == periodic.EventError {
 				failures.Add(1)
@@ -56,6 +60,13 @@ func TestPostgresStopsForTenSeconds(t *testing.T) {
 	f.guarantees()
 	f.want(0, accounted)
 	f.want(20, "SELECT count(DISTINCT task_id) FROM periodic_tick WHERE decision = 'missed'")
+	said := map[string]int{}
+	for _, line := range lines.AllEntries() {
+		said[line.Message]++
+	}
+	if said["database does not work, retrying"] != 1 || said["database works again"] != 1 || said["scheduler: database work failed, retrying"] > 0 {
+		t.Errorf("of one outage the log says %v", said)
+	}
 	if n := failures.Load(); n == 0 || n > 200 {
 		t.Errorf("%d failed attempts of two schedulers in ten seconds", n)
 	}

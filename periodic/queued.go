@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -114,15 +115,24 @@ func (l *loop) followOpen(ctx context.Context) {
 	l.follower.looked(found, now, l.cfg.PollInterval)
 }
 
-// findStray sets the problem of tasks whose sink this scheduler does not know, and
-// that no other scheduler has taken.
+// findStray sets the problem of tasks that wait because this scheduler does not know
+// their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) findStray(ctx context.Context) {
-	stray, err := l.store.Stray(ctx, l.aside.known, noQueue)
+	stray, err := l.store.Stray(ctx, l.aside.usable(), l.strayProblem)
 	if err != nil {
-		l.fail("look for tasks whose sink is not known", err)
+		l.fail("look for tasks whose sink cannot be used", err)
 		return
 	}
 	for _, t := range stray {
-		l.observe(Event{Kind: EventProblem, Task: &t, Problem: noQueue(t.Sink)})
+		if l.aside.broken[t.Sink] == nil { // else the sink is reported, once
+			l.observe(Event{Kind: EventProblem, Task: &t, Problem: noQueue(t.Sink)})
+		}
 	}
+}
+
+func (l *loop) strayProblem(sink Sink) string {
+	if err := l.aside.broken[sink]; err != nil {
+		return fmt.Sprintf("the ticks wait: %v", err)
+	}
+	return noQueue(sink)
 }

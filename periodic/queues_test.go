@@ -350,6 +350,56 @@ func TestQueueIsUnknown(t *testing.T) {
 	})
 }
 
+// acmeProber is an acme that says when it cannot be used.
+type acmeProber struct{ *acme }
+
+func (q acmeProber) Probe(context.Context, jobqueue.DBTX) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.broken
+}
+
+// While a queue cannot be used at all, its tasks say why, no tick of theirs is
+// lost, and the tasks of other queues go on. Later they are as before.
+func TestQueueCannotBeUsed(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := acmeProber{f.acme()}
+		f.addAcme("a", "skip")
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('own', 'own', 'yearly')")
+		f.plan(q)
+		q.set(func() {
+			q.broken = errors.New("the table acme_job is of version 1")
+			q.submit = func(jobqueue.Job) error { return q.broken }
+		})
+		f.due("a", 11*time.Second)
+		f.due("own", time.Second)
+		f.start(withSubmitter(f.config("unusable"), q))
+		storetest.Eventually(f, "the problem says why", func() bool {
+			return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = 'a'"), "is of version 1")
+		})
+		storetest.Eventually(f, "the other is submitted", func() bool { return f.one("SELECT count(*) FROM job WHERE tracker = 'own'") == "1" })
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'a'")
+		q.set(func() { q.broken, q.submit = nil, nil })
+		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "1" })
+		f.want("", "SELECT problem FROM periodic_task WHERE id = 'a'")
+		f.guarantees()
+	})
+}
+
+// Why a queue refuses a job is worth more than a warning of nextrun's own.
+func TestQueueRefusesWithAWarning(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.addAcme("a", "skip")
+		f.exec("UPDATE periodic_task SET args = '{'")
+		q.refuse["a"] = backend.Submission{Refused: "args end too soon"}
+		f.plan(q)
+		f.due("a", time.Second)
+		f.once(withAcme(q))
+		f.want("args end too soon", "SELECT problem FROM periodic_task")
+	})
+}
+
 // Run now and backfill submit to the queue of the task, and say so if the program
 // does not know it.
 func TestQueueByHand(t *testing.T) {

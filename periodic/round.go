@@ -225,9 +225,9 @@ func (l *loop) absorb(f findings) {
 	}
 	for sink, err := range f.sinks {
 		switch {
-		case err == nil && l.aside.sinks.Release(sink):
+		case err == nil && l.aside.releaseSink(sink):
 			l.observe(Event{Kind: EventSink, Sink: sink})
-		case err != nil && l.aside.sinks.Add(sink, now):
+		case err != nil && l.aside.addSink(sink, err, l.commit.fault(err), now):
 			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -222,7 +223,7 @@ func (o *outcome) refuse(ctx context.Context, tx backend.Tx, reasons map[string]
 			if plan.Task.Queues() {
 				tick.Decision, tick.Reason = Queued, task.WaitReason(&p, tx.Now())
 			}
-		} else if plan.Problem == "" {
+		} else if plan.Problem == "" || strings.HasPrefix(plan.Problem, task.WarningPrefix) {
 			plan.Problem = reason
 			if err := tx.SetProblem(ctx, keyOf(tick.TaskID), reason); err != nil {
 				return err

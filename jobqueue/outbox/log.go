@@ -1,6 +1,10 @@
 package outbox
 
-import "github.com/sirupsen/logrus"
+import (
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+)
 
 // logNotice writes a notice as a log line: constant messages, data in fields,
 // never a payload.
@@ -25,6 +29,9 @@ func logNotice(log logrus.FieldLogger, n Notice) {
 	case NoticePruned:
 		log.WithFields(logrus.Fields{"messages": n.Count, "events": n.Events}).Debug("old messages removed")
 	case NoticeTrouble:
+		if service.LogOutage(log, n.Err) {
+			return
+		}
 		log.WithError(n.Err).WithField("while", n.Doing).Error("events: database work failed, retrying")
 	}
 }

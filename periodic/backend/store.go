@@ -34,7 +34,7 @@ type Store interface {
 	// the wait for those that are final. Last is set even if it fails.
 	Follow(ctx context.Context, f Follow) (Followed, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
-	// not known, and returns some of them.
+	// not known, or cannot be used, and returns some of them.
 	Stray(ctx context.Context, known []task.Sink, problem func(task.Sink) string) ([]task.Task, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
@@ -59,7 +59,7 @@ type Apart struct {
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []task.Sink
-	// Known, if not nil, leaves out all other sinks, likewise.
+	// Known, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
 	Known []task.Sink
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
@@ -71,7 +71,7 @@ type Peek struct {
 	Now      time.Time         // the database's clock
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
-	Stray    bool              // tasks have been due for a while whose sinks are not known
+	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
 	Versions map[string]string // of the tasks left out, by key: changes with an edit

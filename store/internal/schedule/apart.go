@@ -115,7 +115,7 @@ func (tx schedulerTx) SetProblem(ctx context.Context, key, problem string) error
 }
 
 // strayAfter is how long a task has to be due before it counts as stray: another
-// scheduler may know its sink.
+// scheduler may know its sink, or it can be used again soon.
 const strayAfter = 10 * time.Second
 
 // isStray is true for a task that should have been claimed $1 ago, and whose

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -26,6 +27,7 @@ type DB struct {
 	beginTx func(ctx context.Context, readOnly bool) (transaction, error)
 	closers []func() error // nothing of an adopted pool
 	skew    skew
+	outage  service.Outage
 }
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
@@ -116,5 +118,11 @@ func (db *DB) Clock(now, at int) string { return db.dialect.clock(now, at) }
 // Watch calls wake whenever rows of these topics may have changed, until ctx
 // ends. It reports failures, and retries.
 func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
-	db.dialect.watch(ctx, topics, wake, report)
+	db.dialect.watch(ctx, topics, wake, func(err error) {
+		// The connection that watches may fail although the database works.
+		if err = db.classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
+			err = db.outage.Failed(err, false)
+		}
+		report(err)
+	})
 }

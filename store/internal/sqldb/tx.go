@@ -83,6 +83,7 @@ func (db *DB) beginOnPool(ctx context.Context, readOnly bool) (transaction, erro
 // being passed over. Errors of statements that fn runs on the bare transaction,
 // as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
+	defer func() { err = db.outcome(err, !readOnly) }()
 	sqlTx, err := db.beginTx(ctx, readOnly)
 	if err != nil {
 		return db.classify(ctx, fmt.Errorf("begin: %w", err))
@@ -112,6 +113,17 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
+}
+
+// outcome notes whether the database could be reached.
+func (db *DB) outcome(err error, writing bool) error {
+	switch {
+	case err == nil:
+		db.outage.Reached(writing)
+	case errors.Is(err, ErrUnavailable):
+		return db.outage.Failed(err, writing)
+	}
+	return err
 }
 
 // begin prepares a transaction and returns its now.

@@ -1,0 +1,94 @@
+package service
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+// Outage is a time in which a database cannot be reached. All services that use the
+// database share one value, so that the log tells of an outage once, however many
+// of them fail. It is safe for concurrent use; its zero value is ready.
+type Outage struct {
+	mu     sync.Mutex
+	begun  time.Time          // zero: there is no outage
+	writes bool               // writing failed: that reading succeeds does not end it
+	said   time.Duration      // how long it had lasted when the log was last told
+	log    logrus.FieldLogger // told of the beginning; nil: nobody was
+}
+
+// outageError is an error that an outage causes.
+type outageError struct {
+	error
+	outage *Outage
+}
+
+func (e outageError) Unwrap() error { return e.error }
+
+// Failed marks an error as caused by the outage.
+func (o *Outage) Failed(err error, writing bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.begun.IsZero() {
+		o.begun = time.Now()
+	}
+	o.writes = o.writes || writing
+	return outageError{err, o}
+}
+
+// Reached ends the outage, if there is one: the database was read or written.
+func (o *Outage) Reached(writing bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.begun.IsZero() || o.writes && !writing {
+		return
+	}
+	if o.log != nil {
+		o.log.WithField("after", lasted(time.Since(o.begun))).Info("database works again")
+	}
+	o.begun, o.writes, o.said, o.log = time.Time{}, false, 0, nil
+}
+
+// Intervals between the lines about an outage: each is twice the one before.
+const (
+	outageLeast = 10 * time.Second
+	outageMost  = 30 * time.Minute
+)
+
+// LogOutage logs an error that an outage causes: at the beginning, then ever more
+// rarely. It reports false, and logs nothing, if no outage causes the error.
+func LogOutage(log logrus.FieldLogger, err error) bool {
+	var e outageError
+	if !errors.As(err, &e) {
+		return false
+	}
+	e.outage.tell(log, e.error)
+	return true
+}
+
+func (o *Outage) tell(log logrus.FieldLogger, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.begun.IsZero() { // it has ended since
+		return
+	}
+	if o.log == nil {
+		o.log = log
+		log.WithError(err).Error("database does not work, retrying")
+		return
+	}
+	if d := time.Since(o.begun); d >= o.said+min(max(o.said, outageLeast), outageMost) {
+		o.said = d
+		log.WithError(err).WithField("for", lasted(d)).Error("database still does not work, retrying")
+	}
+}
+
+// lasted rounds how long something took for people.
+func lasted(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}

@@ -1,0 +1,58 @@
+package service_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+// However many services fail and however often, an outage is a line at its
+// beginning, a few while it lasts, and one at its end.
+func TestOutageIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := logrus.New()
+		log.SetOutput(&out)
+		log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true})
+		var o service.Outage
+		gone := errors.New("connection refused")
+		for range 600 {
+			for range 4 {
+				if !service.LogOutage(log, fmt.Errorf("claim: %w", o.Failed(gone, true))) {
+					t.Fatal("the error is not known as one of an outage")
+				}
+				o.Reached(false) // reading works
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		o.Reached(true)
+		o.Reached(true)
+		want := `level=error msg="database does not work, retrying" error="connection refused"
+level=error msg="database still does not work, retrying" error="connection refused" for=10s
+level=error msg="database still does not work, retrying" error="connection refused" for=20s
+level=error msg="database still does not work, retrying" error="connection refused" for=40s
+level=info msg="database works again" after=1m0s
+`
+		if got := out.String(); got != want {
+			t.Errorf("the log has\n%s\nwant\n%s", got, want)
+		}
+		out.Reset()
+		service.LogOutage(log, o.Failed(gone, false))
+		o.Reached(false)
+		if got := out.String(); strings.Count(got, "\n") != 2 {
+			t.Errorf("the next outage is logged as\n%s", got)
+		}
+		if service.LogOutage(log, gone) {
+			t.Error("an error that no outage causes is taken for one")
+		}
+	})
+}
