@@ -57,7 +57,7 @@ type process struct {
 }
 
 // newFixture makes the tables, those of the queue by its own migrations.
-func newFixture(t *testing.T, q queue, migration ...string) *fixture {
+func newFixture(t testing.TB, q queue, migration ...string) *fixture {
 	t.Helper()
 	f := bareFixture(t, q)
 	f.migrateQueue(migration...)
@@ -65,7 +65,7 @@ func newFixture(t *testing.T, q queue, migration ...string) *fixture {
 }
 
 // bareFixture makes nextrun's tables only.
-func bareFixture(t *testing.T, q queue) *fixture {
+func bareFixture(t testing.TB, q queue) *fixture {
 	t.Helper()
 	d := storetest.New(t, q.database)
 	f := &fixture{

@@ -16,7 +16,7 @@ import (
 // fault is something that keeps nextrun from a queue as a whole.
 type fault struct {
 	name    string
-	prepare func(t *testing.T, q queue) *fixture
+	prepare func(t testing.TB, q queue) *fixture
 	mend    func(f *fixture)
 	problem string // a part of what the task's problem says; each kind has words of its own
 }
@@ -32,7 +32,7 @@ func faults(q queue, old, renew func(f *fixture)) []fault {
 		},
 		{
 			name: "version is too old",
-			prepare: func(t *testing.T, q queue) *fixture {
+			prepare: func(t testing.TB, q queue) *fixture {
 				f := bareFixture(t, q)
 				old(f)
 				return f
@@ -174,7 +174,7 @@ func (f *fixture) contiguous(id string) {
 
 // withoutRight lets nextrun connect as a role that has all rights in nextrun's
 // tables, and none in the queue's.
-func withoutRight(t *testing.T, q queue) *fixture {
+func withoutRight(t testing.TB, q queue) *fixture {
 	t.Helper()
 	f := bareFixture(t, q)
 	role := strings.ToLower("nextrun_test_" + rand.Text())

@@ -44,18 +44,21 @@ func ownQueue(database string) queue {
 }
 
 func TestRiver(t *testing.T) {
+	t.Parallel()
 	for _, q := range []queue{riverPostgres, riverSQLite} {
 		t.Run(q.database, func(t *testing.T) { t.Parallel(); prove(t, q) })
 	}
 }
 
 func TestOwnQueue(t *testing.T) {
+	t.Parallel()
 	for _, database := range []string{storetest.Postgres, storetest.SQLite} {
 		t.Run(database, func(t *testing.T) { t.Parallel(); prove(t, ownQueue(database)) })
 	}
 }
 
 func TestRiverRefuses(t *testing.T) {
+	t.Parallel()
 	rows := []badRow{
 		{"args that are not JSON", "proof", "{", "JSON"},
 		{"a kind that is too long", strings.Repeat("k", 128), "{}", "127 characters"},

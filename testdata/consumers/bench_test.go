@@ -1,0 +1,111 @@
+package consumers_test
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// BenchmarkBurst10000 measures the time until 10,000 due tasks are submitted to
+// each kind of queue, whose tables its own migrations made. Its ratio is the time
+// that nextrun's own queue takes in a database of the same kind in the same round;
+// the figures are the medians of the rounds.
+func BenchmarkBurst10000(b *testing.B) {
+	for _, q := range []struct {
+		queue
+		kind queues.Kind
+	}{
+		{riverPostgres, queues.River{}},
+		{riverSQLite, queues.River{}},
+		{graphile, queues.GraphileWorker{}},
+		{pgBoss, queues.PgBoss{}},
+	} {
+		b.Run(q.sink+"/"+q.database, func(b *testing.B) {
+			var other, own, ratio []float64
+			for b.Loop() {
+				j := burst(b, q.queue, "job", q.kind).Seconds()
+				o := burst(b, q.queue, q.sink, q.kind).Seconds()
+				other, own, ratio = append(other, o), append(own, j), append(ratio, j/o)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(other), "s/10000tasks")
+			b.ReportMetric(median(own), "s/job")
+			b.ReportMetric(median(ratio), "ratio")
+		})
+	}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// round cleans up when it ends, not with the whole benchmark: the databases of
+// rounds before would still be vacuumed.
+type round struct {
+	testing.TB
+	cleanups []func()
+}
+
+func (r *round) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+
+func (r *round) end() {
+	for _, f := range slices.Backward(r.cleanups) {
+		f()
+	}
+}
+
+// burst submits 10,000 due tasks of a sink, and returns how long that took.
+func burst(b *testing.B, q queue, sink string, kind queues.Kind) time.Duration {
+	r := &round{TB: b}
+	defer r.end()
+	f := newFixture(r, q)
+	due := time.Now().UTC().Add(-time.Minute).Truncate(time.Minute)
+	f.Exec("WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 10000)"+
+		" INSERT INTO periodic_task (id, task, timer, args, sink) SELECT 'task-' || n, 'proof', ?, ?, ? FROM s",
+		due.Format("15:04"), `{"path": "/srv/data", "keep": 7}`, sink)
+	f.Exec("UPDATE periodic_task SET due = ?, nextrun = ?", f.time(due), f.time(due))
+	if q.database == storetest.Postgres {
+		f.Exec("VACUUM ANALYZE periodic_task")
+	}
+	scheduler := f.scheduler(kind)
+	begun := time.Now()
+	if err := scheduler.RunOnce(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(begun)
+	f.Want(10000, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'")
+	return took
+}
+
+// scheduler is one in this process, so that only its work is measured.
+func (f *fixture) scheduler(kind queues.Kind) *periodic.Scheduler {
+	f.Helper()
+	db, err := store.Open(f.Context(), f.URL, store.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	submitter, err := db.Queue(kind)
+	if err != nil {
+		f.Fatal(err)
+	}
+	cfg := periodic.Config{
+		Name: "bench", Logger: log, Submitters: map[periodic.Sink]periodic.Submitter{periodic.Sink(f.queue.sink): submitter},
+	}
+	s, err := periodic.New(db.Periodic(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return s
+}
