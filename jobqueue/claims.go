@@ -88,7 +88,7 @@ func (c *claims) answered(r backend.Claim, result backend.Result, now time.Time)
 		c.kindsTo = now.Add(kindsTime)
 	}
 	switch {
-	case len(result.Claimed) > 0 || result.More:
+	case len(result.Chosen) > 0 || result.More: // also if it could not begin them: others wait behind
 		c.looks, c.at = 2, time.Time{}
 	case len(r.Kinds) > 0: // of those kinds there are none left
 	default:

@@ -73,11 +73,19 @@ func (s *aside) notDue(now time.Time) []string {
 	return slices.DeleteFunc(s.overdue.Keys(), func(jid string) bool { return slices.Contains(due, jid) })
 }
 
-// next is when to try the next job again.
-func (s *aside) next() time.Time {
+// alone are the jobs to try alone: to claim only if there is room for more.
+func (s *aside) alone(room int) []*isolate.Quarantine[string] {
+	if room > 0 {
+		return []*isolate.Quarantine[string]{&s.locked, &s.refused, &s.claims}
+	}
+	return []*isolate.Quarantine[string]{&s.locked, &s.refused}
+}
+
+// next is when to try the next job alone.
+func (s *aside) next(room int) time.Time {
 	var next time.Time
-	for _, at := range []time.Time{s.claims.Next(), s.refused.Next(), s.locked.Next()} {
-		if next.IsZero() || !at.IsZero() && at.Before(next) {
+	for _, jobs := range s.alone(room) {
+		if at := jobs.Next(); next.IsZero() || !at.IsZero() && at.Before(next) {
 			next = at
 		}
 	}
@@ -161,12 +169,14 @@ func (l *loop) retryAlone(now time.Time) error {
 	if !l.agenda.due(retryAlone, now) {
 		return nil
 	}
-	due := slices.Concat(l.aside.locked.Due(now), l.aside.refused.Due(now), l.aside.claims.Due(now))
+	var due []string
+	for _, jobs := range l.aside.alone(l.room()) {
+		due = append(due, jobs.Due(now)...)
+	}
 	for _, jid := range due[:min(len(due), maxAlone)] {
 		it := item{jid: jid, attempt: l.attempts.byJID[jid]}
-		if it.attempt == nil && (l.stopping || l.attempts.room(l.e.cfg.PoolSize) <= 0) {
-			l.aside.claims.Add(jid, now) // later
-			continue
+		if it.attempt == nil && l.room() <= 0 {
+			continue // it stays due
 		}
 		q := request(l.e.worker, []item{it}, now)
 		q.Brief = true

@@ -137,7 +137,7 @@ func (l *loop) plan(now time.Time) {
 	if len(ready(&l.attempts, &l.aside)) > 0 || l.claims.replyLost {
 		l.agenda.set(report, now)
 	}
-	if at, planned := l.claims.when(); planned && !l.stopping && l.attempts.room(l.e.cfg.PoolSize) > 0 {
+	if at, planned := l.claims.when(); planned && l.room() > 0 {
 		l.agenda.set(claim, later(now, at))
 	}
 	if l.gather.waits(now) {
@@ -146,12 +146,20 @@ func (l *loop) plan(now time.Time) {
 	} else if l.gather.fresh > 1 {
 		l.e.inbox.expect(0) // each end wakes the loop from now on
 	}
-	l.agenda.set(retryAlone, l.aside.next())
+	l.agenda.set(retryAlone, l.aside.next(l.room()))
 	if len(l.attempts.byJID) == 0 {
 		l.agenda.clear(renew)
 		l.agenda.clear(lookCancels)
 	}
 	l.planGiveUp(now)
+}
+
+// room is for how many jobs more there is room.
+func (l *loop) room() int {
+	if l.stopping {
+		return 0
+	}
+	return l.attempts.room(l.e.cfg.PoolSize)
 }
 
 func later(a, b time.Time) time.Time {

@@ -19,7 +19,7 @@ func (l *loop) sync(now time.Time) error {
 	items := ready(&l.attempts, &l.aside)
 	items = items[:fitting(items)]
 	var c backend.Claim
-	if room := l.attempts.room(l.e.cfg.PoolSize); !l.stopping && room > 0 && l.claims.due(now) {
+	if room := l.room(); room > 0 && l.claims.due(now) {
 		c = l.claims.request(l.e.cfg, room, now)
 		c.Except = l.aside.claims.Keys()
 	}
