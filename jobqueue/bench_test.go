@@ -8,12 +8,12 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // BenchmarkExecutor runs jobs with an empty handler in a pool of 50.
 func BenchmarkExecutor(b *testing.B) {
-	storetest.Both(b, func(b *testing.B, d *storetest.Database) { benchmarkExecutor(b, newFixture(d).db) })
+	migrated.Both(b, func(b *testing.B, d *migrated.Database) { benchmarkExecutor(b, d.Store) })
 }
 
 func benchmarkExecutor(b *testing.B, db *store.DB) {

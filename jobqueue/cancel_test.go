@@ -24,7 +24,7 @@ func TestCancelRunningJobFromAnotherProcess(t *testing.T) {
 		})
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
 		receive(q, began, "the handler")
-		state, err := jobqueue.NewQueue(q.open().Jobs()).Cancel(q.ctx, jid)
+		state, err := jobqueue.NewQueue(q.Open().Jobs()).Cancel(q.ctx, jid)
 		if err != nil || state != jobqueue.Running {
 			t.Errorf("cancel: %s, %v", state, err)
 		}

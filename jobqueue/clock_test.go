@@ -9,12 +9,14 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // A clock that leaps, as after a pause of the machine, makes the jobs of this
 // very executor look dead; it must not take them from itself.
 func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
-	q := newFixture(storetest.New(t, storetest.SQLite))
+	t.Parallel()
+	q := newFixture(migrated.New(t, storetest.SQLite))
 	var ahead atomic.Int64
 	db, err := store.Open(q.ctx, q.URL, store.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	if err != nil {

@@ -179,7 +179,7 @@ func TestManyExecutorsRunEachJobOnce(t *testing.T) {
 		}
 		for i := range executors {
 			// The same name on purpose: the boot id keeps them apart.
-			q.executorOn(q.open().Jobs(), jobqueue.Config{Name: "twin", PoolSize: 7 + i}, handlers).start()
+			q.executorOn(q.Open().Jobs(), jobqueue.Config{Name: "twin", PoolSize: 7 + i}, handlers).start()
 		}
 		var want []string
 		for range 10 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // In a table that nextrun has found, SQLite's columns take any value; one job with
@@ -21,7 +22,7 @@ func TestNonsenseInARowHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := newFixture(storetest.New(t, storetest.SQLite))
+			q := newFixture(migrated.New(t, storetest.SQLite))
 			bad := q.submit(jobqueue.Job{Task: "t"})[0]
 			q.sql("DROP TRIGGER nextrun_job_refuse_edited; DROP TRIGGER nextrun_job_refuse_moved")
 			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, bad)
@@ -59,7 +60,7 @@ func TestJobThatCannotBeTakenBackHoldsUpNoOther(t *testing.T) {
 // refuse has a trigger of the user's refuse updates of jobs.
 func (q *fixture) refuse(when string) {
 	q.Helper()
-	if q.db.URL()[0] == 's' {
+	if q.Kind == storetest.SQLite {
 		q.sql("CREATE TRIGGER own BEFORE UPDATE ON job WHEN %s BEGIN SELECT raise(ABORT, 'refused'); END", when)
 		return
 	}
@@ -85,15 +86,13 @@ func TestGroupThatIsNamedTwice(t *testing.T) {
 func TestLargeArgs(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		args := `{"a": "` + strings.Repeat("ü", 5<<20) + `"}`
-		got := make(chan bool, 20)
+		got := make(chan bool, 1)
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error { got <- job.Args == args; return nil },
 		})
-		for range 3 {
-			e.awaitEnd(q.submit(jobqueue.Job{Task: "t", Args: args})[0], jobqueue.Success)
-			if !<-got {
-				t.Error("the args are not those that were submitted")
-			}
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t", Args: args})[0], jobqueue.Success)
+		if !<-got {
+			t.Error("the args are not those that were submitted")
 		}
 	})
 }

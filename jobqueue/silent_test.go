@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // network stands between a program and its database, and can fall silent.
@@ -93,8 +94,9 @@ func (g gate) Write(p []byte) (int, error) {
 // A network that swallows all, without a word, costs the jobs in flight and some
 // time. Neither the executor nor the end of it waits for the network.
 func TestExecutorSurvivesASilentNetwork(t *testing.T) {
+	t.Parallel()
 	var n network
-	q := newFixture(storetest.New(t, storetest.Postgres))
+	q := newFixture(migrated.New(t, storetest.Postgres))
 	far, err := store.Open(q.ctx, n.through(t, q.URL), store.Options{StatementTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)

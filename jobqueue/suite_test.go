@@ -9,55 +9,47 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 // patience is how long tests wait for what must happen; they never wait for a
 // time to pass.
 const patience = storetest.Patience
 
-// onBoth runs a test on a fresh database of each kind.
+// onBoth runs a test on a fresh database of each kind, beside others.
 func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) { test(t, newFixture(d)) })
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) { test(t, newFixture(d)) })
+}
+
+func onPostgres(t *testing.T, test func(t *testing.T, q *fixture)) {
+	t.Parallel()
+	test(t, newFixture(migrated.New(t, storetest.Postgres)))
+}
+
+func onSQLite(t *testing.T, test func(t *testing.T, q *fixture)) {
+	t.Parallel()
+	test(t, newFixture(migrated.New(t, storetest.SQLite)))
 }
 
 // fixture is a queue on a database of its own.
 type fixture struct {
-	*storetest.Database
+	*migrated.Database
 	ctx   context.Context
-	db    *store.DB
 	store store.JobStore
 	queue *jobqueue.Queue
 }
 
-func newFixture(d *storetest.Database) *fixture {
-	d.Helper()
-	q := &fixture{Database: d, ctx: d.Context()}
-	q.db = q.open()
-	if _, err := q.db.Migrator().Up(q.ctx); err != nil {
-		q.Fatal(err)
-	}
-	q.store = q.db.Jobs()
-	q.queue = jobqueue.NewQueue(q.store)
-	return q
-}
-
-// open opens the database once more, as another process would.
-func (q *fixture) open() *store.DB {
-	q.Helper()
-	db, err := store.Open(q.ctx, q.URL, store.Options{Create: true})
-	if err != nil {
-		q.Fatal(err)
-	}
-	q.Cleanup(func() { _ = db.Close() })
-	return db
+func newFixture(d *migrated.Database) *fixture {
+	jobs := d.Store.Jobs()
+	return &fixture{Database: d, ctx: d.Context(), store: jobs, queue: jobqueue.NewQueue(jobs)}
 }
 
 // sql runs a statement as a user would.

@@ -7,12 +7,14 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // A transaction left open on a job holds up that job only. SQLite has no locks
 // of rows.
 func TestLockedRowHoldsUpNoOther(t *testing.T) {
-	q := newFixture(storetest.New(t, storetest.Postgres))
+	t.Parallel()
+	q := newFixture(migrated.New(t, storetest.Postgres))
 	began, release := make(chan string, 1), make(chan struct{})
 	e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 		"held":  func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
@@ -45,8 +47,9 @@ func TestLockedRowHoldsUpNoOther(t *testing.T) {
 }
 
 func TestDatabaseMayGoAndComeBack(t *testing.T) {
+	t.Parallel()
 	server := storetest.PostgresServer(t)
-	q := newFixture(storetest.At(t, server.URL()))
+	q := newFixture(migrated.Up(storetest.At(t, server.URL())))
 	began, release := make(chan string, 1), make(chan struct{})
 	runs := make(chan string, 10)
 	e := q.run(jobqueue.Config{Lease: time.Minute}, map[string]jobqueue.Handler{

@@ -32,39 +32,40 @@ func TestStopGivesUpOnEndsThatCannotBeRecorded(t *testing.T) {
 // The end of a periodic task's job needs the table periodic_task. A lock on it does
 // not delay the stop either, whether the job ended before or after the stop began.
 func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
-	onPostgres(t, func(t *testing.T, q *fixture) {
-		for _, endsAfter := range []bool{false, true} {
-			began, release := make(chan string, 1), make(chan struct{})
-			e := q.executor(jobqueue.Config{Name: "w" + map[bool]string{true: "2"}[endsAfter], ShutdownGrace: time.Hour},
-				map[string]jobqueue.Handler{"t": func(_ context.Context, job *jobqueue.JobContext) error {
-					began <- job.JID
-					<-release
-					return nil
-				}})
-			q.mustStart(e)
-			jid := q.submit(jobqueue.Job{Task: "t", Tracker: "task"})[0]
-			receive(q, began, "the job")
-			tx := q.lock("LOCK TABLE periodic_task IN ACCESS EXCLUSIVE MODE")
-			stopped := make(chan error, 1)
-			if endsAfter {
-				go func() { stopped <- e.Stop(context.Background()) }()
-				e.await(1, "stopping", kind(jobqueue.EventStopping))
-				close(release)
-			} else {
-				close(release)
-				go func() { stopped <- e.Stop(context.Background()) }()
-			}
-			err := receive(q, stopped, "the end of the executor")
-			if err == nil || !strings.Contains(err.Error(), jid) || !strings.Contains(err.Error(), "lock timeout") {
-				t.Errorf("stopped with %v, want it to name %s and the lock", err, jid)
-			}
-			if err := tx.Rollback(); err != nil {
-				t.Fatal(err)
-			}
-			q.sql("DELETE FROM joblog")
-			q.sql("DELETE FROM job")
-		}
-	})
+	for name, endsAfter := range map[string]bool{"ended before": false, "ends after": true} {
+		t.Run(name, func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, q *fixture) {
+				began, release := make(chan string, 1), make(chan struct{})
+				e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
+					"t": func(_ context.Context, job *jobqueue.JobContext) error {
+						began <- job.JID
+						<-release
+						return nil
+					},
+				})
+				q.mustStart(e)
+				jid := q.submit(jobqueue.Job{Task: "t", Tracker: "task"})[0]
+				receive(q, began, "the job")
+				tx := q.lock("LOCK TABLE periodic_task IN ACCESS EXCLUSIVE MODE")
+				stopped := make(chan error, 1)
+				if endsAfter {
+					go func() { stopped <- e.Stop(context.Background()) }()
+					e.await(1, "stopping", kind(jobqueue.EventStopping))
+					close(release)
+				} else {
+					close(release)
+					go func() { stopped <- e.Stop(context.Background()) }()
+				}
+				err := receive(q, stopped, "the end of the executor")
+				if err == nil || !strings.Contains(err.Error(), jid) || !strings.Contains(err.Error(), "lock timeout") {
+					t.Errorf("stopped with %v, want it to name %s and the lock", err, jid)
+				}
+				if err := tx.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 }
 
 // A database that is down does not delay the stop either, and a handler that still

@@ -47,7 +47,7 @@ func TestNewJobWakesAnIdleExecutor(t *testing.T) {
 		cfg := jobqueue.Config{PollInterval: 10 * time.Hour, Lease: 10 * time.Hour}
 		e := q.executorOn(s, cfg, map[string]jobqueue.Handler{"t": nothing}).start()
 		receive(q, s.settle, "idleness")
-		jids, err := jobqueue.NewQueue(q.open().Jobs()).Submit(q.ctx, jobqueue.Job{Task: "t"})
+		jids, err := jobqueue.NewQueue(q.Open().Jobs()).Submit(q.ctx, jobqueue.Job{Task: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // G5 under way: ten tasks that cannot be scheduled, for whatever reason, beside
@@ -307,7 +308,7 @@ func TestG5RowsOfOddValues(t *testing.T) {
 // In a database without an encoding an id need not be text.
 func TestG5RowsThatAreNoText(t *testing.T) {
 	t.Parallel()
-	f := newFixture(storetest.At(t, asciiURL(t)))
+	f := newFixture(migrated.Up(storetest.At(t, asciiURL(t))))
 	f.healthy()
 	f.bad("allow")
 	f.exec("UPDATE periodic_task SET subject = convert_from('\\xe9', 'SQL_ASCII') WHERE id IN ('bad-1', 'bad-2', 'bad-3')")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // What a row must not say is refused by the table, in an INSERT and in an
@@ -201,7 +202,7 @@ func TestBadInputMarkOfOddTime(t *testing.T) {
 	t.Parallel()
 	for _, marked := range []string{"unixepoch()", "''", "julianday('now')", "x'00'", "'soon'", "'2026 or so'", "'9999-12-31 23:59:59'", "-1"} {
 		t.Run(marked, func(t *testing.T) {
-			f := newFixture(storetest.New(t, storetest.SQLite))
+			f := newFixture(migrated.New(t, storetest.SQLite))
 			f.exec(insertTask, "odd", "yearly")
 			f.exec(insertTask, "dead", "yearly")
 			f.once()

@@ -9,7 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // oneStatement claims, submits and advances all due tasks in one SQL statement:
@@ -78,7 +78,7 @@ func (r *round) end() {
 func dueTasks(b *testing.B, kind string, tasks int, run func(*fixture)) time.Duration {
 	r := &round{TB: b}
 	defer r.end()
-	f := newFixture(storetest.New(r, kind))
+	f := newFixture(migrated.New(r, kind))
 	due := time.Now().UTC().Add(-time.Minute).Truncate(time.Minute)
 	f.exec("INSERT INTO periodic_task (id, task, timer, args) SELECT 'task-' || n, 'backup', ?, ? FROM "+f.series(tasks),
 		due.Format("15:04"), `{"path": "/srv/data", "keep": 7}`)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // docspellTask and docspellMail are tasks of the fixture.
@@ -27,7 +28,8 @@ func newDocspellFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	d.Exec(string(schema))
-	return openFixture(d)
+	up := migrated.Up(d)
+	return &fixture{d, up.Store}
 }
 
 // docspellUpdate is the statement with which Docspell stores a task that exists.

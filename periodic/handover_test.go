@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // BenchmarkHandover measures how long nobody leads after a clean stop: from the
 // call of Stop until a scheduler that stands by has the lock, with the default
 // TTL and heartbeat.
 func BenchmarkHandover(b *testing.B) {
-	storetest.Both(b, func(b *testing.B, d *storetest.Database) {
+	migrated.Both(b, func(b *testing.B, d *migrated.Database) {
 		f := newFixture(d)
 		standby := func() (*periodic.Scheduler, *events) {
 			s, told := f.inMode(f.db.Periodic(), "bench", periodic.ModeLeader)

@@ -3,7 +3,6 @@ package periodic_test
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,16 +12,15 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // bubble runs a test with fake time over a real SQLite database, whose clock is
 // the host's.
 func bubble(t *testing.T, test func(f *fixture)) {
 	t.Helper()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		test(newFixture(storetest.At(t, "sqlite:"+filepath.Join(dir, "fake.db"))))
-	})
+	url := migrated.New(t, storetest.SQLite).URL
+	synctest.Test(t, func(t *testing.T) { test(newFixture(migrated.Open(storetest.At(t, url)))) })
 }
 
 // pass lets fake time pass.

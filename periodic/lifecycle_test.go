@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 func TestStartAndStop(t *testing.T) {
 	both(t, func(f *fixture) {

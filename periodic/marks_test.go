@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 func TestG4MarksAtStartup(t *testing.T) {
@@ -127,7 +128,7 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 // cannot be read counts as expired, and keeps nothing else from being scheduled.
 func TestMarkWithAnUnreadableTime(t *testing.T) {
 	t.Parallel()
-	f := newFixture(storetest.New(t, storetest.SQLite))
+	f := newFixture(migrated.New(t, storetest.SQLite))
 	for _, id := range []string{"odd", "other"} {
 		f.exec(insertTask, id, "yearly")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // BenchmarkNotice measures guarantee G7: the time from the commit of a user's
@@ -18,7 +19,7 @@ func BenchmarkNotice(b *testing.B) {
 		changes int
 	}{{storetest.Postgres, 500}, {storetest.SQLite, 100}} {
 		b.Run(kind.name, func(b *testing.B) {
-			f := newFixture(storetest.New(b, kind.name))
+			f := newFixture(migrated.New(b, kind.name))
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'allow')")
 			ticks := make(chan time.Time, 1)
 			stop := f.run(f.db.Periodic(), func(c *periodic.Config) {
@@ -60,7 +61,7 @@ func BenchmarkBulkEdit(b *testing.B) {
 	const rows, runs = 200_000, 5
 	for edit, statement := range bulkEdits {
 		b.Run(edit, func(b *testing.B) {
-			f := newFixture(storetest.New(b, storetest.Postgres))
+			f := newFixture(migrated.New(b, storetest.Postgres))
 			f.exec(`INSERT INTO periodic_task (id, task, timer, args) SELECT 'task-' || n, 'backup', 'daily', '{"path": "/srv/data", "keep": 7}' FROM ` + f.series(rows))
 			f.exec("UPDATE periodic_task SET due = '2090-01-01', nextrun = '2090-01-01'")
 			took := map[string][]time.Duration{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // accounted is the number of seconds between the first and the last recorded
@@ -25,7 +26,7 @@ const accounted = `SELECT coalesce(sum(abs(span - ticks)), 0) FROM (SELECT
 func TestPostgresStopsForTenSeconds(t *testing.T) {
 	t.Parallel()
 	server := storetest.PostgresServer(t)
-	f := newFixture(storetest.At(t, server.URL()))
+	f := newFixture(migrated.Up(storetest.At(t, server.URL())))
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
 	var failures atomic.Int64
 	var shared periodic.Config

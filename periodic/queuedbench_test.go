@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // waiting adds tasks that all have a job that runs and ticks that wait for its
@@ -47,7 +48,7 @@ func BenchmarkPeekQueued(b *testing.B) {
 	for _, kind := range []string{storetest.Postgres, storetest.SQLite} {
 		for _, size := range []struct{ tasks, ticks int }{{100_000, 1}, {1, 1_000}} {
 			b.Run(fmt.Sprintf("%s/%dx%d", kind, size.tasks, size.ticks), func(b *testing.B) {
-				f := newFixture(storetest.New(b, kind))
+				f := newFixture(migrated.New(b, kind))
 				f.waiting(size.tasks, size.ticks)
 				begun := time.Now()
 				f.peek()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // The smallest INSERT works: the table knows everything else.
@@ -99,7 +100,7 @@ func TestSQLTimesBesideDue(t *testing.T) {
 
 func newSQLiteFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(storetest.New(t, storetest.SQLite))
+	return newFixture(migrated.New(t, storetest.SQLite))
 }
 
 // refused fails unless a user's statement is refused with a message that names

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // fixture is a database of a test's own, with the schema in it.
@@ -24,34 +25,20 @@ type fixture struct {
 func both(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Both(t, func(_ *testing.T, d *storetest.Database) { test(newFixture(d)) })
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(newFixture(d)) })
 }
 
 // newPostgresFixture is for what SQLite has no equal of.
 func newPostgresFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(storetest.New(t, storetest.Postgres))
+	return newFixture(migrated.New(t, storetest.Postgres))
 }
 
-func newFixture(d *storetest.Database) *fixture {
+func newFixture(d *migrated.Database) *fixture {
 	d.Helper()
-	f := openFixture(d)
+	f := &fixture{d.Database, d.Store}
 	f.exec("DELETE FROM periodic_task") // housekeeping would be counted
 	return f
-}
-
-// openFixture adds the schema to a database and keeps the rows that it has.
-func openFixture(d *storetest.Database) *fixture {
-	d.Helper()
-	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
-	if err != nil {
-		d.Fatal(err)
-	}
-	d.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(d.Context()); err != nil {
-		d.Fatal(err)
-	}
-	return &fixture{Database: d, db: db}
 }
 
 // exec runs a user's SQL with ? as placeholder.

@@ -9,7 +9,10 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 // tasksEnv is a fresh database with its tasks, and a connection that knows
 // nothing of nextrun.
@@ -22,16 +25,8 @@ type tasksEnv struct {
 // tasksOn runs a test on a fresh database of each kind.
 func tasksOn(t *testing.T, test func(t *testing.T, env tasksEnv)) {
 	t.Helper()
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { closed(t, db) })
-		if _, err := db.Migrator().Up(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		env := tasksEnv{Database: d, tasks: periodic.NewTasks(db.Tasks()), db: db}
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		env := tasksEnv{Database: d.Database, tasks: periodic.NewTasks(d.Store.Tasks()), db: d.Store}
 		env.Exec("DELETE FROM periodic_task") // the housekeeping that the migrations add
 		test(t, env)
 	})

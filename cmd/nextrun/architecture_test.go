@@ -39,11 +39,12 @@ var arrows = []struct {
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
+	{"store/storetest/migrated", []string{"store", "store/storetest"}},
 	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
 	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},
-	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest"}},
+	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest", "store/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},

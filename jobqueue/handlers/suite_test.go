@@ -6,23 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 func TestMain(m *testing.M) {
 	for _, name := range []string{"SECRET", "NAMED", "OPEN"} { // parallel tests cannot set variables
 		_ = os.Setenv("HANDLERS_TEST_"+name, "of the process")
 	}
-	goleak.VerifyTestMain(m)
+	migrated.VerifyTestMain(m)
 }
 
 // fixture is a queue on a database of its own, and the executor of a test.
 type fixture struct {
-	*storetest.Database
+	*migrated.Database
 	ctx   context.Context
 	queue *jobqueue.Queue
 	store store.JobStore
@@ -31,17 +30,10 @@ type fixture struct {
 
 // onBoth runs a test on a fresh database of each kind.
 func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		db, err := store.Open(t.Context(), d.URL, store.Options{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		if _, err := db.Migrator().Up(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		jobs := d.Store.Jobs()
 		test(t, &fixture{
-			Database: d, ctx: t.Context(), queue: jobqueue.NewQueue(db.Jobs()), store: db.Jobs(),
+			Database: d, ctx: t.Context(), queue: jobqueue.NewQueue(jobs), store: jobs,
 			ends: make(chan jobqueue.Event, 10_000),
 		})
 	})

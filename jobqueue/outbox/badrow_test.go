@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // An update that a trigger skips without an error leaves the message pending:
@@ -44,7 +45,7 @@ func TestMessageThatCannotBeMarkedIsNotPublishedWithoutEnd(t *testing.T) {
 // Messages are marked by their own id, whatever the event's id is.
 func TestEventWhoseIDIsABlobIsPublishedOnce(t *testing.T) {
 	t.Parallel()
-	f := newFixture(storetest.New(t, storetest.SQLite))
+	f := newFixture(migrated.New(t, storetest.SQLite))
 	all := f.append(events("t", 3)...)
 	for _, table := range []string{`event_store SET id = CAST(id AS blob) WHERE id`, `outbox_message SET event_id = CAST(event_id AS blob) WHERE event_id`} {
 		spoil(f, `UPDATE `+table+` = ?`, all[1].ID)

@@ -19,6 +19,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 const (
@@ -35,7 +36,7 @@ func BenchmarkRelay(b *testing.B) {
 	for _, kind := range []string{storetest.Postgres, storetest.SQLite} {
 		for _, topics := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%s/topics=%d", kind, topics), func(b *testing.B) {
-				f := newFixture(storetest.New(b, kind))
+				f := newFixture(migrated.New(b, kind))
 				f.connectAsStore()
 				var relay, plain, ratio []float64
 				for b.Loop() {
@@ -53,7 +54,7 @@ func BenchmarkRelay(b *testing.B) {
 
 // BenchmarkAppend measures the writing of events in batches.
 func BenchmarkAppend(b *testing.B) {
-	storetest.Both(b, func(b *testing.B, d *storetest.Database) {
+	migrated.Both(b, func(b *testing.B, d *migrated.Database) {
 		f := newFixture(d)
 		batch := events("t", benchBatch)
 		for b.Loop() {

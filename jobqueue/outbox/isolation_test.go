@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // badRow is something that keeps the topic named after it from going on.
@@ -202,7 +203,7 @@ func (r *reported) observe(n outbox.Notice) {
 // topic goes on when the row is healed.
 func TestBadRowsHoldUpTheirTopicsOnly(t *testing.T) {
 	for _, kind := range []string{storetest.Postgres, storetest.SQLite} { // not beside other tests: it measures times
-		t.Run(kind, func(t *testing.T) { testBadRows(newFixture(storetest.New(t, kind))) })
+		t.Run(kind, func(t *testing.T) { testBadRows(newFixture(migrated.New(t, kind))) })
 	}
 }
 

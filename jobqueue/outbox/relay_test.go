@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 func TestRelayPublishesInOrder(t *testing.T) {
@@ -175,7 +176,7 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 
 func newPostgres(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(storetest.New(t, storetest.Postgres))
+	return newFixture(migrated.New(t, storetest.Postgres))
 }
 
 func TestConfigNamesTheField(t *testing.T) {

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // A relay and a consumer notice that the SQLite file was replaced, and go on
 // with the new one.
 func TestSQLiteFileReplacedUnderARelay(t *testing.T) {
 	t.Parallel()
-	f, backup := newFixture(storetest.New(t, storetest.SQLite)), newFixture(storetest.New(t, storetest.SQLite))
+	f, backup := newFixture(migrated.New(t, storetest.SQLite)), newFixture(migrated.New(t, storetest.SQLite))
 	relayed, consumed := newReceiver(), newReceiver()
 	cfg := quick("one")
 	cfg.PollInterval = time.Minute

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // TestMain runs a relay instead of the tests in the processes that tests start
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(victimVariable) != "" {
 		os.Exit(victim())
 	}
-	goleak.VerifyTestMain(m)
+	migrated.VerifyTestMain(m)
 }
 
 // fixture is a database of a test's own, with the schema in it.
@@ -36,21 +36,10 @@ type fixture struct {
 func both(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Both(t, func(_ *testing.T, d *storetest.Database) { test(newFixture(d)) })
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(newFixture(d)) })
 }
 
-func newFixture(d *storetest.Database) *fixture {
-	d.Helper()
-	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
-	if err != nil {
-		d.Fatal(err)
-	}
-	d.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(d.Context()); err != nil {
-		d.Fatal(err)
-	}
-	return &fixture{Database: d, db: db}
-}
+func newFixture(d *migrated.Database) *fixture { return &fixture{d.Database, d.Store} }
 
 // exec runs a user's SQL with ? as placeholder.
 func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }

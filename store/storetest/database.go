@@ -38,21 +38,30 @@ type Database struct {
 	SQL  *sqlx.DB
 }
 
+// Runner is a [testing.T] or [testing.B].
+type Runner[T any] interface {
+	testing.TB
+	Run(name string, run func(T)) bool
+}
+
 // Both runs a test, or a benchmark, on an empty database of each kind: tests as
 // parallel subtests, named after the kind. What runs must use the t that it gets.
 // On the t of its parent a failure would not name the database, and FailNow would
 // not end the subtest.
-func Both[T interface {
-	testing.TB
-	Run(name string, run func(T)) bool
-}](t T, run func(t T, d *Database)) {
+func Both[T Runner[T]](t T, run func(t T, d *Database)) {
+	t.Helper()
+	Kinds(t, func(t T, kind string) { run(t, New(t, kind)) })
+}
+
+// Kinds is [Both] without a database.
+func Kinds[T Runner[T]](t T, run func(t T, kind string)) {
 	t.Helper()
 	for _, kind := range []string{Postgres, SQLite} {
 		t.Run(kind, func(t T) {
 			if test, ok := any(t).(*testing.T); ok {
 				test.Parallel()
 			}
-			run(t, New(t, kind))
+			run(t, kind)
 		})
 	}
 }

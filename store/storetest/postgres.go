@@ -37,11 +37,20 @@ func SQLiteURL(t testing.TB) string {
 // server is shared by all tests of the process and ends with it.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
+	return postgresCopy(t, emptyDatabase)
+}
+
+// emptyDatabase has what PostgreSQL needs and nothing that somebody added.
+const emptyDatabase = "template0"
+
+// postgresCopy returns the URL of a copy of a database on the shared server.
+func postgresCopy(t testing.TB, origin string) string {
+	t.Helper()
 	server, err := sharedServer()
 	if err != nil {
 		t.Fatalf("PostgreSQL for the test: %v", err)
 	}
-	name, address, err := createDatabase(server)
+	name, address, err := createDatabase(server, origin)
 	if err != nil {
 		t.Fatalf("PostgreSQL for the test: %v", err)
 	}
@@ -68,16 +77,16 @@ func sharedServer() (string, error) {
 
 var sharedKeeper = sync.OnceValues(func() (*keeper, error) { return startKeeper(os.Environ()) })
 
-// createDatabase returns the name and the URL of a new database on a server.
-func createDatabase(server string) (name, address string, err error) {
+// createDatabase returns the name and the URL of a new database on a server, a copy
+// of another one.
+func createDatabase(server, origin string) (name, address string, err error) {
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		// Neither the URL nor the parser's error, which quotes it, is shown: there is a password in it.
 		return "", "", errors.New(ServerVariable + " is not a URL such as postgres://USER:PASSWORD@HOST:5432/postgres")
 	}
 	name = fmt.Sprintf("nextrun_test_%d_%s", os.Getpid(), rand.Text())
-	// template0 has what PostgreSQL needs and nothing that somebody added.
-	if err := administer(server, "CREATE DATABASE %s TEMPLATE template0", name); err != nil {
+	if err := administer(server, `CREATE DATABASE "%s" TEMPLATE "%s"`, name, origin); err != nil {
 		return "", "", err
 	}
 	u.Path = "/" + name
@@ -85,18 +94,20 @@ func createDatabase(server string) (name, address string, err error) {
 }
 
 func dropDatabase(server, name string) error {
-	return administer(server, "DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+	return administer(server, `DROP DATABASE IF EXISTS "%s" WITH (FORCE)`, name)
 }
 
 var databaseName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 
-// administer executes a statement with a database's name in it, which cannot be
-// a parameter, on a connection of its own.
-func administer(server, format, name string) (err error) {
-	if !databaseName.MatchString(name) {
-		return fmt.Errorf("%q is no name for a test's database", name)
+// administer executes a statement with names of databases in it, which cannot be
+// parameters, on a connection of its own.
+func administer(server, format string, names ...any) (err error) {
+	for _, name := range names {
+		if !databaseName.MatchString(fmt.Sprint(name)) {
+			return fmt.Errorf("%q is no name for a test's database", name)
+		}
 	}
-	statement := fmt.Sprintf(format, `"`+name+`"`)
+	statement := fmt.Sprintf(format, names...)
 	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
 	defer cancel()
 	db, err := sql.Open("postgres", server)

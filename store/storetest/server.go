@@ -29,7 +29,7 @@ func PostgresServer(t testing.TB) *Server {
 			t.Errorf("PostgreSQL server after the test: %v", err)
 		}
 	})
-	_, address, err := createDatabase(k.url)
+	_, address, err := createDatabase(k.url, emptyDatabase)
 	if err != nil {
 		t.Fatalf("PostgreSQL server for the test: %v", err)
 	}

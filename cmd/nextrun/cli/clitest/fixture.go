@@ -7,24 +7,26 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // OnBoth runs a test with an empty database of each kind.
 func OnBoth(t *testing.T, test func(t *testing.T, s Shell)) {
 	t.Helper()
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		test(t, Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}})
-	})
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) { test(t, shell(d)) })
+}
+
+func shell(d *storetest.Database) Shell {
+	return Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}
 }
 
 // OnBothMigrated is OnBoth with the tables made, and without the housekeeping
 // task that comes with them.
 func OnBothMigrated(t *testing.T, test func(t *testing.T, s Shell)) {
 	t.Helper()
-	OnBoth(t, func(t *testing.T, s Shell) {
-		s.Must(t, "migrate", "up")
-		s.Exec(t, "DELETE FROM periodic_task")
-		test(t, s)
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		d.Exec("DELETE FROM periodic_task")
+		test(t, shell(d.Database))
 	})
 }
 

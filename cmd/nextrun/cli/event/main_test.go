@@ -3,7 +3,7 @@ package event_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

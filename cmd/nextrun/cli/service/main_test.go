@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 func TestMain(m *testing.M) {
 	_ = os.Setenv("SERVICE_TEST_TOKEN", "s3cret") // parallel tests cannot set variables
-	goleak.VerifyTestMain(m)
+	migrated.VerifyTestMain(m)
 }

@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
 
 func TestTickList(t *testing.T) {
 	t.Parallel()

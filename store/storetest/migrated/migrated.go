@@ -1,0 +1,99 @@
+// Package migrated gives each test a database with the tables of nextrun in it. It is
+// for all tests but those of the connection and of the migrations, which use
+// [storetest] alone.
+package migrated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// Database is a database of a test's own: Store is how nextrun sees it.
+type Database struct {
+	*storetest.Database
+	Store *store.DB
+}
+
+// Both is [storetest.Both] on databases that have the tables.
+func Both[T storetest.Runner[T]](t T, run func(t T, d *Database)) {
+	t.Helper()
+	storetest.Kinds(t, func(t T, kind string) { run(t, New(t, kind)) })
+}
+
+// New returns a database of a kind. It is a copy of one that was migrated before if
+// the tests of the package run under [VerifyTestMain].
+func New(t testing.TB, kind string) *Database {
+	t.Helper()
+	if !copies.Load() {
+		return Up(storetest.New(t, kind))
+	}
+	return Open(template.New(t, kind))
+}
+
+// Up makes the tables in a database, whatever is in it.
+func Up(d *storetest.Database) *Database {
+	d.Helper()
+	up := Open(d)
+	if _, err := up.Store.Migrator().Up(d.Context()); err != nil {
+		d.Fatal(err)
+	}
+	return up
+}
+
+// Open opens the database once more, as another process would.
+func (d *Database) Open() *store.DB {
+	d.Helper()
+	return Open(d.Database).Store
+}
+
+// Open opens a database that has the tables.
+func Open(d *storetest.Database) *Database {
+	d.Helper()
+	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			d.Error(err)
+		}
+	})
+	return &Database{Database: d, Store: db}
+}
+
+var (
+	template = storetest.NewTemplate(migrate)
+	copies   atomic.Bool // somebody drops the template
+)
+
+func migrate(url string) (err error) {
+	db, err := store.Open(context.Background(), url, store.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, err = db.Migrator().Up(context.Background())
+	return err
+}
+
+// VerifyTestMain runs the tests of a package. It fails if they leave goroutines
+// behind, and removes what the databases were copied from.
+func VerifyTestMain(m *testing.M) {
+	copies.Store(true)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := template.Drop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+		os.Exit(code)
+	}))
+}
