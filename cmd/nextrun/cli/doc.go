@@ -6,6 +6,7 @@
 //	tick/     nextrun tick list: what became of ticks
 //	job/      nextrun job list, log, cancel, ...
 //	event/    nextrun event list, tail, resend, ...: the outbox
+//	queue/    nextrun queue list, check, trigger: the queues that are not nextrun's own
 //	lock/     nextrun lock show, release: the lock of the modes leader and exclusive
 //	timer/    nextrun next and preview: when something elapses
 //	service/  nextrun serve, scheduler, executor, relay, health: what runs until it is stopped

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Config is the configuration file. Each section holds the settings of a package.
@@ -27,7 +28,8 @@ type Config struct {
 	// them: scheduler.tick_retention. 0: DefaultTickRetention.
 	TickRetention time.Duration
 
-	Notify map[periodic.Sink]*Notify // section queues: the key notify of queues that have it
+	Queues map[periodic.Sink]queues.Kind // section queues: those that are not built in
+	Notify map[periodic.Sink]*Notify     // section queues: the key notify of queues that have it
 }
 
 // DefaultTickRetention is the default of scheduler.tick_retention.

@@ -18,6 +18,7 @@ func (r *reader) config(n *yaml.Node, c *Config) {
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
 		"relay":     func(place string, v *yaml.Node) { relayReader{r}.relay(place, v, &c.Relay) },
 		"handlers":  named(r, &c.Handlers, r.handler),
+		"queues":    func(place string, v *yaml.Node) { r.queues(place, v, c) },
 	})
 }
 

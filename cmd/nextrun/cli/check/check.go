@@ -56,7 +56,8 @@ type finding struct {
 // report is what `nextrun check` finds.
 type report struct {
 	env      *ui.Env
-	docspell bool // the database is Docspell's
+	docspell bool      // the database is Docspell's
+	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
 	findings []finding
 }
 
@@ -82,6 +83,9 @@ func (r *report) check(ctx context.Context) {
 			return nil
 		}
 		if err := r.checkDocspell(ctx, db); err != nil {
+			return err
+		}
+		if err := r.checkQueues(ctx, db, c); err != nil {
 			return err
 		}
 		return r.checkTasks(ctx, db, c)

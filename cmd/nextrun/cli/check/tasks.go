@@ -65,6 +65,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 		r.lint(about, t)
 	}
 	r.checkDeadline(about, t)
+	r.checkSink(about, t, c)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)

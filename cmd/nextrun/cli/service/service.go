@@ -143,6 +143,9 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 	}
 	c := s.config.Scheduler
 	c.Name, c.Logger, c.Observe = s.name, s.log, s.notify.Observe
+	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
+		return nil, err
+	}
 	return periodic.New(s.db.Periodic(), c)
 }
 

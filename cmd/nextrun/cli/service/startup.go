@@ -19,6 +19,7 @@ const (
 	stageDatabase      = "database"
 	stageSchema        = "schema version"
 	stageDocspell      = "Docspell"
+	stageQueues        = "queues"
 	stageLock          = "lock"
 	stageScheduler     = "scheduler"
 	stageNotify        = "notifications of new jobs"
@@ -40,7 +41,9 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 		stage{name: stageSchema, needs: []string{stageDatabase},
 			up: func(ctx context.Context) error { return s.schema(ctx, f.migrate) }},
 		stage{name: stageDocspell, needs: []string{stageSchema},
-			up: func(ctx context.Context) error { return s.docspell(ctx, f) }})
+			up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
+		stage{name: stageQueues, needs: []string{stageSchema},
+			up: func(ctx context.Context) error { return s.queues(ctx, f) }})
 	if err != nil {
 		return err
 	}

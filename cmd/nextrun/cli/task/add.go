@@ -30,10 +30,11 @@ func addCommand(env *ui.Env) *cobra.Command {
 			task := periodic.NewTask(args[0], f.task, f.timer)
 			task.Enabled = !disabled
 			f.apply(c, &task)
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, queues ui.Queues) error {
 				if err := tasks.Add(c.Context(), task); err != nil {
 					return err
 				}
+				warnOfQueue(env, queues, &task)
 				return printPlanned(c.Context(), env, tasks, "added", task.ID)
 			})
 		},

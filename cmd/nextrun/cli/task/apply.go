@@ -54,11 +54,13 @@ nextrun's own.`,
 // applyTasks makes the table match, and says what it changed.
 func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
-	return env.WithDatabase(ctx, func(db *store.DB) error {
+	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
 		for i := range apply.Tasks {
-			if t := &apply.Tasks[i]; !json.Valid([]byte(t.Args)) {
+			t := &apply.Tasks[i]
+			if !json.Valid([]byte(t.Args)) {
 				env.Complain("warning: task %q: args is not JSON", t.ID)
 			}
+			warnOfQueue(env, queues, t)
 		}
 		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
 		if err != nil {

@@ -33,10 +33,11 @@ gets a second job.`,
 			if pace < 0 {
 				return ui.Usagef("--pace is %s; use 0 or more", pace)
 			}
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				b := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}
 				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
-					return backfill(c.Context(), env, db, n, args[0], b)
+					tasks := periodic.NewTasks(db.Tasks()).With(queues)
+					return backfill(c.Context(), env, tasks, n, env.Now().Add(db.ClockSkew()), args[0], b)
 				})
 			})
 		},
@@ -47,8 +48,9 @@ gets a second job.`,
 	return command
 }
 
-func backfill(ctx context.Context, env *ui.Env, db *store.DB, n *ui.Notifiers, id string, b periodic.Backfill) error {
-	now := env.Now().Add(db.ClockSkew())
+func backfill(
+	ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, now time.Time, id string, b periodic.Backfill,
+) error {
 	if b.To.IsZero() {
 		b.To = now
 	}
@@ -58,7 +60,6 @@ func backfill(ctx context.Context, env *ui.Env, db *store.DB, n *ui.Notifiers, i
 	if !b.From.Before(b.To) {
 		return ui.Usagef("--from must be before --to")
 	}
-	tasks := periodic.NewTasks(db.Tasks())
 	task, err := tasks.Get(ctx, id)
 	if err != nil {
 		return taskProblem(err)

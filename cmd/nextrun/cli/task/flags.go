@@ -10,18 +10,17 @@ import (
 // taskFlags are the columns of a task that `task add` and `task set` take. Each
 // flag has its column's name.
 type taskFlags struct {
-	task, timer, group, args, subject, submitter, summary string
-	priority                                              int
-	starts, ends                                          ui.TimeFlag
-	overlap, catchup, sink                                ui.Choice
-	grace, deadline, jitter                               ui.SecondsFlag
+	task, timer, group, args, subject, submitter, summary, sink string
+	priority                                                    int
+	starts, ends                                                ui.TimeFlag
+	overlap, catchup                                            ui.Choice
+	grace, deadline, jitter                                     ui.SecondsFlag
 }
 
 func (f *taskFlags) register(command *cobra.Command) {
 	f.starts.AllowNone, f.ends.AllowNone, f.deadline.AllowNone = true, true, true
 	f.overlap.Allowed = []string{"skip", "queue", "replace", "allow"}
 	f.catchup.Allowed = []string{"one", "none", "all"}
-	f.sink.Allowed = []string{"job", "event"}
 	flags := command.Flags()
 	flags.StringVar(&f.task, "task", "", "`name` of the handler that runs the jobs")
 	flags.StringVar(&f.timer, "timer", "", "when: a calendar event, a cron expression or an interval")
@@ -35,7 +34,7 @@ func (f *taskFlags) register(command *cobra.Command) {
 	flags.Var(&f.ends, "ends", "no tick at this time or later, or none")
 	flags.Var(&f.overlap, "overlap", "what to do while the task's last job has not ended (default skip)")
 	flags.Var(&f.catchup, "catchup", "which missed ticks are submitted (default one)")
-	flags.Var(&f.sink, "sink", "what a tick becomes (default job)")
+	flags.StringVar(&f.sink, "sink", "job", "`queue` of the jobs: job, event, or one of the section queues of --config")
 	flags.Var(&f.grace, "grace", "with --catchup none: how old a tick may be (default 60)")
 	flags.Var(&f.deadline, "deadline", "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)")
 	flags.Var(&f.jitter, "jitter", "maximum random delay of a tick (default 0)")
@@ -57,7 +56,7 @@ func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) (given bool)
 		"ends":      func() { t.Ends = f.ends.Value },
 		"overlap":   func() { t.Overlap = periodic.Overlap(f.overlap.Value) },
 		"catchup":   func() { t.Catchup = periodic.Catchup(f.catchup.Value) },
-		"sink":      func() { t.Sink = periodic.Sink(f.sink.Value) },
+		"sink":      func() { t.Sink = periodic.Sink(f.sink) },
 		"grace":     func() { t.Grace = *f.grace.Value },
 		"jitter":    func() { t.Jitter = *f.jitter.Value },
 		"deadline":  func() { t.Deadline = f.deadline.Value },

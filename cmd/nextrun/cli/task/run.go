@@ -24,12 +24,13 @@ func runCommand(env *ui.Env) *cobra.Command {
 		Short: "Run tasks now, in addition to their timers",
 		Long: `Run tasks now: a running scheduler submits a job for each immediately, and the
 timers continue as before. This command itself submits the jobs of disabled
-tasks.`,
+tasks, for which it needs the configuration of their queues.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
-					return taskProblem(runTasks(c.Context(), env, periodic.NewTasks(db.Tasks()), n, ids))
+					tasks := periodic.NewTasks(db.Tasks()).With(queues)
+					return taskProblem(runTasks(c.Context(), env, tasks, n, ids))
 				})
 			})
 		},

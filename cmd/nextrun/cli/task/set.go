@@ -22,14 +22,17 @@ func setCommand(env *ui.Env) *cobra.Command {
 			if err := env.FromStdin(&f.args); err != nil {
 				return err
 			}
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, queues ui.Queues) error {
+				var changed periodic.Task
 				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
 					f.apply(c, t)
+					changed = *t
 					return nil
 				})
 				if err != nil {
 					return err
 				}
+				warnOfQueue(env, queues, &changed)
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])
 			})
 		},

@@ -34,16 +34,35 @@ func withTasks(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks) error)
 	})
 }
 
+// withQueues runs fn with the tasks of the database and the queues of the
+// configuration file, for commands that submit or say where jobs go.
+func withQueues(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks, ui.Queues) error) error {
+	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
+		return taskProblem(fn(periodic.NewTasks(db.Tasks()).With(queues), queues))
+	})
+}
+
+// warnOfQueue warns of a task whose sink none of the queues has. Its row may be
+// good: another program may have that queue.
+func warnOfQueue(env *ui.Env, queues ui.Queues, t *periodic.Task) {
+	if text := queues.Missing(t.Sink); text != "" {
+		env.Complain("warning: task %q: %s", t.ID, text)
+	}
+}
+
 // taskProblem makes wrong usage of a task that is not good, and says how to go
 // on where a task does not exist or exists already.
 func taskProblem(err error) error {
 	var parseErr *calendar.ParseError
 	var taskErr *periodic.TaskError
+	var sinkErr *periodic.SinkError
 	switch {
 	case errors.As(err, &parseErr):
 		return timer.BadTimer(err)
 	case errors.As(err, &taskErr):
 		return ui.Usagef("%v", err)
+	case errors.As(err, &sinkErr):
+		return fmt.Errorf("%w; %s", err, ui.NameTheFile)
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("%w; see: nextrun task list", err)
 	case errors.Is(err, store.ErrDuplicate):

@@ -1,0 +1,55 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+func TestCheckOfQueues(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, enabled) VALUES
+			('a', 'report', 'daily', 'river', true), ('b', 'report', 'daily', 'rivre', true), ('off', 'report', 'daily', 'none', false)`)
+		report := s.Must(t, "check") // schedulers may have another configuration
+		clitest.WantLines(t, report, `warning task a sink "river": this program has no queue of that name; name the configuration file`)
+
+		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 2")
+		clitest.WantLines(t, r.Stdout, "error queue river there is no table river_job in this database: run: river migrate-up",
+			`error task b sink "rivre": this program has no queue of that name`)
+		if strings.Contains(r.Stdout, "task a ") || strings.Contains(r.Stdout, "task off") {
+			t.Errorf("the report:\n%s", r.Stdout)
+		}
+		s.MakeRiver(t)
+		s.Exec(t, `DELETE FROM periodic_task WHERE id = 'b'`)
+		clitest.WantLines(t, s.Must(t, "check", "--config", config), "ok queue river river, schema level 7", "ok tasks 2, no problems found")
+	})
+}
+
+// What a queue cannot do, a task is warned of.
+func TestCheckWarnsOfReplaceWithoutCancel(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.MakeRiver(t)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES ('a', 'report', 'daily', 'river', 'replace')`)
+		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
+		clitest.WantLines(t, s.Must(t, "check", "--config", config), "ok tasks 1, no problems found")
+	})
+}
+
+// Settings of a queue that this database cannot have are named with their place.
+func TestCheckOfASettingThatTheDatabaseRefuses(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {boss: {type: pg-boss}}\n")
+		want := "error queue boss there is no table pgboss.job"
+		if strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:") {
+			want = "error configuration " + config + ": queues.boss: pg-boss: the database is SQLite"
+		}
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		clitest.WantLines(t, r.Stdout, want)
+	})
+}

@@ -1,0 +1,78 @@
+package queue
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/queues"
+)
+
+func checkCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "check NAME",
+		Short: "Check that nextrun can feed a queue",
+		Long: `Check the version and the tables of a queue, and this login's rights on them. Show
+the rights that a scheduler needs. Errors give exit code 1.`,
+		Example: `  nextrun queue check river --config nextrun.yaml`,
+		Args:    ui.Arguments("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withQueue(c.Context(), env, args[0], func(q queues.Queue) error {
+				found, err := look(c.Context(), args[0], q)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = env.PrintJSON(found)
+				} else {
+					err = printQueue(env, found)
+				}
+				if err != nil {
+					return err
+				}
+				return found.err()
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}
+
+func printQueue(env *ui.Env, q queueJSON) error {
+	version := q.Version
+	if version == "" {
+		version = "none found"
+	}
+	fields := [][2]string{{"name", q.Name}, {"type", q.Type}, {"version", version}}
+	for _, p := range q.Problems {
+		fields = append(fields, [2]string{p.Level, problemJSON{"", p.Text, p.Remedy}.String()})
+	}
+	if err := env.PrintFields(fields); err != nil || len(q.Grants) == 0 {
+		return err
+	}
+	if err := env.Printf("\nThe rights that this login needs; replace its name for another one:\n"); err != nil {
+		return err
+	}
+	for _, grant := range q.Grants {
+		if err := env.Printf("  %s\n", grant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// err is an error if the queue cannot be fed.
+func (q queueJSON) err() error {
+	errors := 0
+	for _, p := range q.Problems {
+		if p.Level == "error" {
+			errors++
+		}
+	}
+	if errors == 0 {
+		return nil
+	}
+	return fmt.Errorf("errors: %d", errors)
+}

@@ -1,0 +1,45 @@
+package queue
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
+)
+
+func listCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List the queues of the configuration",
+		Long: `List the queues of the section queues of the configuration: the version that was
+found in the database, and what keeps nextrun from feeding the queue.`,
+		Example: `  nextrun queue list --config nextrun.yaml`,
+		Args:    ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
+				lines := []queueJSON{}
+				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM")
+				for _, name := range slices.Sorted(maps.Keys(configured)) {
+					inspector, ok := configured[name].(queues.Inspector)
+					if !ok {
+						continue
+					}
+					q, err := look(c.Context(), string(name), inspector)
+					if err != nil {
+						return err
+					}
+					lines = append(lines, q)
+					t.Add(q.Name, q.Type, q.Version, q.text())
+				}
+				return env.PrintTable(t, lines, asJSON)
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}

@@ -1,0 +1,48 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/store/queues"
+)
+
+// queues looks at each queue of the configuration, and warns of those to which jobs
+// cannot be submitted now: the scheduler starts all the same, lets the tasks of such
+// a queue wait, and submits them as soon as the queue can be used.
+func (s *services) queues(ctx context.Context, f *serviceFlags) error {
+	if !f.schedules {
+		return nil
+	}
+	built, err := s.config.BuildQueues(s.db)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(built)) {
+		inspector, ok := built[name].(queues.Inspector)
+		if !ok {
+			continue
+		}
+		report, err := inspector.Inspect(ctx)
+		if err != nil {
+			return fmt.Errorf("queue %q: %w", name, err)
+		}
+		log := s.log.WithFields(logrus.Fields{"queue": name, "type": report.Kind})
+		if report.Found != "" {
+			log = log.WithField("version", report.Found)
+		}
+		usable := true
+		for _, p := range report.Problems {
+			usable = usable && p.Warning
+			log.Warn("queue: " + p.String())
+		}
+		if usable {
+			log.Info("queue can be used")
+		}
+	}
+	return nil
+}
