@@ -52,6 +52,12 @@ func parseURL(text string) (location, error) {
 		return location{url: u}, nil
 	case "":
 		return location{}, errors.New("no database URL; use " + urlForms)
+	case "jdbc":
+		of, _, _ := strings.Cut(rest, ":")
+		return location{}, jdbcError(strings.ToLower(of))
+	}
+	if err := unsupported(strings.ToLower(scheme)); err != nil {
+		return location{}, err
 	}
 	if strings.HasPrefix(rest, "//") {
 		return location{}, fmt.Errorf("the database URL begins with %s, which nextrun does not know (the rest is not shown, "+
@@ -64,6 +70,26 @@ func parseURL(text string) (location, error) {
 		return location{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
 	}
 	return location{}, errURL
+}
+
+// unsupported is the error for a kind of database on which Docspell may run and
+// nextrun does not; nil for others.
+func unsupported(kind string) error {
+	name := map[string]string{"mariadb": "MariaDB", "mysql": "MySQL", "h2": "H2"}[kind]
+	if name == "" {
+		return nil
+	}
+	return fmt.Errorf("the database URL names %s, which nextrun does not support, also not for Docspell (the rest is not shown, "+
+		"since it may hold a password); use %s", name, urlForms)
+}
+
+// jdbcError is the error for the URL of a Java program, such as Docspell.
+func jdbcError(kind string) error {
+	if err := unsupported(kind); err != nil {
+		return err
+	}
+	return errors.New("the database URL begins with jdbc:, as Java writes it (the rest is not shown, since it may hold a password); " +
+		"use " + urlForms + ", with user and password in it")
 }
 
 // isPath reports whether a text can be nothing but the path of a file, without a

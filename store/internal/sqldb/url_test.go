@@ -76,10 +76,16 @@ func TestBadURLIsNotShown(t *testing.T) {
 func TestURLOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"mysql://user:hush@host/db":   "begins with mysql://, which nextrun does not know",
-		"hush://host/db":              "begins with a scheme, which nextrun does not know",
-		"host=h port=5 password=hush": "is given as a list of parameters (host=...)",
-		"sqlite:postgres://u:hush@h":  "sqlite: needs the path of a file, not a server's URL",
+		"mysql://user:hush@host/db":                "names MySQL, which nextrun does not support",
+		"MariaDB://user:hush@host/db":              "names MariaDB, which nextrun does not support, also not for Docspell",
+		"jdbc:mariadb://host/db?password=hush":     "names MariaDB, which nextrun does not support",
+		"jdbc:h2:///var/docspell.db;PASSWORD=hush": "names H2, which nextrun does not support",
+		"h2:mem:x": "names H2",
+		"jdbc:postgresql://host/db?user=a&password=hush": "begins with jdbc:, as Java writes it",
+		"oracle://user:hush@host/db":                     "begins with oracle://, which nextrun does not know",
+		"hush://host/db":                                 "begins with a scheme, which nextrun does not know",
+		"host=h port=5 password=hush":                    "is given as a list of parameters (host=...)",
+		"sqlite:postgres://u:hush@h":                     "sqlite: needs the path of a file, not a server's URL",
 	} {
 		_, err := parseURL(text)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "postgres://USER:PASSWORD@HOST") {
