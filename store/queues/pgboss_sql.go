@@ -60,7 +60,7 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *shape {
 					|| to_json(v.queue)::text || ')'
 				WHEN q.policy = 'standard' THEN 'pg-boss has a job with the id ' || v.jid || ' in the queue ' || to_json(v.queue)::text || ' already'
 				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
-				END AS reason
+				END AS reason, q.policy <> 'standard' AS passing
 			FROM {batch} AS v LEFT JOIN ` + queue + ` AS q ON q.name = v.queue`),
 		pending: own(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
 				j.started_on AT TIME ZONE 'UTC' AS started

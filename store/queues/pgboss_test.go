@@ -57,7 +57,7 @@ func TestPgBossKeepsToThePolicyOfAQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRefused(t, done, map[string]string{jobs[1].JID: `the queue "exclusive" of pg-boss has the policy exclusive`})
+	wantPassing(t, done, map[string]string{jobs[1].JID: `the queue "exclusive" of pg-boss has the policy exclusive`})
 
 	q = f.queue(queues.PgBoss{Queue: "short", PerTask: true})
 	again := jobOf("t1")
@@ -65,7 +65,7 @@ func TestPgBossKeepsToThePolicyOfAQueue(t *testing.T) {
 	if done, err = f.submit(q, again); err != nil {
 		t.Fatal(err)
 	}
-	wantRefused(t, done, map[string]string{again.JID: `the queue "short" of pg-boss has the policy short`})
+	wantPassing(t, done, map[string]string{again.JID: `the queue "short" of pg-boss has the policy short`})
 
 	f.accept(f.queue(queues.PgBoss{Queue: "fifo"}), jobs[0])
 	f.Want("t0", "SELECT singleton_key FROM pgboss.job WHERE name = 'fifo'")

@@ -46,14 +46,25 @@ func wantSame(t *testing.T, got []string, want ...string) {
 // wantRefused checks which jobs were refused for good, and parts of the reasons.
 func wantRefused(t *testing.T, done []backend.Submission, want map[string]string) {
 	t.Helper()
+	checkRefused(t, done, false, want)
+}
+
+// wantPassing checks which jobs were refused for now.
+func wantPassing(t *testing.T, done []backend.Submission, want map[string]string) {
+	t.Helper()
+	checkRefused(t, done, true, want)
+}
+
+func checkRefused(t *testing.T, done []backend.Submission, passing bool, want map[string]string) {
+	t.Helper()
 	refused := 0
 	for _, s := range done {
 		reason, ok := want[s.JID]
 		if s.Refused != "" {
 			refused++
 		}
-		if ok != (s.Refused != "") || !strings.Contains(s.Refused, reason) || s.Passing {
-			t.Errorf("submission %+v, want it refused for good: %v %s", s, ok, reason)
+		if ok != (s.Refused != "") || !strings.Contains(s.Refused, reason) || s.Passing != (passing && ok) {
+			t.Errorf("submission %+v, want it refused: %v (passing: %v) %s", s, ok, passing, reason)
 		}
 	}
 	if refused != len(want) {
