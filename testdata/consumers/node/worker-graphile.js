@@ -34,6 +34,8 @@ await main({
       ...shared,
       events,
       noHandleSignals: true,
+      // Without these, stop would not wait until the last jobs are recorded as done.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       concurrency: number("CONCURRENCY", 20),
       maxPoolSize: Math.min(number("CONCURRENCY", 20), 25),
       pollInterval: number("POLL_MS", 5000),

@@ -52,7 +52,7 @@ export async function main(commands) {
         if (stopping) return;
         stopping = true;
         await stop();
-        process.exit(0);
+        setTimeout(() => process.exit(0), 5000).unref(); // ends sooner when its connections are closed
       });
     }
   } catch (error) {
