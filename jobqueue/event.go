@@ -61,6 +61,9 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	if event.Job.Task != "" {
 		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
 	}
+	if event.Kind == EventEnded {
+		fields["attempt"] = event.Job.Retries + 1
+	}
 	if event.Worker != "" {
 		fields["worker"] = event.Worker
 	}
@@ -99,7 +102,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventInterrupted:
 		line.Warn("job taken back: its worker sent no heartbeat")
 	case EventRetried:
-		line.Info("stuck jobs put back to waiting: their retry is due")
+		line.Debug("stuck jobs put back to waiting: their retry is due")
 	case EventRefused:
 		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
 	case EventTrouble:

@@ -49,7 +49,7 @@ func TestWrongUsage(t *testing.T) {
 		{"migrate", []string{"missing command", "up"}},
 		{"migrate sideways", []string{`unknown command "sideways"`}},
 		{"scheduler --mode monarchy", []string{"use one of shared, leader, exclusive"}},
-		{"check --log-format xml", []string{"use one of text, json"}},
+		{"check --log-format xml", []string{"use one of text, logfmt, json"}},
 	}
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {

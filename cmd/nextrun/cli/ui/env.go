@@ -16,6 +16,7 @@ type Env struct {
 	Now            func() time.Time
 	Zone           *time.Location // of times that people read
 	Flags          GlobalFlags
+	Terminal       func(io.Writer) (width int) // tests: the width of a terminal; nil: that of the device
 }
 
 // GlobalFlags are the flags that all commands know.
@@ -23,6 +24,8 @@ type GlobalFlags struct {
 	DB        string
 	Schema    string
 	Config    string
+	Color     Choice
+	Wide      bool
 	LogFormat Choice
 	LogLevel  Choice
 }

@@ -21,15 +21,22 @@ func (env *Env) Logger() *logrus.Logger {
 	if err == nil { // the flag allows no other
 		logger.SetLevel(level)
 	}
-	logger.SetFormatter(lineFormatter{})
-	if env.Flags.LogFormat.Value == "json" {
+	device := env.terminal(env.Stderr)
+	switch {
+	case env.Flags.LogFormat.Value == "json":
 		logger.SetFormatter(&jsonFormatter{})
+	case env.Flags.LogFormat.Value == "logfmt":
+		logger.SetFormatter(logfmtFormatter{})
+	case device.Width > 0:
+		logger.SetFormatter(shortFormatter{zone: env.Zone, device: device})
+	default:
+		logger.SetFormatter(lineFormatter{})
 	}
 	return logger
 }
 
 // lineFormatter writes a line for people: local time with its offset, level, message, and the
-// fields by name.
+// fields, the ones that matter most first.
 type lineFormatter struct{}
 
 // Format implements [logrus.Formatter].
@@ -37,11 +44,48 @@ func (lineFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	level := strings.ToUpper(entry.Level.String())[:4]
 	fmt.Fprintf(&b, "%s %s  %-16s", entry.Time.Format("2006-01-02 15:04:05Z07:00"), level, entry.Message)
-	for _, name := range slices.Sorted(maps.Keys(entry.Data)) {
+	for _, name := range fieldsInOrder(entry.Data) {
 		fmt.Fprintf(&b, "  %s=%s", name, logValue(entry.Data[name]))
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil
+}
+
+// logfmtFormatter writes a line of key=value pairs, for programs.
+type logfmtFormatter struct{}
+
+// Format implements [logrus.Formatter].
+func (logfmtFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "time=%s level=%s msg=%s", entry.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), entry.Level, logValue(entry.Message))
+	for _, name := range fieldsInOrder(entry.Data) {
+		key := name
+		if name == "time" || name == "level" || name == "msg" {
+			key = "fields." + name
+		}
+		fmt.Fprintf(&b, " %s=%s", key, logValue(entry.Data[name]))
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// firstFields and lastFields are the names of fields in the order of the log; those
+// between them follow by name.
+var (
+	firstFields = []string{"id", "task", "type", "topic", "sink", "state", "error", "problem", "reason", "while", "attempt", "attempts", "due"}
+	lastFields  = []string{"duration", "took", "delay", "for", "after", "group", "worker", "name", "jid", "job", "event"}
+)
+
+func fieldsInOrder(fields logrus.Fields) []string {
+	rank := func(name string) int {
+		if at := slices.Index(firstFields, name); at >= 0 {
+			return at - len(firstFields)
+		}
+		return slices.Index(lastFields, name) + 1
+	}
+	names := slices.Sorted(maps.Keys(fields))
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
 }
 
 // logValue quotes what could be taken for more than one value.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -13,21 +12,6 @@ import (
 // JSONFlag adds --json to a command.
 func JSONFlag(command *cobra.Command, asJSON *bool) {
 	command.Flags().BoolVar(asJSON, "json", false, "write JSON, for programs")
-}
-
-// Table is a list for people: aligned columns under a header.
-type Table struct{ rows [][]string }
-
-// NewTable returns a table of no rows.
-func NewTable(header ...string) *Table { return &Table{rows: [][]string{header}} }
-
-// Add adds a row.
-func (t *Table) Add(cells ...any) {
-	row := make([]string, len(cells))
-	for i, c := range cells {
-		row[i] = Cell(fmt.Sprint(c))
-	}
-	t.rows = append(t.rows, row)
 }
 
 // Cell is a text as it may stand in a table: on one line, - if it is empty.
@@ -48,26 +32,19 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Write writes the table.
-func (t *Table) Write(w io.Writer) error {
-	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range t.rows {
-		if _, err := fmt.Fprintln(tabs, strings.Join(row, "\t")); err != nil {
-			return err
-		}
-	}
-	return tabs.Flush()
-}
-
 // PrintTable writes a list: the table, or its JSON form, which is a slice.
 func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 	if asJSON {
 		return env.PrintJSON(list)
 	}
 	if len(t.rows) == 1 {
-		return env.Printf("none\n")
+		return env.Printf("%s\n", t.empty)
 	}
-	return t.Write(env.Stdout)
+	device := env.terminal(env.Stdout)
+	if env.Flags.Wide {
+		device.Width = 0
+	}
+	return t.write(env.Stdout, device)
 }
 
 // PrintFields writes names and values, without those that are empty.

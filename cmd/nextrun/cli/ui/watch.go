@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"io"
-	"os"
 	"time"
 )
 
@@ -39,14 +38,4 @@ func UnlessEnded(ctx context.Context, err error) error {
 		return err
 	}
 	return nil
-}
-
-// OnTerminal reports whether a person sees standard output.
-func (env *Env) OnTerminal() bool {
-	file, ok := env.Stdout.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

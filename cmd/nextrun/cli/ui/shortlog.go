@@ -1,0 +1,144 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/sirupsen/logrus"
+)
+
+// shortFormatter writes a line for somebody who watches a terminal: the time of
+// day, what it is about, what became of it, and details. A line is as long as it
+// has to be only if something is wrong.
+type shortFormatter struct {
+	zone   *time.Location
+	device Terminal
+}
+
+// shortLine is what a line says.
+type shortLine struct{ about, became, details string }
+
+// Widths of the columns for what a line is about and what became of it.
+const (
+	aboutWidth  = 20
+	becameWidth = 9
+)
+
+// Format implements [logrus.Formatter].
+func (f shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	clock := entry.Time.In(f.zone).Format(time.TimeOnly)
+	line, known := short(entry)
+	if !known {
+		return []byte(f.general(clock, entry)), nil
+	}
+	about := runewidth.FillRight(shortenMiddle(Printable(line.about), aboutWidth), aboutWidth)
+	became := runewidth.FillRight(line.became, becameWidth)
+	if entry.Level >= logrus.InfoLevel {
+		line.details = shortenMiddle(line.details, max(f.device.Width-len(clock)-aboutWidth-becameWidth-3*columnGap, 20))
+	}
+	if f.device.Color {
+		clock, became = dim.paint(clock), stateStyles[strings.TrimSpace(line.became)].paint(became)
+	}
+	return []byte(strings.TrimRight(ownAndForeign(clock+"  "+about+"  "+became+"  ", line.details), " ") + "\n"), nil
+}
+
+// ownAndForeign joins a part of a line that may hold colours, and one that must not.
+func ownAndForeign(own, foreign string) string {
+	return own + Printable(strings.ReplaceAll(foreign, "\n", " "))
+}
+
+// general is the line of an entry that is not about a tick or a job.
+func (f shortFormatter) general(clock string, entry *logrus.Entry) string {
+	message := entry.Message
+	if f.device.Color {
+		clock = dim.paint(clock)
+		switch {
+		case entry.Level <= logrus.ErrorLevel:
+			message = red.paint(message)
+		case entry.Level == logrus.WarnLevel:
+			message = yellow.paint(message)
+		}
+	}
+	var fields []string
+	for _, name := range fieldsInOrder(entry.Data) {
+		if entry.Level < logrus.InfoLevel || !slices.Contains(quietFields, name) {
+			fields = append(fields, name+"="+logValue(entry.Data[name]))
+		}
+	}
+	return ownAndForeign(clock+"  "+message+"  ", strings.Join(fields, "  ")) + "\n"
+}
+
+// quietFields tell a reader of a terminal little while all is well.
+var quietFields = []string{"jid", "worker", "name"}
+
+// short is the line of an entry about a tick or a job.
+func short(entry *logrus.Entry) (line shortLine, known bool) {
+	text := func(names ...string) string {
+		for _, name := range names {
+			if value, ok := entry.Data[name]; ok && fmt.Sprint(value) != "" {
+				return fmt.Sprint(value)
+			}
+		}
+		return ""
+	}
+	line.about = text("id", "task")
+	switch entry.Message {
+	case "job submitted":
+		line.became = "submitted"
+	case "event written":
+		line.became, line.details = "event", "topic "+text("topic")
+	case "tick skipped", "tick queued", "tick late":
+		line.became, line.details = strings.TrimPrefix(entry.Message, "tick "), text("reason")
+	case "ticks missed":
+		line.became = "missed"
+		line.details = text("missed") + " " + plural(text("missed"), "tick") + ": " + text("reason")
+	case "task has a problem":
+		line.became, line.details = "problem", text("problem")
+	case "job ended":
+		line.became = becameOf(text("state"))
+		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("state")), text("duration")))
+	default:
+		return line, false
+	}
+	return line, line.about != ""
+}
+
+// becameOf is the word for the state of a job that has ended for now.
+func becameOf(state string) string {
+	switch state {
+	case "success":
+		return "done"
+	case "stuck":
+		return "retry"
+	}
+	return state
+}
+
+// attempt is said of jobs that needed several, or need more.
+func attempt(n, state string) string {
+	if n == "" || n == "1" && state != "stuck" {
+		return ""
+	}
+	return "attempt " + n
+}
+
+func inBrackets(parts ...string) string {
+	if text := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", "); text != "" {
+		return "(" + text + ")"
+	}
+	return ""
+}
+
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+}
+
+func plural(n, word string) string {
+	if n == "1" {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Table is a list for people: aligned columns under a header. On a terminal it
+// never wraps.
+type Table struct {
+	rows  [][]string
+	least []string // headers of the columns that may be left out, first of all the first
+	empty string
+}
+
+// NewTable returns a table of no rows.
+func NewTable(header ...string) *Table { return &Table{rows: [][]string{header}, empty: "none"} }
+
+// Least names columns that a narrow terminal can do without, the least important
+// first. The last column goes after them.
+func (t *Table) Least(headers ...string) *Table { t.least = headers; return t }
+
+// IfEmpty says what to write in place of a table without rows.
+func (t *Table) IfEmpty(text string) *Table { t.empty = text; return t }
+
+// Add adds a row.
+func (t *Table) Add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = Cell(fmt.Sprint(c))
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Write writes the whole table, without colours.
+func (t *Table) Write(w io.Writer) error { return t.write(w, Terminal{}) }
+
+const (
+	columnGap   = 2
+	columnLeast = 23 // no cell is shortened to less: a time is that long
+)
+
+func (t *Table) write(w io.Writer, device Terminal) error {
+	columns, widths := t.fit(device.Width)
+	var b strings.Builder
+	for n, row := range t.rows {
+		for i, c := range columns {
+			cell := shortenMiddle(row[c], widths[i])
+			paint := plain
+			switch {
+			case !device.Color:
+			case n == 0:
+				paint = bold
+			default:
+				paint = stateStyles[strings.ToLower(firstWord(row[c]))]
+			}
+			b.WriteString(paint.paint(cell))
+			if i < len(columns)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell)+columnGap))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if left := t.leftOut(columns); left != "" {
+		text := "(without " + left + "; --wide shows all)"
+		if device.Color {
+			text = dim.paint(text)
+		}
+		b.WriteString(text + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func firstWord(text string) string { word, _, _ := strings.Cut(text, " "); return word }
+
+// fit chooses columns and their widths, so that a row fits the width of a
+// terminal; 0: any row does. It first shortens the widest columns, then leaves out
+// the least important ones.
+func (t *Table) fit(most int) (columns, widths []int) {
+	columns = make([]int, len(t.rows[0]))
+	for i := range columns {
+		columns[i] = i
+	}
+	natural := t.natural()
+	least := t.least
+	for {
+		widths = make([]int, len(columns))
+		total := columnGap * (len(columns) - 1)
+		for i, c := range columns {
+			widths[i] = natural[c]
+			total += natural[c]
+		}
+		if most <= 0 || shrink(widths, total-most) {
+			return columns, widths
+		}
+		if len(columns) == 1 {
+			return columns, []int{most}
+		}
+		drop := len(columns) - 1
+		if len(least) > 0 {
+			if at := slices.IndexFunc(columns, func(c int) bool { return t.rows[0][c] == least[0] }); at >= 0 {
+				drop = at
+			}
+			least = least[1:]
+		}
+		columns = slices.Delete(slices.Clone(columns), drop, drop+1)
+	}
+}
+
+// natural are the widths of the columns as they are.
+func (t *Table) natural() []int {
+	widths := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], runewidth.StringWidth(cell))
+		}
+	}
+	return widths
+}
+
+// shrink takes a number of columns away from the widest ones. It reports whether
+// that was possible.
+func shrink(widths []int, excess int) bool {
+	for ; excess > 0; excess-- {
+		widest := 0
+		for i, w := range widths {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= columnLeast {
+			return false
+		}
+		widths[widest]--
+	}
+	return true
+}
+
+// leftOut are the names of the columns that are not among those.
+func (t *Table) leftOut(columns []int) string {
+	var names []string
+	for i, name := range t.rows[0] {
+		if !slices.Contains(columns, i) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// shortenMiddle cuts the middle of a text that is too wide: its beginning and its
+// end tell most.
+func shortenMiddle(text string, width int) string {
+	if runewidth.StringWidth(text) <= width {
+		return text
+	}
+	head := runewidth.Truncate(text, (width-1+1)/2, "")
+	tail := text
+	for runewidth.StringWidth(tail) > width-1-runewidth.StringWidth(head) {
+		_, size := utf8.DecodeRuneInString(tail)
+		tail = tail[size:]
+	}
+	return head + "…" + tail
+}

@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// sample is a list as long as those of the commands are.
+func sample() *Table {
+	t := NewTable("JOB", "TASK", "STATE", "RESULT").Least("TASK", "RESULT")
+	t.Add("01a1ffd3-8ba5-730e-984f-ac1f7d7c102b", "weekly-report", "failed", "ls: cannot access '/no/such/path': No such file or directory")
+	t.Add("01a1ffd3-8fe5-738d-883c-664b929c55ef", "日本語の仕事", "success", "")
+	return t
+}
+
+func (t *Table) text(device Terminal) string {
+	var b bytes.Buffer
+	_ = t.write(&b, device) // a buffer takes everything
+	return b.String()
+}
+
+// On a terminal no line is wider than it, down to the narrowest, and both ends of
+// what is shortened can be read.
+func TestTableFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for width := 12; width <= 160; width++ {
+		for line := range strings.Lines(sample().text(Terminal{Width: width})) {
+			line = strings.TrimSuffix(line, "\n")
+			if got := runewidth.StringWidth(line); got > width && !strings.HasPrefix(line, "(without ") {
+				t.Fatalf("on %d columns a line has %d: %q", width, got, line)
+			}
+		}
+	}
+	got := sample().text(Terminal{Width: 84})
+	for _, part := range []string{"01a1ffd3-8", "7d7c102b", "ls: cannot", "or directory", "failed"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("on 84 columns the table lacks %q:\n%s", part, got)
+		}
+	}
+}
+
+// A narrow terminal does without the least important columns and says so.
+func TestTableLeavesColumnsOut(t *testing.T) {
+	t.Parallel()
+	got := sample().text(Terminal{Width: 60})
+	if !strings.Contains(got, "(without TASK; --wide shows all)") || strings.Contains(got, "weekly-report") || !strings.Contains(got, "failed") {
+		t.Errorf("on 60 columns\n%s", got)
+	}
+}
+
+// What is no terminal gets everything, aligned, without colours.
+func TestTableIsWhole(t *testing.T) {
+	t.Parallel()
+	want := "" +
+		"JOB                                   TASK           STATE    RESULT\n" +
+		"01a1ffd3-8ba5-730e-984f-ac1f7d7c102b  weekly-report  failed   ls: cannot access '/no/such/path': No such file or directory\n" +
+		"01a1ffd3-8fe5-738d-883c-664b929c55ef  日本語の仕事   success  -\n"
+	if got := sample().text(Terminal{}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestTableColors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flag, noColor, term string
+		width               int
+		want                bool
+	}{
+		{"auto", "", "xterm", 80, true}, {"auto", "1", "xterm", 80, false}, {"auto", "", "dumb", 80, false},
+		{"auto", "", "xterm", 0, false}, {"always", "1", "dumb", 0, true}, {"never", "", "xterm", 80, false},
+	} {
+		vars := map[string]string{"NO_COLOR": c.noColor, "TERM": c.term}
+		var out bytes.Buffer
+		env := &Env{Stdout: &out, Getenv: func(name string) string { return vars[name] }, Terminal: func(io.Writer) int { return c.width }}
+		env.Flags.Color.Value = c.flag
+		if err := env.PrintTable(sample(), nil, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "\x1b[31mfailed"); got != c.want {
+			t.Errorf("%+v: colours %v", c, got)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package ui
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Terminal is what is known of the device that a stream goes to.
+type Terminal struct {
+	Width int  // columns; 0: as many as there are, since it is no terminal
+	Color bool // texts may be coloured
+}
+
+// terminal looks at a stream. --color and NO_COLOR (https://no-color.org) decide
+// about colours; by default only terminals get them.
+func (env *Env) terminal(w io.Writer) Terminal {
+	var t Terminal
+	if env.Terminal != nil {
+		t.Width = env.Terminal(w)
+	} else if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		t.Width = 80
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			t.Width = width
+		}
+	}
+	switch env.Flags.Color.Value {
+	case "always":
+		t.Color = true
+	case "never":
+	default:
+		t.Color = t.Width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+	}
+	return t
+}
+
+// OnTerminal reports whether a person sees standard output.
+func (env *Env) OnTerminal() bool { return env.terminal(env.Stdout).Width > 0 }
+
+// style is a colour of a terminal: parameters of SGR (ECMA-48, 8.3.117). All are
+// legible on a light and on a dark background.
+type style string
+
+const (
+	plain  style = ""
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+	cyan   style = "36"
+)
+
+func (s style) paint(text string) string {
+	if s == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// stateStyles are the colours of the words for what became of ticks, jobs, events
+// and parts of a service.
+var stateStyles = map[string]style{
+	"success": green, "done": green, "ok": green, "up": green, "published": green, "yes": plain,
+	"submitted": plain, "running": cyan, "scheduled": cyan, "waiting": plain, "queued": cyan, "starting": cyan,
+	"failed": red, "dead": red, "error": red, "down": red, "problem": red, "lost": red,
+	"stuck": yellow, "late": yellow, "missed": yellow, "warning": yellow, "retry": yellow, "blocked": red,
+	"skipped": dim, "cancelled": dim, "paused": yellow, "disabled": dim, "never": dim,
+}
