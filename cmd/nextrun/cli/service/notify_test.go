@@ -5,15 +5,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // joex stands for a job executor of Docspell. It notes each request: method, path,
-// and how many jobs it finds in the database.
+// how many jobs it finds in the database, and the header Authorization.
 func joex(t *testing.T, s clitest.Shell) (url string, heard chan string) {
 	t.Helper()
 	d := storetest.At(t, s.Env["NEXTRUN_DB"])
@@ -23,7 +25,7 @@ func joex(t *testing.T, s clitest.Shell) (url string, heard chan string) {
 		if err := d.SQL.Get(&jobs, "SELECT count(*) FROM job"); err != nil {
 			t.Error(err)
 		}
-		heard <- fmt.Sprintf("%s %s %d", r.Method, r.URL.Path, jobs)
+		heard <- strings.TrimSpace(fmt.Sprintf("%s %s %d %s", r.Method, r.URL.Path, jobs, r.Header.Get("Authorization")))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL, heard
@@ -103,4 +105,54 @@ func TestJoexThatIsGone(t *testing.T) {
 	b.WaitFor("WARN", "cannot notify of new jobs", "url="+gone.URL+"/api/v1/notify", "connection refused")
 	s.Submit(t, "housekeeping")
 	d.Want(1, "SELECT count(*) FROM job WHERE tracker IS NULL AND task = 'housekeeping'")
+}
+
+// A queue's own request follows the commits of jobs to it, whoever submits them. That
+// of the queue job takes the place of the one to Docspell.
+func TestConfiguredNotifications(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		url, heard := joex(t, s)
+		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254))`)
+		s.Exec(t, `INSERT INTO node VALUES ('joex1', 'joex', '`+url+`')`)
+		s.Exec(t, `CREATE TABLE mail (id varchar(254), kind varchar(254))`)
+		s.Env["WAKE_TOKEN"] = "Bearer s3cret"
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "nextrun.yaml", `
+queues:
+  job: {notify: {url: "`+url+`/job", method: PUT}}
+  mail:
+    type: sql
+    enqueue: INSERT INTO mail (id, kind) SELECT jid, task FROM nextrun_batch
+    pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.id = o.jid
+    notify: {url: "`+url+`/mail", header_env: {Authorization: WAKE_TOKEN}}
+`)
+		b := s.Start(t, "scheduler", "--beside-docspell")
+		b.WaitFor("started")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun, sink) VALUES ('m', 'digest', '*-*-* 00:00:00', '2026-01-01 00:00:00', 'mail')`)
+		wantHeard(t, heard, "POST /mail 0 Bearer s3cret")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('j', 'housekeeping', '*-*-* 00:00:00', '2026-01-01 00:00:00')`)
+		wantHeard(t, heard, "PUT /job 1")
+		b.Stop()
+		b.WaitFor("stopped")
+
+		s.Must(t, "task", "add", "off", "--task", "digest", "--timer", "daily", "--disabled", "--overlap", "allow", "--sink", "mail")
+		s.Must(t, "task", "run", "off")
+		wantHeard(t, heard, "POST /mail 1 Bearer s3cret")
+		s.Must(t, "task", "backfill", "off", "--from", "2026-03-01", "--to", "2026-03-02")
+		wantHeard(t, heard, "POST /mail 1 Bearer s3cret")
+		s.Submit(t, "housekeeping")
+		wantHeard(t, heard, "PUT /job 2")
+
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "nextrun.yaml", "queues: {job: {notify: false}}")
+		s.Submit(t, "housekeeping")
+		wantSilence(t, heard, "switched off")
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "nextrun.yaml",
+			`queues: {job: {notify: {url: "`+url+`", header_env: {Authorization: NO_SUCH}}}}`)
+		for _, command := range []string{"check", "scheduler --beside-docspell", "job submit housekeeping"} {
+			r := s.Run(t.Context(), strings.Fields(command)...)
+			if r.Exit != ui.Failed || !strings.Contains(r.Stdout+r.Stderr, "queues.job.notify: the environment variable NO_SUCH for the header Authorization is not set") {
+				t.Errorf("%s: %d\n%s%s", command, r.Exit, r.Stdout, r.Stderr)
+			}
+		}
+	})
 }

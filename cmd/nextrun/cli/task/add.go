@@ -30,11 +30,11 @@ func addCommand(env *ui.Env) *cobra.Command {
 			task := periodic.NewTask(args[0], f.task, f.timer)
 			task.Enabled = !disabled
 			f.apply(c, &task)
-			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, queues ui.Queues) error {
+			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
 				if err := tasks.Add(c.Context(), task); err != nil {
 					return err
 				}
-				warnOfQueue(env, queues, &task)
+				w.of(&task)
 				return printPlanned(c.Context(), env, tasks, "added", task.ID)
 			})
 		},

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -55,12 +54,12 @@ nextrun's own.`,
 func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 	apply.Keep = func(t *periodic.Task) bool { return t.Task == store.HousekeepingTask }
 	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
+		w, err := newWarner(ctx, env, db, queues)
+		if err != nil {
+			return err
+		}
 		for i := range apply.Tasks {
-			t := &apply.Tasks[i]
-			if !json.Valid([]byte(t.Args)) {
-				env.Complain("warning: task %q: args is not JSON", t.ID)
-			}
-			warnOfQueue(env, queues, t)
+			w.of(&apply.Tasks[i])
 		}
 		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
 		if err != nil {

@@ -22,7 +22,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 			if err := env.FromStdin(&f.args); err != nil {
 				return err
 			}
-			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, queues ui.Queues) error {
+			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
 				var changed periodic.Task
 				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
 					f.apply(c, t)
@@ -32,7 +32,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warnOfQueue(env, queues, &changed)
+				w.of(&changed)
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])
 			})
 		},

@@ -36,18 +36,14 @@ func withTasks(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks) error)
 
 // withQueues runs fn with the tasks of the database and the queues of the
 // configuration file, for commands that submit or say where jobs go.
-func withQueues(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks, ui.Queues) error) error {
+func withQueues(ctx context.Context, env *ui.Env, fn func(*periodic.Tasks, *warner) error) error {
 	return env.WithQueues(ctx, func(db *store.DB, queues ui.Queues) error {
-		return taskProblem(fn(periodic.NewTasks(db.Tasks()).With(queues), queues))
+		w, err := newWarner(ctx, env, db, queues)
+		if err != nil {
+			return err
+		}
+		return taskProblem(fn(periodic.NewTasks(db.Tasks()).With(queues), w))
 	})
-}
-
-// warnOfQueue warns of a task whose sink none of the queues has. Its row may be
-// good: another program may have that queue.
-func warnOfQueue(env *ui.Env, queues ui.Queues, t *periodic.Task) {
-	if text := queues.Missing(t.Sink); text != "" {
-		env.Complain("warning: task %q: %s", t.ID, text)
-	}
 }
 
 // taskProblem makes wrong usage of a task that is not good, and says how to go

@@ -167,3 +167,24 @@ func TestCheckLooksAtAllTasks(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, "check"), "ok tasks 2500, no problems found")
 	})
 }
+
+// On Docspell's database, commands that write tasks warn of what Docspell cannot read.
+func TestWarningsOfDocspell(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		warned := func(want string, args ...string) {
+			t.Helper()
+			r := s.Run(t.Context(), args...)
+			if r.Exit != ui.Done || (want == "") != (r.Stderr == "") || !strings.Contains(r.Stderr, want) {
+				t.Errorf("nextrun %s: %d, want the warning %q\n%s", strings.Join(args, " "), r.Exit, want, r.Stderr)
+			}
+		}
+		warned("", "task", "add", "a b", "--task", "backup", "--timer", "daily")
+		s.Exec(t, `CREATE TABLE node (id varchar(254), type varchar(254), url varchar(254))`)
+		warned(`warning: task "a/b": Docspell cannot read id "a/b"`, "task", "add", "a/b", "--task", "backup", "--timer", "daily")
+		warned("", "task", "add", "good", "--task", "empty-trash", "--timer", "*-*-* 02:00:00")
+		warned(`warning: task "good": Docspell cannot read the timer "every 36h"`, "task", "set", "good", "--timer", "every 36h")
+		file := clitest.WriteFile(t, "tasks.yaml", "tasks:\n  filed: {task: backup, timer: '*-*-* 03:00:00'}\n")
+		warned(`warning: task "filed": Docspell 0.43 has no task "backup"`, "task", "apply", "-f", file)
+	})
+}
