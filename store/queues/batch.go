@@ -64,12 +64,16 @@ type origin struct {
 	JID  string `json:"jid"`
 }
 
+type metadata struct {
+	Nextrun origin `json:"nextrun"`
+}
+
 func originOf(j jobqueue.Job) origin {
 	return origin{j.Tracker, j.Due.UTC().Format(time.RFC3339Nano), j.JID}
 }
 
 func meta(j jobqueue.Job) string {
-	b, err := json.Marshal(map[string]origin{"nextrun": originOf(j)})
+	b, err := json.Marshal(metadata{originOf(j)})
 	if err != nil {
 		return "{}" // it is made of texts only
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -145,6 +146,34 @@ func TestRiverRefusesASecondSingleJob(t *testing.T) {
 		second.JID, second.Single = jobqueue.NewID(), true
 		f.accept(q, second)
 	})
+}
+
+// TestRiverLockedJobs: a look takes no locks, and a job that a worker is about to
+// take is not waited for.
+func TestRiverLockedJobs(t *testing.T) {
+	d := storetest.New(t, storetest.Postgres)
+	f := newFixture(t, d, riverFiles(d, 7)...)
+	q := f.queue(queues.River{})
+	open := f.accept(q, f.tasks(2)...)
+	worker, err := f.SQL.Beginx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Rollback() //nolint:errcheck // it only holds a lock
+	if _, err := worker.Exec("SELECT 1 FROM river_job WHERE id = $1 FOR UPDATE", open[0].Ref); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.pending(q, open...); len(got) != 2 {
+		t.Errorf("%d jobs are pending, want both", len(got))
+	}
+	wantSame(t, f.cancel(q, open...), open[1].JID)
+	if _, err := worker.Exec("LOCK TABLE river_job IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	err = f.db.UpdateWithin(t.Context(), sqldb.ProbeWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
+	if !errors.Is(err, sqldb.ErrContended) {
+		t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
+	}
 }
 
 // TestRiverReusedID is about SQLite, which gives the id of a deleted job to the next.

@@ -1,0 +1,81 @@
+package queues_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// TestSchedulerFeedsRiver: each overlap policy keeps its promise with jobs in
+// River's tables, and a tick that waits goes as soon as the trigger sees the job end.
+func TestSchedulerFeedsRiver(t *testing.T) {
+	river(t, func(t *testing.T, f *fixture) {
+		db, err := store.Open(t.Context(), f.URL, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		q, err := db.Queue(queues.River{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trigger, err := q.(queues.Queue).EndTrigger(t.Context(), "river")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec(trigger.Create)
+		scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"river": q}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, policy := range []string{"skip", "queue", "replace", "allow"} {
+			f.Exec("INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES (?, 'report', 'yearly', 'river', ?)", policy, policy)
+		}
+		f.Exec("INSERT INTO periodic_task (id, task, timer, sink, args) VALUES ('bad', 'report', 'yearly', 'river', 'not JSON')")
+		round := func() { // every task is due
+			f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", store.Timestamp(time.Now()))
+			if err := scheduler.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		round()
+		round()
+		jobs := func(task string) string {
+			return f.One(`SELECT `+f.join("state")+` FROM (SELECT CAST(state AS text) AS state FROM river_job
+				WHERE metadata->'nextrun'->>'task' = ? ORDER BY id) AS j`, task)
+		}
+		ticks := func(task string) string {
+			return f.One(`SELECT `+f.join("decision")+` FROM (SELECT decision FROM periodic_tick WHERE task_id = ? ORDER BY due) AS t`, task)
+		}
+		for _, c := range []struct{ task, jobs, ticks string }{
+			{"skip", "available", "submitted skipped"},
+			{"queue", "available", "submitted queued"},
+			{"replace", "cancelled available", "submitted submitted"},
+			{"allow", "available available", "submitted submitted"},
+			{"bad", "", "skipped skipped"},
+		} {
+			if got := jobs(c.task); got != c.jobs {
+				t.Errorf("%s: jobs %s, want %s", c.task, got, c.jobs)
+			}
+			if got := ticks(c.task); got != c.ticks {
+				t.Errorf("%s: ticks %s, want %s", c.task, got, c.ticks)
+			}
+		}
+		if f.Kind == storetest.Postgres {
+			f.Want(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem LIKE '%invalid input syntax for type json%'")
+		} else {
+			f.Want(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND problem LIKE '%malformed JSON%'")
+		}
+		f.Exec("UPDATE river_job SET state = 'completed', finalized_at = CURRENT_TIMESTAMP WHERE metadata->'nextrun'->>'task' = 'queue'")
+		if err := scheduler.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := jobs("queue"); got != "completed available" {
+			t.Errorf("queue: jobs %s after the first has ended", got)
+		}
+	})
+}
