@@ -397,3 +397,19 @@ func TestRiverHasNoSchemaOnSQLite(t *testing.T) {
 		}
 	})
 }
+
+// TestRiverErrorsOfAnotherTable: what a trigger of the user's lacks is no table of
+// nextrun.
+func TestRiverErrorsOfAnotherTable(t *testing.T) {
+	river(t, func(t *testing.T, f *fixture) {
+		f.Exec(map[string]string{
+			storetest.Postgres: `CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO event_copy VALUES (NEW.id); RETURN NEW; END $$;
+				CREATE TRIGGER keep AFTER INSERT ON river_job FOR EACH ROW EXECUTE FUNCTION keep()`,
+			storetest.SQLite: `CREATE TRIGGER keep AFTER INSERT ON river_job BEGIN INSERT INTO event_copy VALUES (NEW.id); END`,
+		}[f.Kind])
+		_, err := f.submit(f.queue(queues.River{}), f.task("t", "{}"))
+		if !errors.Is(err, queues.ErrUnusable) || errors.Is(err, sqldb.ErrNoSchema) || !strings.Contains(err.Error(), "event_copy") {
+			t.Errorf("the error is %v, want one about event_copy that does not send for nextrun's migrations", err)
+		}
+	})
+}
