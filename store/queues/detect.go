@@ -122,7 +122,7 @@ func (q *queue) Inspect(ctx context.Context) (Report, error) {
 	r := Report{Kind: q.spec.kind}
 	err := q.db.Update(ctx, func(tx *sqldb.Tx) error {
 		found, err := q.detect(ctx, tx, &r)
-		if err != nil || r.err() != nil {
+		if err != nil || r.unusable() {
 			return err
 		}
 		q.known.set(found)

@@ -19,7 +19,7 @@ const graphileJobs = "_private_jobs"
 const graphileInstall = "run: npx graphile-worker --schema-only --connection ... (https://worker.graphile.org)"
 
 func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	if err := k.rights(ctx, tx, r); err != nil || r.err() != nil {
+	if err := k.rights(ctx, tx, r); err != nil || r.unusable() {
 		return nil, err
 	}
 	var seen Report // the rights that it asks for are part of those above

@@ -44,7 +44,7 @@ func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy str
 		r.problem(remedy, "there is no table %s in this database", strings.ReplaceAll(qualified(t.schema, t.name), `"`, ""))
 		return false, nil
 	}
-	if r.err() != nil {
+	if r.unusable() {
 		return false, nil
 	}
 	for _, c := range t.required {

@@ -51,6 +51,11 @@ func (r *Report) grant(statement string) {
 	}
 }
 
+// unusable reports whether there is a problem that keeps the queue from being used.
+func (r *Report) unusable() bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Warning })
+}
+
 // err is an error with all problems that keep the queue from being used, nil if
 // there are none.
 func (r *Report) err() error {

@@ -125,7 +125,7 @@ func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error
 			return nil, err
 		}
 	}
-	if r.err() != nil {
+	if r.unusable() {
 		return nil, nil
 	}
 	r.Found = "statements that the database can run"
