@@ -29,6 +29,10 @@ var queueTypes = map[string]func() (queues.Kind, keys){
 		k := &queues.PgBoss{}
 		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "per_task": &k.PerTask}
 	},
+	"pgmq": func() (queues.Kind, keys) {
+		k := &queues.PGMQ{}
+		return k, keys{"queue": &k.Queue}
+	},
 	"sql": func() (queues.Kind, keys) {
 		k := &queues.SQL{}
 		return k, keys{"enqueue": &k.Enqueue, "pending": &k.Pending, "cancel": &k.Cancel, "notify": &k.Notify}

@@ -16,7 +16,8 @@ func TestQueuesSection(t *testing.T) {
 queues:
   river:   {type: river, schema: public, queue: default, max_attempts: 25}
   workers: {type: graphile-worker, schema: graphile_worker}
-  boss:    {type: pg-boss, schema: pgboss}
+  boss:    {type: pg-boss, schema: pgboss, per_task: true}
+  messages: {type: pgmq, queue: mail}
   job:     {notify: false}
   legacy:  {notify: {url: "http://localhost/wake"}, type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", cancel: "UPDATE ... nextrun_open"}
   woken:   {type: sql, enqueue: "INSERT ... nextrun_batch", pending: "SELECT ... nextrun_open", notify: "SELECT pg_notify('q', '')"}
@@ -25,24 +26,25 @@ queues:
 		t.Fatal(err)
 	}
 	for sink, want := range map[periodic.Sink]queues.Kind{
-		"river":   &queues.River{Schema: "public", Queue: "default", MaxAttempts: 25},
-		"workers": &queues.GraphileWorker{Schema: "graphile_worker"},
-		"boss":    &queues.PgBoss{Schema: "pgboss"},
-		"legacy":  &queues.SQL{Enqueue: "INSERT ... nextrun_batch", Pending: "SELECT ... nextrun_open", Cancel: "UPDATE ... nextrun_open"},
-		"woken":   &queues.SQL{Enqueue: "INSERT ... nextrun_batch", Pending: "SELECT ... nextrun_open", Notify: "SELECT pg_notify('q', '')"},
+		"river":    &queues.River{Schema: "public", Queue: "default", MaxAttempts: 25},
+		"workers":  &queues.GraphileWorker{Schema: "graphile_worker"},
+		"boss":     &queues.PgBoss{Schema: "pgboss", PerTask: true},
+		"messages": &queues.PGMQ{Queue: "mail"},
+		"legacy":   &queues.SQL{Enqueue: "INSERT ... nextrun_batch", Pending: "SELECT ... nextrun_open", Cancel: "UPDATE ... nextrun_open"},
+		"woken":    &queues.SQL{Enqueue: "INSERT ... nextrun_batch", Pending: "SELECT ... nextrun_open", Notify: "SELECT pg_notify('q', '')"},
 	} {
 		if got := c.Queues[sink]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v, want %+v", sink, got, want)
 		}
 	}
-	if len(c.Queues) != 5 || len(c.Notify) != 2 || !c.Notify["job"].Off || c.Notify["legacy"].URL != "http://localhost/wake" {
+	if len(c.Queues) != 6 || len(c.Notify) != 2 || !c.Notify["job"].Off || c.Notify["legacy"].URL != "http://localhost/wake" {
 		t.Errorf("queues %v, notify %v", c.Queues, c.Notify)
 	}
 }
 
 func TestQueuesSectionSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	const types = "graphile-worker, pg-boss, river, sql"
+	const types = "graphile-worker, pg-boss, pgmq, river, sql"
 	for queue, want := range map[string]string{
 		`a: {}`:                                                 "queues.a needs a type: one of " + types,
 		`a: {type: rabbit}`:                                     "queues.a.type must be one of " + types,

@@ -48,7 +48,7 @@ func TestReferenceHasTheKeys(t *testing.T) {
 		"queues": {
 			"river": "queues: {a: {type: river, bogus: 1}}", "graphile-worker": "queues: {a: {type: graphile-worker, bogus: 1}}",
 			"pg-boss": "queues: {a: {type: pg-boss, bogus: 1}}", "sql": "queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}",
-			"notify.": "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
+			"pgmq": "queues: {a: {type: pgmq, bogus: 1}}", "notify.": "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
 		},
 		"handlers": {"": "handlers: {a: {bogus: 1}}", "http.": "handlers: {a: {http: {bogus: 1}}}"},
 		"relay": {

@@ -89,7 +89,7 @@ func TestSampleConfigurationIsComplete(t *testing.T) {
 		"relay: {topics: {a: {table: true, bogus: 1}}}", "relay: {topics: {a: {webhook: {bogus: 1}}}}",
 		"relay: {topics: {a: {kafka: {bogus: 1}}}}", "relay: {topics: {a: {kafka: {sasl: {bogus: 1}}}}}",
 		"queues: {a: {type: river, bogus: 1}}", "queues: {a: {type: graphile-worker, bogus: 1}}", "queues: {a: {type: pg-boss, bogus: 1}}",
-		"queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}", "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
+		"queues: {a: {type: pgmq, bogus: 1}}", "queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}", "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
 	} {
 		_, err := parse("nextrun.yaml", []byte(text))
 		if err == nil {

@@ -29,14 +29,31 @@ func TestCheckOfQueues(t *testing.T) {
 	})
 }
 
-// What a queue cannot do, a task is warned of.
+// What a queue cannot do, a task is warned of, once.
 func TestCheckWarnsOfReplaceWithoutCancel(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.MakeRiver(t)
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES ('a', 'report', 'daily', 'river', 'replace')`)
-		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
-		clitest.WantLines(t, s.Must(t, "check", "--config", config), "ok tasks 1, no problems found")
+		s.Exec(t, `CREATE TABLE mail (id varchar(36) PRIMARY KEY, done integer)`)
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES
+			('a', 'report', 'daily', 'river', 'replace'), ('b', 'report', 'daily', 'mail', 'replace'), ('c', 'report', 'daily', 'mail', 'queue')`)
+		config := clitest.WriteFile(t, "nextrun.yaml", `queues:
+  river: {type: river}
+  mail:
+    type: sql
+    enqueue: INSERT INTO mail (id) SELECT jid FROM nextrun_batch
+    pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.id = o.jid WHERE m.done IS NULL
+`)
+		for _, scheduled := range []bool{false, true} { // a scheduler warns in the row
+			if scheduled {
+				s.Must(t, "scheduler", "--once", "--config", config)
+			}
+			report := s.Must(t, "check", "--config", config)
+			clitest.WantLines(t, report, `warning task b overlap replace: the queue "mail" cannot cancel jobs`)
+			if n := strings.Count(report, "warning"); n != 1 && !strings.Contains(report, "before 3.51.3") {
+				t.Errorf("%d warnings, want one:\n%s", n, report)
+			}
+		}
 	})
 }
 

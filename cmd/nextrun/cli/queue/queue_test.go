@@ -85,3 +85,16 @@ func TestQueueTrigger(t *testing.T) {
 		}
 	})
 }
+
+// The end of jobs that only the user's own SQL knows is for the user to tell.
+func TestQueueTriggerOfUsersSQL(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `CREATE TABLE mail (id varchar(36) PRIMARY KEY)`)
+		s.Env["NEXTRUN_CONFIG"] = clitest.WriteFile(t, "nextrun.yaml", `queues: {mail: {type: sql,
+  enqueue: INSERT INTO mail SELECT jid FROM nextrun_batch, pending: SELECT o.jid FROM nextrun_open AS o JOIN mail ON id = o.jid}}
+`)
+		s.Fails(t, ui.Failed, []string{"queue", "trigger", "mail"}, "no trigger can tell when a job of this queue ends",
+			"DELETE FROM periodic_open WHERE sink = 'mail' AND ref = ...")
+	})
+}

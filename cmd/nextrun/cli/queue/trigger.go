@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,10 @@ seconds. This command changes nothing.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return withQueue(c.Context(), env, args[0], func(q queues.Queue) error {
 				trigger, err := q.EndTrigger(c.Context(), args[0])
+				if errors.Is(err, queues.ErrNoTrigger) {
+					return fmt.Errorf("queue %q: %w; where a job ends, run: DELETE FROM periodic_open WHERE sink = '%s' AND ref = ...",
+						args[0], err, args[0])
+				}
 				if err != nil {
 					return fmt.Errorf("queue %q: %w", args[0], err)
 				}

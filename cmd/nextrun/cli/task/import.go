@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 func importCommand(env *ui.Env) *cobra.Command {
 	var options crontab.Options
+	var sink string
 	var dryRun bool
 	command := &cobra.Command{
 		Use:   "import CRONTAB",
@@ -26,7 +28,8 @@ func importCommand(env *ui.Env) *cobra.Command {
 the handlers that they need, for the configuration file; standard error says what
 changed and which lines have no equivalent. Import the same file again to update its tasks. Tasks that
 come from elsewhere are never changed: if an id or a handler is taken, nothing is
-imported, and --prefix gives other ids.`,
+imported, and --prefix gives other ids. With --sink QUEUE there are no handlers:
+the args of the jobs hold the command, for the workers of that queue.`,
 		Example: `  crontab -l | nextrun task import - --dry-run
   nextrun task import /etc/crontab --system > handlers.yaml
   nextrun task import wiki.cron --prefix wiki`,
@@ -41,13 +44,17 @@ imported, and --prefix gives other ids.`,
 			if oddPrefix.MatchString(options.Prefix) || len(options.Prefix) > maxPrefix {
 				return ui.Usagef("--prefix is %q; use up to %d letters, digits, . _ and -", options.Prefix, maxPrefix)
 			}
-			return importCrontab(c.Context(), env, args[0], options, dryRun)
+			if sink := periodic.Sink(sink); !sink.Valid() {
+				return ui.Usagef("--sink is %q; use job or the name of a queue: lower-case letters, digits, - and _, a letter first", sink)
+			}
+			return importCrontab(c.Context(), env, args[0], options, periodic.Sink(sink), dryRun)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.Zone, "zone", "", "time `zone` of the crontab (default the machine's)")
 	flags.StringVar(&options.Prefix, "prefix", "", "`name` that begins the ids of all tasks of this crontab: NAME-backup")
 	flags.BoolVar(&options.System, "system", false, "a user name precedes each command, as in /etc/crontab")
+	flags.StringVar(&sink, "sink", string(periodic.SinkJob), "`queue` of the jobs")
 	flags.BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
 	return command
 }
@@ -65,7 +72,7 @@ func localZone(env *ui.Env) string {
 	return "Local"
 }
 
-func importCrontab(ctx context.Context, env *ui.Env, path string, options crontab.Options, dryRun bool) error {
+func importCrontab(ctx context.Context, env *ui.Env, path string, options crontab.Options, sink periodic.Sink, dryRun bool) error {
 	text, err := env.ReadFile(path)
 	if err != nil {
 		return err
@@ -80,7 +87,12 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 	sections := map[string]config.Handler{}
 	for _, e := range entries {
 		task := periodic.NewTask(e.ID, e.ID, e.Timer)
-		task.Submitter, task.Subject, task.Summary = importSubmitter, from, ui.FirstLine(e.Command)
+		task.Submitter, task.Subject, task.Summary, task.Sink = importSubmitter, from, ui.FirstLine(e.Command), sink
+		if sink != periodic.SinkJob {
+			if task.Args, err = commandArgs(e); err != nil {
+				return err
+			}
+		}
 		apply.Tasks = append(apply.Tasks, task)
 		sections[e.ID] = config.Handler{Command: &handlers.CommandConfig{Argv: []string{e.Shell, "-c", e.Command}, Env: e.Env}}
 	}
@@ -89,8 +101,10 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 	if err := applyTasks(ctx, &quiet, apply); err != nil {
 		return err
 	}
-	if err := config.WriteHandlers(env.Stdout, sections); err != nil {
-		return err
+	if sink == periodic.SinkJob {
+		if err := config.WriteHandlers(env.Stdout, sections); err != nil {
+			return err
+		}
 	}
 	leftOut := 0
 	for _, problem := range problems {
@@ -103,4 +117,13 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 		return fmt.Errorf("lines without an equivalent, left out: %d", leftOut)
 	}
 	return nil
+}
+
+// commandArgs are the args of a job whose worker is to run a line of a crontab.
+func commandArgs(e crontab.Entry) (string, error) {
+	text, err := json.Marshal(struct {
+		Command []string `json:"command"`
+		Env     []string `json:"env,omitempty"` // NAME=value
+	}{[]string{e.Shell, "-c", e.Command}, e.Env})
+	return string(text), err
 }

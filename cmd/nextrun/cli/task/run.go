@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -60,7 +61,9 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 			return err
 		}
 		if !taken {
-			env.Complain("%s: no scheduler has submitted it yet; is one running?", id)
+			if err := notTaken(ctx, env, tasks, id); err != nil {
+				return err
+			}
 			continue
 		}
 		text := string(tick.Decision)
@@ -81,6 +84,20 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 			return err
 		}
 	}
+	return nil
+}
+
+// notTaken says why no scheduler has submitted a task, as far as the row tells.
+func notTaken(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string) error {
+	t, err := tasks.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, warning := task.CutWarning(t.Problem); t.Problem != "" && !warning {
+		env.Complain("%s: not submitted: %s", id, t.Problem)
+		return nil
+	}
+	env.Complain("%s: no scheduler has submitted it yet; is one running?", id)
 	return nil
 }
 

@@ -143,6 +143,8 @@ func TestTaskRun(t *testing.T) {
 		s.Fails(t, ui.Failed, []string{"task", "run", "off"}, "still waiting")
 		s.Start(t, "scheduler").WaitFor("started")
 		clitest.WantLines(t, s.Must(t, "task", "run", "on"), "on: skipped: the job of ")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 't', 'Mon 25:00')`)
+		s.Fails(t, ui.Done, []string{"task", "run", "bad"}, "bad: not submitted: timer ")
 	})
 }
 
