@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -60,44 +61,81 @@ func (k GraphileWorker) level(ctx context.Context, tx *sqldb.Tx) (level int, err
 	return level, err
 }
 
-// graphileTable is a table that add_jobs or complete_jobs writes.
-type graphileTable struct {
-	Name        string
-	Owner, Role string
-	May         bool // has all rights
-	Secured     bool // by row level security, which has no policies
+// graphileRights are the rights that add_jobs and complete_jobs need, by table.
+var graphileRights = map[string]string{
+	graphileJobs:          "SELECT, INSERT, UPDATE, DELETE",
+	"_private_tasks":      "SELECT, INSERT",
+	"_private_job_queues": "SELECT, INSERT",
+	"jobs":                "SELECT",
 }
 
-// rights reports that the role may not add jobs. Graphile Worker has switched on row
-// level security, so that rights on the tables are not enough: a role must be one of
-// the owner's, or bypass it.
+// graphileTable is one of these tables, as the role of the connection may use it.
+type graphileTable struct {
+	OID         int64
+	Name        string
+	Owner, Role string
+	Policy      string // the name of a policy for the role
+	// Hidden says that row level security hides all rows from the role: Graphile
+	// Worker switches it on and has no policy, so that rights are not enough.
+	Hidden bool
+}
+
+// rights reports that the role may not add jobs.
 func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) error {
 	var tables []graphileTable
-	err := tx.Select(ctx, &tables, `SELECT c.relname AS name, quote_ident(pg_get_userbyid(c.relowner)) AS owner,
-			quote_ident(current_user) AS role, row_security_active(c.oid) AS secured,
-			has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE')
-				AND has_table_privilege(c.oid, 'DELETE') AS may
+	err := tx.Select(ctx, &tables, `SELECT c.oid::bigint AS oid, c.relname AS name, pg_get_userbyid(c.relowner) AS owner,
+			quote_ident(current_user) AS role, quote_ident(left('nextrun_' || current_user, 63)) AS policy,
+			row_security_active(c.oid) AND NOT EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polpermissive
+				AND EXISTS (SELECT 1 FROM unnest(p.polroles) AS u (role) WHERE u.role = 0 OR pg_has_role(u.role, 'USAGE'))) AS hidden
 		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE n.nspname = $1 AND c.relname IN ('_private_jobs', '_private_tasks', '_private_job_queues')`, k.Schema)
+		WHERE n.nspname = $1 AND c.relname IN ('jobs', '_private_jobs', '_private_tasks', '_private_job_queues') AND EXISTS (
+			SELECT 1 FROM pg_class AS j WHERE j.relnamespace = n.oid AND j.relname = '_private_jobs')
+		ORDER BY c.relname`, k.Schema)
+	if err != nil || len(tables) == 0 {
+		return err
+	}
+	role := tables[0].Role
+	missing, err := k.missing(ctx, tx, r, tables)
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
-		grant := fmt.Sprintf("GRANT %s TO %s;", t.Owner, t.Role)
-		if t.Owner != t.Role {
-			r.grant(grant)
-		}
-		if !t.May || t.Secured {
-			r.problem("as "+t.Owner+" or a superuser run: "+grant, "role %s may not add jobs of Graphile Worker, whose tables are protected "+
-				"by row level security and belong to %s", t.Role, t.Owner)
-			return nil
-		}
+	if len(missing) > 0 {
+		r.problem("as "+tables[0].Owner+" run: "+strings.Join(missing, " "), "role %s may not add jobs of Graphile Worker", role)
+		return nil
 	}
-	if slices.ContainsFunc(tables, func(t graphileTable) bool { return t.Name == graphileJobs }) {
-		// Planning the insert waits for a lock of the table, as add_jobs would.
-		_, err = tx.Exec(ctx, `EXPLAIN INSERT INTO `+qualified(k.Schema, graphileJobs)+` (task_id) SELECT 1 WHERE false`)
-	}
+	// Planning this insert waits for a lock of the table, as add_jobs would.
+	_, err = tx.Exec(ctx, `EXPLAIN INSERT INTO `+qualified(k.Schema, graphileJobs)+` (task_id) SELECT 1 WHERE false`)
 	return err
+}
+
+// missing returns statements that give the role what it lacks, and reports all that
+// a role needs.
+func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *Report, tables []graphileTable) (missing []string, err error) {
+	need := func(has bool, statement string) {
+		r.grant(statement)
+		if !has {
+			missing = append(missing, statement)
+		}
+	}
+	may := false
+	if err := tx.First(ctx, &may, `SELECT has_schema_privilege($1, 'USAGE')`, k.Schema); err != nil {
+		return nil, err
+	}
+	need(may, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", quote(k.Schema), tables[0].Role))
+	for _, t := range tables {
+		name, rights, all := qualified(k.Schema, t.Name), graphileRights[t.Name], true
+		for right := range strings.SplitSeq(rights, ", ") {
+			if err := tx.First(ctx, &may, `SELECT has_table_privilege($1::bigint::oid, $2)`, t.OID, right); err != nil {
+				return nil, err
+			}
+			all = all && may
+		}
+		need(all, fmt.Sprintf("GRANT %s ON %s TO %s;", rights, name, t.Role))
+		if t.Name != "jobs" {
+			need(!t.Hidden, fmt.Sprintf("CREATE POLICY %s ON %s TO %s USING (true) WITH CHECK (true);", t.Policy, name, t.Role))
+		}
+	}
+	return missing, nil
 }
 
 // functions looks at add_jobs and its argument.
