@@ -25,6 +25,8 @@ func BenchmarkBurst10000(b *testing.B) {
 	}{
 		{riverPostgres, queues.River{}},
 		{riverSQLite, queues.River{}},
+		{legacyPostgres, legacyKind},
+		{legacySQLite, legacySQLiteKind},
 		{graphile, queues.GraphileWorker{}},
 		{pgBoss, queues.PgBoss{}},
 	} {

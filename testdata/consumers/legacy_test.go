@@ -1,0 +1,51 @@
+package consumers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/queues"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A queue of one's own, which SQL in the configuration feeds.
+const (
+	legacyEnqueue = "INSERT INTO legacy_job (id, due, args) SELECT jid, due, args FROM nextrun_batch"
+	legacyPending = "SELECT o.ref FROM nextrun_open AS o JOIN legacy_job AS j ON j.id = o.ref WHERE j.state IN ('new', 'busy')"
+	legacyCancel  = "UPDATE legacy_job SET state = 'cancelled' WHERE id IN (SELECT j.id FROM nextrun_open AS o JOIN legacy_job AS j" +
+		" ON j.id = o.ref WHERE j.state = 'new' FOR UPDATE OF j SKIP LOCKED) RETURNING id AS ref"
+	legacyNotify = "SELECT pg_notify('legacy', queue) FROM nextrun_queues"
+)
+
+var (
+	legacyKind       = queues.SQL{Enqueue: legacyEnqueue, Pending: legacyPending, Cancel: legacyCancel, Notify: legacyNotify}
+	legacySQLiteKind = queues.SQL{
+		Enqueue: legacyEnqueue, Pending: legacyPending, Cancel: strings.Replace(legacyCancel, " FOR UPDATE OF j SKIP LOCKED", "", 1),
+	}
+	legacyPostgres = legacy(storetest.Postgres, legacyKind, 10*time.Second)
+	legacySQLite   = legacy(storetest.SQLite, legacySQLiteKind, 100*time.Millisecond)
+)
+
+func legacy(database string, kind queues.SQL, poll time.Duration) queue {
+	config := `{type: sql, enqueue: "` + kind.Enqueue + `", pending: "` + kind.Pending + `", cancel: "` + kind.Cancel + `"`
+	if kind.Notify != "" {
+		config += `, notify: "` + kind.Notify + `"`
+	}
+	return queue{
+		sink: "legacy", database: database, schema: "public", config: config + "}", poll: poll,
+		program: func(t testing.TB) []string { return []string{built(t, "./legacy", ".")} },
+		unfinished: map[string]string{
+			storetest.Postgres: "SELECT args::json->>'task' AS task FROM legacy_job WHERE state IN ('new', 'busy')",
+			storetest.SQLite:   "SELECT args->>'task' AS task FROM legacy_job WHERE state IN ('new', 'busy')",
+		}[database],
+		cancelled: "SELECT id FROM legacy_job WHERE state = 'cancelled'",
+	}
+}
+
+func TestSQL(t *testing.T) {
+	t.Parallel()
+	for _, q := range []queue{legacyPostgres, legacySQLite} {
+		t.Run(q.database, func(t *testing.T) { t.Parallel(); prove(t, q) })
+	}
+}
