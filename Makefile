@@ -12,7 +12,7 @@ BENCH     ?= .
 FUZZTIME  ?= 20s
 
 golangci-lint := go tool -modfile=tools/go.mod golangci-lint
-shell-scripts := $(shell grep -lrE '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci)
+shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers)
 
 .PHONY: help
 help: ## List the commands
@@ -37,6 +37,13 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 	go vet ./...
 	scripts/with-postgres go test -race $(TESTFLAGS) ./...
 	cd testdata/drivers && ../../scripts/with-postgres go test $(TESTFLAGS) ./...
+	cd testdata/consumers && go vet ./... && ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
+
+.PHONY: test-queues
+test-queues: ## Feed the other queues and let their real workers run the jobs; needs npm
+	@scripts/need-cc
+	testdata/consumers/node/install
+	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: snapshot
 snapshot: ## Describe the schema that the migrations make, after a new migration
@@ -59,6 +66,7 @@ lint-shell:
 bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a part
 	@scripts/need-cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' .
 
 .PHONY: bench-outbox
 bench-outbox: ## Compare the relay of events with plain batch SQL and a receiver

@@ -59,15 +59,18 @@ func TestOwnQueue(t *testing.T) {
 
 func TestRiverRefuses(t *testing.T) {
 	t.Parallel()
-	rows := []badRow{
-		{"args that are not JSON", "proof", "{", "JSON"},
-		{"a kind that is too long", strings.Repeat("k", 128), "{}", "127 characters"},
-	}
-	zero := badRow{"args with a zero character", "proof", `{"text": "\u0000"}`, "u0000"} // SQLite takes it
+	long := badRow{"a kind that is too long", strings.Repeat("k", 128), "{}", "127 characters"}
 	for _, test := range []struct {
 		queue
 		rows []badRow
-	}{{riverPostgres, append(rows, zero)}, {riverSQLite, rows}} {
+	}{
+		{riverPostgres, []badRow{
+			long,
+			{"args that are not JSON", "proof", "{", "invalid input syntax for type json"},
+			{"args with a zero character", "proof", `{"text": "\u0000"}`, "u0000"},
+		}},
+		{riverSQLite, []badRow{long, {"args that are not JSON", "proof", "{", "malformed JSON"}}},
+	} {
 		t.Run(test.database, func(t *testing.T) {
 			list := faults(test.queue, func(f *fixture) { f.migrateQueue("5") }, func(f *fixture) { f.migrateQueue() })
 			list[0].problem, list[1].problem = "no table river_job", "level 5"

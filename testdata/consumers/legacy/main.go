@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(5)
 	switch {
 	case len(args) == 1 && args[0] == "migrate":
 		_, err := db.ExecContext(ctx, table)
