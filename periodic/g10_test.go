@@ -65,7 +65,7 @@ func TestG10HostClockOnSQLite(t *testing.T) {
 		f.exec(insertTask, "report", "yearly")
 		f.exec("UPDATE periodic_task SET nextrun = '2000-01-01 01:00:00'")
 		told := 0
-		stop := f.run(f.db.Periodic(), func(c *periodic.Config) {
+		stop := f.run(unwatched{f.db.Periodic()}, func(c *periodic.Config) {
 			c.Observe = func(e periodic.Event) {
 				if e.Kind == periodic.EventClock {
 					told++
