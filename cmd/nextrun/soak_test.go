@@ -60,10 +60,9 @@ func setting(t *testing.T, name string, value int) int {
 
 func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "nextrun")
-	out, err := exec.Command("go", "build", "-o", binary, "github.com/nextrun/nextrun/cmd/nextrun").CombinedOutput()
+	binary, err := buildOnce()
 	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		t.Fatal(err)
 	}
 	return binary
 }

@@ -1,0 +1,33 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// buildOnce builds nextrun as users have it, for the first test that asks for it.
+var buildOnce func() (binary string, err error)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "nextrun-program-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	buildOnce = sync.OnceValues(func() (string, error) {
+		binary := filepath.Join(dir, "nextrun")
+		out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return binary, nil
+	})
+	return m.Run()
+}
