@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // pgmqFixture has the queues mail and Bulk. NEXTRUN_TEST_PGMQ may name PGMQ's own SQL
@@ -15,7 +16,7 @@ import (
 func pgmqFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	f := newFixture(t, storetest.New(t, storetest.Postgres))
+	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
 	if path := os.Getenv("NEXTRUN_TEST_PGMQ"); path != "" {
 		script, err := os.ReadFile(path)
 		if err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // TestRiverBadRows: only the bad jobs of a batch are refused, in the words of the
 // database, and quickly.
 func TestRiverBadRows(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		jobs := f.tasks(1000)
@@ -56,6 +58,7 @@ func TestRiverBadRows(t *testing.T) {
 
 // TestRiverBatchThatFailsAlike blames no job: what all fail with is not their fault.
 func TestRiverBatchThatFailsAlike(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		f.accept(q, f.task("before", "{}"))
@@ -71,6 +74,7 @@ func TestRiverBatchThatFailsAlike(t *testing.T) {
 }
 
 func TestRiverProblems(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files func(*storetest.Database) []string
 		sql   string
@@ -95,12 +99,12 @@ func TestRiverProblems(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+			migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 				var files []string
 				if c.files != nil {
-					files = c.files(d)
+					files = c.files(d.Database)
 				}
-				f := newFixture(t, d, files...)
+				f := newFixture(t, d.Database, files...)
 				f.Exec(c.sql)
 				f.unusable(f.queue(c.kind), c.want)
 			})
@@ -110,12 +114,13 @@ func TestRiverProblems(t *testing.T) {
 
 // TestRiverBecomesUsable: nobody has to restart a scheduler.
 func TestRiverBecomesUsable(t *testing.T) {
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		f := newFixture(t, d)
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d.Database)
 		q := f.queue(queues.River{})
 		job := f.task("one", "{}")
 		f.unusable(q, "no table river_job")
-		f.run(riverFiles(d, 6)...)
+		f.run(riverFiles(d.Database, 6)...)
 		open := f.accept(q, job)
 		f.Exec("ALTER TABLE river_job RENAME TO hidden")
 		f.unusable(q, "no table river_job")
@@ -127,7 +132,8 @@ func TestRiverBecomesUsable(t *testing.T) {
 }
 
 func TestRiverInSchemaWithRole(t *testing.T) {
-	f := newFixture(t, storetest.New(t, storetest.Postgres))
+	t.Parallel()
+	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
 	f.Exec(`CREATE SCHEMA "Side-Jobs"`)
 	f.Exec(`SET search_path = "Side-Jobs"; ` + f.script("river_postgres_6.sql") + f.script("river_postgres_7.sql") + `; RESET search_path`)
 	role := f.bareRole()
@@ -177,7 +183,8 @@ func TestRiverInSchemaWithRole(t *testing.T) {
 }
 
 func TestRiverHasNoSchemaOnSQLite(t *testing.T) {
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		_, err := (queues.River{Schema: "river"}).Open(open(t, d.URL))
 		if d.Kind == storetest.SQLite && (err == nil || !strings.Contains(err.Error(), "SQLite has no schemas")) || d.Kind == storetest.Postgres && err != nil {
 			t.Errorf("the error is %v", err)
@@ -188,6 +195,7 @@ func TestRiverHasNoSchemaOnSQLite(t *testing.T) {
 // TestRiverErrorsOfAnotherTable: what a trigger of the user's lacks is no table of
 // nextrun.
 func TestRiverErrorsOfAnotherTable(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		f.Exec(map[string]string{
 			storetest.Postgres: `CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO event_copy VALUES (NEW.id); RETURN NEW; END $$;

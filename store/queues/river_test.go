@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // riverFiles are the files of River's tables at a level, 6 or 7.
@@ -27,14 +28,17 @@ func riverFiles(d *storetest.Database, level int) []string {
 // river runs a test with River's tables on both databases, at the newest level.
 func river(t *testing.T, run func(t *testing.T, f *fixture)) {
 	t.Helper()
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) { run(t, newFixture(t, d, riverFiles(d, 7)...)) })
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		run(t, newFixture(t, d.Database, riverFiles(d.Database, 7)...))
+	})
 }
 
 func TestRiverTakesABatch(t *testing.T) {
+	t.Parallel()
 	for _, level := range []int{6, 7} {
 		t.Run(fmt.Sprintf("level%d", level), func(t *testing.T) {
-			storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-				f := newFixture(t, d, riverFiles(d, level)...)
+			migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+				f := newFixture(t, d.Database, riverFiles(d.Database, level)...)
 				q := f.queue(queues.River{})
 				open := f.accept(q, f.tasks(1000)...)
 				f.Want(1000, "SELECT count(*) FROM river_job WHERE state = 'available' AND attempt = 0 AND max_attempts = 25")
@@ -50,6 +54,7 @@ func TestRiverTakesABatch(t *testing.T) {
 }
 
 func TestRiverShowsWhereAJobComesFrom(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		job := f.task("nightly", `{"to": ["a", {"b": null}], "money": 1e3}`)
 		job.Priority = 10
@@ -68,6 +73,7 @@ func TestRiverShowsWhereAJobComesFrom(t *testing.T) {
 }
 
 func TestRiverPrioritiesAndQueues(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		for priority, want := range map[int]int{0: 4, 2: 4, 3: 3, 5: 3, 6: 2, 8: 2, 9: 1, 10: 1} {
 			job := f.task(fmt.Sprint("p", priority), "{}")
@@ -82,6 +88,7 @@ func TestRiverPrioritiesAndQueues(t *testing.T) {
 
 // TestRiverStates says what each of River's states means for the next tick.
 func TestRiverStates(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		states := []struct {
@@ -129,6 +136,7 @@ func TestRiverStates(t *testing.T) {
 }
 
 func TestRiverRefusesASecondSingleJob(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		first := f.task("one", "{}")
@@ -150,8 +158,9 @@ func TestRiverRefusesASecondSingleJob(t *testing.T) {
 // TestRiverLockedJobs: a look takes no locks, and a job that a worker is about to
 // take is not waited for.
 func TestRiverLockedJobs(t *testing.T) {
-	d := storetest.New(t, storetest.Postgres)
-	f := newFixture(t, d, riverFiles(d, 7)...)
+	t.Parallel()
+	d := migrated.New(t, storetest.Postgres)
+	f := newFixture(t, d.Database, riverFiles(d.Database, 7)...)
 	q := f.queue(queues.River{})
 	open := f.accept(q, f.tasks(2)...)
 	worker, err := f.SQL.Beginx()
@@ -177,6 +186,7 @@ func TestRiverLockedJobs(t *testing.T) {
 
 // TestRiverReusedID is about SQLite, which gives the id of a deleted job to the next.
 func TestRiverReusedID(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		old := f.accept(q, f.task("old", "{}"))[0]
@@ -195,6 +205,7 @@ func TestRiverReusedID(t *testing.T) {
 }
 
 func TestRiverReferencesOfAnotherKindAreFinal(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		foreign := backend.Open{TaskID: "t", JID: "j", Ref: "0190d2a4-7b1e-7000-8000-000000000001"}
@@ -205,6 +216,7 @@ func TestRiverReferencesOfAnotherKindAreFinal(t *testing.T) {
 }
 
 func TestRiverWakesTheWorkersOfEachQueueOnce(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
 		heard := f.hear("public.river_insert")

@@ -13,6 +13,7 @@ import (
 // TestSchedulerFeedsRiver: each overlap policy keeps its promise with jobs in
 // River's tables, and a tick that waits goes as soon as the trigger sees the job end.
 func TestSchedulerFeedsRiver(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		db, err := store.Open(t.Context(), f.URL, store.Options{})
 		if err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // legacy is a queue of somebody's own on both databases.
 func legacy(t *testing.T, run func(t *testing.T, f *fixture, k queues.SQL)) {
 	t.Helper()
-	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		f := newFixture(t, d)
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d.Database)
 		k := queues.SQL{
 			Enqueue: `INSERT INTO legacy (name, args, due, jid, rank) SELECT task, args, due, jid, 10 - priority FROM nextrun_batch WHERE true
 				ON CONFLICT DO NOTHING RETURNING id AS ref, jid;`,
@@ -38,6 +39,7 @@ func legacy(t *testing.T, run func(t *testing.T, f *fixture, k queues.SQL)) {
 }
 
 func TestSQLTakesABatch(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		q := f.queue(k)
 		jobs := f.tasks(1000)
@@ -62,6 +64,7 @@ func TestSQLTakesABatch(t *testing.T) {
 
 // TestSQLWithoutColumns: a statement that returns nothing takes all jobs, by our id.
 func TestSQLWithoutColumns(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		k.Enqueue = `INSERT INTO legacy (name, jid) SELECT task, jid FROM nextrun_batch`
 		k.Pending = `SELECT jid FROM nextrun_open WHERE EXISTS (SELECT 1 FROM legacy AS l WHERE l.jid = nextrun_open.jid AND done IS NULL)`
@@ -84,6 +87,7 @@ func TestSQLWithoutColumns(t *testing.T) {
 }
 
 func TestSQLRefusesRowsAlone(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		k.Enqueue = strings.Replace(k.Enqueue, "WHERE true", "WHERE group_ <> 'away'", 1)
 		q := f.queue(k)
@@ -105,6 +109,7 @@ func TestSQLRefusesRowsAlone(t *testing.T) {
 
 // TestSQLSaysItsOwnRefusals: a statement can say why it does not take a job.
 func TestSQLSaysItsOwnRefusals(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		k.Enqueue = `WITH full_ AS (SELECT jid FROM nextrun_batch WHERE group_ = 'full')
 			SELECT jid, CASE WHEN jid IN (SELECT jid FROM full_) THEN 'the queue is full' END AS refused, 1 AS passing FROM nextrun_batch`
@@ -118,6 +123,7 @@ func TestSQLSaysItsOwnRefusals(t *testing.T) {
 }
 
 func TestSQLNotifies(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		if f.Kind == storetest.SQLite {
 			f.Exec("CREATE TABLE bell (queue text)")
@@ -136,6 +142,7 @@ func TestSQLNotifies(t *testing.T) {
 
 // TestSQLKeepsDollars: on SQLite $ begins a placeholder, and paths into JSON hold one.
 func TestSQLKeepsDollars(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		if f.Kind == storetest.Postgres {
 			k.Enqueue = `INSERT INTO legacy (name, jid) SELECT jsonb_path_query_first(args::jsonb, '$.n')::text || $tag$ $$$tag$, jid FROM nextrun_batch`
@@ -148,6 +155,7 @@ func TestSQLKeepsDollars(t *testing.T) {
 }
 
 func TestSQLSaysWhatIsWrongWithAStatement(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		edit             func(*queues.SQL)
 		postgres, sqlite string
@@ -191,6 +199,7 @@ func TestSQLSaysWhatIsWrongWithAStatement(t *testing.T) {
 }
 
 func TestSQLEnqueueMustReturnTheJob(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		k.Enqueue = strings.Replace(k.Enqueue, "RETURNING id AS ref, jid", "RETURNING id", 1)
 		q := f.queue(k)
@@ -206,6 +215,7 @@ func TestSQLEnqueueMustReturnTheJob(t *testing.T) {
 }
 
 func TestSQLWithoutTheRight(t *testing.T) {
+	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
 		if f.Kind == storetest.SQLite {
 			return

@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/store/internal/schedule"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // BenchmarkSubmit adds a batch of 1,000 jobs of as many tasks, to nextrun's own table
@@ -15,7 +16,7 @@ import (
 func BenchmarkSubmit(b *testing.B) {
 	for _, kind := range []string{storetest.Postgres, storetest.SQLite} {
 		b.Run(kind, func(b *testing.B) {
-			d := storetest.New(b, kind)
+			d := migrated.New(b, kind).Database
 			f := newFixture(b, d, riverFiles(d, 7)...)
 			jobs := f.tasks(1000)
 			f.Exec("ANALYZE")

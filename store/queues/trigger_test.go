@@ -11,6 +11,7 @@ import (
 // TestEndTrigger: the trigger deletes the row of periodic_open when a job ends, and
 // only then, and leaves nothing behind when it is dropped.
 func TestEndTrigger(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		sink := "river-" + strings.Repeat("x", 58) // the longest
 		q := f.queue(queues.River{})
@@ -42,6 +43,7 @@ func TestEndTrigger(t *testing.T) {
 }
 
 func TestEndTriggerNeedsAName(t *testing.T) {
+	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		if _, err := f.queue(queues.River{}).EndTrigger(t.Context(), `x'; DROP TABLE job; --`); err == nil || errors.Is(err, queues.ErrNoTrigger) {
 			t.Errorf("the error is %v, want one about the name", err)
