@@ -101,6 +101,30 @@ func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 	return list, nil
 }
 
+// Pending returns the job of a task that is not final, or nil if there is none. It
+// returns a [*SinkError] for a queue that the program does not know; see
+// [Tasks.With].
+func (s *Tasks) Pending(ctx context.Context, id string) (*Pending, error) {
+	var found *Pending
+	err := s.store.View(ctx, func(tx backend.TaskTx) error {
+		t, err := tx.Get(ctx, id, false)
+		if err != nil {
+			return err
+		}
+		queue, ok := s.store.Queues(s.queues)[t.Sink]
+		if !ok {
+			return &SinkError{t.Sink}
+		}
+		bare, _ := tx.Bare()
+		pending, err := queue.Pending(ctx, bare, []string{id})
+		if p, ok := pending[id]; ok {
+			found = &p
+		}
+		return err
+	})
+	return found, about(id, err)
+}
+
 // Add adds a task; start from [NewTask]. A NextRun is honoured as if it were
 // set by hand; the zero time leaves the plan to the scheduler. Worker, Marked,
 // Due, Problem and Created are not written. It returns a [*TaskError], or

@@ -47,6 +47,7 @@ var arrows = []struct {
 	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest", "store/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
+	{"cmd/nextrun/cli/why", append([]string{"cmd/nextrun/cli/tick"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},
 	{"scripts/...", append([]string{"scripts/...", "store", "store/..."}, belowCommand...)},

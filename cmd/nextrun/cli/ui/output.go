@@ -54,7 +54,11 @@ func (env *Env) PrintFields(pairs [][2]string) error {
 		if pair[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(tabs, "%s\t%s\n", pair[0], Cell(pair[1])); err != nil {
+		value := Cell(pair[1])
+		if pair[0] == "state" {
+			value = env.state(value)
+		}
+		if _, err := fmt.Fprintf(tabs, "%s\t%s\n", pair[0], value); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -57,6 +58,14 @@ func (s style) paint(text string) string {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// state writes a word for a state, in its colour on a terminal.
+func (env *Env) state(word string) string {
+	if !env.terminal(env.Stdout).Color {
+		return word
+	}
+	return stateStyles[strings.ToLower(firstWord(word))].paint(word)
 }
 
 // stateStyles are the colours of the words for what became of ticks, jobs, events

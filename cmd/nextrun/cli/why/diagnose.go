@@ -1,0 +1,236 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// finding is something to know about a task.
+type finding struct {
+	Text string `json:"finding"`
+	Do   string `json:"do,omitempty"` // what to do about it; empty: nothing
+}
+
+// How long something may take before it is remarkable.
+const (
+	overdueAfter = 5 * time.Second
+	waitsLong    = 10 * time.Second
+	markedLong   = 30 * time.Second
+	skewMost     = time.Second
+)
+
+// diagnose draws conclusions, what matters most first.
+func diagnose(f *facts) []finding {
+	var list []finding
+	for _, part := range []func(*facts) []finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock} {
+		list = append(list, part(f)...)
+	}
+	return list
+}
+
+// ofRow says what the row itself keeps from running.
+func ofRow(f *facts) []finding {
+	t := &f.task
+	var list []finding
+	if !t.Enabled {
+		list = append(list, finding{"It is disabled.", "nextrun task enable " + t.ID})
+	}
+	switch text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix); {
+	case t.Problem == "":
+	case isWarning:
+		list = append(list, finding{"Its row has a warning:" + text + ".", ""})
+	default:
+		list = append(list, finding{"Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
+	}
+	if f.missing != "" {
+		list = append(list, finding{fmt.Sprintf("Its jobs go to the queue %q, which this command does not know.", t.Sink), ui.NameTheFile})
+	}
+	if t.Starts.After(f.now) {
+		list = append(list, finding{"It is paused until " + at(t.Starts) + ", its `starts`.", "to end the pause: nextrun task set " + t.ID + " --starts none"})
+	}
+	if !t.Ends.IsZero() && !t.Ends.After(f.now) {
+		list = append(list, finding{"It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
+	}
+	return list
+}
+
+// ofPlan says whether the scheduler does its part.
+func ofPlan(f *facts) []finding {
+	t := &f.task
+	if !t.Enabled {
+		return nil
+	}
+	late := f.now.Sub(t.NextRun)
+	if t.Created.After(t.NextRun) {
+		late = f.now.Sub(t.Created)
+	}
+	switch {
+	case !t.NextRun.Before(periodic.Never):
+		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
+			return []finding{{fmt.Sprintf("Its timer %q never elapses again.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+		}
+		return nil
+	case t.Worker != "" && f.now.Sub(t.Marked) > markedLong:
+		return []finding{{fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
+			t.Worker, ui.Span(f.now.Sub(t.Marked))), ""}}
+	case t.Worker != "":
+		return []finding{{"A scheduler is working on it now: " + t.Worker + ".", ""}}
+	case late > overdueAfter && t.Problem == "":
+		what := "It has been due for " + ui.Span(late) + ", and no scheduler has taken it."
+		if !t.NextRun.After(periodic.Unplanned) {
+			what = "No scheduler has planned it, although it is " + ui.Span(late) + " old."
+		}
+		return []finding{{what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+	case !t.NextRun.After(periodic.Unplanned):
+		return []finding{{"It is not planned yet: a scheduler does that within a second.", ""}}
+	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.now):
+		return []finding{{fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), ui.Span(t.NextRun.Sub(t.Due))), ""}}
+	}
+	return nil
+}
+
+// lockState says who has the locks of schedulers.
+func lockState(locks []leader.Lock) string {
+	for _, l := range locks {
+		if l.State() == leader.Expired {
+			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, ui.Span(l.Now.Sub(l.Heartbeat)))
+		}
+	}
+	return ""
+}
+
+// ofJobs says what the job that is not final waits for.
+func ofJobs(f *facts) []finding {
+	if f.pending == nil {
+		return nil
+	}
+	if f.task.Sink != periodic.SinkJob || len(f.jobs) == 0 {
+		return []finding{{capital(task.PendingText(f.pending, f.now)) + fmt.Sprintf(" in the queue %q.", f.task.Sink), ""}}
+	}
+	j := &f.jobs[0]
+	for i := range f.jobs {
+		if f.jobs[i].JID == f.pending.JID {
+			j = &f.jobs[i]
+		}
+	}
+	switch {
+	case j.Foreign():
+		return []finding{{fmt.Sprintf("Its job is %s with another kind of executor: %s.", j.State, j.Worker), ""}}
+	case j.State == jobqueue.Stuck:
+		return []finding{{fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
+	case j.State == jobqueue.Running && f.now.Sub(j.Heartbeat) > markedLong:
+		return []finding{{fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
+			j.Worker, ui.Span(f.now.Sub(j.Heartbeat))), ""}}
+	case j.State == jobqueue.Running:
+		return []finding{{fmt.Sprintf("Its job has been running for %s on %s.", ui.Span(f.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
+	case len(f.pauses) > 0:
+		p := f.pauses[0]
+		return []finding{{fmt.Sprintf("Its job waits because the %s %q is paused since %s.", p.Kind, p.Name, at(p.Since)),
+			fmt.Sprintf("nextrun job resume --%s %s", p.Kind, p.Name)}}
+	case f.now.Sub(j.Submitted) > waitsLong:
+		return []finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", ui.Span(f.now.Sub(j.Submitted)), j.Task),
+			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}
+	}
+	return []finding{{"Its job waits for a free executor.", ""}}
+}
+
+// ofFailure says what went wrong last.
+func ofFailure(f *facts) []finding {
+	j := f.failed
+	if j == nil {
+		return nil
+	}
+	what := fmt.Sprintf("Its last run failed %s", when(j.Finished, f.now))
+	if !j.State.Final() {
+		what = "An attempt of its present run failed"
+	}
+	if j.Result != "" {
+		what += ": " + ui.FirstLine(j.Result)
+	}
+	do := "the whole output: nextrun job log " + j.JID
+	if j.State == jobqueue.Failed {
+		do += "; to run the job again: nextrun job retry " + j.JID
+	}
+	return []finding{{what + ".", do}}
+}
+
+// ofEvent says whether the event of the last tick was delivered.
+func ofEvent(f *facts) []finding {
+	r := f.event
+	if r == nil {
+		return nil
+	}
+	switch {
+	case !r.Dead.IsZero():
+		return []finding{{"Its last event was refused too often and set aside: " + r.Problem + ".", "nextrun event resend " + r.ID}}
+	case r.Published.IsZero() && r.Problem != "":
+		return []finding{{"Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
+	case r.Published.IsZero() && r.Status != outbox.Published && f.now.Sub(r.Created) > waitsLong:
+		return []finding{{"Its last event has been waiting for a relay for " + ui.Span(f.now.Sub(r.Created)) + ".",
+			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
+	}
+	return nil
+}
+
+// ofTicks explains the last tick, if it became no job.
+func ofTicks(f *facts) []finding {
+	if len(f.ticks) == 0 {
+		return nil
+	}
+	k := f.ticks[0]
+	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
+	case periodic.Skipped:
+		return []finding{{what + "skipped: " + k.Reason + ".", overlapAdvice(f)}}
+	case periodic.Queued:
+		return []finding{{"The tick of " + at(k.Due) + " " + k.Reason + ".", ""}}
+	case periodic.Late:
+		return []finding{{what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.task.ID + " --deadline SECONDS"}}
+	case periodic.Missed:
+		return []finding{{fmt.Sprintf("Ticks were missed from %s on: %s.", at(k.Due), k.Reason), "to run them now: nextrun task backfill " + f.task.ID}}
+	}
+	return nil
+}
+
+// overlapAdvice is what can be done about runs that last longer than their period.
+func overlapAdvice(f *facts) string {
+	if f.pending == nil || f.task.Overlap != periodic.OverlapSkip {
+		return ""
+	}
+	return "to run it afterwards instead: nextrun task set " + f.task.ID + " --overlap queue"
+}
+
+// ofClock compares the clocks.
+func ofClock(f *facts) []finding {
+	if f.skew.Abs() <= skewMost {
+		return nil
+	}
+	way := "ahead of"
+	if f.skew < 0 {
+		way = "behind"
+	}
+	return []finding{{fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", ui.Span(f.skew.Abs()), way), ""}}
+}
+
+func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func when(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return "a moment ago"
+	case d >= 0:
+		return ui.Span(d) + " ago"
+	default:
+		return "in " + ui.Span(-d)
+	}
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

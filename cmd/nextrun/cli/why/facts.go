@@ -1,0 +1,133 @@
+package why
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store"
+)
+
+// How much of the past is looked at.
+const (
+	lastTicks = 5
+	lastJobs  = 5
+	lastLines = 8
+	logPage   = 1000
+	logPages  = 20
+)
+
+// facts is all that a diagnosis depends on.
+type facts struct {
+	now     time.Time
+	skew    time.Duration // how far the database's clock is ahead of the host's
+	task    periodic.Task
+	ticks   []periodic.Tick   // the latest first
+	jobs    []jobqueue.Job    // of the table job, the latest first
+	pending *periodic.Pending // the job that is not final; nil: there is none
+	missing string            // why this program does not know the task's queue; empty: it does
+	pauses  []jobqueue.Pause  // of the task's group and handler
+	locks   []leader.Lock     // of schedulers
+	event   *outbox.Record    // of the latest tick of an event task
+	failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
+	output  []string          // the end of its log
+}
+
+func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*facts, error) {
+	tasks := periodic.NewTasks(db.Tasks()).With(queues)
+	f := &facts{}
+	var err error
+	if f.task, err = tasks.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	if f.ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
+		return nil, err
+	}
+	if f.locks, err = db.ListLocks(ctx); err != nil {
+		return nil, err
+	}
+	if f.missing = queues.Missing(f.task.Sink); f.missing == "" {
+		if f.pending, err = tasks.Pending(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if f.task.Sink == periodic.SinkEvent {
+		err = f.readEvent(ctx, db)
+	} else {
+		err = f.readJobs(ctx, jobqueue.NewQueue(db.Jobs()))
+	}
+	if err != nil && !errors.Is(err, store.ErrNoSchema) { // the table job need not be there
+		return nil, err
+	}
+	err = db.View(ctx, func(tx *store.Tx) error { f.now = tx.Now(); return nil })
+	f.skew = db.ClockSkew()
+	return f, err
+}
+
+func (f *facts) readEvent(ctx context.Context, db *store.DB) error {
+	for _, k := range f.ticks {
+		if k.JID == "" {
+			continue
+		}
+		r, err := db.Outbox().Show(ctx, k.JID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		f.event = &r
+		return err
+	}
+	return nil
+}
+
+func (f *facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error) {
+	if f.jobs, err = queue.List(ctx, jobqueue.Filter{Tracker: f.task.ID, Limit: lastJobs}); err != nil {
+		return err
+	}
+	pauses, err := queue.Pauses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pauses {
+		if p.Kind == jobqueue.PauseGroup && p.Name == f.task.Group || p.Kind == jobqueue.PauseTask && p.Name == f.task.Task {
+			f.pauses = append(f.pauses, p)
+		}
+	}
+	for i := range f.jobs {
+		j := &f.jobs[i]
+		switch {
+		case j.State == jobqueue.Success:
+			return nil
+		case j.State == jobqueue.Failed, j.State == jobqueue.Stuck, j.Retries > 0:
+			f.failed = j
+			f.output, err = tail(ctx, queue, j.JID)
+			return err
+		}
+	}
+	return nil
+}
+
+// tail returns the last lines of a job's log.
+func tail(ctx context.Context, queue *jobqueue.Queue, jid string) ([]string, error) {
+	var last []string
+	after := int64(0)
+	for range logPages {
+		lines, err := queue.Logs(ctx, jobqueue.LogFilter{JID: jid, After: after, Limit: logPage})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			last = append(last, l.Message)
+			after = max(after, l.Counter)
+		}
+		last = last[max(0, len(last)-lastLines):]
+		if len(lines) < logPage {
+			break
+		}
+	}
+	return last, nil
+}

@@ -1,0 +1,153 @@
+package why_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+// in stands for a time some way from the moment in which a statement runs.
+func in(d time.Duration) string { return "{" + d.String() + "}" }
+
+var relative = regexp.MustCompile(`\{[^{}]*\}`)
+
+// timed is a statement with its times as SQL has them.
+func timed(statement string) string {
+	return relative.ReplaceAllStringFunc(statement, func(text string) string {
+		d, err := time.ParseDuration(strings.Trim(text, "{}"))
+		if err != nil {
+			return text
+		}
+		return "'" + time.Now().UTC().Add(d).Format("2006-01-02 15:04:05.000000") + "'"
+	})
+}
+
+// sets the plan of the task t, as a scheduler does.
+func plan(next time.Duration) string {
+	return fmt.Sprintf("UPDATE periodic_task SET due = %s, nextrun = %s WHERE id = 't'", in(next), in(next))
+}
+
+// jobs adds a job of the task.
+func aJob(jid, state, more, values string) string {
+	if more != "" {
+		more, values = ", "+more, ", "+values
+	}
+	return fmt.Sprintf("INSERT INTO job (jid, task, tracker, single, state%s) VALUES ('%s', 'backup', 't', true, '%s'%s)", more, jid, state, values)
+}
+
+// aTick adds a tick of the task.
+func aTick(decision, reason string) string {
+	return fmt.Sprintf("INSERT INTO periodic_tick (task_id, due, decision, reason, decided) VALUES ('t', %s, '%s', '%s', %s)",
+		in(-time.Minute), decision, reason, in(-time.Minute))
+}
+
+// Each situation is explained, and the remedy named.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sql   []string
+		state string
+		want  []string
+	}{
+		"all is well": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok",
+			[]string{"last run success, ", " ago, took 1.00 s"}},
+		"not run yet": {[]string{plan(time.Hour)}, "not run yet", []string{"last run never", "next run "}},
+		"disabled":    {[]string{"UPDATE periodic_task SET enabled = false"}, "disabled", []string{"- It is disabled.", "> nextrun task enable t"}},
+		"a problem": {[]string{"UPDATE periodic_task SET problem = 'timer ''x'' cannot be read', nextrun = '9999-12-31 23:59:59.000000', due = '9999-12-31 23:59:59.000000'"},
+			"problem", []string{"- Its row has a problem: timer 'x' cannot be read.", "> change the row"}},
+		"a warning": {[]string{"UPDATE periodic_task SET args = 'no JSON'", plan(time.Hour)}, "not run yet", []string{"- Its row has a warning: args is not JSON"}},
+		"never elapses": {[]string{"UPDATE periodic_task SET timer = '2020-01-01'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
+			"waiting", []string{`- Its timer "2020-01-01" never elapses again.`, "next run never"}},
+		"paused": {[]string{"UPDATE periodic_task SET starts = '2199-01-01 00:00:00.000000'", plan(time.Hour)}, "waiting",
+			[]string{"- It is paused until 2199-01-01 00:00:00 UTC", "> to end the pause: nextrun task set t --starts none"}},
+		"ended": {[]string{"UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
+			"waiting", []string{"- It ended at 2020-01-01 00:00:00 UTC"}},
+		"no scheduler plans": {[]string{"UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'"}, "waiting",
+			[]string{"- No scheduler has planned it", "> is one running on this database?"}},
+		"no scheduler submits": {[]string{"UPDATE periodic_task SET created = '2026-01-01 00:00:00.000000'", plan(-time.Hour),
+			"INSERT INTO scheduler_lock VALUES ('nextrun', 'h.1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:01:00.000000')"},
+			"waiting", []string{"- It has been due for 1 h", `The lock "nextrun" belongs to h.1 on host, whose heartbeat stopped`}},
+		"marked": {[]string{plan(-time.Second), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(0)}, "not run yet",
+			[]string{"- A scheduler is working on it now: h.1.1."}},
+		"marked by a dead scheduler": {[]string{plan(-time.Minute), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(-time.Hour)}, "not run yet",
+			[]string{"- The scheduler h.1.1 marked it 1 h", "has not come back"}},
+		"jitter": {[]string{"UPDATE periodic_task SET jitter = 600", fmt.Sprintf("UPDATE periodic_task SET due = %s, nextrun = %s", in(time.Minute), in(3*time.Minute))},
+			"not run yet", []string{"- Its jitter delays the tick of "}},
+		"skipped": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-3*time.Hour)+", "+in(0)), aTick("skipped", "the job of 01:00:00 has been running for 3 h (job j)")},
+			"running", []string{"- Its job has been running for 3 h", "on w.", "was skipped: the job of 01:00:00", "> to run it afterwards instead: nextrun task set t --overlap queue"}},
+		"queued": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-time.Minute)+", "+in(0)), aTick("queued", "waits: the job of 01:00:00 is still running (job j)")},
+			"running", []string{" waits: the job of 01:00:00 is still running", "> to follow it: nextrun job log --follow j"}},
+		"worker is silent": {[]string{plan(time.Hour), aJob("j", "running", "worker, started, heartbeat", "'w', "+in(-time.Hour)+", "+in(-time.Hour))},
+			"running", []string{"- Its job runs on w, which has sent no heartbeat for 1 h"}},
+		"no handler": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour))}, "waiting",
+			[]string{`- Its job has been waiting for 1 h`, `no executor with a handler "backup" has been free.`, "> define handlers.backup"}},
+		"group is paused": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour)), "INSERT INTO job_pause VALUES ('group', 'default', " + in(0) + ")"},
+			"waiting", []string{`- Its job waits because the group "default" is paused since`, "> nextrun job resume --group default"}},
+		"retried": {[]string{plan(time.Hour), aJob("j", "stuck", "worker, retries, retry, started, result", "'w', 1, "+in(time.Minute)+", "+in(-time.Second)+", 'exit status 2'")},
+			"waiting", []string{"- Its job failed and is tried again in ", "(attempt 3)", "- An attempt of its present run failed: exit status 2."}},
+		"failed": {[]string{plan(time.Hour), aJob("j", "failed", "started, finished, result", in(-2*time.Minute)+", "+in(-time.Minute)+", 'ls: exit status 2'"),
+			"INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('l', 'j', 'error', " + in(0) + ", 'ls: no such file', 1)"},
+			"failed", []string{"- Its last run failed 1 min", ": ls: exit status 2.", "ls: no such file", "nextrun job retry j", "nextrun job log j"}},
+		"failed once, then succeeded": {[]string{plan(time.Hour), aJob("i", "failed", "submitted, finished, result", in(-time.Hour)+", "+in(-time.Hour)+", 'no'"),
+			aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok", []string{"last run success"}},
+		"missed": {[]string{plan(time.Hour), aTick("missed", "no scheduler ran in time; one catch-up run replaces it")}, "waiting",
+			[]string{"- Ticks were missed from ", "> to run them now: nextrun task backfill t"}},
+		"late": {[]string{plan(time.Hour), aTick("late", "decided 3 s after its time; the deadline is 1 s")}, "waiting", []string{"was too late: decided 3 s after", "--deadline SECONDS"}},
+		"queue is not known": {[]string{"UPDATE periodic_task SET sink = 'river'", plan(time.Hour)}, "waiting",
+			[]string{`- Its jobs go to the queue "river", which this command does not know.`, "--config"}},
+		"event is dead": {[]string{"UPDATE periodic_task SET sink = 'event'", plan(time.Hour), aTick("submitted", ""), "UPDATE periodic_tick SET jid = 'e'",
+			"INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'default', 'backup', 't', 1)",
+			"INSERT INTO outbox_message (event_id, topic, dead, problem) VALUES ('e', 'default', " + in(0) + ", 'status 400')"},
+			"waiting", []string{"- Its last event was refused too often and set aside: status 400.", "> nextrun event resend e"}},
+		"event waits": {[]string{"UPDATE periodic_task SET sink = 'event'", plan(time.Hour), aTick("submitted", ""), "UPDATE periodic_tick SET jid = 'e'",
+			"INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e', 'default', 'backup', 't', 1, " + in(-time.Hour) + ")",
+			"INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'default')"},
+			"waiting", []string{"- Its last event has been waiting for a relay for 1 h"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+				s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
+				for _, statement := range c.sql {
+					s.Exec(t, timed(statement))
+				}
+				got := s.Must(t, "why", "t")
+				words := strings.Join(strings.Fields(got), " ")
+				for _, want := range append(c.want, "state "+c.state) {
+					if !strings.Contains(words, want) {
+						t.Errorf("lacks %q:\n%s", want, got)
+					}
+				}
+				var report struct {
+					State    string
+					Findings []struct{ Finding, Do string }
+				}
+				s.JSON(t, &report, "why", "t")
+				if report.State != c.state || report.Findings == nil {
+					t.Errorf("as JSON: %+v", report)
+				}
+			})
+		})
+	}
+}
+
+// The beginning of an id will do; what fits no task gets a suggestion.
+func TestWhyFindsTheTask(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, id := range []string{"nightly-backup", "nightly-report", "weekly"} {
+			s.Exec(t, "INSERT INTO periodic_task (id, task, timer) VALUES ('"+id+"', 'x', 'yearly')")
+		}
+		if got := s.Must(t, "why", "week"); !strings.Contains(got, "weekly") {
+			t.Errorf("by the beginning of the id:\n%s", got)
+		}
+		s.Fails(t, ui.Failed, []string{"why", "nightly"}, "several ids begin so: nightly-backup or nightly-report")
+		s.Fails(t, ui.Failed, []string{"why", "backup"}, "did you mean nightly-backup?")
+		s.Fails(t, ui.Failed, []string{"why", "nope"}, "not found", "nextrun task list")
+	})
+}
