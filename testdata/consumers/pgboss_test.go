@@ -7,11 +7,11 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// The queue one takes one job at a time.
+// The queue one takes one job at a time, and apart is a partition of the table of jobs.
 var pgBoss = queue{
 	sink: "boss", database: storetest.Postgres, config: "{type: pg-boss}", schema: "pgboss",
 	program:    nodeWorker("worker-pgboss.js"),
-	env:        []string{"QUEUES=proof,one=exclusive", "CONCURRENCY=50"},
+	env:        []string{"QUEUES=proof,one=exclusive,apart=partition", "CONCURRENCY=50"},
 	poll:       10 * time.Second,
 	unfinished: "SELECT data->>'task' AS task FROM pgboss.job WHERE state IN ('created', 'retry', 'active')",
 	cancelled:  "SELECT id FROM pgboss.job WHERE state = 'cancelled'",

@@ -28,7 +28,7 @@ await main({
     const boss = open();
     await boss.start();
     for (const { name, policy } of queues) {
-      await boss.createQueue(name, { notify: true, ...(policy && { policy }) });
+      await boss.createQueue(name, { notify: true, ...(policy === "partition" ? { partition: true } : policy && { policy }) });
     }
     await boss.stop({ graceful: false });
   },

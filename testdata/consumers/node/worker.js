@@ -2,7 +2,8 @@
 
 export const databaseURL = required("DATABASE_URL");
 
-// queues are the names in QUEUES; a name may have a suffix: "=" and the policy of a queue.
+// queues are the names in QUEUES; a name may have a suffix: "=" and the policy of a queue, or "=partition" for a
+// queue whose jobs are a table of their own.
 export const queues = required("QUEUES").split(",").map((entry) => {
   const [name, policy] = entry.trim().split("=");
   return { name, policy };
