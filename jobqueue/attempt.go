@@ -15,6 +15,7 @@ import (
 // arrives by the inbox.
 type attempt struct {
 	job     Job
+	limits  Limits // of the job over those of its handler
 	phase   phase
 	lines   []timedLine // to write, in order
 	more    bool        // the log has more, to be fetched once lines are written
@@ -128,10 +129,26 @@ func (a *attempt) run(handler Handler, done func(outcome)) {
 		a.cancel(nil)
 		done(o)
 	}()
+	if a.limits.Timeout > 0 {
+		handler = Timeout(a.limits.Timeout)(handler)
+	}
 	o.err = handler(a.ctx, job)
 	if o.err != nil {
 		_ = o.err.Error() // if this panics, as for a nil pointer, the handler is to blame
 	}
+}
+
+// limited returns the settings for a job with these limits, its own before those of
+// its handler.
+func (c Config) limited(l Limits) Config {
+	if l.RetryLimit != 0 {
+		c.RetryLimit = l.RetryLimit
+	}
+	if l.RetryDelay != 0 {
+		c.RetryDelay = l.RetryDelay
+		c.RetryCap = max(c.RetryCap, l.RetryDelay)
+	}
+	return c
 }
 
 // decide returns the transition of a running job after its handler has returned.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Defaults of [Config].
@@ -25,9 +26,9 @@ const (
 	DefaultShutdownGrace = 20 * time.Second
 )
 
-// Never means zero in [Config.RetryLimit] and [Config.MaxInterrupts], where 0 means
-// the default.
-const Never = -1
+// Never means zero in [Config.RetryLimit], [Config.MaxInterrupts] and
+// [Limits.RetryLimit], where 0 means the default.
+const Never = backend.Never
 
 // Bounds of [Config].
 const (
@@ -67,10 +68,12 @@ type Config struct {
 	// RetryDelay is how long a failed job is stuck before it is tried again; it
 	// doubles with each retry, and varies by a tenth. 0: [DefaultRetryDelay].
 	RetryDelay time.Duration
-	// RetryLimit is how often a failed job is tried again. 0:
+	// RetryLimit is how often a failed job is tried again. The [Limits] of its handler,
+	// and those of the job itself, come before it and RetryDelay. 0:
 	// [DefaultRetryLimit]; [Never]: no retries.
 	RetryLimit int
-	// RetryCap is the longest delay. 0: [DefaultRetryCap].
+	// RetryCap is the longest delay, unless the RetryDelay of the [Limits] is longer.
+	// 0: [DefaultRetryCap].
 	RetryCap time.Duration
 	// MaxInterrupts is how often a job may lose its worker. The next time it fails,
 	// since the job itself may kill its workers. 0: [DefaultMaxInterrupts];

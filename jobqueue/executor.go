@@ -23,7 +23,7 @@ type Executor struct {
 	life     *service.Lifecycle
 	inbox    *inbox
 	mu       sync.Mutex // guards handlers until the start
-	handlers map[string]Handler
+	handlers map[string]registration
 	left     []string // jobs that were in flight at the end, and why
 }
 
@@ -37,7 +37,7 @@ func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 	life := service.New("executor")
 	return &Executor{
 		store: store, cfg: cfg, worker: cfg.Name + "/" + service.BootID(),
-		life: life, inbox: newInbox(life.Wake), handlers: map[string]Handler{},
+		life: life, inbox: newInbox(life.Wake), handlers: map[string]registration{},
 	}, nil
 }
 
@@ -45,11 +45,11 @@ func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 // id.
 func (e *Executor) Worker() string { return e.worker }
 
-// Register sets the handler of a task, inside the given middlewares, the first
-// being the outermost. It panics if the task has a handler already or the
-// executor has been started. A handler that panics has failed; the executor
-// lives on.
-func (e *Executor) Register(task string, h Handler, middlewares ...Middleware) {
+// Register sets the handler of a task. Options are its limits ([WithLimits]) and
+// middlewares, of which the first is the outermost. Register panics if the task has a
+// handler already, if limits are out of bounds ([Limits.Validate]) or if the executor
+// has been started. A handler that panics has failed; the executor lives on.
+func (e *Executor) Register(task string, h Handler, options ...Option) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -57,10 +57,14 @@ func (e *Executor) Register(task string, h Handler, middlewares ...Middleware) {
 		panic("jobqueue: Register needs a task and a handler")
 	case e.life.Started():
 		panic("jobqueue: Register after Start")
-	case e.handlers[task] != nil:
+	case e.handlers[task].handler != nil:
 		panic("jobqueue: task " + task + " has a handler already")
 	}
-	e.handlers[task] = Chain(h, middlewares...)
+	r := register(h, options)
+	if err := r.limits.Validate(); err != nil {
+		panic("jobqueue: register " + task + ": " + err.Error())
+	}
+	e.handlers[task] = r
 }
 
 // Tasks lists the tasks that have a handler.

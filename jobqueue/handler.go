@@ -1,6 +1,7 @@
 package jobqueue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,41 @@ var (
 
 // Middleware makes a handler of a handler.
 type Middleware func(Handler) Handler
+
+// Option says how [Executor.Register] treats a handler: a [Middleware] or
+// [WithLimits].
+type Option interface{ option() }
+
+func (Middleware) option() {}
+
+type limitsOption Limits
+
+func (limitsOption) option() {}
+
+// WithLimits is the option that sets the limits of a handler. Those of a single job
+// come before them, and those of the executor's [Config] after them.
+func WithLimits(l Limits) Option { return limitsOption(l) }
+
+// registration is a handler with its limits.
+type registration struct {
+	handler Handler
+	limits  Limits
+}
+
+func register(h Handler, options []Option) registration {
+	r := registration{}
+	var middlewares []Middleware
+	for _, o := range options {
+		switch o := o.(type) {
+		case Middleware:
+			middlewares = append(middlewares, o)
+		case limitsOption:
+			r.limits = Limits(o).Over(r.limits)
+		}
+	}
+	r.handler = Chain(h, middlewares...)
+	return r
+}
 
 // Chain returns h inside the middlewares, the first being the outermost.
 func Chain(h Handler, middlewares ...Middleware) Handler {
@@ -97,16 +133,18 @@ func panicked(job *JobContext, p any) error {
 // ErrTimeout is the cause with which [Timeout] ends a context.
 var ErrTimeout = errors.New("the job took too long")
 
-// Timeout ends the context of the handlers inside it after a time. An error
-// after that counts like any other: the job is tried again.
+// Timeout ends the context of the handlers inside it after a time. A job with a
+// timeout of its own ([Limits.Timeout]) has that instead. An error after that counts
+// like any other: the job is tried again.
 func Timeout(limit time.Duration) Middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, job *JobContext) error {
+			limit := cmp.Or(job.Limits.Timeout, limit)
 			cause := fmt.Errorf("%w: more than %s", ErrTimeout, limit)
 			ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
 			defer cancel()
 			err := next(ctx, job)
-			if err != nil && context.Cause(ctx) == cause && !errors.Is(err, cause) { //nolint:errorlint // this very timeout
+			if err != nil && context.Cause(ctx) == cause && !errors.Is(err, ErrTimeout) { //nolint:errorlint // this very timeout
 				return fmt.Errorf("%w: %w", cause, err)
 			}
 			return err

@@ -103,7 +103,7 @@ func (l *loop) returned(o outcome) {
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
 	a.err = o.err
-	a.end = l.e.cfg.decide(a.job, o, rand.Float64())
+	a.end = l.e.cfg.limited(a.limits).decide(a.job, o, rand.Float64())
 	a.end.Worker = l.e.worker
 	a.phase = ending
 }
@@ -223,5 +223,7 @@ func (l *loop) begin(job Job, claimed time.Time) {
 		l.agenda.set(lookCancels, claimed.Add(cancelInterval))
 	}
 	l.e.emit(Event{Kind: EventBegun, Job: job})
-	go a.run(l.e.handlers[job.Task], l.e.inbox.ended)
+	r := l.e.handlers[job.Task]
+	a.limits = job.Limits.Over(r.limits)
+	go a.run(r.handler, l.e.inbox.ended)
 }

@@ -72,7 +72,7 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 	before := l.recovery.suspects
 	l.recovery.suspects = map[string]suspect{}
 	var items []item
-	for _, job := range append(overdue.Dead, overdue.Stuck...) {
+	for _, job := range append(overdue.Dead, overdue.Due...) {
 		if job.Worker == l.e.worker && l.attempts.byJID[job.JID] != nil {
 			continue
 		}
@@ -80,7 +80,7 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
 			s = suspect{heartbeat: sign, since: now}
 		}
-		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); job.State != Stuck && left > 0 {
+		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); atWork(job) && left > 0 {
 			wait = min(wait, left)
 			l.recovery.suspects[job.JID] = s
 			continue
@@ -100,7 +100,7 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 // tookBack reports what became of the jobs that were to be taken back, and
 // returns how many were.
 func tookBack(l *loop, items []item) int {
-	interrupted, retried := 0, 0
+	interrupted, retried, begins := 0, 0, 0
 	for _, it := range items {
 		t := it.transition
 		s, left := l.recovery.suspects[it.jid]
@@ -108,6 +108,8 @@ func tookBack(l *loop, items []item) int {
 		case left && s.tries > 1 && !l.aside.overdue.Has(it.jid):
 			l.setAside([]item{it}, isolate.Row, errUnchanged)
 		case left:
+		case t.From == Waiting:
+			begins++
 		case t.From == Stuck:
 			retried++
 		default:
@@ -118,16 +120,19 @@ func tookBack(l *loop, items []item) int {
 	if retried > 0 {
 		l.e.emit(Event{Kind: EventRetried, Count: retried})
 	}
-	return interrupted + retried
+	return interrupted + retried + begins
 }
 
+// atWork reports whether a worker has the job, or had it when its lease ended.
+func atWork(job Job) bool { return job.State == Scheduled || job.State == Running }
+
 // judge returns the transition of a job that has no worker any more: its lease has
-// ended, or its retry is due.
+// ended, or the time of its retry has come.
 func (c Config) judge(job Job) backend.Transition {
 	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: Waiting}
-	if job.State == Stuck {
+	if !atWork(job) {
 		if !job.Cancel.IsZero() {
-			t.To, t.Result = Cancelled, cmp.Or(job.Result, "cancelled before it was tried again")
+			t.To, t.Result = Cancelled, cmp.Or(job.Result, "cancelled before it began")
 		}
 		return t
 	}

@@ -19,7 +19,7 @@ const (
 // Submit puts jobs into the queue, all or none, and returns their ids. Of a
 // Job it uses JID (empty: a new one), Task (required), Group (empty: default),
 // Args (empty: {}), Subject, Submitter (empty: nextrun), Priority, Tracker,
-// Single and Due. It returns an [*OverlapError] if a job is Single and another
+// Single, Due, Limits, and Retry: the job does not begin before that time. It returns an [*OverlapError] if a job is Single and another
 // such job of its tracker is pending.
 func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
 	var jids []string
@@ -77,6 +77,12 @@ func checkJob(job Job) error {
 		if !text.Valid(value) {
 			return fmt.Errorf("jobqueue.Job.%s is %q; use UTF-8 without NUL", name, value)
 		}
+	}
+	if err := job.Limits.ValidateOfJob(); err != nil {
+		return err
+	}
+	if job.Limits.Concurrency > 0 && job.Tracker == "" {
+		return errors.New("jobqueue.Job.Tracker is empty; a job with Limits.Concurrency needs one, whose jobs are counted")
 	}
 	if !text.Valid(job.Args) {
 		return errors.New("jobqueue.Job.Args is not UTF-8, or contains NUL")

@@ -87,6 +87,9 @@ func (l *loop) send(q backend.Request) (chosen []string, err error) {
 	}
 	if q.Claim.Limit > 0 {
 		l.claims.answered(q.Claim, result, asked)
+		if result.Later > 0 {
+			l.agenda.sooner(lookOverdue, asked.Add(result.Later))
+		}
 		l.claimed(q.Claim, result, asked)
 	}
 	return nil, nil

@@ -6,6 +6,8 @@ import "github.com/nextrun/nextrun/jobqueue/backend"
 type (
 	// Job is a row of the table job.
 	Job = backend.Job
+	// Limits are the settings of a handler or of a single job.
+	Limits = backend.Limits
 	// State is where a job is in its life.
 	State = backend.State
 	// Level is how much a line of the job log matters.

@@ -45,6 +45,8 @@ var tables = map[string][]column{
 		{Name: "due", ours: true}, {Name: "heartbeat", ours: true}, {Name: "single", ours: true},
 		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
 		{Name: "interrupts", ours: true},
+		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
+		{Name: "concurrency", ours: true},
 	},
 	"joblog": {
 		{Name: "id", kind: text},
@@ -77,6 +79,8 @@ var tables = map[string][]column{
 		{Name: "overlap", ours: true}, {Name: "catchup", ours: true}, {Name: "grace", ours: true},
 		{Name: "deadline", ours: true}, {Name: "jitter", ours: true}, {Name: "sink", ours: true},
 		{Name: "problem", ours: true},
+		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
+		{Name: "concurrency", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},
@@ -100,6 +104,7 @@ var tables = map[string][]column{
 	"outbox_lag":      nil,
 	"nextrun_found":   nil,
 	"job_pause":       nil,
+	"job_limit":       nil,
 }
 
 // kindOf classes a type as PostgreSQL's information_schema or a SQLite

@@ -31,6 +31,8 @@ var filled = map[int64]string{
 		INSERT INTO outbox_message (event_id, topic) VALUES ('e', 't')`,
 	9: `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('open', 'x', 'yearly', 'river');
 		INSERT INTO periodic_open VALUES ('open', 'river', '1', 'j', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`,
+	10: `INSERT INTO job (jid, task, tracker, retry_limit, retry) VALUES ('limited', 'x', 'limited', 0, '2030-01-01 00:00:00.000000');
+		INSERT INTO job_limit VALUES ('task', 'x', 2)`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -41,6 +43,8 @@ var kept = map[int64]string{
 	3: "SELECT name || token || expires FROM scheduler_lock",
 	4: "SELECT id || aggregate_version || payload || created FROM event_store",
 	9: "SELECT sink || ref || jid || due FROM periodic_open",
+
+	10: "SELECT retry_limit || retry || most FROM job, job_limit WHERE jid = 'limited'",
 }
 
 // upTo are the files of a folder up to a version.

@@ -205,9 +205,18 @@ func userColumns(t *Task) []textColumn {
 		}
 		return v.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 	}
-	deadline := ""
+	unlessZero := func(number string) string {
+		if number == "0" {
+			return ""
+		}
+		return number
+	}
+	deadline, retryLimit := "", ""
 	if t.Deadline != nil {
 		deadline = seconds(*t.Deadline)
+	}
+	if t.RetryLimit != nil {
+		retryLimit = strconv.Itoa(*t.RetryLimit)
 	}
 	return []textColumn{
 		{"enabled", strconv.FormatBool(t.Enabled)}, {"task", t.Task}, {"timer", t.Timer}, {"group", t.Group},
@@ -215,6 +224,8 @@ func userColumns(t *Task) []textColumn {
 		{"priority", strconv.Itoa(t.Priority)}, {"summary", t.Summary}, {"starts", moment(t.Starts)},
 		{"ends", moment(t.Ends)}, {"overlap", string(t.Overlap)}, {"catchup", string(t.Catchup)},
 		{"grace", seconds(t.Grace)}, {"deadline", deadline}, {"jitter", seconds(t.Jitter)}, {"sink", string(t.Sink)},
+		{"retry_limit", retryLimit}, {"retry_delay", unlessZero(seconds(t.RetryDelay))}, {"timeout", unlessZero(seconds(t.Timeout))},
+		{"concurrency", unlessZero(strconv.Itoa(t.Concurrency))},
 	}
 }
 

@@ -8,7 +8,7 @@
 //	          and what differs between PostgreSQL and SQLite
 //	schedule  periodic_task, periodic_tick, periodic_ready: what schedulers and
 //	          those who manage tasks need, and the sink that fills the queue
-//	queue     job, joblog, jobgroupuse, job_pause: what executors need, and
+//	queue     job, joblog, jobgroupuse, job_pause, job_limit: what executors need, and
 //	          those who submit and change jobs
 //	events    event_store, outbox_message and their topics: append, publish, read
 //	lock      scheduler_lock

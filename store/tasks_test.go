@@ -39,6 +39,7 @@ func TestTasksKeepWhatIsAdded(t *testing.T) {
 		want.Starts = time.Date(2026, 1, 1, 0, 0, 0, 123000, time.UTC)
 		want.Ends = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 		want.Overlap, want.Catchup, want.Enabled = periodic.OverlapQueue, periodic.CatchupAll, false
+		want.RetryLimit, want.RetryDelay, want.Timeout, want.Concurrency = new(int), time.Minute, time.Hour, 2
 		mustAdd(t, tasks, want)
 
 		got := mustGet(t, tasks, "backup")
@@ -48,7 +49,11 @@ func TestTasksKeepWhatIsAdded(t *testing.T) {
 		if got.Deadline == nil || *got.Deadline != deadline {
 			t.Errorf("deadline %v, want %s", got.Deadline, deadline)
 		}
+		if got.RetryLimit == nil || *got.RetryLimit != 0 {
+			t.Errorf("retry_limit %v, want 0", got.RetryLimit)
+		}
 		got.Created, got.Deadline, want.Deadline = time.Time{}, nil, nil
+		got.RetryLimit, want.RetryLimit = nil, nil
 		want.NextRun = periodic.Unplanned
 		if got != want {
 			t.Errorf("got  %+v\nwant %+v", got, want)
@@ -63,22 +68,27 @@ func TestTasksRefuseWhatIsNotGood(t *testing.T) {
 	t.Parallel()
 	negative := -time.Second
 	bad := map[string]func(*periodic.Task){
-		"id":        func(t *periodic.Task) { t.ID = strings.Repeat("x", 255) },
-		"task":      func(t *periodic.Task) { t.Task = "" },
-		"group":     func(t *periodic.Task) { t.Group = "\xff" },
-		"subject":   func(t *periodic.Task) { t.Subject = "a\x00b" },
-		"args":      func(t *periodic.Task) { t.Args = "{" },
-		"timer":     func(t *periodic.Task) { t.Timer = "Mon 25:00" },
-		"ends":      func(t *periodic.Task) { t.Starts, t.Ends = time.Unix(2, 0), time.Unix(1, 0) },
-		"starts":    func(t *periodic.Task) { t.Starts = time.Unix(-1, 0) },
-		"grace":     func(t *periodic.Task) { t.Grace = time.Millisecond },
-		"jitter":    func(t *periodic.Task) { t.Jitter = -time.Second },
-		"deadline":  func(t *periodic.Task) { t.Deadline = &negative },
-		"overlap":   func(t *periodic.Task) { t.Overlap = "maybe" },
-		"catchup":   func(t *periodic.Task) { t.Catchup = "" },
-		"sink":      func(t *periodic.Task) { t.Sink = "Drain 1" },
-		"priority":  func(t *periodic.Task) { t.Priority = 1 << 40 },
-		"submitter": func(t *periodic.Task) { t.Submitter = "" },
+		"id":       func(t *periodic.Task) { t.ID = strings.Repeat("x", 255) },
+		"task":     func(t *periodic.Task) { t.Task = "" },
+		"group":    func(t *periodic.Task) { t.Group = "\xff" },
+		"subject":  func(t *periodic.Task) { t.Subject = "a\x00b" },
+		"args":     func(t *periodic.Task) { t.Args = "{" },
+		"timer":    func(t *periodic.Task) { t.Timer = "Mon 25:00" },
+		"ends":     func(t *periodic.Task) { t.Starts, t.Ends = time.Unix(2, 0), time.Unix(1, 0) },
+		"starts":   func(t *periodic.Task) { t.Starts = time.Unix(-1, 0) },
+		"grace":    func(t *periodic.Task) { t.Grace = time.Millisecond },
+		"jitter":   func(t *periodic.Task) { t.Jitter = -time.Second },
+		"deadline": func(t *periodic.Task) { t.Deadline = &negative },
+		"overlap":  func(t *periodic.Task) { t.Overlap = "maybe" },
+		"catchup":  func(t *periodic.Task) { t.Catchup = "" },
+		"sink":     func(t *periodic.Task) { t.Sink = "Drain 1" },
+		"priority": func(t *periodic.Task) { t.Priority = 1 << 40 },
+
+		"retry_limit": func(t *periodic.Task) { n := -1; t.RetryLimit = &n },
+		"retry_delay": func(t *periodic.Task) { t.RetryDelay = time.Millisecond },
+		"timeout":     func(t *periodic.Task) { t.Timeout = 366 * 24 * time.Hour },
+		"concurrency": func(t *periodic.Task) { t.Concurrency = -1 },
+		"submitter":   func(t *periodic.Task) { t.Submitter = "" },
 	}
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		tasks := env.tasks

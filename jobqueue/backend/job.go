@@ -38,8 +38,9 @@ type Job struct {
 	Heartbeat  time.Time // the worker's last sign of life; zero: another kind of executor has it
 	Single     bool      // at most one such job of a tracker is not final
 	Cancel     time.Time // when cancellation was asked for
-	Retry      time.Time // a stuck job waits until then
+	Retry      time.Time // a waiting job does not begin before it, a stuck one is tried again then
 	Result     string    // what the handler said at the end, or the error
+	Limits     Limits    // of this job; what is not set, its handler and its executor say
 }
 
 // Foreign reports whether the job belongs to another kind of executor: its

@@ -25,7 +25,7 @@ type Store interface {
 	Beat(ctx context.Context, worker string, jids []string, brief bool) ([]JobStatus, error)
 	// CancelRequests lists the worker's jobs that somebody asked to cancel.
 	CancelRequests(ctx context.Context, worker string) ([]string, error)
-	// Overdue lists the jobs whose lease has ended or whose retry is due. Rows
+	// Overdue lists the jobs whose lease has ended or whose time has come. Rows
 	// that somebody else has locked are not among them.
 	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
 	// Judge says what an error of this store means for the rows of a request.
@@ -68,12 +68,13 @@ type Progress struct {
 	Percent int // 0 to 100
 }
 
-// Transition moves a job from scheduled, running or stuck to another state. A
+// Transition moves a job from scheduled, running or stuck to another state, or ends
+// the wait of a waiting job for its time. A
 // job that somebody asked to cancel does not go to waiting or stuck.
 type Transition struct {
 	JID         string
 	Worker      string        // who has the job; empty: no worker
-	From, To    State         // From is scheduled, running or stuck
+	From, To    State         // From is scheduled, running, stuck, or waiting with a time of retry
 	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
 	Result      string        // for the column result
 	Delay       time.Duration // To is stuck: until it is tried again
@@ -90,6 +91,8 @@ type Result struct {
 	Turn    Turn        // of the next claim
 	Kinds   []Kind      // all kinds that wait, for the next claim if it comes soon; none: not known
 	More    bool        // the claim did not get to all kinds: claim again
+
+	Later time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
 }
 
 // JobStatus is what the database says of a job. A job that is gone has no state.
@@ -110,8 +113,8 @@ type OverdueQuery struct {
 
 // Overdue are jobs that somebody has to take back.
 type Overdue struct {
-	Dead  []Job         // scheduled or running, and their lease has ended
-	Stuck []Job         // their retry is due
-	More  bool          // there may be others
-	Next  time.Duration // until the next lease ends or retry is due; negative: neither
+	Dead []Job         // scheduled or running, and their lease has ended
+	Due  []Job         // stuck or waiting, and the time of their retry has come
+	More bool          // there may be others
+	Next time.Duration // until the next lease ends or retry is due; negative: neither
 }

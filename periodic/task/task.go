@@ -81,7 +81,15 @@ type Task struct {
 	Deadline *time.Duration // whole seconds after due beyond which a tick is late; nil: never
 	Jitter   time.Duration  // whole seconds; greatest delay of a tick
 	Sink     Sink           // default SinkJob
-	Problem  string         // what is wrong with the row; empty: nothing
+
+	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
+	// What is not set, the handler and the executor say.
+	RetryLimit  *int          // how often a failed job is tried again; nil: not set
+	RetryDelay  time.Duration // whole seconds before the first retry, then doubling; 0: not set
+	Timeout     time.Duration // whole seconds that an attempt may take; 0: not set
+	Concurrency int           // how many jobs of this task run at once; 0: any number
+
+	Problem string // what is wrong with the row; empty: nothing
 }
 
 // Unplanned reports whether the task waits for its first plan.

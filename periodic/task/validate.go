@@ -95,6 +95,7 @@ func (t *Task) ValidateArgs(args ArgsRule) error {
 		v.seconds("deadline", *t.Deadline)
 	}
 	v.policies(t)
+	v.limits(t)
 	return v.err()
 }
 
@@ -169,6 +170,29 @@ func (v *validator) time(field string, t time.Time) {
 func (v *validator) seconds(field string, d time.Duration) {
 	if d < 0 || d%time.Second != 0 || d/time.Second > math.MaxInt32 {
 		v.addf(field, "is %s; use whole seconds from 0 to %d", d, math.MaxInt32)
+	}
+}
+
+// Bounds of the limits, in the table too.
+const (
+	maxCount     = 1_000_000
+	longestLimit = 365 * 24 * time.Hour
+)
+
+func (v *validator) limits(t *Task) {
+	if n := t.RetryLimit; n != nil && (*n < 0 || *n > maxCount) {
+		v.addf("retry_limit", "is %d; use 0 to %d", *n, maxCount)
+	}
+	if n := t.Concurrency; n < 0 || n > maxCount {
+		v.addf("concurrency", "is %d; use 1 to %d, or 0 for no limit", n, maxCount)
+	}
+	v.limit("retry_delay", t.RetryDelay)
+	v.limit("timeout", t.Timeout)
+}
+
+func (v *validator) limit(field string, d time.Duration) {
+	if d < 0 || d%time.Second != 0 || d > longestLimit {
+		v.addf(field, "is %s; use whole seconds from 1 to %d, or 0 for none", d, longestLimit/time.Second)
 	}
 }
 

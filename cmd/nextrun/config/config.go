@@ -42,6 +42,7 @@ const KeepTicks time.Duration = -1
 type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
+	Limits  jobqueue.Limits // retries and concurrency; Command or HTTP has the timeout
 
 	headerEnv map[string]string // http: environment variables with the values of headers
 	passEnv   []string          // command: environment variables that it inherits

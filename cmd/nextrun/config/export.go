@@ -60,6 +60,12 @@ func taskNode(t *periodic.Task) *yaml.Node {
 	}
 	add("jitter", t.Jitter != 0, secondsNode(t.Jitter))
 	add("sink", t.Sink != standard.Sink, textNode(string(t.Sink)))
+	if t.RetryLimit != nil {
+		add("retry_limit", true, plainNode("!!int", strconv.Itoa(*t.RetryLimit)))
+	}
+	add("retry_delay", t.RetryDelay != 0, secondsNode(t.RetryDelay))
+	add("timeout", t.Timeout != 0, secondsNode(t.Timeout))
+	add("concurrency", t.Concurrency != 0, plainNode("!!int", strconv.Itoa(t.Concurrency)))
 	return n
 }
 

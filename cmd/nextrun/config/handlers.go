@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -18,17 +19,18 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 			return Handler{}
 		}
 		h := Handler{HTTP: &handlers.HTTPConfig{Method: http.MethodPost}}
-		r.mapping(n, place, keys{
+		r.mapping(n, place, r.withLimits(&h.Limits, keys{
 			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
 			"timeout": &h.HTTP.Timeout,
-		})
+		}))
 		r.check(n, place, h.HTTP)
+		r.check(n, place, &h.Limits)
 		return h
 	}
 	before := len(r.problems)
 	c := &handlers.CommandConfig{}
 	h := Handler{Command: c}
-	r.mapping(n, place, keys{
+	r.mapping(n, place, r.withLimits(&h.Limits, keys{
 		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
 		"http":       nil, // known, but not here
 		"timeout":    &c.Timeout,
@@ -36,12 +38,21 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 		"dir":        &c.Dir,
 		"env":        func(place string, v *yaml.Node) { r.environment(place, v, &h) },
 		"max_output": (*byteSize)(&c.MaxOutput),
-	})
+	}))
 	if len(r.problems) == before && !has(n, "command") { // an unknown key may be a misspelt one
 		r.problem(n, "%s needs one of command and http", place)
 	}
 	r.check(n, place, c)
+	r.check(n, place, &h.Limits)
 	return h
+}
+
+// withLimits adds the keys of a handler's limits.
+func (r *reader) withLimits(l *jobqueue.Limits, known keys) keys {
+	known["retry_limit"] = orZero(r, &l.RetryLimit, jobqueue.Never)
+	known["retry_delay"] = &l.RetryDelay
+	known["concurrency"] = &l.Concurrency
+	return known
 }
 
 func (r *reader) command(place string, n *yaml.Node) []string {

@@ -33,7 +33,7 @@ func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
 }
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
-	deadline := time.Duration(-1)
+	deadline, retryLimit := time.Duration(-1), -1
 	r.mapping(n, place, keys{
 		"task":      &t.Task,
 		"timer":     &t.Timer,
@@ -52,7 +52,15 @@ func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 		"grace":     parsed(r, &t.Grace, ParseSeconds),
 		"jitter":    parsed(r, &t.Jitter, ParseSeconds),
 		"deadline":  parsed(r, &deadline, ParseSeconds),
+
+		"retry_limit": parsed(r, &retryLimit, ParseCount),
+		"retry_delay": parsed(r, &t.RetryDelay, ParseSeconds),
+		"timeout":     parsed(r, &t.Timeout, ParseSeconds),
+		"concurrency": parsed(r, &t.Concurrency, ParseCount),
 	})
+	if retryLimit >= 0 {
+		t.RetryLimit = &retryLimit
+	}
 	if deadline >= 0 {
 		t.Deadline = &deadline
 	}

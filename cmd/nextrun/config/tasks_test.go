@@ -123,6 +123,7 @@ func TestSampleTasks(t *testing.T) {
 	for _, key := range []string{
 		"task", "timer", "enabled", "group", "args", "subject", "submitter", "priority", "summary", "starts", "ends",
 		"overlap", "catchup", "sink", "grace", "jitter", "deadline",
+		"retry_limit", "retry_delay", "timeout", "concurrency",
 	} {
 		if !strings.Contains(string(text), " "+key+": ") {
 			t.Errorf("the sample lacks %s", key)

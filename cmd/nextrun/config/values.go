@@ -27,6 +27,16 @@ func ParseTime(text string) (time.Time, error) {
 	return time.Time{}, errors.New("a time from 1970 on such as 2026-03-01T12:30:00+02:00 or '2026-03-01 12:30' (UTC)")
 }
 
+// ParseCount reads a number from 0 on from a flag or a file. Its error says what to use
+// instead, as that of [ParseTime].
+func ParseCount(text string) (int, error) {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31)
+	if err != nil {
+		return 0, errors.New("a whole number from 0 on")
+	}
+	return int(n), nil
+}
+
 // ParseSeconds reads whole seconds from a flag or a file: 90, 90s, 1h30m. Its
 // error says what to use instead, as that of [ParseTime].
 func ParseSeconds(text string) (time.Duration, error) {

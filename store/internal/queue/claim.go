@@ -28,10 +28,10 @@ const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
 		SELECT name, CAST($3 AS varchar), 0, 0 FROM task
 		UNION ALL
 		SELECT w.task, CASE WHEN w.step = 0 OR {w.group_} > $3 THEN coalesce(
-				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} > w.group_ ORDER BY {order} LIMIT 1),
-				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} <= $3 ORDER BY {order} LIMIT 1))
+				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} > w.group_ ORDER BY {order} LIMIT 1),
+				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} <= $3 ORDER BY {order} LIMIT 1))
 			ELSE
-				(SELECT group_ FROM job WHERE state = 'waiting' AND {task} = w.task AND {group_} > w.group_ AND {group_} <= $3
+				(SELECT group_ FROM job WHERE {claimable} AND {task} = w.task AND {group_} > w.group_ AND {group_} <= $3
 					ORDER BY {order} LIMIT 1) END,
 			w.step + 1, w.seen + CASE WHEN w.step = 0 OR p.name IS NOT NULL THEN 0 ELSE 1 END
 		FROM walk AS w LEFT JOIN paused AS p ON p.name = w.group_
@@ -43,7 +43,7 @@ const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
 // groups.
 const groupsSQL = `WITH ` + ownTasks + `
 	SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g
-	WHERE EXISTS (SELECT 1 FROM job WHERE state = 'waiting' AND {task} = t.name AND {group_} = g.value)
+	WHERE EXISTS (SELECT 1 FROM job WHERE {claimable} AND {task} = t.name AND {group_} = g.value)
 		AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = g.value)`
 
 // candidatesSQL finds the oldest jobs of each kind, of high and of low priority.
@@ -53,7 +53,7 @@ const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.high FROM {kinds} 
 // onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
 	SELECT jid, submitted, group_, {high} AS high FROM job
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting'
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' AND retry IS NULL
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
 
 // takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
@@ -66,11 +66,15 @@ const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,
 		finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
 		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' RETURNING ` + jobColumns
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' AND retry IS NULL RETURNING ` + jobColumns
 
 // highPriority is the third column of the index of waiting jobs, written exactly as
 // there: otherwise no query would use the index.
 const highPriority = "(priority > 5)"
+
+// claimable is the condition of the index of waiting jobs. Those that wait for a time
+// (retry) are not in it.
+const claimable = "state = 'waiting' AND retry IS NULL"
 
 // claimTx is a transaction that claims jobs.
 type claimTx struct{ jobTx }
@@ -80,7 +84,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 	d := tx.SQL()
 	group, task := d.Bytewise("group_"), d.Bytewise("task")
 	order := strings.Join([]string{task, group, highPriority, "submitted", "jid"}, ", ")
-	return strings.NewReplacer(append(more, "{order}", order, "{state}", plainState, "{high}", highPriority,
+	return strings.NewReplacer(append(more, "{order}", order, "{state}", plainState, "{claimable}", claimable, "{high}", highPriority,
 		"{group_}", group, "{task}", task, "{w.group_}", d.Bytewise("w.group_"))...).Replace(statement)
 }
 
@@ -93,6 +97,9 @@ func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, res
 	candidates, err := tx.candidates(ctx, c, result)
 	if len(candidates) < c.Limit {
 		result.Kinds = nil
+	}
+	if err == nil && len(candidates) == 0 {
+		result.Later, err = tx.later(ctx)
 	}
 	if err != nil || len(candidates) == 0 {
 		return err
@@ -142,7 +149,7 @@ func (tx claimTx) candidates(ctx context.Context, c backend.Claim, result *backe
 		condition = " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		args = append(args, except.Param)
 	}
-	first := tx.FirstRows("job", "state = 'waiting' AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
+	first := tx.FirstRows("job", "{claimable} AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
 		"{order}", "$2")
 	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
 	if len(candidates) == 0 && result.More { // all jobs of these groups are locked: go on behind them

@@ -64,12 +64,16 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		if err != nil {
 			return err
 		}
-		overdue.Stuck, err = tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE state = 'stuck' AND retry <= $2"+
-			strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
-		if err != nil {
-			return err
+		overdue.More = len(overdue.Dead) >= q.Limit
+		for _, state := range []backend.State{backend.Stuck, backend.Waiting} {
+			due, err := tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
+				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
+			if err != nil {
+				return err
+			}
+			overdue.Due = append(overdue.Due, due...)
+			overdue.More = overdue.More || len(due) >= q.Limit
 		}
-		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Stuck) >= q.Limit
 		overdue.Next, err = tx.nextOverdue(ctx, q.Lease, others, except.Param)
 		return err
 	})
@@ -81,28 +85,43 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 const minOverduePause = time.Second
 
 func (tx jobTx) nextOverdue(ctx context.Context, lease time.Duration, others string, except any) (time.Duration, error) {
-	var next struct{ Heartbeat, Retry sqldb.RowTime }
+	var next struct{ Heartbeat, Retry, Later sqldb.RowTime }
 	err := tx.First(ctx, &next, "SELECT (SELECT heartbeat FROM job WHERE "+active+` AND heartbeat IS NOT NULL`+others+`
 			ORDER BY heartbeat LIMIT 1) AS heartbeat,
-		(SELECT retry FROM job WHERE state = 'stuck' AND retry IS NOT NULL`+others+` ORDER BY retry LIMIT 1) AS retry`, except)
+		(SELECT retry FROM job WHERE state = 'stuck' AND retry IS NOT NULL`+others+` ORDER BY retry LIMIT 1) AS retry,
+		(SELECT retry FROM job WHERE `+waitsForTime+others+` ORDER BY retry LIMIT 1) AS later`, except)
 	if err != nil {
 		return 0, err
 	}
 	soonest := time.Duration(-1)
-	consider := func(at time.Time) {
-		wait := at.Sub(tx.Now()) + time.Millisecond
-		if wait <= time.Millisecond {
-			wait = minOverduePause
-		}
-		if soonest < 0 || wait < soonest {
+	consider := func(at time.Time, after time.Duration) {
+		if wait := tx.until(at.Add(after)); !at.IsZero() && (soonest < 0 || wait < soonest) {
 			soonest = wait
 		}
 	}
-	if heartbeat := next.Heartbeat.Time(); !heartbeat.IsZero() {
-		consider(heartbeat.Add(lease))
-	}
-	if retry := next.Retry.Time(); !retry.IsZero() {
-		consider(retry)
-	}
+	consider(next.Heartbeat.Time(), lease)
+	consider(next.Retry.Time(), 0)
+	consider(next.Later.Time(), 0)
 	return soonest, nil
+}
+
+// until is how long to wait for a time.
+func (tx jobTx) until(at time.Time) time.Duration {
+	if wait := at.Sub(tx.Now()); wait > 0 {
+		return wait + time.Millisecond
+	}
+	return minOverduePause
+}
+
+// waitsForTime is the condition of the index of jobs that wait for a time.
+const waitsForTime = "state = 'waiting' AND retry IS NOT NULL"
+
+// later is how long to wait for the first job that waits for a time, 0 if none does.
+func (tx jobTx) later(ctx context.Context) (time.Duration, error) {
+	var first struct{ Retry sqldb.RowTime }
+	err := tx.First(ctx, &first, "SELECT (SELECT retry FROM job WHERE "+waitsForTime+" ORDER BY retry LIMIT 1) AS retry")
+	if at := first.Retry.Time(); err == nil && !at.IsZero() {
+		return tx.until(at), nil
+	}
+	return 0, err
 }

@@ -6,6 +6,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -49,7 +50,7 @@ type jobTx struct{ *sqldb.Tx }
 
 // slimJobColumns are those of [jobRow] but args, which may be large.
 const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
-	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts`
+	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts, retry_limit, retry_delay, timeout, concurrency`
 
 const jobColumns = slimJobColumns + ", args"
 
@@ -77,6 +78,11 @@ type jobRow struct {
 	Retry      sqldb.RowTime
 	Result     sql.NullString
 	Interrupts sqldb.RowInt
+
+	RetryLimit  sqldb.RowInt `db:"retry_limit"`
+	RetryDelay  sqldb.RowInt `db:"retry_delay"`
+	Timeout     sqldb.RowInt
+	Concurrency sqldb.RowInt
 }
 
 func (r jobRow) job() backend.Job {
@@ -87,8 +93,37 @@ func (r jobRow) job() backend.Job {
 		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
 		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
 		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
-		Interrupts: r.Interrupts.N,
+		Interrupts: r.Interrupts.N, Limits: r.limits(),
 	}
+}
+
+func (r jobRow) limits() backend.Limits {
+	l := backend.Limits{
+		RetryLimit: r.RetryLimit.N, RetryDelay: time.Duration(r.RetryDelay.N) * time.Second,
+		Timeout: time.Duration(r.Timeout.N) * time.Second, Concurrency: r.Concurrency.N,
+	}
+	if r.RetryLimit.OK && l.RetryLimit == 0 {
+		l.RetryLimit = backend.Never
+	}
+	return l
+}
+
+// limitColumns are the columns of a job's limits, for an INSERT.
+const limitColumns = "retry_limit, retry_delay, timeout, concurrency"
+
+// limitFields are the same of records, limitValues their values.
+func limitFields() []sqldb.Field {
+	return []sqldb.Field{sqldb.Int("retry_limit"), sqldb.Int("retry_delay"), sqldb.Int("timeout"), sqldb.Int("concurrency")}
+}
+
+func limitValues(l backend.Limits) []any {
+	values := []any{nil, nil, nil, nil}
+	for i, n := range []int{max(l.RetryLimit, 0), int(l.RetryDelay / time.Second), int(l.Timeout / time.Second), l.Concurrency} {
+		if n != 0 || i == 0 && l.RetryLimit == backend.Never {
+			values[i] = n
+		}
+	}
+	return values
 }
 
 func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]backend.Job, error) {

@@ -124,7 +124,7 @@ func (tx jobTx) transitions(ctx context.Context, list []backend.Transition) (don
 		FROM `+r.SQL+` AS r
 		WHERE job.jid = r.jid AND job.`+plainState+` = r.was AND coalesce(job.worker, '') = r.worker
 			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
-			AND (job.heartbeat IS NOT NULL OR r.was = 'stuck' AND job.retry IS NOT NULL)
+			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
 			AND (r.expired IS NULL OR job.heartbeat < r.expired)
 		RETURNING job.jid`, r.Param)
 	return done, err

@@ -18,7 +18,7 @@ import (
 const (
 	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
 	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, problem`
-	taskColumns = `enabled, worker, marked, ` + claimColumns
+	taskColumns = `enabled, worker, marked, retry_limit, retry_delay, timeout, concurrency, ` + claimColumns
 )
 
 // taskRow is a row of periodic_task. Tables that were there before nextrun may
@@ -49,6 +49,11 @@ type taskRow struct {
 	Jitter    sqldb.RowInt
 	Sink      sqldb.RowText
 	Problem   sqldb.RowText
+
+	RetryLimit  sqldb.RowInt `db:"retry_limit"`
+	RetryDelay  sqldb.RowInt `db:"retry_delay"`
+	Timeout     sqldb.RowInt
+	Concurrency sqldb.RowInt
 }
 
 func (r taskRow) task() periodic.Task {
@@ -61,6 +66,10 @@ func (r taskRow) task() periodic.Task {
 		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
 		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
 		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem),
+		RetryDelay: seconds(r.RetryDelay), Timeout: seconds(r.Timeout), Concurrency: r.Concurrency.N,
+	}
+	if r.RetryLimit.OK {
+		t.RetryLimit = &r.RetryLimit.N
 	}
 	if r.Deadline.OK {
 		d := seconds(r.Deadline)

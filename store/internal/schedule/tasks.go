@@ -53,8 +53,9 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	}
 	// ON CONFLICT keeps the caller's transaction usable.
 	err := tx.one(ctx, `INSERT INTO periodic_task (id, enabled, task, group_, args, subject, submitter, priority,
-			timer, summary, starts, ends, overlap, catchup, grace, deadline, jitter, sink, nextrun)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+			timer, summary, starts, ends, overlap, catchup, grace, deadline, jitter, sink,
+			retry_limit, retry_delay, timeout, concurrency, nextrun)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
 		ON CONFLICT (id) DO NOTHING`, append(userColumns(t), sqldb.Timestamp(t.NextRun))...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sqldb.ErrDuplicate
@@ -65,21 +66,32 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
 	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2, task = $3, group_ = $4, args = $5, subject = $6,
 			submitter = $7, priority = $8, timer = $9, summary = $10, starts = $11, ends = $12, overlap = $13,
-			catchup = $14, grace = $15, deadline = $16, jitter = $17, sink = $18
+			catchup = $14, grace = $15, deadline = $16, jitter = $17, sink = $18,
+			retry_limit = $19, retry_delay = $20, timeout = $21, concurrency = $22
 		WHERE id = $1`, userColumns(t)...)
 }
 
 // userColumns are the values of the columns that users own, but nextrun.
 func userColumns(t periodic.Task) []any {
 	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
-	var deadline any
+	var deadline, retryLimit any
 	if t.Deadline != nil {
 		deadline = seconds(*t.Deadline)
+	}
+	if t.RetryLimit != nil {
+		retryLimit = *t.RetryLimit
+	}
+	unlessZero := func(n int64) any {
+		if n == 0 {
+			return nil
+		}
+		return n
 	}
 	return []any{
 		t.ID, t.Enabled, t.Task, t.Group, t.Args, t.Subject, t.Submitter, t.Priority, t.Timer, sqldb.Nullable(t.Summary),
 		sqldb.Timestamp(t.Starts), sqldb.Timestamp(t.Ends), string(t.Overlap), string(t.Catchup),
 		seconds(t.Grace), deadline, seconds(t.Jitter), string(t.Sink),
+		retryLimit, unlessZero(seconds(t.RetryDelay)), unlessZero(seconds(t.Timeout)), unlessZero(int64(t.Concurrency)),
 	}
 }
 

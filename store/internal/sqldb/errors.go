@@ -27,7 +27,7 @@ var (
 
 // ownTable finds the name of a table of nextrun in the message of a database that
 // cannot find a table.
-var ownTable = regexp.MustCompile(`\b(periodic_(task|tick|ready|health|overdue|upcoming)|job|joblog|jobgroupuse|job_pause|scheduler_lock|` +
+var ownTable = regexp.MustCompile(`\b(periodic_(task|tick|ready|health|overdue|upcoming)|job|joblog|jobgroupuse|job_pause|job_limit|scheduler_lock|` +
 	`(event|outbox)_\w+|nextrun_\w+)\b`)
 
 // sentinel is an error that is also a more general one, whose text it does not

@@ -67,7 +67,13 @@ type jobJSON struct {
 	Single    bool       `json:"single"`
 	Cancel    *time.Time `json:"cancel,omitempty"`
 	Retry     *time.Time `json:"retry,omitempty"`
-	Result    string     `json:"result,omitempty"`
+
+	RetryLimit  *int   `json:"retry_limit,omitempty"`
+	RetryDelay  *int64 `json:"retry_delay,omitempty"`
+	Timeout     *int64 `json:"timeout,omitempty"`
+	Concurrency *int   `json:"concurrency,omitempty"`
+
+	Result string `json:"result,omitempty"`
 }
 
 func newJobJSON(j *jobqueue.Job) jobJSON {
@@ -76,6 +82,15 @@ func newJobJSON(j *jobqueue.Job) jobJSON {
 		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: j.Tracker,
 		Worker: j.Worker, Started: ui.TimeOrNull(j.Started), Finished: ui.TimeOrNull(j.Finished), Due: ui.TimeOrNull(j.Due),
 		Heartbeat: ui.TimeOrNull(j.Heartbeat), Single: j.Single, Cancel: ui.TimeOrNull(j.Cancel), Retry: ui.TimeOrNull(j.Retry),
-		Result: j.Result,
+		Result: j.Result, RetryLimit: retryLimit(j), RetryDelay: ui.SecondsOrNull(j.Limits.RetryDelay),
+		Timeout: ui.SecondsOrNull(j.Limits.Timeout), Concurrency: ui.NumberOrNull(j.Limits.Concurrency),
 	}
+}
+
+// retryLimit is the column of that name.
+func retryLimit(j *jobqueue.Job) *int {
+	if n := j.Limits.RetryLimit; n != jobqueue.Never {
+		return ui.NumberOrNull(n)
+	}
+	return new(int)
 }

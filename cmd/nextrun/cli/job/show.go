@@ -39,6 +39,10 @@ func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
 	if j.State == jobqueue.Waiting {
 		waitsFor = "a free executor that has a handler " + j.Task
 	}
+	retries := ""
+	if n := retryLimit(j); n != nil {
+		retries = strconv.Itoa(*n)
+	}
 	return [][2]string{
 		{"job", j.JID}, {"state", jobState(j)}, {"waits for", waitsFor}, {"result", j.Result}, {"task", j.Task}, {"tracker", j.Tracker},
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
@@ -46,5 +50,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
 		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
+		{"retry limit", retries}, {"retry delay", ui.SecondsUnlessZero(j.Limits.RetryDelay)},
+		{"timeout", ui.SecondsUnlessZero(j.Limits.Timeout)}, {"concurrency", ui.NumberUnlessZero(j.Limits.Concurrency)},
 	}
 }

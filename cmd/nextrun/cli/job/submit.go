@@ -13,6 +13,7 @@ import (
 
 func submitCommand(env *ui.Env) *cobra.Command {
 	var job jobqueue.Job
+	var limits ui.LimitFlags
 	command := &cobra.Command{
 		Use:     "submit TASK",
 		Short:   "Submit a single job by hand",
@@ -24,6 +25,9 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			}
 			if job.Single && job.Tracker == "" {
 				return ui.Usagef("--single needs a --tracker")
+			}
+			if job.Limits = limitsOf(&limits); job.Limits.Concurrency > 0 && job.Tracker == "" {
+				return ui.Usagef("--concurrency needs a --tracker, whose jobs are counted")
 			}
 			if err := env.FromStdin(&job.Args); err != nil {
 				return err
@@ -51,5 +55,18 @@ func submitCommand(env *ui.Env) *cobra.Command {
 	flags.IntVar(&job.Priority, "priority", jobqueue.PriorityLow, "0 low, 10 high")
 	flags.StringVar(&job.Tracker, "tracker", "", "`name` to find the job by")
 	flags.BoolVar(&job.Single, "single", false, "refuse the job while another single job of the tracker has not ended")
+	limits.Register(command, "the job", "such jobs of the tracker")
 	return command
+}
+
+// limitsOf are the limits that flags give.
+func limitsOf(f *ui.LimitFlags) jobqueue.Limits {
+	l := jobqueue.Limits{
+		RetryLimit: f.RetryLimit.Number(), RetryDelay: f.RetryDelay.Duration(),
+		Timeout: f.Timeout.Duration(), Concurrency: f.Concurrency.Number(),
+	}
+	if f.RetryLimit.Value != nil && l.RetryLimit == 0 {
+		l.RetryLimit = jobqueue.Never
+	}
+	return l
 }

@@ -176,7 +176,7 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 		executor.Register(store.HousekeepingTask, s.db.Housekeeping())
 	}
 	for task, handler := range handlers {
-		executor.Register(task, handler, s.running.count)
+		executor.Register(task, handler, jobqueue.WithLimits(s.config.Handlers[task].Limits), jobqueue.Middleware(s.running.count))
 	}
 	return executor, nil
 }

@@ -15,6 +15,7 @@ type taskFlags struct {
 	starts, ends                                                ui.TimeFlag
 	overlap, catchup                                            ui.Choice
 	grace, deadline, jitter                                     ui.SecondsFlag
+	limits                                                      ui.LimitFlags
 }
 
 func (f *taskFlags) register(command *cobra.Command) {
@@ -38,6 +39,7 @@ func (f *taskFlags) register(command *cobra.Command) {
 	flags.Var(&f.grace, "grace", "with --catchup none: how old a tick may be (default 60)")
 	flags.Var(&f.deadline, "deadline", "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)")
 	flags.Var(&f.jitter, "jitter", "maximum random delay of a tick (default 0)")
+	f.limits.Register(command, "a job", "jobs of the task")
 }
 
 // apply writes the flags that were given into a task, and reports whether there
@@ -60,6 +62,11 @@ func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) (given bool)
 		"grace":     func() { t.Grace = *f.grace.Value },
 		"jitter":    func() { t.Jitter = *f.jitter.Value },
 		"deadline":  func() { t.Deadline = f.deadline.Value },
+
+		"retry-limit": func() { t.RetryLimit = f.limits.RetryLimit.Value },
+		"retry-delay": func() { t.RetryDelay = f.limits.RetryDelay.Duration() },
+		"timeout":     func() { t.Timeout = f.limits.Timeout.Duration() },
+		"concurrency": func() { t.Concurrency = f.limits.Concurrency.Number() },
 	}
 	for name, do := range set {
 		if command.Flags().Changed(name) {

@@ -85,7 +85,13 @@ type taskJSON struct {
 	Deadline  *int64     `json:"deadline"`
 	Jitter    int64      `json:"jitter"`
 	Sink      string     `json:"sink"`
-	Problem   string     `json:"problem,omitempty"`
+
+	RetryLimit  *int   `json:"retry_limit"`
+	RetryDelay  *int64 `json:"retry_delay"`
+	Timeout     *int64 `json:"timeout"`
+	Concurrency *int   `json:"concurrency"`
+
+	Problem string `json:"problem,omitempty"`
 }
 
 func newTaskJSON(t *periodic.Task) taskJSON {
@@ -95,6 +101,8 @@ func newTaskJSON(t *periodic.Task) taskJSON {
 		Created: t.Created, Summary: t.Summary, Due: ui.TimeOrNull(t.Due), Starts: ui.TimeOrNull(t.Starts),
 		Ends: ui.TimeOrNull(t.Ends), Overlap: string(t.Overlap), Catchup: string(t.Catchup),
 		Grace: int64(t.Grace / time.Second), Jitter: int64(t.Jitter / time.Second), Sink: string(t.Sink), Problem: t.Problem,
+		RetryLimit: t.RetryLimit, RetryDelay: ui.SecondsOrNull(t.RetryDelay), Timeout: ui.SecondsOrNull(t.Timeout),
+		Concurrency: ui.NumberOrNull(t.Concurrency),
 	}
 	if t.Deadline != nil {
 		seconds := int64(*t.Deadline / time.Second)

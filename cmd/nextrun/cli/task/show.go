@@ -69,13 +69,19 @@ func taskFields(env *ui.Env, t *periodic.Task) [][2]string {
 	if t.Deadline != nil {
 		deadline = ui.Seconds(*t.Deadline)
 	}
+	retryLimit := ""
+	if t.RetryLimit != nil {
+		retryLimit = strconv.Itoa(*t.RetryLimit)
+	}
 	fields := [][2]string{
 		{"id", t.ID}, {"problem", t.Problem}, {"enabled", ui.YesNo(t.Enabled)}, {"task", t.Task}, {"timer", t.Timer},
 		{"next run", next}, {"due", env.Moment(t.Due)}, {"group", t.Group}, {"args", ui.Shorten(t.Args)},
 		{"subject", t.Subject}, {"submitter", t.Submitter}, {"priority", strconv.Itoa(t.Priority)},
 		{"starts", env.Moment(t.Starts)}, {"ends", env.Moment(t.Ends)}, {"overlap", string(t.Overlap)},
 		{"catchup", string(t.Catchup)}, {"grace", ui.Seconds(t.Grace)}, {"deadline", deadline},
-		{"jitter", ui.Seconds(t.Jitter)}, {"sink", string(t.Sink)}, {"created", env.Moment(t.Created)},
+		{"jitter", ui.Seconds(t.Jitter)}, {"sink", string(t.Sink)},
+		{"retry limit", retryLimit}, {"retry delay", ui.SecondsUnlessZero(t.RetryDelay)},
+		{"timeout", ui.SecondsUnlessZero(t.Timeout)}, {"concurrency", ui.NumberUnlessZero(t.Concurrency)}, {"created", env.Moment(t.Created)},
 		{"summary", t.Summary}, {"marked by", t.Worker},
 	}
 	if !t.Due.Before(periodic.Never) {

@@ -50,7 +50,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "daily", "--group", "g", "--args", "-", "--subject", "su",
 			"--submitter", "me", "--summary", "sum", "--priority", "10", "--starts", "2026-01-01T00:00:00+01:00",
 			"--ends", "2030-01-01", "--overlap", "allow", "--catchup", "all", "--sink", "job", "--grace", "2m",
-			"--deadline", "0", "--jitter", "3", "--disabled")
+			"--deadline", "0", "--jitter", "3", "--retry-limit", "0", "--retry-delay", "2m", "--timeout", "1h", "--concurrency", "2", "--disabled")
 		var got map[string]any
 		s.JSON(t, &got, "task", "show", "a")
 		want := map[string]any{
@@ -58,10 +58,18 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"submitter": "me", "summary": "sum", "priority": 10.0, "starts": "2025-12-31T23:00:00Z",
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
+			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "concurrency": 2.0,
 		}
 		delete(got, "created")
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		s.Must(t, "task", "set", "a", "--retry-limit", "none", "--retry-delay", "none", "--timeout", "none", "--concurrency", "none")
+		s.JSON(t, &got, "task", "show", "a")
+		for _, column := range []string{"retry_limit", "retry_delay", "timeout", "concurrency"} {
+			if got[column] != nil {
+				t.Errorf("%s is %v after it was set to none", column, got[column])
+			}
 		}
 	})
 }

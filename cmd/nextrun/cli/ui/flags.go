@@ -100,6 +100,33 @@ func (f *SecondsFlag) Set(text string) error {
 	return nil
 }
 
+// CountFlag is a flag that holds a number from 0 on. It is nil for "none".
+type CountFlag struct{ Value *int }
+
+func (f *CountFlag) String() string {
+	if f.Value == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.Value)
+}
+
+// Type is what the help text says about the value.
+func (f *CountFlag) Type() string { return "number" }
+
+// Set reads a number.
+func (f *CountFlag) Set(text string) error {
+	if text == "none" {
+		f.Value = nil
+		return nil
+	}
+	n, err := config.ParseCount(text)
+	if err != nil {
+		return fmt.Errorf("use %w, or none", err)
+	}
+	f.Value = &n
+	return nil
+}
+
 // AgeFlag is a flag that holds how long ago something was: 90m, 24h, 30d.
 type AgeFlag time.Duration
 
