@@ -25,6 +25,7 @@ type queue struct {
 	program func(t testing.TB) []string
 	dir     string   // where the program runs
 	env     []string // beside DATABASE_URL and POLL_MS
+	groups  []string // the tasks' group_; empty: the default
 	// poll is the worker's time between two looks for jobs. Where a notification
 	// wakes it, this is long, so that a notification that is lost shows.
 	poll time.Duration
@@ -145,6 +146,7 @@ func (f *fixture) start(name string, c *exec.Cmd) {
 	if c.Stdout == nil {
 		c.Stdout = &p.errors
 	}
+	tie(c)
 	if err := c.Start(); err != nil {
 		f.Fatal(err)
 	}

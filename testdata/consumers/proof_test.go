@@ -87,10 +87,14 @@ func (p *proof) insertTasks() {
 		if i%5 == 0 {
 			catchup = "all"
 		}
-		rows = append(rows, "(?, 'proof', ?, ?, ?, ?, ?, ?, ?)")
-		values = append(values, t.id, t.args.String(), t.timer, t.overlap, catchup, p.queue.sink, p.time(p.begin), p.time(p.begin.Add(duration)))
+		group := "default"
+		if n := len(p.queue.groups); n > 0 {
+			group = p.queue.groups[i/3%n]
+		}
+		rows = append(rows, "(?, 'proof', ?, ?, ?, ?, ?, ?, ?, ?)")
+		values = append(values, t.id, group, t.args.String(), t.timer, t.overlap, catchup, p.queue.sink, p.time(p.begin), p.time(p.begin.Add(duration)))
 	}
-	p.Exec("INSERT INTO periodic_task (id, task, args, timer, overlap, catchup, sink, starts, ends) VALUES "+strings.Join(rows, ", "), values...)
+	p.Exec("INSERT INTO periodic_task (id, task, group_, args, timer, overlap, catchup, sink, starts, ends) VALUES "+strings.Join(rows, ", "), values...)
 }
 
 // time writes a time as the database keeps it.

@@ -12,18 +12,20 @@ import (
 // worker polls.
 var (
 	riverPostgres = queue{
-		sink: "river", database: storetest.Postgres, config: "{type: river, queue: default}", schema: "public",
+		sink: "river", database: storetest.Postgres, config: "{type: river}", schema: "public",
 		program:    func(t testing.TB) []string { return []string{built(t, "./river", ".")} },
-		env:        []string{"QUEUES=default"},
+		env:        []string{"QUEUES=default,mail"},
+		groups:     []string{"default", "mail"}, // River's queues
 		poll:       10 * time.Second,
 		unfinished: "SELECT args->>'task' AS task FROM river_job WHERE state NOT IN ('cancelled', 'completed', 'discarded')",
 		cancelled:  "SELECT metadata->'nextrun'->>'jid' FROM river_job WHERE state = 'cancelled'",
 		kept:       "SELECT args->>'task' AS task, metadata->'nextrun'->>'due' AS due FROM river_job",
 	}
 	riverSQLite = queue{
-		sink: "river", database: storetest.SQLite, config: "{type: river, queue: default}",
+		sink: "river", database: storetest.SQLite, config: "{type: river}",
 		program:    func(t testing.TB) []string { return []string{built(t, ".", "riversqlite")} },
-		env:        []string{"QUEUES=default"},
+		env:        riverPostgres.env,
+		groups:     riverPostgres.groups,
 		poll:       100 * time.Millisecond,
 		unfinished: riverPostgres.unfinished,
 		cancelled:  riverPostgres.cancelled,
