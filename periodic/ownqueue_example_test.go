@@ -15,7 +15,6 @@ import (
 )
 
 // workQueue is the queue of a program: workers of its own empty the table work_queue.
-// docs/queues.md shows it.
 type workQueue struct{}
 
 // Submit adds a row for each job. An error rolls back, and the ticks are tried again.
@@ -53,7 +52,7 @@ func (workQueue) Pending(ctx context.Context, tx jobqueue.DBTX, open []backend.O
 }
 
 // A program feeds a queue of its own: ticks of tasks whose sink is work become rows
-// of work_queue, in the transaction that records the tick.
+// of work_queue, in the transaction that records the tick. docs/queues.md shows it.
 func ExampleSubmitter() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "nextrun")

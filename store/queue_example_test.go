@@ -1,0 +1,53 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
+)
+
+// A program whose workers read River's table gives River to its scheduler. The tables
+// are River's own. docs/queues.md shows it.
+func ExampleDB_Queue() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "nextrun")
+	must(err)
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "app.db")
+	db, err := store.Open(ctx, "sqlite:"+file, store.Options{Create: true})
+	must(err)
+	defer db.Close()
+	_, err = db.Migrator().Up(ctx)
+	must(err)
+	app, err := sql.Open("sqlite3", "file:"+file+"?_busy_timeout=5000&_txlock=immediate")
+	must(err)
+	defer app.Close()
+	tables, err := os.ReadFile("queues/testdata/river_sqlite_6.sql") // usually made by `river migrate-up`
+	must(err)
+	_, err = app.ExecContext(ctx, string(tables))
+	must(err)
+
+	river, err := db.Queue(queues.River{Queue: "default"})
+	must(err)
+	submitters := map[periodic.Sink]periodic.Submitter{"river": river}
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app", Submitters: submitters})
+	must(err)
+
+	report := periodic.NewTask("report", "send_report", "Mon..Fri 07:00 Europe/Berlin")
+	report.Sink = "river"
+	tasks := periodic.NewTasks(db.Tasks()).With(submitters)
+	must(tasks.Add(ctx, report))
+	must(tasks.RunNow(ctx, "report"))
+	must(scheduler.RunOnce(ctx))
+
+	var kind, queue string
+	must(app.QueryRowContext(ctx, `SELECT kind, queue FROM river_job`).Scan(&kind, &queue))
+	fmt.Println(kind, queue)
+	// Output: send_report default
+}
