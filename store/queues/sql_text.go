@@ -31,19 +31,21 @@ func users(relation, text string) statement {
 	return statement{text: "WITH " + recursive + relation + ",\n", user: text[with[1]:], before: text[:with[1]]}
 }
 
-// nearby finds the word that SQLite complains about, which tells no position.
-var nearby = regexp.MustCompile(`near "([^"]+)"|no such (?:table|column|function): (\S+)`)
+// nearby finds the word that a database complains about: SQLite tells no position.
+var nearby = regexp.MustCompile(`"([^"]+)"|no such (?:table|column|function): (\S+)`)
 
 // place says where in the user's text an error is: "line 1, column 8: ", or nothing
 // if that is not known. sent is the statement that failed.
 func (s statement) place(sent statement, r sqldb.Records, said sqldb.Said) string {
 	at := -1 // in bytes of the user's text
-	switch word := nearby.FindStringSubmatch(said.Message); {
-	case said.Position > 0:
+	if said.Position > 0 {
 		at = byteOf(s.user, said.Position-1-utf8.RuneCountInString(sent.rendered(r, "")))
-	case word != nil:
-		if at = strings.Index(s.user, word[1]+word[2]); at != strings.LastIndex(s.user, word[1]+word[2]) {
-			at = -1
+	}
+	if found := nearby.FindStringSubmatch(said.Message); found != nil {
+		word := found[1] + found[2]
+		// A driver that writes parameters into the text shifts positions.
+		if at < 0 || !strings.HasPrefix(s.user[at:], word) {
+			at = only(s.user, word, at)
 		}
 	}
 	if at < 0 {
@@ -53,6 +55,14 @@ func (s statement) place(sent statement, r sqldb.Records, said sqldb.Said) strin
 	line := strings.Count(read, "\n") + 1
 	column := utf8.RuneCountInString(read[strings.LastIndexByte(read, '\n')+1:]) + 1
 	return fmt.Sprintf("line %d, column %d: ", line, column)
+}
+
+// only is where a text holds a word, if that is in one place, or else another place.
+func only(text, word string, or int) int {
+	if at := strings.Index(text, word); at >= 0 && at == strings.LastIndex(text, word) {
+		return at
+	}
+	return or
 }
 
 // byteOf is where the character n of a text begins; -1 if it has none.
