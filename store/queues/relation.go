@@ -16,6 +16,7 @@ type relation struct {
 	rights  []string // that the queue needs, such as INSERT
 	writes  []string // columns that the insert writes; every other one must be able to do without
 	serial  string   // the column whose sequence an insert uses; empty: none
+	unlike  bool     // no other system has a table of this name
 	columns []string // as found
 	// required are the columns found that an insert must write, and found is the
 	// schema that the table is in.
@@ -41,8 +42,7 @@ func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy str
 		return false, err
 	}
 	if !t.exists {
-		r.problem(remedy, "there is no table %s in this database", strings.ReplaceAll(qualified(t.schema, t.name), `"`, ""))
-		return false, nil
+		return false, t.missing(ctx, tx, r, remedy)
 	}
 	if r.unusable() {
 		return false, nil
@@ -54,6 +54,28 @@ func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy str
 		}
 	}
 	return true, nil
+}
+
+// missing reports that there is no such table, or that it is in another schema.
+func (t *relation) missing(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) error {
+	var schemas []string
+	if t.unlike && !tx.DB().IsSQLite() {
+		if err := tx.Select(ctx, &schemas, `SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+			WHERE c.relname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1`, t.name); err != nil {
+			return err
+		}
+	}
+	name := strings.ReplaceAll(qualified(t.schema, t.name), `"`, "")
+	if len(schemas) == 0 {
+		r.problem(remedy, "there is no table %s in this database", name)
+		return nil
+	}
+	where := "in the search path"
+	if t.schema != "" {
+		where = "in the schema " + t.schema
+	}
+	r.problem("set schema to where this queue is", "there is no table %s %s, but one in %s", t.name, where, strings.Join(schemas, ", "))
+	return nil
 }
 
 // relationRow is a table as the catalog shows it.

@@ -124,7 +124,8 @@ var riverWrites = []string{
 }
 
 func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	jobs := relation{schema: k.Schema, name: "river_job", serial: "id", writes: riverWrites, rights: []string{"SELECT", "INSERT", "UPDATE"}}
+	jobs := relation{schema: k.Schema, name: "river_job", unlike: true, serial: "id", writes: riverWrites,
+		rights: []string{"SELECT", "INSERT", "UPDATE"}}
 	const remedy = "run: river migrate-up --database-url ... (https://riverqueue.com/docs/migrations)"
 	if ok, err := jobs.look(ctx, tx, r, remedy); err != nil || !ok {
 		return nil, err

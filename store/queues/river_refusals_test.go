@@ -112,6 +112,15 @@ func TestRiverProblems(t *testing.T) {
 	}
 }
 
+// TestRiverInAnotherSchema: the error says where River's tables are.
+func TestRiverInAnotherSchema(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, migrated.New(t, storetest.Postgres).Database)
+	f.Exec(`CREATE SCHEMA side; CREATE TABLE side.river_job (id integer); CREATE SCHEMA "Else"`)
+	f.unusable(f.queue(queues.River{}), "there is no table river_job in the search path, but one in side: set schema to where this queue is")
+	f.unusable(f.queue(queues.River{Schema: "Else"}), "there is no table river_job in the schema Else, but one in side: set schema")
+}
+
 // TestRiverBecomesUsable: nobody has to restart a scheduler.
 func TestRiverBecomesUsable(t *testing.T) {
 	t.Parallel()
