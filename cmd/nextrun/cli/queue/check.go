@@ -52,7 +52,7 @@ func printQueue(env *ui.Env, q queueJSON) error {
 	if err := env.PrintFields(fields); err != nil || len(q.Grants) == 0 {
 		return err
 	}
-	if err := env.Printf("\nThe rights that this login needs; replace its name for another one:\n"); err != nil {
+	if err := env.Printf("\nThe rights that this login needs (for another login, replace its name):\n"); err != nil {
 		return err
 	}
 	for _, grant := range q.Grants {
