@@ -20,7 +20,8 @@ const graphileJobs = "_private_jobs"
 const graphileInstall = "run: npx graphile-worker --schema-only --connection ... (https://worker.graphile.org)"
 
 func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	if err := k.rights(ctx, tx, r); err != nil || r.unusable() {
+	private, err := k.rights(ctx, tx, r)
+	if err != nil || r.unusable() {
 		return nil, err
 	}
 	var seen Report // the rights that it asks for are part of those above
@@ -47,7 +48,11 @@ func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*s
 		r.Problems = append(r.Problems, seen.Problems...)
 		return nil, err
 	}
-	return k.functions(ctx, tx, r)
+	fields, err := k.fields(ctx, tx, r)
+	if err != nil || r.unusable() {
+		return nil, err
+	}
+	return k.postgres(fields, private), nil
 }
 
 // level is the newest migration of Graphile Worker; 0 if this role may not read it.
@@ -80,10 +85,11 @@ type graphileTable struct {
 	Hidden bool
 }
 
-// rights reports that the role may not add jobs.
-func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) error {
+// rights reports that the role may not add jobs. private says that the table of jobs
+// is where nextrun knows it.
+func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) (private bool, err error) {
 	var tables []graphileTable
-	err := tx.Select(ctx, &tables, `SELECT c.oid::bigint AS oid, c.relname AS name, pg_get_userbyid(c.relowner) AS owner,
+	err = tx.Select(ctx, &tables, `SELECT c.oid::bigint AS oid, c.relname AS name, pg_get_userbyid(c.relowner) AS owner,
 			quote_ident(current_user) AS role, quote_ident(left('nextrun_' || current_user, 63)) AS policy,
 			row_security_active(c.oid) AND NOT EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polpermissive
 				AND EXISTS (SELECT 1 FROM unnest(p.polroles) AS u (role) WHERE u.role = 0 OR pg_has_role(u.role, 'USAGE'))) AS hidden
@@ -92,20 +98,19 @@ func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) err
 			SELECT 1 FROM pg_class AS j WHERE j.relnamespace = n.oid AND j.relname = '_private_jobs')
 		ORDER BY c.relname`, k.Schema)
 	if err != nil || len(tables) == 0 {
-		return err
+		return false, err
 	}
-	role := tables[0].Role
 	missing, err := k.missing(ctx, tx, r, tables)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(missing) > 0 {
-		r.problem("as "+tables[0].Owner+" run: "+strings.Join(missing, " "), "role %s may not add jobs of Graphile Worker", role)
-		return nil
+		r.problem("as "+tables[0].Owner+" run: "+strings.Join(missing, " "), "role %s may not add jobs of Graphile Worker", tables[0].Role)
+		return false, nil
 	}
 	// Planning this insert waits for a lock of the table, as add_jobs would.
 	_, err = tx.Exec(ctx, `EXPLAIN INSERT INTO `+qualified(k.Schema, graphileJobs)+` (task_id) SELECT 1 WHERE false`)
-	return err
+	return true, err
 }
 
 // missing returns statements that give the role what it lacks, and reports all that
@@ -138,20 +143,16 @@ func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *Report, ta
 	return missing, nil
 }
 
-// functions looks at add_jobs and its argument.
-func (k GraphileWorker) functions(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	var fields []string
-	err := tx.Select(ctx, &fields, `SELECT a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
+// fields returns the fields of a job_spec, of which add_jobs takes an array.
+func (k GraphileWorker) fields(ctx context.Context, tx *sqldb.Tx, r *Report) (fields []string, err error) {
+	err = tx.Select(ctx, &fields, `SELECT a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
 		JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE n.nspname = $1 AND c.relname = 'job_spec' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, k.Schema)
-	if err != nil {
-		return nil, err
-	}
 	for field := range graphileFields {
 		if !slices.Contains(fields, field) {
 			r.problem("use a newer version of nextrun", "the type job_spec of Graphile Worker has no field %s", field)
-			return nil, nil
+			break
 		}
 	}
-	return k.postgres(fields), nil
+	return fields, err
 }

@@ -18,8 +18,9 @@ var graphileFields = map[string]string{
 const graphilePending = `(j.locked_at IS NOT NULL OR j.attempts < j.max_attempts)`
 
 // postgres makes the statements for a job_spec with these fields. add_jobs notifies
-// the workers itself.
-func (k GraphileWorker) postgres(fields []string) *shape {
+// the workers itself. private says that the table of jobs is there: cancel passes
+// over its locked rows.
+func (k GraphileWorker) postgres(fields []string, private bool) *shape {
 	values := make([]string, len(fields))
 	for i, field := range fields {
 		values[i] = "NULL"
@@ -29,6 +30,10 @@ func (k GraphileWorker) postgres(fields []string) *shape {
 	}
 	row := "ROW(" + strings.Join(values, ", ") + ")::" + qualified(k.Schema, "job_spec")
 	jobs := qualified(k.Schema, "jobs")
+	free := jobs + " AS j ON j.id = v.ref::bigint WHERE j.locked_at IS NULL AND " + graphilePending
+	if private {
+		free = strings.Replace(free, jobs, qualified(k.Schema, graphileJobs), 1) + " FOR UPDATE OF j SKIP LOCKED"
+	}
 	return &shape{
 		columns: k.columns(), isRef: isNumber,
 		absent: "Graphile Worker did not add the job; check whether a trigger that you added to its tables forbids it",
@@ -42,8 +47,7 @@ func (k GraphileWorker) postgres(fields []string) *shape {
 		// complete_jobs deletes jobs, but none that a worker has locked, unless four
 		// hours ago. The query before it leaves those out, too.
 		cancel: own(`SELECT c.id AS ref FROM ` + qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
-			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.id = v.ref::bigint
-			WHERE j.locked_at IS NULL AND $2::timestamp IS NOT NULL AND ` + graphilePending + `)) AS c`),
+			FROM {batch} AS v JOIN ` + free + `)) AS c WHERE $2::timestamp IS NOT NULL`),
 		// Jobs that are done are deleted. Those that fail for good stay, which no column
 		// alone tells.
 		ended: []endedTrigger{{schema: k.Schema, table: graphileJobs, ref: "OLD.id::text"}},

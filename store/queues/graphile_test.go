@@ -83,6 +83,14 @@ func TestGraphileCancelsJobsThatDoNotRun(t *testing.T) {
 	f.Want(2, "SELECT count(*) FROM graphile_worker.jobs")
 }
 
+func TestGraphileLockedJobs(t *testing.T) {
+	f := graphileFixture(t)
+	q := f.queue(queues.GraphileWorker{})
+	open := f.accept(q, f.tasks(2)...)
+	wantLocksPassedOver(t, f, q, "graphile_worker._private_jobs", open,
+		"SELECT 1 FROM graphile_worker._private_jobs WHERE id = "+open[0].Ref+" FOR UPDATE")
+}
+
 func TestGraphileRefusesRowsAlone(t *testing.T) {
 	f := graphileFixture(t)
 	q := f.queue(queues.GraphileWorker{})

@@ -102,6 +102,13 @@ func TestPgBossCancelsJobsThatDoNotRun(t *testing.T) {
 	f.Want(2, "SELECT count(*) FROM pgboss.job WHERE state = 'cancelled' AND completed_on = '2026-03-04 06:06:07.089Z'")
 }
 
+func TestPgBossLockedJobs(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	open := f.accept(q, f.tasks(2)...)
+	wantLocksPassedOver(t, f, q, "pgboss.job", open, "SELECT 1 FROM pgboss.job WHERE id = '"+open[0].JID+"' FOR UPDATE")
+}
+
 func TestPgBossRefusesRowsAlone(t *testing.T) {
 	f := pgBossFixture(t)
 	q := f.queue(queues.PgBoss{})

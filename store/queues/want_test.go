@@ -17,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -147,4 +148,30 @@ func (f *fixture) listen(channel string) func(last string) []string {
 func sha224(text string) string {
 	sum := sha256.Sum224([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// wantLocksPassedOver checks, for two jobs of which a worker has locked the first,
+// that a look takes no locks, that Cancel does not wait, and that Probe does not
+// wait for a locked table.
+func wantLocksPassedOver(t *testing.T, f *fixture, q queues.Queue, table string, open []backend.Open, lock string) {
+	t.Helper()
+	worker, err := f.SQL.Beginx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = worker.Rollback() }()
+	if _, err := worker.Exec(lock); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.pending(q, open...); len(got) != 2 {
+		t.Errorf("%d jobs are pending, want both", len(got))
+	}
+	wantSame(t, f.cancel(q, open...), open[1].JID)
+	if _, err := worker.Exec("LOCK TABLE " + table + " IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	err = f.db.UpdateWithin(t.Context(), sqldb.ProbeWait, func(tx *sqldb.Tx) error { return q.(prober).Probe(t.Context(), tx.DBTX()) })
+	if !errors.Is(err, sqldb.ErrContended) {
+		t.Errorf("Probe of the locked table: %v, want %v", err, sqldb.ErrContended)
+	}
 }
