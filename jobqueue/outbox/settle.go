@@ -16,7 +16,7 @@ const stopPatience = time.Second
 // is not recorded is published again. A worker that has a slot gives it to
 // others until then. settle returns the next batch and the time from which its
 // lease counts.
-func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, err error) {
+func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) {
 	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
 	stuck, named := false, map[string]bool{}
 	patience, cancel := w.patience()
@@ -25,7 +25,7 @@ func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, 
 		if stuck {
 			w.workers.setStuck(-1)
 		}
-		if stuck && slot {
+		if stuck && w.slot {
 			w.workers.slots <- struct{}{}
 		}
 	}()
@@ -43,7 +43,7 @@ func (w *worker) settle(s Settlement, slot bool) (next *Batch, asked time.Time, 
 		if !stuck {
 			stuck = true
 			w.workers.setStuck(1)
-			if slot {
+			if w.slot {
 				w.workers.leave()
 			}
 		}

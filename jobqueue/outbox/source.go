@@ -129,11 +129,20 @@ type Settlement struct {
 	Lease    Lease
 	Accepted []Item   // the receiver has them
 	Failed   *Failure // the attempt to hand over the next event; nil: none failed
-	More     bool     // give me the next batch
-	Keep     bool     // keep the lease, without a next batch
+	After    After    // what becomes of the lease
 	Terms    Terms    // of the next batch
 	Again    bool     // it failed before: wait for locks for a few milliseconds only
 }
+
+// After is what becomes of a topic's lease once a batch is recorded.
+type After int
+
+// The values of [After].
+const (
+	GiveBack  After = iota // others may take the topic
+	KeepLease              // renew it, without a next batch
+	NextBatch              // renew it, and return the next batch
+)
 
 // Failure is a failed attempt.
 type Failure struct {

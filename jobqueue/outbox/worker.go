@@ -16,20 +16,29 @@ type worker struct {
 
 	running, working context.Context //nolint:containedctx // of one call
 	workers          workers
+	slot             bool // it has one of the workers' slots
 }
 
 // work publishes a batch and those after it, until there are none, one fails,
 // the turn is over or running ends. The lease counts from asked on.
 func (w *worker) work(b *Batch, asked time.Time) {
-	entered := w.workers.enter(w.running)
-	if !entered || time.Since(asked) > w.cfg.Lease/4 { // it waited too long
-		b, asked, _ = w.settle(Settlement{Lease: b.Lease, Terms: w.terms(), More: entered}, entered)
+	w.slot = w.workers.enter(w.running)
+	unused := Settlement{Lease: b.Lease, Terms: w.terms()}
+	if !w.slot {
+		_, _, _ = w.settle(unused)
+		return
 	}
-	for n := 1; entered && b != nil; n++ {
+	defer w.workers.leave()
+	if time.Since(asked) > w.cfg.Lease/4 { // it waited too long
+		unused.After = NextBatch
+		b, asked, _ = w.settle(unused)
+	}
+	for n := 1; b != nil; n++ {
 		settlement := w.publish(b, asked)
-		settlement.More = settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) &&
-			n < turn && w.running.Err() == nil
-		next, at, err := w.settle(settlement, true)
+		if settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) && n < turn && w.running.Err() == nil {
+			settlement.After = NextBatch
+		}
+		next, at, err := w.settle(settlement)
 		if errors.Is(err, ErrLeaseLost) {
 			w.notify(Notice{Kind: NoticeLost, Topic: b.Lease.Topic, Count: len(settlement.Accepted)})
 		}
@@ -38,9 +47,6 @@ func (w *worker) work(b *Batch, asked time.Time) {
 		}
 		w.report(settlement, time.Since(asked))
 		b, asked = next, at
-	}
-	if entered {
-		w.workers.leave()
 	}
 }
 

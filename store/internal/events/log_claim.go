@@ -172,7 +172,7 @@ func (l Log) Settle(ctx context.Context, s outbox.Settlement) (next *outbox.Batc
 		if held == 0 {
 			return outbox.ErrLeaseLost
 		}
-		if s.More {
+		if s.After == outbox.NextBatch {
 			next, err = l.nextEvents(ctx, tx, s.Lease, s.Terms)
 		}
 		return err

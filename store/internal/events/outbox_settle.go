@@ -42,7 +42,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 		if err := tx.markFailed(ctx, settled.Failed); err != nil {
 			return err
 		}
-		if !settled.More {
+		if settled.After != outbox.NextBatch {
 			return tx.checkRecorded(ctx, settled)
 		}
 		if next, err = tx.nextMessages(ctx, l, settled.Terms); err != nil {
@@ -71,7 +71,7 @@ func (s Outbox) settleApart(ctx context.Context, settled outbox.Settlement, caus
 		messages = append(messages, settled.Failed.Item)
 	}
 	part := func(items []outbox.Item) outbox.Settlement {
-		p := outbox.Settlement{Lease: settled.Lease, Terms: settled.Terms, Keep: true}
+		p := outbox.Settlement{Lease: settled.Lease, Terms: settled.Terms, After: outbox.KeepLease}
 		for _, i := range items {
 			if f := settled.Failed; f != nil && f.Item.Message == i.Message {
 				p.Failed = f
@@ -114,10 +114,11 @@ func unrecorded(rest outbox.Settlement, cause isolate.Cause, err error) error {
 	return &outbox.UnrecordedError{Rest: rest, Locked: cause == isolate.Contended, Err: fmt.Errorf("%w; %s", err, remedies[cause])}
 }
 
-// renewed is who holds a lease from now on (nil: nobody) and until when. A lease that was given back can be settled once more, as long as
-// the token is the same: the first time may only have seemed to fail.
+// renewed is who holds a lease from now on (nil: nobody) and until when. A lease that
+// was given back can be settled once more, as long as the token is the same: the first
+// time may only have seemed to fail.
 func (tx *Tx) renewed(s outbox.Settlement) (holder any, until sqldb.Timestamp) {
-	if s.More || s.Keep {
+	if s.After != outbox.GiveBack {
 		return s.Lease.Holder, sqldb.Timestamp(tx.Now().Add(s.Terms.Lease))
 	}
 	return nil, sqldb.Timestamp(tx.Now())
