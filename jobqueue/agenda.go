@@ -23,9 +23,12 @@ func (d duty) needsDatabase() bool { return d >= renew }
 
 // agenda holds the times of the loop. The zero time means: not at all.
 type agenda struct {
-	at   [duties]time.Time
-	hold time.Time // the database has trouble: leave it alone until then
+	at        [duties]time.Time
+	downUntil time.Time // the last work failed, try none before; zero: it succeeded
 }
+
+// down reports whether the database did not do the last work.
+func (g *agenda) down() bool { return !g.downUntil.IsZero() }
 
 func (g *agenda) set(d duty, at time.Time) { g.at[d] = at }
 
@@ -50,8 +53,8 @@ func (g *agenda) notBefore(d duty, at time.Time) {
 // when is when to do a duty, zero if it is not planned.
 func (g *agenda) when(d duty) time.Time {
 	at := g.at[d]
-	if g.planned(d) && d.needsDatabase() && at.Before(g.hold) {
-		return g.hold
+	if g.planned(d) && d.needsDatabase() && at.Before(g.downUntil) {
+		return g.downUntil
 	}
 	return at
 }

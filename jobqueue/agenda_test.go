@@ -21,7 +21,7 @@ func TestAgenda(t *testing.T) {
 		t.Errorf("next %s", got)
 	}
 	// While the database has trouble, only what does not need it goes on.
-	g.hold = in(30)
+	g.downUntil = in(30)
 	g.set(endGrace, in(20))
 	if got := g.next(now); !got.Equal(in(20)) || g.due(claim, in(29)) || !g.due(claim, in(30)) || !g.due(renew, in(30)) {
 		t.Errorf("next %s", got)

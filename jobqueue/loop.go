@@ -114,16 +114,16 @@ func (l *loop) work(now time.Time) {
 		if err := do(now); err != nil {
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
-				l.agenda.hold, l.why = time.Now().Add(wait), err
+				l.agenda.downUntil, l.why = time.Now().Add(wait), err
 				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
 			}
 			return
 		}
 	}
-	if now.Before(l.agenda.hold) {
+	if now.Before(l.agenda.downUntil) {
 		return
 	}
-	l.agenda.hold = time.Time{}
+	l.agenda.downUntil = time.Time{}
 	l.trouble.Reset()
 	if len(l.aside.reports()) == 0 {
 		l.agenda.clear(giveUp)

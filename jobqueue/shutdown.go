@@ -15,8 +15,8 @@ func (l *loop) shutDown(now time.Time) {
 	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.attempts.count()})
 	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(lookOverdue)
-	if l.agenda.hold.After(now) { // there is little time left: see at once whether the database is back
-		l.agenda.hold = now
+	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
+		l.agenda.downUntil = now
 		l.trouble.Reset()
 	}
 }
@@ -35,7 +35,7 @@ func (l *loop) finished(now time.Time) bool {
 
 // planGiveUp bounds the time for ends that the database does not take.
 func (l *loop) planGiveUp(now time.Time) {
-	switch down := !l.agenda.hold.IsZero(); {
+	switch down := l.agenda.down(); {
 	case !l.stopping || !down && len(l.aside.reports()) == 0:
 	case onlyUnwritable(&l.attempts, &l.aside, down):
 		l.agenda.sooner(giveUp, now.Add(min(giveUpAfter, l.e.cfg.Lease)))
@@ -59,7 +59,7 @@ func onlyUnwritable(attempts *attempts, aside *aside, down bool) bool {
 func (l *loop) leave() []string {
 	var left []string
 	var down error // why the database cannot be reached
-	if !l.agenda.hold.IsZero() {
+	if l.agenda.down() {
 		down = l.why
 	}
 	for a := range l.attempts.all {

@@ -10,7 +10,7 @@ import (
 
 // sync writes the reports of attempts, and claims jobs.
 func (l *loop) sync(now time.Time) error {
-	if now.Before(l.agenda.hold) || l.gather.waits(now) {
+	if now.Before(l.agenda.downUntil) || l.gather.waits(now) {
 		return nil
 	}
 	if err := l.giveBack(); err != nil {
@@ -35,11 +35,13 @@ func (l *loop) deliver(items []item, c backend.Claim, now time.Time) error {
 	if err == nil {
 		return nil
 	}
-	claimOnly := c.Limit > 0 && len(items) == 0
-	if l.e.store.Judge(err) == isolate.Database || claimOnly && len(chosen) == 0 {
+	if l.e.store.Judge(err) == isolate.Database {
 		return err
 	}
-	if c.Limit > 0 && len(chosen) == 0 { // the claim may be to blame, as a whole
+	if c.Limit > 0 && len(chosen) == 0 { // either an item failed, or the claim before it chose a job
+		if len(items) == 0 {
+			return err
+		}
 		if err := l.deliver(items, backend.Claim{}, now); err != nil {
 			return err
 		}
