@@ -83,9 +83,9 @@ func TestBadInputText(t *testing.T) {
 			return
 		}
 		bad := "bad\xff\xc0" // SQLite keeps any bytes
-		f.exec("INSERT INTO periodic_task (id, task, timer, group_, subject, args) VALUES (?, ?, 'hourly', ?, ?, ?)", bad, bad, bad, bad, bad)
+		f.exec("INSERT INTO periodic_task (id, task, timer, group_, subject, args) VALUES (?, ?, 'yearly', ?, ?, ?)", bad, bad, bad, bad, bad)
 		f.exec(insertTask, "timer", "hour\xffly")
-		f.exec(insertTask, "good", "hourly")
+		f.exec(insertTask, "good", "yearly")
 		for _, id := range []string{bad, "timer", "good"} {
 			f.due(id, time.Second)
 		}
@@ -109,7 +109,7 @@ func TestBadInputArgs(t *testing.T) {
 			args["nul"] = "{\"a\": \"\x00\"}"
 		}
 		for id, text := range args {
-			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES (?, 'backup', 'hourly', ?)", id, text)
+			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES (?, 'backup', 'yearly', ?)", id, text)
 			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
 			f.due(id, time.Second)
 		}
@@ -186,7 +186,7 @@ func TestBadInputTimesFromBefore(t *testing.T) {
 // A mark without a time is one that has expired: nobody waits for it for ever.
 func TestBadInputMarkWithoutTime(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		cfg := f.config("loop")
 		seen := watch(&cfg)
 		f.start(cfg)

@@ -26,8 +26,8 @@ func TestEditBetweenMarkAndSubmit(t *testing.T) {
 	for name, test := range edits {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(f *fixture) {
-				f.exec(insertTask, "edited", "hourly")
-				f.exec(insertTask, "other", "hourly")
+				f.exec(insertTask, "edited", "yearly")
+				f.exec(insertTask, "other", "yearly")
 				f.due("edited", time.Second)
 				f.due("other", time.Second)
 				f.between(func() { f.exec(test.edit) })
@@ -71,7 +71,7 @@ func TestEditKeepsThePlan(t *testing.T) {
 			f.want(planned, "SELECT nextrun FROM periodic_task")
 			f.want(planned, "SELECT due FROM periodic_task")
 		}
-		for _, edit := range []string{"enabled = true", "timer = 'hourly'", "starts = '2026-01-01 00:00:00'", "ends = '2099-01-01 00:00:00'"} {
+		for _, edit := range []string{"enabled = true", "timer = 'monthly'", "starts = '2026-01-01 00:00:00'", "ends = '2099-01-01 00:00:00'"} {
 			f.exec("UPDATE periodic_task SET " + edit)
 			f.want("", "SELECT due FROM periodic_task")
 			f.once()
@@ -99,7 +99,7 @@ func TestRunNow(t *testing.T) {
 // Ticks that fell due while a task was disabled are not made up for.
 func TestEnableWithoutBurst(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", 240*time.Hour)
 		f.exec("UPDATE periodic_task SET enabled = false")
 		f.once()

@@ -18,7 +18,7 @@ const insertTask = "INSERT INTO periodic_task (id, task, timer) VALUES (?, 'back
 func TestG1AtMostOneJobPerTick(t *testing.T) {
 	both(t, func(f *fixture) {
 		for i := range 40 {
-			f.exec(insertTask, fmt.Sprintf("task-%d", i), "hourly")
+			f.exec(insertTask, fmt.Sprintf("task-%d", i), "yearly")
 		}
 		for round := range 4 {
 			due := f.at(-time.Duration(4-round) * time.Minute)
@@ -92,7 +92,7 @@ const g2 = `SELECT count(*) FROM (SELECT due, until, decision FROM periodic_tick
 // expire and another one takes over, not a poll interval later.
 func TestG2DeadSchedulerIsTakenOver(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		f.dieBefore(nthSubmit)
 		f.want(0, "SELECT count(*) FROM job")
@@ -137,7 +137,7 @@ func (f *fixture) dieBefore(nth int64) {
 // A second single job of a task is refused by the table, not only by the loop.
 func TestG3SecondPendingJobIsRefused(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Minute)
 		f.once()
 		for _, state := range []string{"waiting", "scheduled", "running", "stuck"} {
@@ -165,8 +165,8 @@ func TestG3SecondPendingJobIsRefused(t *testing.T) {
 // refuses the scheduler's, and the tick says so.
 func TestG3JobSubmittedMeanwhile(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
-		f.exec(insertTask, "other", "hourly")
+		f.exec(insertTask, "report", "yearly")
+		f.exec(insertTask, "other", "yearly")
 		due := f.due("report", time.Second)
 		f.due("other", time.Second)
 		f.between(func() {
@@ -201,7 +201,7 @@ func (f *fixture) between(act func()) {
 // The loop outlives every error, and works on when they end.
 func TestG6LoopOutlivesErrors(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		cfg := f.config("tough")
 		cfg.RetryMin, cfg.RetryMax = time.Millisecond, 2*time.Millisecond

@@ -18,7 +18,7 @@ func TestG5BadTimerDelaysNobody(t *testing.T) {
 			f.exec(insertTask, id, timer)
 			f.due(id, time.Hour)
 		}
-		f.exec(insertTask, "good", "hourly")
+		f.exec(insertTask, "good", "yearly")
 		f.due("good", time.Second)
 		f.once()
 		f.want(1, "SELECT count(*) FROM job")
@@ -35,9 +35,9 @@ func TestG5BadTimerDelaysNobody(t *testing.T) {
 
 func TestG5HugeArgs(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('huge', 'backup', 'hourly', ?)",
+		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('huge', 'backup', 'yearly', ?)",
 			`"`+strings.Repeat("x", 10<<20)+`"`)
-		f.exec(insertTask, "small", "hourly")
+		f.exec(insertTask, "small", "yearly")
 		f.due("huge", time.Second)
 		f.due("small", time.Second)
 		f.once()
@@ -48,8 +48,8 @@ func TestG5HugeArgs(t *testing.T) {
 
 func TestG5RunningPredecessor(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "slow", "hourly")
-		f.exec(insertTask, "quick", "hourly")
+		f.exec(insertTask, "slow", "yearly")
+		f.exec(insertTask, "quick", "yearly")
 		f.due("slow", 2*time.Second)
 		f.due("quick", 2*time.Second)
 		f.once()
@@ -72,7 +72,7 @@ func TestG5RunningPredecessor(t *testing.T) {
 func TestG5RefusedJob(t *testing.T) {
 	both(t, func(f *fixture) {
 		for _, id := range []string{"a", "b", "bad", "c", "d"} {
-			f.exec(insertTask, id, "hourly")
+			f.exec(insertTask, id, "yearly")
 			f.due(id, time.Second)
 		}
 		f.exec(map[string]string{
@@ -95,8 +95,8 @@ func TestG5RefusedJob(t *testing.T) {
 func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "hourly")
-	f.exec(insertTask, "free", "hourly")
+	f.exec(insertTask, "locked", "yearly")
+	f.exec(insertTask, "free", "yearly")
 	due := f.due("locked", time.Second)
 	f.due("free", time.Second)
 	open, err := f.Connect().Begin()
@@ -123,8 +123,8 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "hourly")
-	f.exec(insertTask, "free", "hourly")
+	f.exec(insertTask, "locked", "yearly")
+	f.exec(insertTask, "free", "yearly")
 	f.due("locked", time.Second)
 	f.due("free", time.Second)
 	user := f.Connect()
@@ -147,8 +147,8 @@ func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
 func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "hourly")
-	f.exec(insertTask, "free", "hourly")
+	f.exec(insertTask, "locked", "yearly")
+	f.exec(insertTask, "free", "yearly")
 	f.due("locked", time.Second)
 	f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'locked'", f.at(-time.Minute))
 	open, err := f.Connect().Begin()
@@ -185,7 +185,7 @@ func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 func TestG5RowLockedWhileSubmitting(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "hourly")
+	f.exec(insertTask, "locked", "yearly")
 	f.due("locked", time.Second)
 	user := f.Connect()
 	user.SetMaxOpenConns(1)
@@ -214,9 +214,9 @@ func TestG5RowLockedWhileSubmitting(t *testing.T) {
 func TestG5DueBeforeUnplanned(t *testing.T) {
 	both(t, func(f *fixture) {
 		for _, id := range []string{"n1", "n2", "n3", "n4", "n5"} {
-			f.exec(insertTask, id, "hourly")
+			f.exec(insertTask, id, "yearly")
 		}
-		f.exec(insertTask, "due", "hourly")
+		f.exec(insertTask, "due", "yearly")
 		f.due("due", time.Second)
 		f.once(func(c *periodic.Config) { c.BatchSize = 2 })
 		if mark := f.one("SELECT worker FROM periodic_tick"); !strings.HasSuffix(mark, "/1") {

@@ -58,7 +58,7 @@ func TestStartAndStop(t *testing.T) {
 // Stop finishes the batch in hand, and leaves no mark.
 func TestStopFinishesTheBatch(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		marked, goOn := make(chan struct{}), make(chan struct{})
 		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {

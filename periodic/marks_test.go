@@ -26,7 +26,7 @@ func TestG4MarksAtStartup(t *testing.T) {
 			"future":       {"you/abc/3", -time.Hour, true}, // a clock was set back
 		}
 		for id, m := range marks {
-			f.exec(insertTask, id, "hourly")
+			f.exec(insertTask, id, "yearly")
 			f.due(id, time.Second)
 			f.exec("UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?", m.worker, f.at(-m.age), id)
 		}
@@ -52,8 +52,8 @@ func TestG4MarksAtStartup(t *testing.T) {
 // the mark does, does.
 func TestG4LostMarkDoesNotCommit(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "lost", "hourly")
-		f.exec(insertTask, "kept", "hourly")
+		f.exec(insertTask, "lost", "yearly")
+		f.exec(insertTask, "kept", "yearly")
 		due := f.due("lost", time.Second)
 		f.due("kept", time.Second)
 		f.between(func() {
@@ -74,7 +74,7 @@ func TestG4LostMarkDoesNotCommit(t *testing.T) {
 // one job of each tick.
 func TestG4SecondProcessOfTheSameName(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		f.between(func() {
 			second, err := periodic.New(f.db.Periodic(), f.config("between"))
@@ -94,7 +94,7 @@ func TestG4SecondProcessOfTheSameName(t *testing.T) {
 // A failed submit leaves nothing behind, and the marks go with the next round.
 func TestG4FailedBatchIsUnmarked(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		failed := false
 		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {

@@ -76,7 +76,7 @@ const steal = `UPDATE scheduler_lock SET holder = 'thief', token = token + 1`
 
 func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		a, toldA := f.inMode(f.db.Periodic(), "a", periodic.ModeLeader)
 		f.begin(a)
 		toldA.until(f, "leadership of a", kindOf(periodic.EventLeading))
@@ -116,7 +116,7 @@ func TestExclusiveRefusesASecondInstance(t *testing.T) {
 
 func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		a, told := f.inMode(f.quick().Periodic(), "a", periodic.ModeExclusive, shortTTL,
 			func(c *periodic.Config) { c.PollInterval = time.Hour }) // nothing but the loss ends its sleep
 		f.begin(a)
@@ -141,7 +141,7 @@ func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
 // have it, as it does when its process was stopped.
 func TestPausedLeaderSubmitsNothing(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		f.once()
 		f.due("t", time.Second)
 		h := &hooked{Store: f.db.Periodic()}
@@ -166,7 +166,7 @@ func TestPausedLeaderSubmitsNothing(t *testing.T) {
 // A leader that has lost the lock does not even mark tasks.
 func TestPausedLeaderClaimsNothing(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		h := &hooked{Store: f.db.Periodic()}
 		h.beforeUpdate = func(n int64) error {
 			if n == nthClaim {
@@ -184,7 +184,7 @@ func TestPausedLeaderClaimsNothing(t *testing.T) {
 
 func TestLeaderThatCannotScheduleResigns(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		broken := &hooked{Store: f.quick().Periodic(), beforeUpdate: func(int64) error { return errors.New("broken") }}
 		a, toldA := f.inMode(broken, "a", periodic.ModeLeader, shortTTL)
 		f.begin(a)

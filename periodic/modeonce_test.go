@@ -13,7 +13,7 @@ import (
 
 func TestRunOnceInModesWithALock(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		once := func(mode periodic.Mode) (*events, error) {
 			s, told := f.inMode(f.db.Periodic(), "once", mode)
 			return told, s.RunOnce(f.Context())
@@ -57,7 +57,7 @@ func (lockless) Locks() leader.Store { panic("mode shared asked for the lock") }
 
 func TestSharedNeverTouchesTheLock(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "t", "hourly")
+		f.exec(insertTask, "t", "yearly")
 		s, _ := f.inMode(lockless{f.db.Periodic()}, "a", periodic.ModeShared)
 		if err := s.Join(f.Context()); err != nil {
 			f.Error(err)

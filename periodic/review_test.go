@@ -11,7 +11,7 @@ import (
 // the scheduler neither spins on it nor holds up others.
 func TestG5QueuedTickOfABlockedTask(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'hourly', 'queue')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
 		f.due("report", 2*time.Minute)
 		f.once()
 		due := f.due("report", time.Minute)
@@ -21,7 +21,7 @@ func TestG5QueuedTickOfABlockedTask(t *testing.T) {
 		f.exec("UPDATE job SET state = 'success'")
 		f.once() // ends
 		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.exec("UPDATE periodic_task SET timer = 'hourly'")
+		f.exec("UPDATE periodic_task SET timer = 'monthly'")
 		f.once()
 		f.want("submitted", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
 	})
@@ -36,7 +36,7 @@ func TestG5LockedTickAndJob(t *testing.T) {
 		t.Run("postgres, "+name, func(t *testing.T) {
 			t.Parallel()
 			f := newPostgresFixture(t)
-			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('locked', 'backup', 'hourly', 'replace')")
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('locked', 'backup', 'yearly', 'replace')")
 			f.due("locked", 3*time.Minute)
 			f.once()
 			if name == "tick" { // a queued one, and no job
@@ -46,7 +46,7 @@ func TestG5LockedTickAndJob(t *testing.T) {
 				f.exec("UPDATE job SET state = 'success'")
 			}
 			for i := range 20 {
-				f.exec(insertTask, fmt.Sprintf("free-%d", i), "hourly")
+				f.exec(insertTask, fmt.Sprintf("free-%d", i), "yearly")
 				f.due(fmt.Sprintf("free-%d", i), time.Second)
 			}
 			f.due("locked", time.Second)
@@ -89,7 +89,7 @@ func TestReplaceNeedsATick(t *testing.T) {
 // A new jitter counts from the next tick: the planned one keeps due and nextrun.
 func TestJitterEditedBeforeATick(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		due := f.due("report", time.Second)
 		f.exec("UPDATE periodic_task SET jitter = 3599")
 		f.once()
@@ -102,7 +102,7 @@ func TestJitterEditedBeforeATick(t *testing.T) {
 func TestRangeOfAPlannedRow(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec(insertTask, "report", "hourly")
+	f.exec(insertTask, "report", "yearly")
 	f.once()
 	for _, edit := range []string{"nextrun = 'infinity'", "nextrun = '0001-01-01'", "ends = 'infinity'", "starts = '-infinity'"} {
 		if _, err := f.SQL.Exec("UPDATE periodic_task SET " + edit); err == nil || !strings.Contains(err.Error(), "out of range") {

@@ -10,8 +10,8 @@ import (
 // What a row says of itself: warnings that do not block.
 func TestProblemOfArgs(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('bad', 'backup', 'hourly', '{broken')")
-		f.exec(insertTask, "good", "hourly")
+		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('bad', 'backup', 'yearly', '{broken')")
+		f.exec(insertTask, "good", "yearly")
 		f.want("", "SELECT problem FROM periodic_task WHERE id = 'good'")
 		problem := f.one("SELECT problem FROM periodic_task WHERE id = 'bad'")
 		if !strings.HasPrefix(problem, "warning: args is not JSON") {

@@ -28,8 +28,9 @@ type fixture struct {
 	ends  chan jobqueue.Event // of attempts
 }
 
-// onBoth runs a test on a fresh database of each kind.
+// onBoth runs a test on a fresh database of each kind, beside others.
 func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
+	t.Parallel()
 	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
 		jobs := d.Store.Jobs()
 		test(t, &fixture{

@@ -1,0 +1,124 @@
+package handlers_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// endsAsAWhole checks that a job whose processes ignore SIGTERM, and have
+// children, ends together with them.
+func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string), state jobqueue.State) {
+	q.Helper()
+	pids := filepath.Join(q.TempDir(), "pids")
+	if err := syscall.Mkfifo(pids, 0o600); err != nil {
+		q.Fatal(err)
+	}
+	cfg.Argv = script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `; while :; do sleep 1000; done`)
+	cfg.KillGrace = time.Millisecond
+	h, err := handlers.Command(cfg)
+	if err != nil {
+		q.Fatal(err)
+	}
+	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	jid := q.submit(jobqueue.Job{Task: "t"})
+	said, err := os.ReadFile(pids) // waits for the script
+	if err != nil {
+		q.Fatal(err)
+	}
+	end(jid)
+	q.awaitEnd(jid, state)
+	for _, pid := range strings.Fields(string(said)) {
+		storetest.Eventually(q, "process "+pid+" is gone", func() bool { return !alive(pid) })
+	}
+}
+
+// alive reports whether a process is there and no zombie that nobody reaps.
+func alive(pid string) bool {
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	state := strings.TrimSpace(string(out))
+	return state != "" && state[0] != 'Z'
+}
+
+func TestCancelledCommandEndsAsAWhole(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		endsAsAWhole(q, handlers.CommandConfig{}, func(jid string) {
+			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
+				t.Fatal(err)
+			}
+		}, jobqueue.Cancelled)
+	})
+}
+
+func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		endsAsAWhole(q, handlers.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
+	})
+}
+
+// A program that ends because the executor asked it to has not done its job.
+func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
+	for name, end := range map[string]struct {
+		by    func(q *fixture, e *jobqueue.Executor, jid string)
+		state jobqueue.State
+	}{
+		"cancelled": {func(q *fixture, _ *jobqueue.Executor, jid string) {
+			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
+				q.Fatal(err)
+			}
+		}, jobqueue.Cancelled},
+		"shutdown": {func(q *fixture, e *jobqueue.Executor, _ string) {
+			if err := e.Stop(q.ctx); err != nil {
+				q.Fatal(err)
+			}
+		}, jobqueue.Waiting},
+		"too long": {func(*fixture, *jobqueue.Executor, string) {}, jobqueue.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, q *fixture) {
+				ready := filepath.Join(q.TempDir(), "ready")
+				if err := syscall.Mkfifo(ready, 0o600); err != nil {
+					q.Fatal(err)
+				}
+				cfg := handlers.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)}
+				if name == "too long" {
+					cfg.Timeout = 3 * time.Second
+				}
+				h, err := handlers.Command(cfg)
+				if err != nil {
+					q.Fatal(err)
+				}
+				e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
+				jid := q.submit(jobqueue.Job{Task: "t"})
+				if _, err := os.ReadFile(ready); err != nil { // waits for the script
+					q.Fatal(err)
+				}
+				end.by(q, e, jid)
+				if name != "shutdown" {
+					<-q.ends
+				}
+				if job := q.get(jid); job.State != end.state {
+					t.Errorf("the job is %s, want %s", job.State, end.state)
+				}
+			})
+		})
+	}
+}
+
+func TestCommandLeavesNoChildrenBehind(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		job, log := q.command(handlers.CommandConfig{Argv: script(`sleep 1000 >/dev/null 2>&1 & echo $!`)}, jobqueue.Job{})
+		if job.State != jobqueue.Success || len(log) != 1 {
+			t.Fatalf("%s, log %q", job.State, log)
+		}
+		storetest.Eventually(t, "the child is gone", func() bool { return !alive(log[0]) })
+	})
+}

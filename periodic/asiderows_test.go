@@ -1,0 +1,129 @@
+package periodic_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+)
+
+// A row that the table periodic_task took before nextrun was there may hold NULL
+// where there is none now, and times that no schedule has.
+func TestG5RowsOfOddValues(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec("ALTER TABLE periodic_task ALTER subject DROP NOT NULL, ALTER task DROP NOT NULL, ALTER priority DROP NOT NULL, ALTER timer DROP NOT NULL")
+	f.healthy()
+	f.bad("allow")
+	f.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
+	f.exec("ALTER TABLE periodic_task DROP CONSTRAINT nextrun_due") // it does not look at rows that were there
+	for id, change := range map[string]string{
+		"bad-1": "subject = NULL", "bad-2": "task = NULL", "bad-3": "priority = NULL", "bad-4": "timer = NULL",
+		"bad-5": "due = '0044-03-15 BC', nextrun = '1970-01-02'", "bad-6": "due = '99999-01-01', nextrun = '1970-01-02'",
+		"bad-7": "due = '-infinity', nextrun = '1970-01-02'", "bad-8": "due = 'infinity', nextrun = '1970-01-02'",
+		"bad-9": "starts = '0044-03-15 BC'", "bad-10": "created = 'infinity', timer = 'every 1s'",
+	} {
+		f.exec("UPDATE periodic_task SET " + change + " WHERE id = '" + id + "'")
+	}
+	f.exec("ALTER TABLE periodic_task ENABLE TRIGGER USER")
+	f.onTime()
+	f.want(3, "SELECT count(*) FROM periodic_task WHERE id IN ('bad-1', 'bad-2', 'bad-3') AND problem LIKE '%null%'")
+	f.want(2, "SELECT count(*) FROM periodic_task WHERE id IN ('bad-4', 'bad-10') AND problem IS NOT NULL")
+	f.want(5, "SELECT count(*) FROM periodic_task WHERE id IN ('bad-5', 'bad-6', 'bad-7', 'bad-8', 'bad-9') AND due > ?", f.at(-10*time.Second))
+}
+
+// In a database without an encoding an id need not be text.
+func TestG5RowsThatAreNoText(t *testing.T) {
+	t.Parallel()
+	f := newFixture(migrated.Up(storetest.At(t, asciiURL(t))))
+	f.healthy()
+	f.bad("allow")
+	f.exec("UPDATE periodic_task SET subject = convert_from('\\xe9', 'SQL_ASCII') WHERE id IN ('bad-1', 'bad-2', 'bad-3')")
+	f.exec("UPDATE periodic_task SET id = id || convert_from('\\xe9', 'SQL_ASCII') WHERE id NOT IN ('bad-1', 'bad-2', 'bad-3') AND id LIKE 'bad%'")
+	f.onTime().named(f, "invalid byte sequence")
+	f.want(10, "SELECT count(*) FROM periodic_task WHERE problem LIKE '%invalid byte sequence%'")
+}
+
+// Rights are missing: nothing is booked, and the ticks are made up for.
+func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
+	t.Parallel()
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ('report', 'backup', '*:*:*', 'allow', 'all'), ('event', 'e', '*:*:*', 'allow', 'all')")
+	f.exec("UPDATE periodic_task SET sink = 'event' WHERE id = 'event'")
+	f.once()
+	role := f.limitedRole()
+	f.exec("REVOKE INSERT ON job FROM " + role)
+	cfg := f.config("limited")
+	seen := watch(&cfg)
+	stop := f.run(f.as(role).Periodic(), func(c *periodic.Config) { c.Observe = cfg.Observe })
+	e := seen.until(t, "sign that the sink cannot be used", kindOf(periodic.EventSink))
+	if e.Err == nil || e.Sink != periodic.SinkJob || !strings.Contains(e.Err.Error(), "permission denied") {
+		t.Errorf("sink %s: %v", e.Sink, e.Err)
+	}
+	seen.until(t, "third event", nth(3, func(e periodic.Event) bool { return e.Kind == periodic.EventTick && e.Tick.TaskID == "event" }))
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'report'")
+	f.exec("GRANT INSERT ON job TO " + role)
+	seen.until(t, "job", submitted("report"))
+	stop()
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted'")
+}
+
+// asciiURL returns the URL of a PostgreSQL database of the encoding SQL_ASCII.
+func asciiURL(t *testing.T) string {
+	t.Helper()
+	admin := storetest.New(t, storetest.Postgres)
+	u, err := url.Parse(admin.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = strings.ToLower(u.Path) + "_ascii"
+	name := strings.TrimPrefix(u.Path, "/")
+	admin.Exec("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+	t.Cleanup(func() {
+		if _, err := admin.SQL.ExecContext(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return u.String()
+}
+
+// limitedRole returns the name of a new role with all rights on the tables.
+func (f *fixture) limitedRole() string {
+	f.Helper()
+	role := f.one("SELECT lower('limited_' || current_database())")
+	f.exec("CREATE ROLE " + role)
+	f.exec("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role)
+	f.exec("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO " + role)
+	f.Cleanup(func() {
+		for _, statement := range []string{"DROP OWNED BY ", "DROP ROLE "} {
+			if _, err := f.SQL.ExecContext(context.Background(), statement+role); err != nil {
+				f.Error(err)
+			}
+		}
+	})
+	return role
+}
+
+// as opens the database as a role.
+func (f *fixture) as(role string) *store.DB {
+	f.Helper()
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		f.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("options", "-c role="+role)
+	u.RawQuery = query.Encode()
+	db, err := store.Open(f.Context(), u.String(), store.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	return db
+}
