@@ -24,9 +24,6 @@ func (c *cron) String() string {
 	return c.text
 }
 
-// zonePrefixes are what may stand in front of an expression; the first one is the normal form.
-var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
-
 // cronNames are the names that gronx knows.
 var cronNames = map[string]string{
 	"@yearly":      "0 0 1 1 *",
@@ -43,30 +40,19 @@ var cronNames = map[string]string{
 	"@everysecond": "* * * * * *",
 }
 
-// zonePrefix takes CRON_TZ=zone or TZ=zone apart.
-func zonePrefix(text string) (zone string, ok bool) {
-	for _, prefix := range zonePrefixes {
-		if zone, ok := strings.CutPrefix(text, prefix); ok {
-			return zone, true
-		}
-	}
-	return "", false
-}
-
 // parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a
 // calendar event. gronx only confirms that it is valid: it parses an expression again in every
 // call.
 func parseCron(t text) (Schedule, error) {
 	p := cronParser{text: t}
 	words := t.words
-	c := &cron{}
+	c := &cron{zoned: t.prefix > 0}
 	z := elapse.UTC
-	if name, ok := zonePrefix(words[0].text); ok {
+	if c.zoned {
 		var err error
-		if z, err = p.zoneAt(words[0].at+len(words[0].text)-len(name), name); err != nil {
+		if z, err = p.zoneAt(words[0].at+t.prefix, words[0].text[t.prefix:]); err != nil {
 			return nil, err
 		}
-		c.zoned = true
 		words = words[1:]
 	}
 	if len(words) > 0 && words[0].text[0] == '@' {
@@ -85,4 +71,33 @@ func parseCron(t text) (Schedule, error) {
 	}
 	c.Set = elapse.NewSet(p.rule(), p.clock(), z)
 	return c, nil
+}
+
+// zoneBehind is the error for a zone at the end, where calendar events have theirs.
+func (p *cronParser) zoneBehind(words []word) error {
+	if len(words) < 6 {
+		return nil
+	}
+	last := words[len(words)-1]
+	if zone, _ := elapse.ZoneNamed(last.text); zone == nil {
+		return nil
+	}
+	meant := zonePrefixes[0] + last.text + " " + strings.TrimSpace(p.timer[:last.at])
+	return p.failAt(last.at, "the zone of a cron expression stands in front%s", didYouMean(ifTimer(meant)))
+}
+
+// unknownName is the error for what starts with a name such as @reboot.
+func (p *cronParser) unknownName(words []word) error {
+	name := words[0]
+	lower := strings.ToLower(name.text)
+	switch {
+	case cronNames[lower] != "":
+		return p.failAt(words[1].at, "expected the end of the timer after %s", name.text)
+	case lower == "@midnight":
+		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
+	case lower == "@every" && len(words) == 2:
+		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
+	}
+	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
+	return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
 }

@@ -130,19 +130,59 @@ func (p *cronParser) numbers(f int, text string, at int) (i cronItem, err error)
 func (p *cronParser) value(f int, text string, at int, repeated bool) (int, error) {
 	field := &cronFields[f]
 	n, ok := cronNumber(text)
-	if !ok {
-		if field == &cronFields[cronDay] && strings.HasPrefix(text, "L") {
-			return 0, p.failAt(at, "L, the last day of the month, stands alone")
-		}
-		return 0, p.failAt(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
-	}
-	if !isDigit(text[0]) && !field.named(text) {
+	switch {
+	case ok && !isDigit(text[0]) && !field.named(text):
 		return 0, p.failAt(at, "expected a %s, and %s is none", field.name, text)
-	}
-	if n > field.high || n < field.low && !(repeated && n == 0) {
+	case ok && (n > field.high || n < field.low && !(repeated && n == 0)):
 		return 0, p.failAt(at, "%s %s is not in %d..%d", field.name, text, field.low, field.high)
+	case ok:
+		return n, nil
+	case f == cronDay && strings.HasPrefix(text, "L"):
+		return 0, p.failAt(at, "L, the last day of the month, stands alone")
 	}
-	return n, nil
+	return 0, p.failAt(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
+}
+
+// special reads L and nW among days of the month, dL and d#n among weekdays.
+func (p *cronParser) special(f int, text string, at int) (normal string, ok bool, err error) {
+	switch {
+	case f == cronDay && text == "L":
+		p.days.Last = true
+		return text, true, nil
+	case f == cronDay && strings.HasSuffix(text, "W"):
+		n, err := p.value(f, strings.TrimSuffix(text, "W"), at, false)
+		if err == nil {
+			p.days.Workdays |= 1 << n
+		}
+		return text, true, err
+	case f == cronWeekday && strings.HasSuffix(text, "L"):
+		n, err := p.value(f, strings.TrimSuffix(text, "L"), at, false)
+		if err == nil {
+			p.days.LastOf |= cronWeek(1 << n)
+		}
+		return string(rune('0'+n)) + "L", true, err
+	case f == cronWeekday && strings.Contains(text, "#"):
+		d, n, _ := strings.Cut(text, "#")
+		weekday, err := p.value(f, d, at, false)
+		if err != nil {
+			return "", true, err
+		}
+		if len(n) != 1 || n[0] < '1' || n[0] > '5' {
+			return "", true, p.failAt(at+len(d)+1, "expected 1 to 5 after `#`")
+		}
+		p.days.Nth[n[0]-'0'] |= cronWeek(1 << weekday)
+		return string(rune('0'+weekday)) + "#" + n, true, nil
+	}
+	return "", false, nil
+}
+
+// combineDays sets how days of the month and weekdays go together. As usual with cron, a day
+// matches when one of two restricted fields does; when one of them starts with a star, both must.
+func (p *cronParser) combineDays(day, weekday string) {
+	d := &p.days
+	d.AnyDay = day == "*" || day == "?"
+	d.AnyWeekday = weekday == "*" || weekday == "?"
+	d.Both = d.AnyDay || strings.HasPrefix(day, "*") || strings.HasPrefix(weekday, "*/")
 }
 
 // add puts the numbers of an item into the set of a field.
@@ -175,33 +215,4 @@ func (p *cronParser) rule() elapse.DateRule {
 // clock returns the times of day of an expression that has been read.
 func (p *cronParser) clock() elapse.Clock {
 	return elapse.Clock{Hours: uint32(p.sets[cronHour]), Minutes: p.sets[cronMinute], Seconds: p.sets[cronSecond]}
-}
-
-// zoneBehind is the error for a zone at the end, where calendar events have theirs.
-func (p *cronParser) zoneBehind(words []word) error {
-	if len(words) < 6 {
-		return nil
-	}
-	last := words[len(words)-1]
-	if zone, _ := elapse.ZoneNamed(last.text); zone == nil {
-		return nil
-	}
-	meant := zonePrefixes[0] + last.text + " " + strings.TrimSpace(p.timer[:last.at])
-	return p.failAt(last.at, "the zone of a cron expression stands in front%s", didYouMean(ifTimer(meant)))
-}
-
-// unknownName is the error for what starts with a name such as @reboot.
-func (p *cronParser) unknownName(words []word) error {
-	name := words[0]
-	lower := strings.ToLower(name.text)
-	switch {
-	case cronNames[lower] != "":
-		return p.failAt(words[1].at, "expected the end of the timer after %s", name.text)
-	case lower == "@midnight":
-		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
-	case lower == "@every" && len(words) == 2:
-		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
-	}
-	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
-	return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
 }

@@ -12,7 +12,7 @@ import (
 type intervalParser struct{ text }
 
 func parseInterval(t text, anchor time.Time) (Schedule, error) {
-	p := &intervalParser{text{t.timer, t.words[1:]}}
+	p := &intervalParser{text{timer: t.timer, words: t.words[1:]}}
 	v := &elapse.Interval{Zone: elapse.UTC}
 	if !anchor.IsZero() {
 		v.Anchor = elapse.InstantOf(anchor)

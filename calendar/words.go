@@ -8,8 +8,9 @@ import (
 // text is a timer with its words. A timer is cut once, by cut; the words tell its notation, and
 // each parser takes them with their places.
 type text struct {
-	timer string
-	words []word
+	timer  string
+	words  []word
+	prefix int // the length of what introduces a zone at the front; 0: no zone is there
 }
 
 // word is a part of a timer between spaces.
@@ -31,8 +32,17 @@ func cut(timer string) text {
 			start = i
 		}
 	}
-	return text{timer, words}
+	t := text{timer: timer, words: words}
+	for _, prefix := range zonePrefixes {
+		if len(words) > 0 && strings.HasPrefix(words[0].text, prefix) {
+			t.prefix = len(prefix)
+		}
+	}
+	return t
 }
+
+// zonePrefixes are what may stand in front of a cron expression; the first one is the normal form.
+var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
 
 // notation is one of the three ways to write a timer.
 type notation int
@@ -49,12 +59,10 @@ func (t text) notation() notation {
 	if len(t.words) == 0 {
 		return eventNotation
 	}
-	first := t.words[0].text
-	_, zoned := zonePrefix(first)
-	switch {
+	switch first := t.words[0].text; {
 	case strings.EqualFold(first, "every"):
 		return intervalNotation
-	case zoned, len(t.words) >= 5, first[0] == '@' && strings.Trim(first[1:], "0123456789.") != "":
+	case t.prefix > 0, len(t.words) >= 5, first[0] == '@' && strings.Trim(first[1:], "0123456789.") != "":
 		return cronNotation
 	}
 	return eventNotation
