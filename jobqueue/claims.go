@@ -66,7 +66,7 @@ func (c *claims) request(cfg Config, limit int, now time.Time) backend.Claim {
 		r.Kinds = c.kinds
 	}
 	if now.Sub(c.recorded) >= recordPause {
-		r.Name = cfg.Name
+		r.Name = service.WorkerName(cfg.Name)
 	}
 	return r
 }

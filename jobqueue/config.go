@@ -43,9 +43,9 @@ const (
 
 // Config are the settings of an [Executor]. Only Name has no default.
 type Config struct {
-	// Name is the worker's name: 1 to 200 bytes, no slash and no control
-	// characters. The column
-	// worker holds name/boot id, so that processes of one name stay apart.
+	// Name is the worker's name: 1 to 200 bytes, no slash and no control characters.
+	// The column worker holds name@boot id, so that processes of one name stay apart;
+	// there, each character other than an ASCII letter, a digit, -, _ and . is a dash.
 	Name string
 	// PoolSize is how many jobs run at once. 0: [DefaultPoolSize].
 	PoolSize int

@@ -36,13 +36,12 @@ func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 	}
 	life := service.New("executor")
 	return &Executor{
-		store: store, cfg: cfg, worker: cfg.Name + "/" + service.BootID(),
+		store: store, cfg: cfg, worker: service.WorkerID(cfg.Name),
 		life: life, inbox: newInbox(life.Wake), handlers: map[string]registration{},
 	}, nil
 }
 
-// Worker is what the column worker holds for jobs of this executor: name/boot
-// id.
+// Worker is what the column worker holds for jobs of this executor: name@boot id.
 func (e *Executor) Worker() string { return e.worker }
 
 // Register sets the handler of a task. Options are its limits ([WithLimits]) and

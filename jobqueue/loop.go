@@ -45,7 +45,7 @@ func (l *loop) run(soft context.Context) []string {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var err error
-	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, l.e.cfg.Name); err != nil {
+	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
 		l.e.emit(Event{Kind: EventTrouble, Err: err})
 	}
 	l.agenda.set(lookOverdue, time.Now())

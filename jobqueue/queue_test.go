@@ -159,14 +159,19 @@ func TestListFilters(t *testing.T) {
 		q.submit(jobqueue.Job{JID: "1", Task: "t", Group: "a"})
 		q.submit(jobqueue.Job{JID: "2", Task: "t", Group: "b", Tracker: "x"})
 		q.submit(jobqueue.Job{JID: "3", Task: "u", Group: "b", Args: "large"})
-		q.sql("UPDATE job SET state = 'running', worker = 'w/1' WHERE jid = '2'")
+		q.submit(jobqueue.Job{JID: "0", Task: "v", Group: "c"})
+		q.sql("UPDATE job SET state = 'success', worker = 'w-w@1' WHERE jid = '0'")
+		q.sql("UPDATE job SET state = 'running', worker = 'w/1' WHERE jid = '2'") // of an earlier release
 		q.sql("UPDATE job SET state = 'failed', worker = 'w2/1' WHERE jid = '1'")
 		for _, c := range []struct {
 			filter jobqueue.Filter
 			want   string
 		}{
-			{jobqueue.Filter{}, "3 2 1"},
-			{jobqueue.Filter{Limit: 2}, "3 2"},
+			{jobqueue.Filter{Task: "v", Worker: "w w"}, "0"},
+			{jobqueue.Filter{Worker: "w-w"}, "0"},
+			{jobqueue.Filter{Worker: "w-w@1"}, "0"},
+			{jobqueue.Filter{}, "0 3 2 1"},
+			{jobqueue.Filter{Limit: 3}, "0 3 2"},
 			{jobqueue.Filter{Group: "b"}, "3 2"},
 			{jobqueue.Filter{Task: "t"}, "2 1"},
 			{jobqueue.Filter{Tracker: "x"}, "2"},

@@ -27,7 +27,7 @@ func TestJobRunsThroughAllStates(t *testing.T) {
 		if seen.State != jobqueue.Running || seen.Worker != e.Worker() || seen.Heartbeat.IsZero() || seen.Started.IsZero() {
 			t.Errorf("inside the handler: %+v", seen)
 		}
-		if !strings.HasPrefix(e.Worker(), "w1/") {
+		if !strings.HasPrefix(e.Worker(), "w1@") {
 			t.Errorf("worker %q", e.Worker())
 		}
 		e.awaitEnd(jid, jobqueue.Success)
@@ -36,7 +36,7 @@ func TestJobRunsThroughAllStates(t *testing.T) {
 			t.Errorf("at the end: %+v", job)
 		}
 		log := q.log(jid)
-		if len(log) != 2 || !strings.HasPrefix(log[0], "attempt 1 begins on w1/") || log[1] != `hello "world"` {
+		if len(log) != 2 || !strings.HasPrefix(log[0], "attempt 1 begins on w1@") || log[1] != `hello "world"` {
 			t.Errorf("log: %q", log)
 		}
 	})

@@ -31,7 +31,9 @@ const (
 type Config struct {
 	// Name of the worker, by convention the host's: marks carry it, and at start
 	// a scheduler clears those of its own name. 1 to 200 bytes, no slash and no
-	// control characters. A second process of the same name does no harm.
+	// control characters. A second process of the same name does no harm. In the
+	// database, each character other than an ASCII letter, a digit, -, _ and . is a
+	// dash.
 	Name string
 	// BatchSize is the greatest number of tasks that are marked, decided and
 	// submitted together, 1 to 10,000. 0: DefaultBatchSize.

@@ -1,12 +1,16 @@
 package periodic_test
 
 import (
+	"context"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
@@ -189,4 +193,49 @@ func TestDocspellIsNotThere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever the name of a scheduler or an executor, Docspell can read what they write:
+// its type Ident takes letters, digits, -, _, . and @ only, and Docspell ends its
+// loops over anything else.
+func TestDocspellReadsNames(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	cfg := f.config("vm:1 \u00e4@home")
+	cfg.Mode = periodic.ModeLeader
+	s, err := periodic.New(f.db.Periodic(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	e, err := jobqueue.NewExecutor(f.db.Jobs(), jobqueue.Config{Name: cfg.Name, Logger: cfg.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Register("scan-mailbox", func(context.Context, *jobqueue.JobContext) error {
+		close(done)
+		return nil
+	})
+	if err := s.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if err := e.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	list := strings.Split(f.One(`SELECT string_agg(name, '|') FROM (
+		SELECT worker AS name FROM periodic_tick UNION SELECT worker FROM job UNION SELECT workerid FROM jobgroupuse
+		UNION SELECT holder FROM scheduler_lock UNION SELECT jid FROM job) AS names WHERE name IS NOT NULL`), "|")
+	if len(list) < 6 {
+		t.Errorf("only these names were written: %q", list)
+	}
+	for _, name := range list {
+		if !regexp.MustCompile(`^[A-Za-z0-9_.@-]+$`).MatchString(name) {
+			t.Errorf("Docspell cannot read %q", name)
+		}
+	}
+	f.want(1, "SELECT count(*) FROM job WHERE worker LIKE 'vm-1---home@%' AND state = 'success' AND task = 'scan-mailbox'")
 }

@@ -96,7 +96,7 @@ func TestG2DeadSchedulerIsTakenOver(t *testing.T) {
 		f.due("report", time.Second)
 		f.dieBefore(nthSubmit)
 		f.want(0, "SELECT count(*) FROM job")
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE worker LIKE 'dead/%'")
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE worker LIKE 'dead@%'")
 
 		cfg := f.config("heir")
 		cfg.Lease = time.Second // and a poll interval of 30 s

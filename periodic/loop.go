@@ -50,7 +50,7 @@ type marks struct {
 	n      atomic.Uint64
 }
 
-func (m *marks) next() string { return fmt.Sprintf("%s/%d", m.prefix, m.n.Add(1)) }
+func (m *marks) next() string { return fmt.Sprintf("%s.%d", m.prefix, m.n.Add(1)) }
 
 // run schedules until running ends, then finishes the batches in flight unless
 // working ends too. If it ended by itself, it returns why.

@@ -18,19 +18,23 @@ func TestG4MarksAtStartup(t *testing.T) {
 			age    time.Duration
 			free   bool
 		}{
-			"own":          {"me/abc/1", time.Second, true},
-			"own-old-form": {"me", time.Second, true},
-			"live":         {"you/abc/1", time.Second, false},
-			"live-prefix":  {"me2/abc/1", time.Second, false},
-			"expired":      {"you/abc/2", 31 * time.Second, true},
-			"future":       {"you/abc/3", -time.Hour, true}, // a clock was set back
+			"own":            {"m-e@abc.1", time.Second, true},
+			"own-as-before":  {"m e/abc/1", time.Second, true}, // of an earlier release
+			"own-old-form":   {"m e", time.Second, true},
+			"live":           {"you@abc.1", time.Second, false},
+			"live-as-before": {"you/abc/1", time.Second, false},
+			"live-prefix":    {"m-e2@abc.1", time.Second, false},
+			"live-prefix-2":  {"m-e.2@abc.1", time.Second, false},
+			"live-prefix-3":  {"m e2/abc/1", time.Second, false},
+			"expired":        {"you@abc.2", 31 * time.Second, true},
+			"future":         {"you@abc.3", -time.Hour, true}, // a clock was set back
 		}
 		for id, m := range marks {
 			f.exec(insertTask, id, "yearly")
 			f.due(id, time.Second)
 			f.exec("UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?", m.worker, f.at(-m.age), id)
 		}
-		s, err := periodic.New(f.db.Periodic(), f.config("me"))
+		s, err := periodic.New(f.db.Periodic(), f.config("m e"))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 		b, toldB := f.inMode(f.db.Periodic(), "b", periodic.ModeLeader)
 		f.begin(b)
 		toldB.until(f, "standby of b", kindOf(periodic.EventStandby))
-		if a, b := a.Status(), b.Status(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a/") {
+		if a, b := a.Status(), b.Status(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a@") {
 			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
 		}
 		due := f.runNow("t")
@@ -92,8 +92,8 @@ func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
 		toldB.until(f, "leadership of b", kindOf(periodic.EventLeading))
 		f.runNow("t")
 		toldB.until(f, "tick by b", kindOf(periodic.EventTick))
-		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a/%' AND due = ?", due)
-		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b/%'")
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a@%' AND due = ?", due)
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b@%'")
 		f.want(2, "SELECT token FROM scheduler_lock")
 		f.guarantees()
 	})
@@ -106,7 +106,7 @@ func TestExclusiveRefusesASecondInstance(t *testing.T) {
 		b, _ := f.inMode(f.db.Periodic(), "b", periodic.ModeExclusive)
 		err := b.Start(context.Background())
 		var held *leader.HeldError
-		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a/") || held.Lock.PID == 0 {
+		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a@") || held.Lock.PID == 0 {
 			f.Fatalf("Start = %v, want a HeldError about a", err)
 		}
 		f.stop(a)

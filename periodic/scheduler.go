@@ -29,7 +29,7 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	holder := cfg.Name + "/" + service.BootID()
+	holder := service.WorkerID(cfg.Name)
 	s := &Scheduler{life: service.New("scheduler"), role: shared{store}}
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)

@@ -38,8 +38,7 @@ func Delay(failures int, least, most time.Duration) time.Duration {
 	return d/2 + mathrand.N(d-d/2+1)
 }
 
-// BootID returns 12 random hexadecimal digits. NAME/ID tells processes of the same
-// name apart, also those that ran one after the other.
+// BootID returns 12 random hexadecimal digits; see [WorkerID].
 func BootID() string {
 	var id [6]byte
 	_, _ = rand.Read(id[:]) // never fails

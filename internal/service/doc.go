@@ -27,6 +27,6 @@
 //		}
 //	}
 //
-// [Backoff] spaces out attempts to reach what is down, and [BootID] tells
+// [Backoff] spaces out attempts to reach what is down, and [WorkerID] tells
 // processes of the same name apart. [SetDefault] and [Check] serve their Configs.
 package service

@@ -78,7 +78,7 @@ type Filter struct {
 	Group   string
 	Task    string
 	Tracker string
-	Worker  string // a worker's name, or name/boot id
+	Worker  string // a worker's name, or name@boot id
 	Limit   int    // at most so many; 0: [DefaultListLimit]
 }
 

@@ -38,7 +38,7 @@ type Store interface {
 // Request is what a worker wants done in one transaction, in the order of the
 // fields.
 type Request struct {
-	Worker      string     // name/boot id
+	Worker      string     // name@boot id
 	Lines       []Line     // for the job log, in order; dropped if the job is gone
 	Progress    []Progress // of running jobs
 	Transitions []Transition

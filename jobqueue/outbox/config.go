@@ -32,7 +32,9 @@ const Forever time.Duration = -1
 // default.
 type Config struct {
 	// Name tells the process from others, by convention the host's: 1 to 200
-	// bytes, no slash and no control characters. A second process of the same name does no harm.
+	// bytes, no slash and no control characters. A second process of the same name does
+	// no harm. In the database, each character other than an ASCII letter, a digit, -, _
+	// and . is a dash.
 	Name string
 	// Topics are the only topics to work on. nil: all.
 	Topics []string

@@ -34,7 +34,7 @@ func newRelay(name string, source Source, publisher Publisher, cfg Config) (*Rel
 	}
 	return &Relay{
 		source: source, publisher: publisher, cfg: cfg,
-		holder: cfg.Name + "/" + service.BootID(), life: service.New(name),
+		holder: service.WorkerID(cfg.Name), life: service.New(name),
 	}, nil
 }
 

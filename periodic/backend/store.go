@@ -117,7 +117,8 @@ type Tx interface {
 	// DBTX runs the statements of a [Submitter].
 	DBTX() jobqueue.DBTX
 	// ClearMarks removes the marks of a worker name, if it is not empty, and all
-	// that are older than the lease. It returns their number.
+	// that are older than the lease. It returns their number. Marks of a name begin
+	// with service.WorkerName of it and an @, or are those of earlier releases.
 	ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error)
 	// Unmark removes marks from the tasks that still have them. It returns the
 	// marks of which some are left, since somebody else has the rows locked.

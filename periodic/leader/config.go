@@ -31,7 +31,7 @@ type Config struct {
 	// characters. Empty: DefaultLock.
 	Lock string
 	// Holder tells this contender from all others, of other processes and of
-	// this process before it was restarted; by convention worker name/boot id.
+	// this process before it was restarted; by convention worker name@boot id.
 	// 1 to 254 bytes without control characters.
 	Holder string
 	// Hostname and PID tell people where the holder is. Empty and 0: those of

@@ -10,7 +10,7 @@ import (
 // has none. All times are the database's, in UTC.
 type Lock struct {
 	Name      string
-	Holder    string    // who has it, or had it last: worker name/boot id
+	Holder    string    // who has it, or had it last: worker name@boot id
 	Hostname  string    // of the holder
 	PID       int       // of the holder
 	Token     int64     // rises with every term; 0: the lock was never held

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -45,7 +46,10 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 		}
 	}
 	if f.Worker != "" {
-		add("(worker = ? OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
+		args = append(args, service.WorkerName(f.Worker)+service.BootMark)
+		named := fmt.Sprintf("substr(worker, 1, length($%[1]d)) = $%[1]d", len(args))
+		// Earlier releases had a slash behind the name.
+		add("(worker = ? OR "+named+" OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
 	}
 	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
 	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+strings.Join(where, " AND "), args...)

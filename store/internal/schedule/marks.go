@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -25,13 +26,17 @@ func (t *markTime) Scan(src any) error {
 	return nil
 }
 
+// ClearMarks finds the marks of a name by what stands in front of the boot id: the
+// name in the form of [service.WorkerID], or as it is before a slash, which earlier
+// releases wrote.
 func (tx schedulerTx) ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error) {
 	n, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
 			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
 				marked IS NULL OR marked < $1 OR marked > $2
-				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/')))`+
+				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/'
+					OR substr(worker, 1, length($4)) = $4)))`+
 		tx.SQL().LockRows+`)`,
-		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), worker)
+		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), worker, service.WorkerName(worker)+service.BootMark)
 	return int(n), err
 }
 

@@ -30,9 +30,9 @@ func TestLockOfAStoppedInstanceIsFree(t *testing.T) {
 		s.Fails(t, ui.Failed, []string{"lock", "release"}, `nobody ever held a lock "scheduler"`)
 		leads := s.Start(t, "scheduler", "--mode", "leader", "--name", "one")
 		leads.WaitFor("scheduler lock acquired", "token=1")
-		clitest.WantLines(t, s.Must(t, "lock", "show"), "LOCK STATE HOLDER HOST PID TOKEN", "scheduler held one/")
+		clitest.WantLines(t, s.Must(t, "lock", "show"), "LOCK STATE HOLDER HOST PID TOKEN", "scheduler held one@")
 		l := locks(t, s)[0]
-		if l.State != "held" || !strings.HasPrefix(l.Holder, "one/") || l.Hostname == "" || l.PID == 0 || l.Token != 1 || l.Expires == nil {
+		if l.State != "held" || !strings.HasPrefix(l.Holder, "one@") || l.Hostname == "" || l.PID == 0 || l.Token != 1 || l.Expires == nil {
 			t.Errorf("lock show --json: %+v, want who holds it", l)
 		}
 		leads.Stop()
@@ -51,12 +51,12 @@ func TestLockReleaseLeavesALiveHolderAlone(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		leads := s.Start(t, "scheduler", "--mode", "leader", "--name", "one")
 		leads.WaitFor("scheduler lock acquired")
-		s.Fails(t, ui.Failed, []string{"lock", "release"}, "is held by one/", "last heartbeat", "--force", "stops scheduling")
+		s.Fails(t, ui.Failed, []string{"lock", "release"}, "is held by one@", "last heartbeat", "--force", "stops scheduling")
 		if l := locks(t, s)[0]; l.State != "held" {
 			t.Errorf("the lock is %s", l.State)
 		}
 		waits := s.Start(t, "scheduler", "--mode", "leader", "--name", "two")
-		waits.WaitFor("standing by", "holder=one/")
+		waits.WaitFor("standing by", "holder=one@")
 		if out := s.Must(t, "lock", "release", "--force"); !strings.Contains(out, "is ended") {
 			t.Errorf("release --force says %q", out)
 		}

@@ -37,7 +37,7 @@ func TestModes(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		first := s.Start(t, "scheduler", "--mode", "exclusive", "--name", "first")
 		first.WaitFor("started", "name=first")
-		s.Fails(t, ui.Failed, []string{"scheduler", "--mode", "exclusive"}, "another instance", "first/", "--mode leader")
+		s.Fails(t, ui.Failed, []string{"scheduler", "--mode", "exclusive"}, "another instance", "first@", "--mode leader")
 		first.Stop()
 		if exit := <-first.Exit; exit != ui.Done {
 			t.Errorf("exit code %d after the signal, want %d", exit, ui.Done)

@@ -1,0 +1,23 @@
+package service
+
+import "strings"
+
+// WorkerName is a name as marks, workers and holders of locks have it: each character
+// other than an ASCII letter, a digit, -, _ and . is a dash. Programs that share the
+// tables, such as Docspell, may refuse to read others.
+func WorkerName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// BootMark stands between the name and the boot id in a [WorkerID], and in no name.
+const BootMark = "@"
+
+// WorkerID returns an id that tells processes of the same name apart, also those that
+// ran one after the other: NAME@BOOTID.
+func WorkerID(name string) string { return WorkerName(name) + BootMark + BootID() }
