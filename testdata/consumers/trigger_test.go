@@ -1,0 +1,49 @@
+package consumers_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// The trigger that `nextrun queue trigger` prints ends the wait for a job at once.
+// Without it a scheduler looks after 1, 3, 7 and 15 seconds, so that the second job
+// of this task would begin more than five seconds after the first has ended.
+func proveTrigger(t *testing.T, q queue) {
+	t.Helper()
+	f := newFixture(t, q)
+	f.Exec(f.output(f.nextrun("queue", "trigger", q.sink)))
+	f.startWorker()
+	f.startScheduler("scheduler")
+	begin := time.Now().Add(2 * time.Second).Truncate(time.Second)
+	args := proofArgs{Task: "long", MS: 9500}
+	f.Exec("INSERT INTO periodic_task (id, task, args, timer, overlap, sink, starts, ends) VALUES ('long', 'proof', ?, '*:*:*', 'queue', ?, ?, ?)",
+		args.String(), q.sink, f.time(begin), f.time(begin.Add(2*time.Second)))
+	var list []work
+	storetest.Eventually(t, "two jobs", func() bool { list = f.work.all(); return len(list) == 2 })
+	took := list[1].at.Sub(list[0].done)
+	t.Logf("the second job began %d ms after the first had ended", took.Milliseconds())
+	if took < 0 || took > 3*time.Second {
+		t.Errorf("the second job began %s after the first had ended, want at once", took)
+	}
+	f.Exec(f.output(f.nextrun("queue", "trigger", q.sink, "--drop")))
+	f.stop("scheduler")
+}
+
+func TestRiverTrigger(t *testing.T) {
+	t.Parallel()
+	for _, q := range []queue{riverPostgres, riverSQLite} {
+		t.Run(q.database, func(t *testing.T) { t.Parallel(); proveTrigger(t, q) })
+	}
+}
+
+func TestGraphileWorkerTrigger(t *testing.T) {
+	t.Parallel()
+	proveTrigger(t, graphile)
+}
+
+func TestPgBossTrigger(t *testing.T) {
+	t.Parallel()
+	proveTrigger(t, pgBoss)
+}
