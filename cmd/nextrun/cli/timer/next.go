@@ -78,8 +78,9 @@ func next(env *ui.Env, timer string, o nextOptions) error {
 		return BadTimer(err)
 	}
 	result := nextResult{Timer: timer, NormalForm: schedule.String(), Elapses: []nextElapse{}}
+	zone := ZoneOf(env, schedule)
 	for _, t := range elapses(schedule, after, o.number) {
-		result.Elapses = append(result.Elapses, nextElapse{t.In(env.Zone), t.UTC(), t.Sub(env.Now()).Seconds()})
+		result.Elapses = append(result.Elapses, nextElapse{t.In(zone), t.UTC(), t.Sub(env.Now()).Seconds()})
 	}
 	if o.explain {
 		result.Explanation = explain.Schedule(schedule)
@@ -90,8 +91,17 @@ func next(env *ui.Env, timer string, o nextOptions) error {
 	if o.asJSON {
 		return env.PrintJSON(result)
 	}
-	return printNext(env, result, o, ZoneOf(env, schedule))
+	if err := printNext(env, result, o, zone); err != nil {
+		return err
+	}
+	if len(result.Elapses) == 0 {
+		return errNever
+	}
+	return nil
 }
+
+// errNever makes the exit code tell that a timer never elapses.
+var errNever = errors.New("the timer never elapses again")
 
 func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Location) error {
 	lines := [][2]string{{"timer", result.NormalForm}}
@@ -148,7 +158,7 @@ func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 		}
 		t.Add(local, at.UTC().Format("2006-01-02 15:04:05"), env.Ago(at))
 	}
-	return t.Write(env.Stdout)
+	return env.PrintTable(t, nil, false)
 }
 
 // elapses lists the next n elapses of a schedule, fewer if there are fewer.

@@ -12,6 +12,15 @@ import (
 // nextAt runs nextrun next at a time, in a zone.
 func nextAt(t *testing.T, now, zone string, args ...string) string {
 	t.Helper()
+	got, err := tryNextAt(t, now, zone, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func tryNextAt(t *testing.T, now, zone string, args ...string) (string, error) {
+	t.Helper()
 	at, err := time.Parse(time.RFC3339, now)
 	if err != nil {
 		t.Fatal(err)
@@ -23,10 +32,18 @@ func nextAt(t *testing.T, now, zone string, args ...string) string {
 	var stdout bytes.Buffer
 	command := NextCommand(&ui.Env{Stdout: &stdout, Now: func() time.Time { return at }, Zone: location})
 	command.SetArgs(args)
-	if err := command.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
+	command.SilenceErrors, command.SilenceUsage = true, true
+	err = command.ExecuteContext(t.Context())
+	return stdout.String(), err
+}
+
+// JSON has the times in the zone that the list shows them in.
+func TestNextJSONIsInTheZoneOfTheTimer(t *testing.T) {
+	t.Parallel()
+	got := nextAt(t, "2026-03-28T12:00:00Z", "UTC", "daily Europe/Berlin", "-n", "1", "--json")
+	if want := `"local": "2026-03-29T00:00:00+01:00"`; !strings.Contains(got, want) {
+		t.Errorf("lacks %s:\n%s", want, got)
 	}
-	return stdout.String()
 }
 
 func TestNextPrintsLocalTimeAndUTC(t *testing.T) {
@@ -73,9 +90,9 @@ ELAPSES                  LEFT
 
 func TestNextOfATimerThatNeverElapses(t *testing.T) {
 	t.Parallel()
-	got := nextAt(t, "2026-03-28T12:00:00Z", "UTC", "*-02-30")
-	if !strings.Contains(got, "never elapses") {
-		t.Errorf("got %s", got)
+	got, err := tryNextAt(t, "2026-03-28T12:00:00Z", "UTC", "*-02-30")
+	if !strings.Contains(got, "never elapses") || err == nil {
+		t.Errorf("got %s, %v; want an error for the exit code", got, err)
 	}
 }
 

@@ -38,6 +38,9 @@ and the busiest minutes. --with shows what another timer would add (+) and remov
   nextrun preview --with nightly-backup='*-*-* 03:30'`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if len(o.with) > 0 && !c.Flags().Changed("hours") {
+				o.hours = 7 * 24
+			}
 			if o.hours <= 0 || o.hours > 24*366 {
 				return ui.Usagef("--hours is %g; use more than 0, up to %d", o.hours, 24*366)
 			}
@@ -50,7 +53,7 @@ and the busiest minutes. --with shows what another timer would add (+) and remov
 		},
 	}
 	flags := command.Flags()
-	flags.Float64Var(&o.hours, "hours", 24, "how far to look ahead")
+	flags.Float64Var(&o.hours, "hours", 24, "how far to look ahead; with --with by default a week")
 	flags.IntVarP(&o.number, "number", "n", 1000, "maximum number of ticks; 0 shows all")
 	flags.Var(&o.with, "with", "preview this timer for the task; may be given more than once")
 	ui.JSONFlag(command, &o.asJSON)
@@ -140,7 +143,8 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 	if o.asJSON {
 		return env.PrintJSON(r)
 	}
-	t := ui.NewTable("NEXT RUN", "UTC", "LEFT", "TASK")
+	t := ui.NewTable("NEXT RUN", "UTC", "LEFT", "TASK").Least("UTC", "LEFT").
+		IfEmpty(fmt.Sprintf("no ticks in the next %g h; --hours looks further", o.hours))
 	for _, line := range r.Ticks {
 		when := env.Moment(line.NextRun)
 		if line.Change != "" {
@@ -166,7 +170,7 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	return busiest.Write(env.Stdout)
+	return env.PrintTable(busiest, nil, false)
 }
 
 // timersFlag is a flag that holds timers by id.

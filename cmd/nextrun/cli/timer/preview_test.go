@@ -21,7 +21,7 @@ type previewJSON struct {
 func TestPreviewCommand(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		if got := s.Must(t, "preview"); got != "none\n" {
+		if got := s.Must(t, "preview"); got != "no ticks in the next 24 h; --hours looks further\n" {
 			t.Errorf("without tasks: %q", got)
 		}
 		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*:0/30")

@@ -50,12 +50,13 @@ func Span(d time.Duration) string {
 	return "0 s"
 }
 
-// ExactSpan is [Span] with the fraction of a second where that matters.
+// ExactSpan is [Span] to the nearest second, with the fraction of a second where that
+// matters.
 func ExactSpan(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.2f s", max(d, 0).Seconds())
 	}
-	return Span(d)
+	return Span(d.Round(time.Second))
 }
 
 // TimeOrNull is a time as JSON has it: null for the zero time.

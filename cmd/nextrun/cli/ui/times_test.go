@@ -5,6 +5,17 @@ import (
 	"time"
 )
 
+func TestExactSpan(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		7 * time.Millisecond: "0.01 s", 10*time.Second + 7*time.Millisecond: "10 s", 10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0.00 s",
+	} {
+		if got := ExactSpan(d); got != want {
+			t.Errorf("ExactSpan(%s) is %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	tests := map[time.Duration]string{
