@@ -56,6 +56,9 @@ func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, er
 			}
 		}
 	}
+	if version == 0 { // this role may not read it
+		r.Found = fmt.Sprintf("schema %d or newer", pgBossMinSchema)
+	}
 	values = slices.DeleteFunc(values, func(v pgBossValue) bool {
 		return !jobs.has(v.column) || slices.Contains(pgBossCopied, v.column) && !queue.has(v.column)
 	})
