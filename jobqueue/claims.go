@@ -17,11 +17,18 @@ const (
 	// kindsTime is how long claims reuse the kinds of waiting jobs that an earlier
 	// claim found, unless a change is reported.
 	kindsTime = 100 * time.Millisecond
+	// limitPause is the least time between two looks for jobs that limits hold back,
+	// while no job ends here: those that they wait for may run elsewhere.
+	limitPause = 500 * time.Millisecond
+	// behindPause is the same while there are groups that the claim did not get to.
+	behindPause = 20 * time.Millisecond
 )
 
 // claims holds what one claim leaves for the next.
 type claims struct {
 	tasks     []string
+	most      map[string]int // of tasks: how many jobs run at once, by their handlers
+	limited   bool           // the last claim left jobs that are beyond a limit
 	turn      backend.Turn
 	kinds     []backend.Kind // that wait, as the last claim found
 	kindsTo   time.Time      // until when to rely on that
@@ -33,8 +40,8 @@ type claims struct {
 	replyLost bool // a claim may have got jobs, but its reply was lost
 }
 
-func newClaims(tasks []string) claims {
-	return claims{tasks: tasks, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+func newClaims(tasks []string, most map[string]int) claims {
+	return claims{tasks: tasks, most: most, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
 }
 
 // when is when to claim, if there is a reason.
@@ -57,10 +64,17 @@ func (c *claims) changed() {
 	c.look(2)
 }
 
+// ended says that a job has ended here, for which others may wait.
+func (c *claims) ended() {
+	if c.limited {
+		c.look(1)
+	}
+}
+
 func (c *claims) request(cfg Config, limit int, now time.Time) backend.Claim {
 	r := backend.Claim{
 		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
-		Turn: c.turn, High: cfg.High, Low: cfg.Low,
+		Turn: c.turn, High: cfg.High, Low: cfg.Low, Most: c.most,
 	}
 	if now.Before(c.kindsTo) {
 		r.Kinds = c.kinds
@@ -84,10 +98,15 @@ func (c *claims) answered(r backend.Claim, result backend.Result, now time.Time)
 	if len(r.Only) > 0 {
 		return
 	}
+	c.limited = result.Limited
 	if c.kinds = result.Kinds; len(r.Kinds) == 0 {
 		c.kindsTo = now.Add(kindsTime)
 	}
 	switch {
+	case len(result.Chosen) == 0 && result.Limited:
+		if c.looks, c.at = 2, now.Add(limitPause); result.More {
+			c.at = now.Add(behindPause)
+		}
 	case len(result.Chosen) > 0 || result.More: // also if it could not begin them: others wait behind
 		c.looks, c.at = 2, time.Time{}
 	case len(r.Kinds) > 0: // of those kinds there are none left

@@ -78,6 +78,17 @@ func (e *Executor) Tasks() []string {
 	return tasks
 }
 
+// most is how many jobs of a task run at once, by its handler.
+func (e *Executor) most() map[string]int {
+	most := map[string]int{}
+	for task, r := range e.handlers {
+		if r.limits.Concurrency > 0 {
+			most[task] = r.limits.Concurrency
+		}
+	}
+	return most
+}
+
 // Start begins to claim and run jobs and returns at once. When ctx ends, the
 // executor shuts down as with [Executor.Stop]. An executor is started once.
 func (e *Executor) Start(ctx context.Context) error {

@@ -34,7 +34,7 @@ type loop struct {
 func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	return &loop{
-		e: e, hard: hard, attempts: newAttempts(), claims: newClaims(tasks), aside: newAside(),
+		e: e, hard: hard, attempts: newAttempts(), claims: newClaims(tasks, e.most()), aside: newAside(),
 		recovery: recovery{trouble: patience}, trouble: patience,
 	}
 }
@@ -96,6 +96,7 @@ func (l *loop) readInbox(now time.Time) {
 func (l *loop) returned(o outcome) {
 	a := o.attempt
 	l.gather.ended(a.round)
+	l.claims.ended()
 	if a.phase == lost {
 		l.attempts.drop(a)
 		return

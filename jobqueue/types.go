@@ -22,6 +22,10 @@ type (
 	PruneFilter = backend.PruneFilter
 	// Pause is a group or a task of which no job is claimed.
 	Pause = backend.Pause
+	// Limit bounds how many jobs of a group or a task run at once.
+	Limit = backend.Limit
+	// LimitKind says which jobs a limit counts.
+	LimitKind = backend.LimitKind
 	// PauseKind says what is paused.
 	PauseKind = backend.PauseKind
 	// DBTX runs statements inside somebody's transaction: *sql.Tx or *sqlx.Tx.
@@ -52,6 +56,12 @@ const (
 const (
 	PauseGroup = backend.PauseGroup
 	PauseTask  = backend.PauseTask
+)
+
+// What can have a limit.
+const (
+	LimitGroup = backend.LimitGroup
+	LimitTask  = backend.LimitTask
 )
 
 // Priorities of jobs. Any other number is served like the nearer of the two.

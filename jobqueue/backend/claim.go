@@ -20,6 +20,9 @@ type Claim struct {
 	Turn      Turn
 	High, Low int    // the counting scheme; both at least 1
 	Kinds     []Kind // only these, which an earlier claim found just now; none: find them
+	// Most is how many jobs of a task run at once, by its handler. The limits that the
+	// database has come before it.
+	Most map[string]int
 }
 
 // Turn says whose turn it is.
@@ -33,6 +36,8 @@ type Turn struct {
 type Kind struct {
 	Group string
 	Task  string
+	// The limits of its group and its task that the database has; 0: none.
+	GroupMost, TaskMost int
 }
 
 // Candidate is a job that a claim may take.
@@ -41,6 +46,7 @@ type Candidate struct {
 	Group     string
 	High      bool // it has a high priority
 	Submitted time.Time
+	Limits    []Limit // that the job must keep
 }
 
 // lap is 0 for groups whose turn comes before the order begins anew.
@@ -56,14 +62,16 @@ func (t Turn) Order(a, b string) int {
 	return cmp.Or(cmp.Compare(t.lap(a), t.lap(b)), cmp.Compare(a, b))
 }
 
-// Choose returns the jobs to take, and the turn after them.
+// Choose returns the jobs to take, and the turn after them. running counts the jobs
+// that run, of each scope that has a limit. Jobs beyond a limit are left out.
 //
 // Groups take turns in the order of their bytes, beginning after the one served
 // last and wrapping around. Each group goes through the counting scheme turn by
 // turn: in a turn that prefers jobs of a priority of which there are none, the
 // other kind goes. The phase counts how often the order began anew.
-func (c Claim) Choose(candidates []Candidate) (jids []string, next Turn) {
+func (c Claim) Choose(candidates []Candidate, running map[Scope]int) (jids []string, next Turn) {
 	next = c.Turn
+	busy := load(maps.Clone(running))
 	queues := map[string]*queue{}
 	for _, job := range candidates {
 		q := queues[job.Group]
@@ -84,8 +92,13 @@ func (c Claim) Choose(candidates []Candidate) (jids []string, next Turn) {
 			if len(jids) == c.Limit {
 				break
 			}
+			if queues[group].leaveOut(busy); queues[group].left() == 0 {
+				continue
+			}
 			phase := (c.Turn.Phase + c.Turn.lap(group) + round) % scheme
-			jids = append(jids, queues[group].take(phase < c.High))
+			job := queues[group].take(phase < c.High)
+			busy.add(job)
+			jids = append(jids, job.JID)
 			next = Turn{Group: group, Phase: phase}
 			if queues[group].left() > 0 {
 				left = append(left, group)
@@ -117,15 +130,24 @@ func (q *queue) sort() {
 
 func (q *queue) left() int { return len(q.high) + len(q.low) }
 
+// leaveOut removes the oldest jobs as far as they are beyond a limit.
+func (q *queue) leaveOut(busy load) {
+	for _, list := range []*[]Candidate{&q.high, &q.low} {
+		for len(*list) > 0 && !busy.allows((*list)[0]) {
+			*list = (*list)[1:]
+		}
+	}
+}
+
 // take removes the oldest job of the preferred priority, or else of the other.
-func (q *queue) take(high bool) string {
+func (q *queue) take(high bool) Candidate {
 	from := &q.low
 	if high && len(q.high) > 0 || len(q.low) == 0 {
 		from = &q.high
 	}
 	job := (*from)[0]
 	*from = (*from)[1:]
-	return job.JID
+	return job
 }
 
 // Begins is the line of the job log for the attempt with which a claim begins a

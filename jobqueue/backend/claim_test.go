@@ -48,7 +48,7 @@ func TestChoose(t *testing.T) {
 		{"", 0, "abAB", 4, "ABab", Turn{"b", 1}},
 	} {
 		claim := Claim{Limit: c.limit, Turn: Turn{c.last, c.phase}, High: 3, Low: 1}
-		jids, next := claim.Choose(candidates(c.waiting))
+		jids, next := claim.Choose(candidates(c.waiting), nil)
 		if got := strings.Join(jids, ""); got != c.chosen || next != c.next {
 			t.Errorf("after %q, phase %d, of %q: %q, then %+v; want %q, %+v", c.last, c.phase, c.waiting, got, next, c.chosen, c.next)
 		}

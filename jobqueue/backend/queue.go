@@ -30,6 +30,7 @@ type QueueTx interface {
 	JobReader
 	JobEditor
 	Pauser
+	Limiter
 }
 
 // JobReader finds jobs.
@@ -62,6 +63,13 @@ type Pauser interface {
 	Pause(ctx context.Context, kind PauseKind, name string) error
 	Resume(ctx context.Context, kind PauseKind, name string) (bool, error)
 	Pauses(ctx context.Context) ([]Pause, error)
+}
+
+// Limiter bounds how many jobs run at once.
+type Limiter interface {
+	SetLimit(ctx context.Context, limit Limit) error
+	DropLimit(ctx context.Context, scope Scope) (bool, error)
+	Limits(ctx context.Context) ([]Limit, error)
 }
 
 // Change is a transition that somebody asked for. nil fields stay.

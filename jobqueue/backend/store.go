@@ -92,7 +92,8 @@ type Result struct {
 	Kinds   []Kind      // all kinds that wait, for the next claim if it comes soon; none: not known
 	More    bool        // the claim did not get to all kinds: claim again
 
-	Later time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
+	Limited bool          // there are jobs that it may not take because of limits
+	Later   time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
 }
 
 // JobStatus is what the database says of a job. A job that is gone has no state.

@@ -12,9 +12,11 @@ import (
 
 // Text is compared byte by byte ({group_}, {task}), which is what
 // [backend.Turn] expects.
-const ownTasks = `task (name) AS (SELECT v.value FROM {tasks} AS v
-		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)),
-	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group')`
+const ownTasks = fullSQL + `,
+	task (name) AS (SELECT v.value FROM {tasks} AS v
+		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)
+			AND NOT EXISTS (SELECT 1 FROM filled AS f WHERE f.kind = 'task' AND f.name = v.value)),
+	paused (name) AS (SELECT name FROM job_pause WHERE kind = 'group' UNION SELECT name FROM filled WHERE kind = 'group')`
 
 // walkSQL finds the groups that have waiting jobs. $1 tasks, $2 the number of
 // groups wanted, $3 the last group.
@@ -22,7 +24,7 @@ const ownTasks = `task (name) AS (SELECT v.value FROM {tasks} AS v
 // For each task it skips along the index of waiting jobs from one group to the
 // next (a loose index scan): from the last group to the end, then from the
 // beginning to the last group. So it reads one row of each group, neither a
-// backlog nor jobs of other tasks. Groups that are paused do not count.
+// backlog nor jobs of other tasks. Groups that are paused or full do not count.
 const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
 	walk (task, group_, step, seen) AS (
 		SELECT name, CAST($3 AS varchar), 0, 0 FROM task
@@ -36,23 +38,26 @@ const walkSQL = `WITH RECURSIVE ` + ownTasks + `,
 			w.step + 1, w.seen + CASE WHEN w.step = 0 OR p.name IS NOT NULL THEN 0 ELSE 1 END
 		FROM walk AS w LEFT JOIN paused AS p ON p.name = w.group_
 		WHERE w.group_ IS NOT NULL AND w.seen <= $2)
-	SELECT task, group_ FROM walk AS w
+	SELECT task, group_, ` + mostOf + `, ` + trackersBusy + ` AS trackers FROM walk AS w
 	WHERE step > 0 AND group_ IS NOT NULL AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)`
 
 // groupsSQL finds which of the given groups have waiting jobs. $1 tasks, $2
 // groups.
 const groupsSQL = `WITH ` + ownTasks + `
-	SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g
-	WHERE EXISTS (SELECT 1 FROM job WHERE {claimable} AND {task} = t.name AND {group_} = g.value)
-		AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = g.value)`
+	SELECT task, group_, ` + mostOf + `, ` + trackersBusy + ` AS trackers
+	FROM (SELECT t.name AS task, g.value AS group_ FROM task AS t CROSS JOIN {groups} AS g) AS w
+	WHERE EXISTS (SELECT 1 FROM job WHERE {claimable} AND {task} = w.task AND {group_} = w.group_)
+		AND NOT EXISTS (SELECT 1 FROM paused AS p WHERE p.name = w.group_)`
 
 // candidatesSQL finds the oldest jobs of each kind, of high and of low priority.
-// $1 kinds, $2 how many of each, $3 jobs to leave out.
-const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.high FROM {kinds} AS w {first}`
+// $1 kinds, $2 how many of each, then jobs to leave out, and trackers of which jobs
+// run that have a limit of their own.
+const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.task_most, w.group_most, c.tracker, c.concurrency
+	FROM {kinds} AS w {first}`
 
 // onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
-	SELECT jid, submitted, group_, {high} AS high FROM job
+	SELECT jid, submitted, group_, task, {high} AS high, ` + mostOf + `, tracker, concurrency FROM job AS w
 	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' AND retry IS NULL
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
 
@@ -95,16 +100,23 @@ func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, res
 		return nil
 	}
 	candidates, err := tx.candidates(ctx, c, result)
-	if len(candidates) < c.Limit {
-		result.Kinds = nil
-	}
-	if err == nil && len(candidates) == 0 {
-		result.Later, err = tx.later(ctx)
-	}
-	if err != nil || len(candidates) == 0 {
+	if err != nil {
 		return err
 	}
-	result.Chosen, result.Turn = c.Choose(candidates)
+	running, err := tx.running(ctx, candidates)
+	if err != nil {
+		return err
+	}
+	turn := result.Turn
+	result.Chosen, result.Turn = c.Choose(candidates, running)
+	result.Limited = result.Limited || len(result.Chosen) < min(c.Limit, len(candidates))
+	if len(candidates) < c.Limit || running != nil { // kinds may be used up, or full
+		result.Kinds = nil
+	}
+	if len(result.Chosen) == 0 {
+		result.Turn = turn
+		return tx.nothing(ctx, c, result)
+	}
 	jids, err := tx.Texts(1, result.Chosen)
 	if err != nil {
 		return err
@@ -121,9 +133,10 @@ func (tx claimTx) candidates(ctx context.Context, c backend.Claim, result *backe
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
 	}
-	kinds := c.Kinds
+	kinds, trackers := c.Kinds, false
 	if len(kinds) == 0 {
-		found, err := tx.kinds(ctx, c)
+		found, busy, err := tx.kinds(ctx, c)
+		trackers = busy
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
@@ -133,26 +146,31 @@ func (tx claimTx) candidates(ctx context.Context, c backend.Claim, result *backe
 		result.Kinds = nil
 	}
 	groups := countGroups(kinds)
-	except, err := tx.Texts(3, c.Except)
-	if err != nil {
-		return nil, err
-	}
-	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high")}
-	r, err := tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
-		return []any{kinds[i/2].Group, kinds[i/2].Task, i%2 == 1}
-	})
+	r, err := tx.kindRecords(kinds)
 	if err != nil {
 		return nil, err
 	}
 	condition, args := "", []any{r.Param, (c.Limit + groups - 1) / groups}
 	if len(c.Except) > 0 {
+		except, err := tx.Texts(3, c.Except)
+		if err != nil {
+			return nil, err
+		}
 		condition = " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		args = append(args, except.Param)
 	}
+	if trackers {
+		full, busy, err := tx.trackersFull(ctx, len(args)+1)
+		if err != nil {
+			return nil, err
+		}
+		condition, args = condition+full, append(args, busy)
+	}
 	first := tx.FirstRows("job", "{claimable} AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
 		"{order}", "$2")
-	candidates, err := tx.readCandidates(ctx, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
-	if len(candidates) == 0 && result.More { // all jobs of these groups are locked: go on behind them
+	candidates, err := tx.readCandidates(ctx, c, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
+	result.Limited = trackers && len(candidates) == 0
+	if len(candidates) == 0 && result.More { // all jobs of these groups are locked or limited: go on behind them
 		result.Turn.Group = slices.MaxFunc(kinds, func(a, b backend.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
 	}
 	return candidates, err
@@ -164,77 +182,31 @@ func (tx claimTx) onlyThese(ctx context.Context, c backend.Claim) ([]backend.Can
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return tx.readCandidates(ctx, tx.fill(onlySQL, "{jids}", jids.SQL, "{tasks}", tasks.SQL)+tx.SQL().LockRows,
-		jids.Param, tasks.Param)
+	query, args, err := tx.limited(onlySQL+tx.SQL().LockRows, c, 3, []any{jids.Param, tasks.Param})
+	if err != nil {
+		return nil, err
+	}
+	return tx.readCandidates(ctx, c, tx.fill(query, "{jids}", jids.SQL, "{tasks}", tasks.SQL), args...)
 }
 
-func (tx claimTx) readCandidates(ctx context.Context, query string, args ...any) ([]backend.Candidate, error) {
+func (tx claimTx) readCandidates(ctx context.Context, c backend.Claim, query string, args ...any) ([]backend.Candidate, error) {
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
-		Group     string `db:"group_"`
-		High      bool
+		kindRow
+		High        bool
+		Tracker     sqldb.RowText
+		Concurrency sqldb.RowInt
 	}
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
 	candidates := make([]backend.Candidate, len(rows))
 	for i, r := range rows {
-		candidates[i] = backend.Candidate{JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time()}
+		candidates[i] = backend.Candidate{
+			JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time(),
+			Limits: limitsOfJob(c, r.kind(), string(r.Tracker), r.Concurrency.N),
+		}
 	}
 	return candidates, nil
-}
-
-// kinds returns the kinds of waiting jobs that the claim may take, of at least
-// one more group than it may take jobs, if there are.
-func (tx claimTx) kinds(ctx context.Context, c backend.Claim) (kinds []backend.Kind, err error) {
-	tasks, err := tx.Texts(1, c.Tasks)
-	if err != nil {
-		return nil, err
-	}
-	statement, args := walkSQL, []any{tasks.Param, wantedGroups(c), c.Turn.Group}
-	groups := sqldb.Records{}
-	if len(c.Groups) > 0 {
-		if groups, err = tx.Texts(2, c.Groups); err != nil {
-			return nil, err
-		}
-		statement, args = groupsSQL, []any{tasks.Param, groups.Param}
-	}
-	var rows []struct {
-		Group string `db:"group_"`
-		Task  string
-	}
-	err = tx.Select(ctx, &rows, tx.fill(statement, "{tasks}", tasks.SQL, "{groups}", groups.SQL), args...)
-	for _, row := range rows {
-		kinds = append(kinds, backend.Kind{Group: row.Group, Task: row.Task})
-	}
-	return kinds, err
-}
-
-// wantedGroups is how many groups a claim looks at: as many as it may take jobs,
-// though groups may have no others than those it leaves out.
-func wantedGroups(c backend.Claim) int { return c.Limit + len(c.Except) }
-
-// firstGroups keeps the kinds of as many groups as are wanted, those whose turn
-// comes first, and reports whether there are others.
-func firstGroups(kinds []backend.Kind, c backend.Claim) (first []backend.Kind, more bool) {
-	slices.SortFunc(kinds, func(a, b backend.Kind) int { return c.Turn.Order(a.Group, b.Group) })
-	groups := 0
-	for i, k := range kinds {
-		if i == 0 || k.Group != kinds[i-1].Group {
-			groups++
-		}
-		if groups > wantedGroups(c) {
-			return kinds[:i], true
-		}
-	}
-	return kinds, false
-}
-
-func countGroups(kinds []backend.Kind) int {
-	groups := map[string]bool{}
-	for _, k := range kinds {
-		groups[k.Group] = true
-	}
-	return len(groups)
 }

@@ -115,13 +115,3 @@ func (tx jobTx) until(at time.Time) time.Duration {
 
 // waitsForTime is the condition of the index of jobs that wait for a time.
 const waitsForTime = "state = 'waiting' AND retry IS NOT NULL"
-
-// later is how long to wait for the first job that waits for a time, 0 if none does.
-func (tx jobTx) later(ctx context.Context) (time.Duration, error) {
-	var first struct{ Retry sqldb.RowTime }
-	err := tx.First(ctx, &first, "SELECT (SELECT retry FROM job WHERE "+waitsForTime+" ORDER BY retry LIMIT 1) AS retry")
-	if at := first.Retry.Time(); err == nil && !at.IsZero() {
-		return tx.until(at), nil
-	}
-	return 0, err
-}

@@ -36,3 +36,36 @@ func (tx jobTx) Pauses(ctx context.Context) ([]backend.Pause, error) {
 	}
 	return pauses, nil
 }
+
+// SetLimit implements [backend.Limiter].
+func (tx jobTx) SetLimit(ctx context.Context, l backend.Limit) error {
+	_, err := tx.Exec(ctx, `INSERT INTO job_limit (kind, name, most) VALUES ($1, $2, $3)
+		ON CONFLICT (kind, name) DO UPDATE SET most = excluded.most`, string(l.Kind), l.Name, l.Most)
+	return err
+}
+
+// DropLimit implements [backend.Limiter].
+func (tx jobTx) DropLimit(ctx context.Context, s backend.Scope) (bool, error) {
+	n, err := tx.Exec(ctx, "DELETE FROM job_limit WHERE kind = $1 AND name = $2", string(s.Kind), s.Name)
+	return n > 0, err
+}
+
+// Limits implements [backend.Limiter].
+func (tx jobTx) Limits(ctx context.Context) ([]backend.Limit, error) {
+	var rows []struct {
+		Kind    string
+		Name    string
+		Most    int
+		Running int
+	}
+	err := tx.Select(ctx, &rows, `WITH busy (kind, name, n) AS (
+			SELECT 'task', task, count(*) FROM job WHERE `+active+` GROUP BY task
+			UNION ALL SELECT 'group', group_, count(*) FROM job WHERE `+active+` GROUP BY group_)
+		SELECT l.kind, l.name, l.most, coalesce(b.n, 0) AS running
+		FROM job_limit AS l LEFT JOIN busy AS b ON b.kind = l.kind AND b.name = l.name ORDER BY l.kind, l.name`)
+	limits := make([]backend.Limit, len(rows))
+	for i, r := range rows {
+		limits[i] = backend.Limit{Scope: backend.Scope{Kind: backend.LimitKind(r.Kind), Name: r.Name}, Most: r.Most, Running: r.Running}
+	}
+	return limits, err
+}

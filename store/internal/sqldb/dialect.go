@@ -64,6 +64,9 @@ type Words struct {
 	// digest turns the text {} into one that differs when {} does, and is short
 	// where the database can make such a text.
 	digest string
+	// tryLock locks the name {} until the transaction ends, and says whether it could;
+	// empty where a transaction holds the whole file.
+	tryLock string
 	// key and fromKey turn the text {} into hexadecimal and back.
 	key, fromKey string
 }
@@ -72,6 +75,10 @@ type Words struct {
 // text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
 // valid.
 func (w Words) Key(text string) string { return strings.ReplaceAll(w.key, "{}", text) }
+
+// TryLock is a condition that locks a name until the transaction ends, unless another
+// transaction has it. It is empty where transactions exclude each other anyway.
+func (w Words) TryLock(name string) string { return strings.ReplaceAll(w.tryLock, "{}", name) }
 
 // Digest is a text that differs when the given one does.
 func (w Words) Digest(text string) string { return strings.ReplaceAll(w.digest, "{}", text) }

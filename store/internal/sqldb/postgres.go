@@ -129,6 +129,7 @@ func (p *postgres) words() Words {
 		asyncCommit: "SET LOCAL synchronous_commit = off",
 		collate:     ` COLLATE "C"`,
 		digest:      "encode(sha256(convert_to({}, 'SQL_ASCII')), 'hex')",
+		tryLock:     "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
 		key:         "encode(convert_to({}, 'SQL_ASCII'), 'hex')",
 		fromKey:     "convert_from(decode({}, 'hex'), 'SQL_ASCII')",
 	}

@@ -22,6 +22,7 @@ func Command(env *ui.Env) *cobra.Command {
 		listCommand(env), showCommand(env), logCommand(env), submitCommand(env),
 		cancelCommand(env), retryCommand(env), pruneCommand(env),
 		pauseCommand(env), resumeCommand(env), pausesCommand(env),
+		limitCommand(env), limitsCommand(env),
 	)
 }
 

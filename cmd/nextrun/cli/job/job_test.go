@@ -113,6 +113,43 @@ func TestJobPause(t *testing.T) {
 	})
 }
 
+func TestJobLimit(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "job", "limit", "--task", "dump", "--most", "3")
+		s.Must(t, "job", "limit", "--task", "dump", "--most", "2")
+		s.Must(t, "job", "limit", "--group", "night", "--most", "1")
+		clitest.WantLines(t, s.Must(t, "job", "limits"), "group night 1 0", "task dump 2 0")
+		s.Must(t, "job", "limit", "--task", "dump", "--most", "none")
+		s.Fails(t, ui.Failed, []string{"job", "limit", "--task", "dump", "--most", "none"}, "has no limit")
+		s.Fails(t, ui.Failed, []string{"job", "limit", "--task", "dump", "--most", "0"}, "pause it")
+		var limits []map[string]any
+		s.JSON(t, &limits, "job", "limits")
+		if len(limits) != 1 || limits[0]["most"] != 1.0 {
+			t.Errorf("limits %v", limits)
+		}
+	})
+}
+
+// A job waits for the time that it was submitted for, and shows it.
+func TestJobAt(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		jid := s.Submit(t, "a", "--at", "2099-03-04 05:06", "--retry-limit", "0", "--timeout", "1h")
+		clitest.WantLines(t, s.Must(t, "job", "show", jid), "state waiting", "waits for 2099-03-04 05:06:00", "retry limit 0", "timeout 3600 s")
+		if list := s.Must(t, "job", "list"); !strings.Contains(list, "waiting, in ") {
+			t.Errorf("job list says\n%s", list)
+		}
+		var job map[string]any
+		if s.JSON(t, &job, "job", "show", jid); job["retry"] != "2099-03-04T05:06:00Z" || job["retry_limit"] != 0.0 {
+			t.Errorf("job %v", job)
+		}
+		s.Must(t, "job", "cancel", jid)
+		s.Must(t, "job", "prune", "--older-than", "0s")
+		s.Fails(t, ui.Failed, []string{"job", "show", jid}, "not found")
+	})
+}
+
 func TestJobWrongUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -127,6 +164,11 @@ func TestJobWrongUsage(t *testing.T) {
 		"job prune --older-than 1d --state stuck": "have not ended",
 		"job pause":                    "either a --task or a --group",
 		"job pause --task a --group b": "either a --task or a --group",
+		"job limit --task a":           "--most",
+		"job limit --most 2":           "either a --task or a --group",
+		"job limit --task a --most -1": "a whole number from 0 on, or none",
+		"job submit a --at soon":       "a time from 1970 on",
+		"job submit a --concurrency 1": "--concurrency needs a --tracker",
 		"executor --mode shared":       "--mode",
 	} {
 		clitest.Shell{}.Fails(t, ui.WrongUsage, strings.Fields(args), want)

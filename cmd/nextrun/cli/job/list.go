@@ -56,7 +56,11 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 	for i := range jobs {
 		j := &jobs[i]
 		lines = append(lines, newJobJSON(j))
-		t.Add(j.JID, j.Task, j.Tracker, jobState(j), env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
+		state := jobState(j)
+		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
+			state += ", " + env.Ago(j.Retry)
+		}
+		t.Add(j.JID, j.Task, j.Tracker, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
 	}
 	return env.PrintTable(t, lines, asJSON)
 }

@@ -35,8 +35,11 @@ func showCommand(env *ui.Env) *cobra.Command {
 }
 
 func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
-	waitsFor := ""
-	if j.State == jobqueue.Waiting {
+	waitsFor, next := "", env.Moment(j.Retry)
+	switch {
+	case j.State == jobqueue.Waiting && !j.Retry.IsZero():
+		waitsFor, next = env.Moment(j.Retry)+", "+env.Ago(j.Retry), ""
+	case j.State == jobqueue.Waiting:
 		waitsFor = "a free executor that has a handler " + j.Task
 	}
 	retries := ""
@@ -48,7 +51,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
-		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
+		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", next}, {"worker", j.Worker},
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
 		{"retry limit", retries}, {"retry delay", ui.SecondsUnlessZero(j.Limits.RetryDelay)},
 		{"timeout", ui.SecondsUnlessZero(j.Limits.Timeout)}, {"concurrency", ui.NumberUnlessZero(j.Limits.Concurrency)},

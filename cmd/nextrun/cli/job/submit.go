@@ -14,11 +14,13 @@ import (
 func submitCommand(env *ui.Env) *cobra.Command {
 	var job jobqueue.Job
 	var limits ui.LimitFlags
+	var at ui.TimeFlag
 	command := &cobra.Command{
-		Use:     "submit TASK",
-		Short:   "Submit a single job by hand",
-		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10`,
-		Args:    ui.Arguments("TASK"),
+		Use:   "submit TASK",
+		Short: "Submit a single job by hand",
+		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10
+  nextrun job submit backup --at '2027-01-01 02:00'`,
+		Args: ui.Arguments("TASK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if job.Task = args[0]; job.Task == "" {
 				return ui.Usagef("the name of the task is empty")
@@ -26,6 +28,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			if job.Single && job.Tracker == "" {
 				return ui.Usagef("--single needs a --tracker")
 			}
+			job.Retry = at.Value
 			if job.Limits = limitsOf(&limits); job.Limits.Concurrency > 0 && job.Tracker == "" {
 				return ui.Usagef("--concurrency needs a --tracker, whose jobs are counted")
 			}
@@ -55,6 +58,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 	flags.IntVar(&job.Priority, "priority", jobqueue.PriorityLow, "0 low, 10 high")
 	flags.StringVar(&job.Tracker, "tracker", "", "`name` to find the job by")
 	flags.BoolVar(&job.Single, "single", false, "refuse the job while another single job of the tracker has not ended")
+	flags.Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
 	limits.Register(command, "the job", "such jobs of the tracker")
 	return command
 }

@@ -1,0 +1,76 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func limitCommand(env *ui.Env) *cobra.Command {
+	var most ui.CountFlag
+	command := aboutJobs(env, "limit", "Limit how many jobs of a task or a group run at a time", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+		kind := jobqueue.LimitKind(what.Kind)
+		if most.Value == nil {
+			was, err := queue.DropLimit(c.Context(), kind, what.Name)
+			if err != nil {
+				return err
+			}
+			if !was {
+				return fmt.Errorf("%s %q has no limit; see: nextrun job limits", kind, what.Name)
+			}
+			return env.Printf("no limit of %s %s any more\n", kind, what.Name)
+		}
+		if err := queue.SetLimit(c.Context(), kind, what.Name, *most.Value); err != nil {
+			return err
+		}
+		return env.Printf("at most %d jobs of %s %s at a time\n", *most.Value, kind, what.Name)
+	})
+	command.PreRunE = func(c *cobra.Command, _ []string) error {
+		if !c.Flags().Changed("most") {
+			return ui.Usagef("give the limit with --most, a number from 1 on, or none")
+		}
+		return nil
+	}
+	command.Use = "limit --task NAME | --group NAME, --most NUMBER"
+	command.Long = `Limit how many jobs of a task or a group run at a time, over all executors. Jobs
+that run go on, also if they are more. Jobs beyond the limit wait, and others go
+on. The limit of a task comes before that of its handler in the configuration.`
+	command.Example = "  nextrun job limit --task backup --most 2\n  nextrun job limit --group imports --most none"
+	command.Flags().Var(&most, "most", "how many, or none")
+	return command
+}
+
+func limitsCommand(env *ui.Env) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "limits",
+		Short: "List the limits of tasks and groups",
+		Args:  ui.Arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+				limits, err := queue.Limits(c.Context())
+				if err != nil {
+					return err
+				}
+				type line struct {
+					Kind    jobqueue.LimitKind `json:"kind"`
+					Name    string             `json:"name"`
+					Most    int                `json:"most"`
+					Running int                `json:"running"`
+				}
+				lines := []line{}
+				t := ui.NewTable("KIND", "NAME", "MOST", "RUNNING")
+				for _, l := range limits {
+					lines = append(lines, line{l.Kind, l.Name, l.Most, l.Running})
+					t.Add(l.Kind, l.Name, l.Most, l.Running)
+				}
+				return env.PrintTable(t, lines, asJSON)
+			})
+		},
+	}
+	ui.JSONFlag(command, &asJSON)
+	return command
+}

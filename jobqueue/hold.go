@@ -1,0 +1,91 @@
+package jobqueue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// Pause keeps executors from claiming jobs of a group or of a task, until
+// [Queue.Resume]. Jobs that run go on. Pausing twice is no error.
+func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
+	if err := checkPause(kind, name); err != nil {
+		return err
+	}
+	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
+}
+
+// Resume ends a pause, and wakes executors. It reports whether there was one.
+func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
+	var was bool
+	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
+		was, err = tx.Resume(ctx, kind, name)
+		return err
+	})
+	return was, err
+}
+
+// Pauses lists what is paused.
+func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
+	var pauses []Pause
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
+		pauses, err = tx.Pauses(ctx)
+		return err
+	})
+	return pauses, err
+}
+
+func checkPause(kind PauseKind, name string) error {
+	if kind != PauseGroup && kind != PauseTask {
+		return fmt.Errorf("pause %s %q: only a group or a task can be paused", kind, name)
+	}
+	return checkName("pause", string(kind), name)
+}
+
+func checkName(verb, kind, name string) error {
+	if name == "" || len(name) > maxField || !text.Valid(name) {
+		return fmt.Errorf("%s %s %q: use a name of 1 to %d bytes", verb, kind, name, maxField)
+	}
+	return nil
+}
+
+// SetLimit bounds how many jobs of a group or a task run at once, over all executors,
+// instead of the [Limits] of the task's handler. Jobs that run go on, also if they are
+// more. Jobs beyond the limit wait, and others go on. To let no job begin, use
+// [Queue.Pause].
+func (q *Queue) SetLimit(ctx context.Context, kind LimitKind, name string, most int) error {
+	if kind != LimitGroup && kind != LimitTask {
+		return fmt.Errorf("limit %s %q: only a group or a task can have a limit", kind, name)
+	}
+	if err := checkName("limit", string(kind), name); err != nil {
+		return err
+	}
+	if err := (Limits{Concurrency: most}).Validate(); err != nil || most == 0 {
+		return fmt.Errorf("limit %s %q to %d: use 1 to 1000000; to let none begin, pause it", kind, name, most)
+	}
+	l := Limit{Scope: backend.Scope{Kind: kind, Name: name}, Most: most}
+	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.SetLimit(ctx, l) })
+}
+
+// DropLimit ends a limit, and wakes executors. It reports whether there was one.
+func (q *Queue) DropLimit(ctx context.Context, kind LimitKind, name string) (bool, error) {
+	var was bool
+	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
+		was, err = tx.DropLimit(ctx, backend.Scope{Kind: kind, Name: name})
+		return err
+	})
+	return was, err
+}
+
+// Limits lists the limits of groups and tasks, and how many of their jobs run now. The
+// limits of handlers and of single jobs are not among them.
+func (q *Queue) Limits(ctx context.Context) ([]Limit, error) {
+	var limits []Limit
+	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
+		limits, err = tx.Limits(ctx)
+		return err
+	})
+	return limits, err
+}

@@ -1,0 +1,171 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// fullSQL are the groups and tasks of which as many jobs run as their limits allow.
+// {handlers} joins the limits that handlers have, {most} is a limit of either. It reads
+// the jobs that run, and those only if there is a limit.
+const fullSQL = `busy (kind, name, n) AS (
+		SELECT 'task', task, count(*) FROM job WHERE ` + active + ` AND {taskLimits} GROUP BY task
+		UNION ALL
+		SELECT 'group', group_, count(*) FROM job WHERE ` + active + ` AND ` + groupLimits + ` GROUP BY group_),
+	filled (kind, name) AS (SELECT b.kind, b.name FROM busy AS b LEFT JOIN job_limit AS l ON l.kind = b.kind AND l.name = b.name{handlers}
+		WHERE b.n >= {most})`
+
+const (
+	taskLimits  = "EXISTS (SELECT 1 FROM job_limit WHERE kind = 'task')"
+	groupLimits = "EXISTS (SELECT 1 FROM job_limit WHERE kind = 'group')"
+	// mostOf are the limits that the database has for the task and the group of w.
+	mostOf = `coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'task' AND l.name = w.task), 0) AS task_most,
+		coalesce((SELECT l.most FROM job_limit AS l WHERE l.kind = 'group' AND l.name = w.group_), 0) AS group_most`
+	// trackersBusy says whether jobs run that have a limit of their own.
+	trackersBusy = "EXISTS (SELECT 1 FROM job WHERE " + active + " AND concurrency IS NOT NULL)"
+)
+
+// limited fills in what a statement says about limits. Parameter n, if the handlers
+// have any, are these.
+func (tx claimTx) limited(statement string, c backend.Claim, n int, args []any) (string, []any, error) {
+	if len(c.Most) == 0 {
+		return tx.fill(statement, "{taskLimits}", taskLimits, "{handlers}", "", "{most}", "l.most"), args, nil
+	}
+	var tasks []string
+	for task := range c.Most {
+		tasks = append(tasks, task)
+	}
+	r, err := tx.DB().Records(n, []sqldb.Field{sqldb.Text("name"), sqldb.Int("most")}, len(tasks),
+		func(i int) []any { return []any{tasks[i], c.Most[tasks[i]]} })
+	join := " LEFT JOIN " + r.SQL + " AS h ON b.kind = 'task' AND h.name = b.name"
+	return tx.fill(statement, "{taskLimits}", "true", "{handlers}", join, "{most}", "coalesce(l.most, h.most)"), append(args, r.Param), err
+}
+
+// limitsOfJob are the limits of a job, given those that the database has for its task and
+// its group, and its own.
+func limitsOfJob(c backend.Claim, k backend.Kind, tracker string, own int) (limits []backend.Limit) {
+	add := func(kind backend.LimitKind, name string, most int) {
+		if most > 0 {
+			limits = append(limits, backend.Limit{Scope: backend.Scope{Kind: kind, Name: name}, Most: most})
+		}
+	}
+	if k.TaskMost == 0 {
+		k.TaskMost = c.Most[k.Task]
+	}
+	add(backend.LimitTask, k.Task, k.TaskMost)
+	add(backend.LimitGroup, k.Group, k.GroupMost)
+	if tracker != "" {
+		add(backend.LimitTracker, tracker, own)
+	}
+	return limits
+}
+
+// running counts the jobs that run, of each scope that limits candidates. Until the
+// transaction ends, no other claim begins jobs of these scopes. A scope of which
+// another claim begins jobs just now counts as full.
+func (tx claimTx) running(ctx context.Context, candidates []backend.Candidate) (map[backend.Scope]int, error) {
+	running := map[backend.Scope]int{}
+	var scopes []backend.Scope
+	for _, job := range candidates {
+		for _, l := range job.Limits {
+			if _, seen := running[l.Scope]; !seen {
+				running[l.Scope] = 0
+				scopes = append(scopes, l.Scope)
+			}
+		}
+	}
+	if len(scopes) == 0 {
+		return nil, nil
+	}
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("kind"), sqldb.Text("name")}, len(scopes),
+		func(i int) []any { return []any{string(scopes[i].Kind), scopes[i].Name} })
+	if err != nil {
+		return nil, err
+	}
+	// A statement sees what was committed when it began, so the count is a statement
+	// of its own: it sees the jobs of every claim that had the lock before.
+	for _, query := range []string{lockSQL, countSQL} {
+		lock := tx.SQL().TryLock("v.kind || ' ' || v.name")
+		if query == lockSQL && lock == "" {
+			continue
+		}
+		var rows []scopeLoad
+		if err := tx.Select(ctx, &rows, tx.fill(query, "{scopes}", r.SQL, "{lock}", lock), r.Param); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			running[backend.Scope{Kind: backend.LimitKind(row.Kind), Name: row.Name}] += row.N
+		}
+	}
+	return running, nil
+}
+
+// scopeLoad is how many jobs of a scope run.
+type scopeLoad struct {
+	Kind string
+	Name string
+	N    int
+}
+
+// lockSQL locks the scopes $1, and finds those that another claim has.
+const lockSQL = `SELECT kind, name, 2000000000 AS n FROM (SELECT v.kind, v.name, {lock} AS locked FROM {scopes} AS v) AS s WHERE NOT locked`
+
+// countSQL counts the running jobs of the scopes $1. All jobs that run are read, which
+// are as many as fit into the executors.
+const countSQL = `SELECT 'task' AS kind, task AS name, count(*) AS n FROM job
+		WHERE ` + active + ` AND task IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'task') GROUP BY task
+	UNION ALL SELECT 'group', group_, count(*) FROM job
+		WHERE ` + active + ` AND group_ IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'group') GROUP BY group_
+	UNION ALL SELECT 'tracker', tracker, count(*) FROM job
+		WHERE ` + active + ` AND concurrency IS NOT NULL AND tracker IN (SELECT v.name FROM {scopes} AS v WHERE v.kind = 'tracker')
+		GROUP BY tracker`
+
+// trackersFull is a condition that leaves out jobs that have a limit of their own, if
+// as many of their trackers run. Its parameter n is busy.
+func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy string, err error) {
+	var rows []scopeLoad
+	err = tx.Select(ctx, &rows, `SELECT 'tracker' AS kind, tracker AS name, count(*) AS n FROM job
+		WHERE `+active+` AND concurrency IS NOT NULL AND tracker IS NOT NULL GROUP BY tracker`)
+	if err != nil {
+		return "", "", err
+	}
+	r, err := tx.DB().Records(n, []sqldb.Field{sqldb.Text("name"), sqldb.Int("n")}, len(rows),
+		func(i int) []any { return []any{rows[i].Name, rows[i].N} })
+	return " AND (concurrency IS NULL OR NOT EXISTS (SELECT 1 FROM " + r.SQL + " AS b WHERE b.name = tracker AND b.n >= concurrency))", r.Param, err
+}
+
+// nothing completes the result of a claim that has found no job: what it may have to
+// wait for.
+func (tx claimTx) nothing(ctx context.Context, c backend.Claim, result *backend.Result) error {
+	tasks, err := tx.Texts(1, c.Tasks)
+	if err != nil {
+		return err
+	}
+	query, args, err := tx.limited(nothingSQL, c, 2, []any{tasks.Param})
+	if err != nil {
+		return err
+	}
+	var found struct {
+		Later   sqldb.RowTime
+		Limited bool
+	}
+	if err := tx.First(ctx, &found, tx.fill(query, "{tasks}", tasks.SQL), args...); err != nil {
+		return err
+	}
+	result.Limited = result.Limited || found.Limited
+	if at := found.Later.Time(); !at.IsZero() {
+		result.Later = tx.until(at)
+	}
+	return nil
+}
+
+// nothingSQL says when the first job that waits for a time may begin, and whether jobs
+// of the tasks $1 wait for others of a task or a group that is full. With a LIMIT,
+// PostgreSQL looks each up in the index; it might put a whole backlog into a hash.
+const nothingSQL = `WITH ` + fullSQL + `
+	SELECT (SELECT retry FROM job WHERE ` + waitsForTime + ` ORDER BY retry LIMIT 1) AS later,
+		EXISTS (SELECT 1 FROM filled AS f CROSS JOIN {tasks} AS t
+			WHERE f.kind = 'group' AND (SELECT 1 FROM job WHERE {claimable} AND {task} = t.value AND {group_} = f.name LIMIT 1) = 1
+				OR f.kind = 'task' AND f.name = t.value AND (SELECT 1 FROM job WHERE {claimable} AND {task} = t.value LIMIT 1) = 1) AS limited`
