@@ -35,13 +35,11 @@ type actual struct {
 	hasDefault bool
 }
 
-// compare checks all tables that exist against the expected columns.
-func (m *Migrator) compare(ctx context.Context) error {
-	names := make([]string, 0, len(tables))
-	for name := range tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+// compare checks all tables that exist, of those that Up makes, against the expected
+// columns.
+func (m *Migrator) compare(ctx context.Context) error { return m.compareTables(ctx, m.wanted()) }
+
+func (m *Migrator) compareTables(ctx context.Context, names []string) error {
 	for _, table := range names {
 		have, err := m.columns(ctx, table)
 		if err != nil {

@@ -120,6 +120,9 @@ type comparison struct {
 func (c comparison) differences(want []object) (list []Difference) {
 	known := map[string]bool{}
 	for _, w := range want {
+		if c.found[WithoutJobs] && w.Jobs == onlyWith || !c.found[WithoutJobs] && w.Jobs == onlyWithout {
+			continue
+		}
 		known[w.key()] = true
 		if w.Own && w.Kind != kindColumn && c.foundTableOf(w) {
 			continue
@@ -145,13 +148,19 @@ func (c comparison) differences(want []object) (list []Difference) {
 // foundTableOf reports whether the table of an object was there before nextrun. A
 // function names no table, so for it any such table counts.
 func (c comparison) foundTableOf(w object) bool {
-	return c.found[w.Table] || w.Kind == kindFunction && len(c.found) > 0
+	found := len(c.found)
+	if c.found[WithoutJobs] {
+		found--
+	}
+	return c.found[w.Table] || w.Kind == kindFunction && found > 0
 }
 
 // problem is what is wrong with an expected object, empty if nothing is.
 func (c comparison) problem(w object) string {
 	o, exists := c.have[w.key()]
 	switch {
+	case !exists && w.Kind == kindConstraint && c.hasKey(w):
+		return ""
 	case !exists:
 		return isMissing
 	case w.Kind == kindTable || w.Kind == kindView && !c.sameServer:
@@ -164,6 +173,20 @@ func (c comparison) problem(w object) string {
 		return noDefault
 	}
 	return ""
+}
+
+// hasKey reports whether a table has the primary key w by another name: PostgreSQL
+// chooses the name, and its first choice may be taken.
+func (c comparison) hasKey(w object) bool {
+	if !strings.HasPrefix(w.Text, "PRIMARY KEY") {
+		return false
+	}
+	for _, o := range c.have {
+		if o.Kind == w.Kind && o.Table == w.Table && sameText(o.Text, w.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // isOurs reports whether nextrun adds a column to a table that it finds.

@@ -10,5 +10,14 @@ func (m *Migrator) Apply(ctx context.Context) ([]Applied, error) { return m.appl
 
 // WithFiles has a migrator apply other files, such as those of an earlier state.
 func (m *Migrator) WithFiles(files fs.FS) *Migrator {
-	return &Migrator{db: m.db, dialect: m.dialect, files: files}
+	other := *m
+	other.files = files
+	return &other
+}
+
+// WithoutJobs has the first Up, or Apply, make no tables of jobs.
+func (m *Migrator) WithoutJobs() *Migrator {
+	without := *m
+	without.leaveOutJobs = true
+	return &without
 }

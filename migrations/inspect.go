@@ -16,7 +16,14 @@ type object struct {
 	Text    string `json:"text,omitempty"`    // type of a column, else SQL
 	Default string `json:"default,omitempty"` // of a column
 	Own     bool   `json:"own,omitempty"`     // expected only if nextrun created the table
+	Jobs    string `json:"jobs,omitempty"`    // expected only with, or only without the tables of jobs
 }
+
+// The values of Jobs; empty: expected in both shapes.
+const (
+	onlyWith    = "with"
+	onlyWithout = "without"
+)
 
 // The kinds of objects, in the order in which they can be created.
 const (

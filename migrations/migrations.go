@@ -21,7 +21,7 @@
 //	schema                  the schema of PostgreSQL, quoted
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
-//	foundNames              all such names
+//	foundNames              all such names, and whether the tables of jobs are left out
 //	withoutDefault "job"    expected columns that have no default of their own
 package migrations
 
@@ -72,6 +72,8 @@ type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
 	files   fs.FS // with a folder for each dialect
+	// leaveOutJobs has the first Up make no tables of jobs.
+	leaveOutJobs bool
 }
 
 // New returns a migrator for db, which must be of the given dialect.

@@ -20,10 +20,28 @@ func (m *Migrator) found(ctx context.Context, version int64) (map[string]bool, e
 		return m.recorded(ctx)
 	}
 	found := map[string]bool{}
-	for table, want := range tables {
+	if m.leaveOutJobs {
+		found[WithoutJobs] = true
+	}
+	return found, m.foundTables(ctx, m.wanted(), found)
+}
+
+// wanted are the tables that the first Up makes.
+func (m *Migrator) wanted() []string {
+	names := sorted(tables)
+	if m.leaveOutJobs {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(jobTables, name) })
+	}
+	return names
+}
+
+// foundTables adds to found what is there of some tables.
+func (m *Migrator) foundTables(ctx context.Context, names []string, found map[string]bool) error {
+	for _, table := range names {
+		want := tables[table]
 		have, err := m.columns(ctx, table)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(have) == 0 {
 			continue
@@ -39,7 +57,7 @@ func (m *Migrator) found(ctx context.Context, version int64) (map[string]bool, e
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 func (m *Migrator) recorded(ctx context.Context) (map[string]bool, error) {
@@ -98,7 +116,11 @@ func (m *Migrator) render(s state) (fs.FS, error) {
 		if err := t.Execute(&text, nil); err != nil {
 			return nil, fmt.Errorf("fill in %s: %w", path, err)
 		}
-		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(lenientDown(dialect, text.String()))}
+		sql := text.String()
+		if found[WithoutJobs] {
+			sql = leaveOutJobs(sql)
+		}
+		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(lenientDown(dialect, sql))}
 	}
 	return out, nil
 }
@@ -118,7 +140,7 @@ func lenientDown(dialect Dialect, text string) string {
 	return up + "-- +goose Down" + down
 }
 
-func sorted(set map[string]bool) []string {
+func sorted[V any](set map[string]V) []string {
 	names := make([]string, 0, len(set))
 	for name := range set {
 		names = append(names, name)

@@ -40,8 +40,9 @@ func expected(dialect Dialect) (snapshot, error) {
 // Snapshot describes the schema of a database in which nextrun has created all
 // its tables. Only `make snapshot` calls it; [Migrator.Check] compares databases
 // with the result. found is a second database, in which all tables that may exist
-// before nextrun did exist. What it lacks, nextrun makes only in its own tables.
-func (m *Migrator) Snapshot(ctx context.Context, found *Migrator) ([]byte, error) {
+// before nextrun did exist. What it lacks, nextrun makes only in its own tables. bare
+// is one without the tables of jobs.
+func (m *Migrator) Snapshot(ctx context.Context, found, bare *Migrator) ([]byte, error) {
 	s, err := m.describe(ctx)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,45 @@ func (m *Migrator) Snapshot(ctx context.Context, found *Migrator) ([]byte, error
 		}
 		s.Objects[i].Own = !slices.ContainsFunc(shared, same)
 	}
+	without, err := bare.inspect(ctx, bare.db)
+	if err != nil {
+		return nil, err
+	}
+	s.Objects = withShapes(s.Objects, without)
+	sortObjects(s.Objects)
 	return s.json()
+}
+
+// withShapes marks the objects that are not the same without the tables of jobs, and
+// adds those that only such a database has.
+func withShapes(objects, without []object) []object {
+	key := func(o object) string { return o.key() + "\x00" + o.Text + "\x00" + o.Default }
+	keys := func(list []object) map[string]bool {
+		set := map[string]bool{}
+		for _, o := range list {
+			set[key(o)] = true
+		}
+		return set
+	}
+	with, bare := keys(objects), keys(without)
+	for i, o := range objects {
+		if !bare[key(o)] {
+			objects[i].Jobs = onlyWith
+		}
+	}
+	for _, o := range without {
+		if !with[key(o)] {
+			o.Jobs = onlyWithout
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+func sortObjects(objects []object) {
+	slices.SortFunc(objects, func(a, b object) int {
+		return strings.Compare(a.Table+"\x00"+a.Kind+"\x00"+a.Name+"\x00"+a.Jobs, b.Table+"\x00"+b.Kind+"\x00"+b.Name+"\x00"+b.Jobs)
+	})
 }
 
 func (m *Migrator) describe(ctx context.Context) (snapshot, error) {
@@ -74,9 +113,7 @@ func (m *Migrator) describe(ctx context.Context) (snapshot, error) {
 	if s.Objects, err = m.inspect(ctx, m.db); err != nil {
 		return s, err
 	}
-	slices.SortFunc(s.Objects, func(a, b object) int {
-		return strings.Compare(a.Table+"\x00"+a.Kind+"\x00"+a.Name, b.Table+"\x00"+b.Kind+"\x00"+b.Name)
-	})
+	sortObjects(s.Objects)
 	return s, nil
 }
 

@@ -30,8 +30,12 @@ func (db *DB) LacksHousekeeping(ctx context.Context) (lacks bool, err error) {
 		if err != nil {
 			return err
 		}
+		has, err := db.db.HasJobs(ctx, tx.DBTX())
+		if err != nil {
+			return err
+		}
 		job, err := tx.Columns(ctx, "job")
-		if err != nil || node == nil && len(job) > 0 {
+		if err != nil || node == nil && has && len(job) > 0 {
 			return err
 		}
 		var tasks int

@@ -14,7 +14,7 @@ const active = "state IN ('scheduled', 'running')"
 // Beat implements [backend.Store].
 func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]backend.JobStatus, error) {
 	var list []backend.JobStatus
-	err := s.db.UpdateWithin(ctx, patience(brief), func(outer *sqldb.Tx) error {
+	err := s.db.UpdateWithin(ctx, patience(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
 		tx := jobTx{outer}
 		r, err := tx.Texts(1, jids)
 		if err != nil {
@@ -35,23 +35,23 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 			list[i].Locked = !done[list[i].JID] && list[i].Worker == worker
 		}
 		return nil
-	})
+	}))
 	return list, err
 }
 
 // CancelRequests implements [backend.Store].
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
-	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
+	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
 		return tx.Select(ctx, &jids, "SELECT jid FROM job WHERE "+active+" AND cancel IS NOT NULL AND worker = $1", worker)
-	})
+	}))
 	return jids, err
 }
 
 // Overdue implements [backend.Store].
 func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
 	var overdue backend.Overdue
-	err := s.db.Update(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	err := s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
 		tx := jobTx{outer}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		}
 		overdue.Next, err = tx.nextOverdue(ctx, q.Lease, others, except.Param)
 		return err
-	})
+	}))
 	return overdue, err
 }
 

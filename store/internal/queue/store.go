@@ -26,18 +26,32 @@ func New(db *sqldb.DB) Store { return Store{db} }
 
 // Update implements [backend.QueueStore].
 func (s Store) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) })
+	return s.db.Update(ctx, onJobs(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) }))
 }
 
 // View implements [backend.QueueStore].
 func (s Store) View(ctx context.Context, fn func(backend.QueueTx) error) error {
-	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) })
+	return s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) }))
 }
 
 // Join implements [backend.QueueStore].
 func (s Store) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, error) {
 	tx, err := s.db.Join(ctx, outer)
+	if err == nil {
+		err = s.db.NeedJobs(ctx, outer)
+	}
 	return jobTx{tx}, err
+}
+
+// onJobs is fn for a database that has the tables of jobs. In another one a table of
+// such a name would be somebody else's.
+func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error {
+	return func(tx *sqldb.Tx) error {
+		if err := tx.DB().NeedJobs(ctx, tx.DBTX()); err != nil {
+			return err
+		}
+		return fn(tx)
+	}
 }
 
 // Watch implements [backend.Store] and [backend.QueueStore].

@@ -23,7 +23,7 @@ func patience(brief bool) time.Duration {
 // updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
 	var result backend.Result
-	err := s.db.UpdateWithin(ctx, patience(q.Brief), func(outer *sqldb.Tx) (err error) {
+	err := s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := jobTx{outer}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 			return err
 		}
 		return tx.recordGroup(ctx, q.Claim, result.Turn.Group)
-	})
+	}))
 	return result, err
 }
 

@@ -88,7 +88,7 @@ type candidates struct{ with, union string }
 
 // candidates returns args with the parameters of the SQL. With lock, the SQL also
 // locks the tasks.
-func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candidates, []any, error) {
+func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
 		suffix = tx.SQL().LockRows
@@ -117,11 +117,19 @@ func (tx schedulerTx) candidates(c backend.Claim, args []any, lock bool) (candid
 			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM unplanned`
-	if c.Without.Queued || slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
+	hasJobs, err := tx.DB().HasJobs(ctx, tx.DBTX())
+	if err != nil {
+		return candidates{}, nil, err
+	}
+	if c.Without.Queued || hasJobs && slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
+	queued, err := tx.readiness(ctx, readyQueued)
+	if err != nil {
+		return candidates{}, nil, err
+	}
 	found.with += `, ready AS (
-			SELECT q.id FROM ` + readyQueued + where("q.") + `
+			SELECT q.id FROM ` + queued + where("q.") + `
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM ready`
 	return found, args, nil
@@ -144,7 +152,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return nil, err
 	}
-	from, args, err := tx.candidates(c, []any{c.Mark}, true)
+	from, args, err := tx.candidates(ctx, c, []any{c.Mark}, true)
 	if err != nil {
 		return nil, err
 	}

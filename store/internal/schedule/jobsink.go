@@ -31,6 +31,9 @@ func (JobSink) Cancels() bool { return true }
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
+	if has, err := s.db.HasJobs(ctx, tx); err != nil || !has {
+		return nil, err
+	}
 	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
 	if err != nil {
 		return nil, err
@@ -69,6 +72,9 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 // Submit implements [backend.Queue]. All jobs of a batch have the same
 // Submitted, so the first one's is written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+	if err := s.db.NeedJobs(ctx, tx); err != nil {
+		return nil, err
+	}
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
 	r, err := s.db.Records(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
@@ -113,6 +119,9 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 
 // Cancel implements [backend.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	if has, err := s.db.HasJobs(ctx, tx); err != nil || !has {
+		return nil, err
+	}
 	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
 }
 
@@ -132,7 +141,10 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 }
 
 // Probe implements [backend.Queue].
-func (JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
+	if err := s.db.NeedJobs(ctx, tx); err != nil {
+		return err
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)
 	return err
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -51,6 +52,18 @@ const notAsked = `(EXISTS (SELECT 1 FROM periodic_task AS q
 // isStale is true for a row r of periodic_ready whose task has nothing ready.
 const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 
+// noJobs stands for the table job where there is none.
+const noJobs = `(SELECT '' AS jid, '' AS tracker, '' AS state, '' AS submitted, '' AS cancel WHERE false)`
+
+// readiness is a query of this file for the tables that the database has.
+func (tx schedulerTx) readiness(ctx context.Context, query string) (string, error) {
+	has, err := tx.DB().HasJobs(ctx, tx.DBTX())
+	if err == nil && !has {
+		query = strings.ReplaceAll(query, "FROM job AS j", "FROM "+noJobs+" AS j")
+	}
+	return query, err
+}
+
 // maxForget is how many rows of periodic_ready one call of Tend checks at most.
 const maxForget = 5_000
 
@@ -82,22 +95,33 @@ func (tx schedulerTx) tend(ctx context.Context, all bool) (done backend.Tended, 
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err
 	}
-	err = tx.First(ctx, &done, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
+	query, err := tx.readiness(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
 		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
+	if err != nil {
+		return done, err
+	}
+	err = tx.First(ctx, &done, query)
 	done.More = forgotten > 0
 	return done, err
 }
 
 // forgetReady deletes the stale rows among the first of periodic_ready.
 func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM periodic_ready WHERE seq IN (
+	query, err := tx.readiness(ctx, `DELETE FROM periodic_ready WHERE seq IN (
 			SELECT r.seq FROM periodic_ready AS r
 			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
-		tx.SQL().LockRows+`)`, first)
+		tx.SQL().LockRows+`)`)
+	if err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, query, first)
 }
 
 // askAgain cancels the jobs that a queued tick is to replace.
 func (tx schedulerTx) askAgain(ctx context.Context) error {
+	if has, err := tx.DB().HasJobs(ctx, tx.DBTX()); err != nil || !has {
+		return err
+	}
 	var jids []string
 	err := tx.Select(ctx, &jids, `SELECT DISTINCT (SELECT j.jid FROM job AS j
 			WHERE j.tracker = r.task_id AND j.state IN `+sqldb.PendingStates+`
@@ -113,8 +137,11 @@ func (tx schedulerTx) askAgain(ctx context.Context) error {
 // findReady looks at all queued ticks, because jobs may have changed without
 // triggers, such as when a backup was restored.
 func (tx schedulerTx) findReady(ctx context.Context) error {
-	_, err := tx.Exec(ctx, `INSERT INTO periodic_ready (task_id)
+	query, err := tx.readiness(ctx, `INSERT INTO periodic_ready (task_id)
 		SELECT r.task_id FROM (SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued') AS r
 		WHERE `+waitsForNothing+` AND r.task_id NOT IN (SELECT task_id FROM periodic_ready)`)
+	if err == nil {
+		_, err = tx.Exec(ctx, query)
+	}
 	return err
 }

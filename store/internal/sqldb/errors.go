@@ -18,12 +18,16 @@ var (
 	ErrConflict    error = sentinel{"the database is busy: transactions were in each other's way", ErrContended}
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
+	ErrNoJobs      error = sentinel{noJobs, ErrNoSchema}
 	ErrNotFound          = backend.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
 	ErrDuplicate   error = sentinel{"exists already", errors.Join(ErrRefused, periodic.ErrDuplicate)}
 	ErrUnreadable  error = sentinel{"a row cannot be read", ErrRefused}
 	ErrNoDatabase        = errors.New("there is no such file")
 )
+
+const noJobs = "this database has no tables of jobs: they were left out by nextrun migrate up --without job; " +
+	"set the sink of tasks to another queue, or add the tables: nextrun migrate up --with job"
 
 // ownTable finds the name of a table of nextrun in the message of a database that
 // cannot find a table.
@@ -50,6 +54,9 @@ func (db *DB) classify(ctx context.Context, err error) error {
 		return nil
 	}
 	class := db.dialect.class(err)
+	if errors.Is(class, ErrNoSchema) {
+		db.hasJobs.Store(false) // look again
+	}
 	broken := errors.Is(class, ErrBusy) || errors.Is(class, ErrUnavailable) || errors.Is(err, sql.ErrTxDone)
 	if end := ctx.Err(); end != nil && broken {
 		class = end

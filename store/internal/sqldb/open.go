@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 )
 
@@ -28,6 +30,7 @@ type DB struct {
 	closers []func() error // nothing of an adopted pool
 	skew    skew
 	outage  service.Outage
+	hasJobs atomic.Bool // false: not known
 }
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
@@ -102,6 +105,30 @@ func (db *DB) Close() error {
 // Migrator returns the migrations of this database.
 func (db *DB) Migrator() *migrations.Migrator {
 	return migrations.New(db.migrate, db.words.dialect)
+}
+
+// HasJobs reports whether the database has the tables of jobs. A database that was
+// made without them may get them later, so only a yes is remembered.
+func (db *DB) HasJobs(ctx context.Context, tx jobqueue.DBTX) (bool, error) {
+	if db.hasJobs.Load() {
+		return true, nil
+	}
+	var without bool
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM nextrun_found WHERE name = '"+migrations.WithoutJobs+"')").Scan(&without)
+	if err != nil {
+		return false, db.classify(ctx, err)
+	}
+	db.hasJobs.Store(!without)
+	return !without, nil
+}
+
+// NeedJobs returns [ErrNoJobs] if the database has no tables of jobs.
+func (db *DB) NeedJobs(ctx context.Context, tx jobqueue.DBTX) error {
+	has, err := db.HasJobs(ctx, tx)
+	if err == nil && !has {
+		err = ErrNoJobs
+	}
+	return err
 }
 
 // SQL are the words in which the databases differ.

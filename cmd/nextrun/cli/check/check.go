@@ -58,6 +58,7 @@ type report struct {
 	env      *ui.Env
 	docspell bool      // the database is Docspell's
 	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
+	noJobs   bool      // it has no tables of jobs
 	findings []finding
 }
 

@@ -51,6 +51,9 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 // checkSink looks for the queue of a task, unless the scheduler has said already
 // what is wrong with it.
 func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
+	if r.noJobs && t.Sink == periodic.SinkJob {
+		r.add(levelError, about, "sink job: %s", store.ErrNoJobs)
+	}
 	if r.queues == nil {
 		return
 	}

@@ -19,6 +19,11 @@ const checkPage = 1000
 
 // checkTasks looks at the timers of all tasks, page by page.
 func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
+	hasJobs, err := db.Migrator().HasJobs(ctx)
+	if err != nil {
+		return err
+	}
+	r.noJobs = !hasJobs
 	tasks := periodic.NewTasks(db.Tasks())
 	filter := periodic.TaskFilter{Limit: checkPage}
 	found, seen := len(r.findings), 0

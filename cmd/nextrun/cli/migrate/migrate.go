@@ -22,21 +22,41 @@ func Command(env *ui.Env) *cobra.Command {
 }
 
 func upCommand(env *ui.Env) *cobra.Command {
-	return &cobra.Command{
+	with, without := ui.Choice{Allowed: []string{"job"}}, ui.Choice{Allowed: []string{"job"}}
+	command := &cobra.Command{
 		Use:   "up",
 		Short: "Create the tables, or bring them up to date",
 		Long: `Create the tables, or bring them up to date. Existing tables are only extended; if
 one of them belongs to something else, nothing is changed. What somebody dropped
-or changed since, such as an index, is restored. A missing SQLite file is created.
-Several processes may run this at the same time.`,
+or changed since, such as an index, is restored. A missing SQLite file, or the
+schema that --schema names, is created. Several processes may run this at the
+same time.
+
+With --without job a new database gets no tables of jobs (job, joblog,
+jobgroupuse, job_pause, job_limit): for those who only feed other queues or emit events.
+Tables of these names that belong to something else are left alone. The choice
+holds until migrate up --with job adds the tables.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if with.Value != "" && without.Value != "" {
+				return ui.Usagef("use one of --with and --without")
+			}
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
-				done, err := db.Migrator().Up(c.Context())
+				up := db.Migrator().Up
+				switch {
+				case with.Value != "":
+					up = db.Migrator().AddJobs
+				case without.Value != "":
+					up = db.Migrator().UpWithoutJobs
+				}
+				done, err := up(c.Context())
 				return printMigrations(env, "applied", done, err)
 			})
 		},
 	}
+	command.Flags().Var(&with, "with", "add the tables of jobs, which --without has left out")
+	command.Flags().Var(&without, "without", "leave out the tables of jobs, in a new database")
+	return command
 }
 
 func downCommand(env *ui.Env) *cobra.Command {
@@ -93,6 +113,9 @@ make, and name each difference with the remedy; the exit code is 1 if there is a
 				if err := printStatus(env, list, asJSON); err != nil {
 					return err
 				}
+				if err := sayWithoutJobs(c.Context(), env, db.Migrator(), asJSON); err != nil {
+					return err
+				}
 				return drift(c.Context(), env, db.Migrator(), asJSON)
 			})
 		},
@@ -115,6 +138,15 @@ func printMigrations(env *ui.Env, verb string, done []migrations.Applied, err er
 		}
 	}
 	return err
+}
+
+// sayWithoutJobs tells people if the tables of jobs were left out.
+func sayWithoutJobs(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool) error {
+	has, err := m.HasJobs(ctx)
+	if err != nil || has || asJSON {
+		return err
+	}
+	return env.Printf("without the tables of jobs; to add them run: nextrun migrate up --with job\n")
 }
 
 // drift names what is not as the migrations make it. For programs that read JSON

@@ -1,9 +1,12 @@
 package service
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store"
 )
 
 // ServeCommand returns `nextrun serve`.
@@ -28,6 +31,12 @@ the queue. A second signal ends the process immediately.`,
 					return err
 				}
 				return s.withRelay(func(relays ...service) error {
+					if err := s.needJobs(c.Context()); errors.Is(err, store.ErrNoJobs) {
+						s.log.Info("no executor: this database has no tables of jobs")
+						return s.run(c.Context(), append(relays, append(besides, scheduler)...)...)
+					} else if err != nil {
+						return err
+					}
 					if len(s.config.Handlers) == 0 {
 						s.log.Warn("no handlers are configured, so only the housekeeping job will run; define handlers in --config FILE")
 					}

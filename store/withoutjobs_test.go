@@ -1,0 +1,139 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// acme is the queue of a program that has a table job of its own, without jid: the id of
+// a job is that of its task.
+type acme struct{ db *storetest.Database }
+
+func (q acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []backend.Submission, err error) {
+	for _, j := range jobs {
+		if _, err := tx.ExecContext(ctx, q.db.SQL.Rebind("INSERT INTO job (what, open) VALUES (?, 1)"), j.Task); err != nil {
+			return nil, err
+		}
+		done = append(done, backend.Submission{JID: j.JID, Ref: j.Task})
+	}
+	return done, nil
+}
+
+func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []backend.Open) (list []periodic.Pending, err error) {
+	for _, o := range open {
+		var n int
+		err := tx.QueryRowContext(ctx, q.db.SQL.Rebind("SELECT count(*) FROM job WHERE what = ? AND open = 1"), o.Ref).Scan(&n)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Running})
+		}
+	}
+	return list, nil
+}
+
+// A program that feeds a queue of its own, with a table job that is not nextrun's, needs
+// none of nextrun's tables of jobs. Every use of them says so.
+func TestWithoutTheTablesOfJobs(t *testing.T) {
+	t.Parallel()
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		d.Exec("CREATE TABLE job (what varchar(100), open integer)")
+		db, err := store.Open(t.Context(), d.URL, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, db)
+		if _, err := db.Migrator().UpWithoutJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		submitters := map[periodic.Sink]periodic.Submitter{"acme": acme{d}}
+		tasks := periodic.NewTasks(db.Tasks()).With(submitters)
+		add := func(id string, sink periodic.Sink, overlap periodic.Overlap) {
+			task := periodic.NewTask(id, id, "every 1s")
+			task.Sink, task.Overlap, task.Catchup = sink, overlap, periodic.CatchupAll
+			if err := tasks.Add(t.Context(), task); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add("queued", "acme", periodic.OverlapQueue)
+		add("skipped", "acme", periodic.OverlapSkip)
+		add("told", "event", periodic.OverlapAllow)
+		add("nowhere", "job", periodic.OverlapSkip)
+
+		quiet := logrus.New()
+		quiet.SetOutput(io.Discard)
+		s, err := periodic.New(db.Periodic(), periodic.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet, Submitters: submitters})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		count := func(what, query string, atLeast string) {
+			t.Helper()
+			storetest.Eventually(t, what, func() bool {
+				return d.One("SELECT ("+query+") >= "+atLeast) == map[string]string{"postgres": "true", "sqlite": "1"}[d.Kind]
+			})
+		}
+		count("two ticks wait", "SELECT count(*) FROM periodic_tick WHERE task_id = 'queued' AND decision = 'queued'", "2")
+		d.Exec("UPDATE job SET open = 0")
+		count("the first of them goes on when its job ends", "SELECT count(*) FROM job WHERE what = 'queued'", "2")
+		count("others skip", "SELECT count(*) FROM periodic_tick WHERE task_id = 'skipped' AND decision = 'skipped'", "1")
+		count("events are written", "SELECT count(*) FROM event_store", "2")
+		count("the problem is told", "SELECT count(*) FROM periodic_task WHERE problem LIKE '%migrate up --with job%'", "1")
+		d.Want("0", "SELECT count(*) FROM periodic_tick WHERE task_id = 'nowhere' AND decision = 'skipped'")
+		d.Want("0", "SELECT count(*) FROM job WHERE what = 'nowhere'")
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+
+		if err := tasks.Disable(t.Context(), "nowhere"); err != nil { // to run at once
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"run now":   tasks.RunNow(t.Context(), "nowhere"),
+			"submit":    submit(t, jobqueue.NewQueue(db.Jobs())),
+			"list jobs": list(t, jobqueue.NewQueue(db.Jobs())),
+		} {
+			if !errors.Is(err, store.ErrNoJobs) || !errors.Is(err, store.ErrNoSchema) || !strings.Contains(err.Error(), "migrate up --with job") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if lacks, err := db.LacksHousekeeping(t.Context()); err != nil || !lacks {
+			t.Errorf("LacksHousekeeping = %v, %v: nobody would delete old ticks", lacks, err)
+		}
+
+		// The tables are added while the program goes on, once its own has another name.
+		d.Exec("ALTER TABLE job RENAME TO acme_job")
+		if _, err := db.Migrator().AddJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := tasks.RunNow(t.Context(), "nowhere"); err != nil {
+			t.Errorf("run now with the tables of jobs: %v", err)
+		}
+		d.Want("1", "SELECT count(*) FROM job WHERE tracker = 'nowhere'")
+	})
+}
+
+func submit(t *testing.T, q *jobqueue.Queue) error {
+	_, err := q.Submit(t.Context(), jobqueue.Job{Task: "x"})
+	return err
+}
+
+func list(t *testing.T, q *jobqueue.Queue) error {
+	_, err := q.List(t.Context(), jobqueue.Filter{})
+	return err
+}
