@@ -104,17 +104,13 @@ func (q *queue) worthLooking(err error) bool {
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// wrap names the kind of queue. The error of a table that does not exist would read
-// as if it were one of nextrun's.
+// wrap keeps the error of a table that does not exist from reading as if it were one
+// of nextrun's. Callers name the queue.
 func (q *queue) wrap(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sqldb.ErrNoSchema):
-		said := sqldb.Say(err)
-		return fmt.Errorf("queue of kind %s: %w: %s", q.spec.kind, ErrUnusable, said.Message)
+	if errors.Is(err, sqldb.ErrNoSchema) {
+		return fmt.Errorf("%w: %s", ErrUnusable, sqldb.Say(err).Message)
 	}
-	return fmt.Errorf("queue of kind %s: %w", q.spec.kind, err)
+	return err
 }
 
 // Inspect implements [Inspector].
