@@ -48,8 +48,8 @@ func (k River) postgres(schema string) *shape {
 
 // sqlite makes the statements for SQLite. Times of River are texts with
 // milliseconds. Before level 8 SQLite gives the id of a deleted row to a new one, so
-// a job is looked up by our id, too. A statement must hold no $, so that paths
-// into JSON are written with ->.
+// a job is looked up by our id, too. CROSS JOIN keeps SQLite from reading all jobs of
+// a state. A statement must hold no $, so that paths into JSON are written with ->.
 func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
 	notification := relation{name: "river_notification"}
 	if err := notification.findSQLite(ctx, tx, nil); err != nil {
@@ -73,10 +73,10 @@ func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
 		RETURNING metadata->'nextrun'->>'jid' AS jid, id AS ref`)
 	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
 			strftime('%Y-%m-%d %H:%M:%f', j.attempted_at) AS started
-		FROM {batch} AS v JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
+		FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 		WHERE j.state NOT IN ` + riverFinal)
 	s.cancel = own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
-		WHERE id IN (SELECT j.id FROM {batch} AS v JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
+		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))
 		RETURNING id AS ref`)
 	s.ended = []endedTrigger{{table: "river_job", column: "state", final: "IN " + riverFinal, ref: "CAST(OLD.id AS TEXT)"}}

@@ -32,7 +32,8 @@ type SQL struct {
 	// returns no columns adds all jobs.
 	Enqueue string
 	// Pending returns the ref, or the jid, of those jobs of nextrun_open that are not
-	// final. It takes no locks. It can also return state (waiting, running or stuck) and
+	// final. It takes no locks. On SQLite write nextrun_open CROSS JOIN your table, so
+	// that it finds the rows of these jobs only. It can also return state (waiting, running or stuck) and
 	// started, a time in UTC.
 	Pending string
 	// Cancel cancels those jobs of nextrun_open that no worker has begun, and returns
@@ -79,20 +80,23 @@ const (
 	anyParamTime = "$2"
 )
 
-// shape is the same on both databases.
+// shape makes the statements. SQLite would unpack the rows again for each row that
+// a user joins with them, if it were not told to keep them.
 func (k SQL) shape(sqlite bool) *shape {
-	now := pgParamTime
+	now, as := pgParamTime, " AS ("
 	if sqlite {
-		now = anyParamTime
+		now, as = anyParamTime, " AS MATERIALIZED ("
+	}
+	with := func(relation, user string) statement {
+		return users(strings.NewReplacer(" AS (", as, "{now}", now).Replace(relation), user)
 	}
 	return &shape{
 		columns: []column{
 			columnJID, columnTracker, columnDue, columnTask, columnGroup, columnSubject, columnSubmitter, columnSubmitted,
 			columnPriority, columnSingle,
 		},
-		insert: users(sqlBatch, k.Enqueue), pending: users(sqlOpen, k.Pending),
-		cancel: users(strings.ReplaceAll(sqlCancel, "{now}", now), k.Cancel), notify: users(sqlQueues, k.Notify),
-		absent: sqlAbsent, queueOf: func(j jobqueue.Job) string { return j.Group },
+		insert: with(sqlBatch, k.Enqueue), pending: with(sqlOpen, k.Pending), cancel: with(sqlCancel, k.Cancel),
+		notify: with(sqlQueues, k.Notify), absent: sqlAbsent, queueOf: func(j jobqueue.Job) string { return j.Group },
 	}
 }
 
