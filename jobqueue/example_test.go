@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
@@ -47,7 +48,7 @@ func Example() {
 	}
 
 	queue := jobqueue.NewQueue(db.Jobs())
-	if _, err := queue.Submit(ctx, jobqueue.Job{Task: "mail", Args: `{"to": "ada@example.org"}`}); err != nil {
+	if _, err := jobqueue.Submit(ctx, queue, "mail", mail{To: "ada@example.org"}); err != nil {
 		panic(err)
 	}
 	fmt.Println("sent to", <-sent)
@@ -55,4 +56,57 @@ func Example() {
 		panic(err)
 	}
 	// Output: sent to ada@example.org
+}
+
+// Put a job into the queue whose args are a value, to begin in an hour, and never to be
+// tried again.
+func ExampleSubmit() {
+	ctx := context.Background()
+	db, end := exampleDB(ctx)
+	defer end()
+	queue := jobqueue.NewQueue(db.Jobs()) // queue.In(tx): in your own transaction
+
+	type payment struct{ Invoice string }
+	jid, err := jobqueue.Submit(ctx, queue, "pay", payment{Invoice: "2026-001"}, jobqueue.At(time.Now().Add(time.Hour)),
+		func(job *jobqueue.Job) { job.Limits.RetryLimit = jobqueue.Never })
+	if err != nil {
+		panic(err)
+	}
+	job, err := queue.Get(ctx, jid)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(job.State, job.Task, job.Args, time.Until(job.Retry).Round(time.Minute))
+	// Output: waiting pay {"Invoice":"2026-001"} 1h0m0s
+}
+
+// exampleDB makes a database for an example.
+func exampleDB(ctx context.Context) (db *store.DB, end func()) {
+	dir, err := os.MkdirTemp("", "nextrun")
+	if err != nil {
+		panic(err)
+	}
+	db, err = store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
+	if err != nil {
+		panic(err)
+	}
+	if _, err := db.Migrator().Up(ctx); err != nil {
+		panic(err)
+	}
+	return db, func() { _ = db.Close(); _ = os.RemoveAll(dir) }
+}
+
+// Test a handler without an executor and a database.
+func ExampleNewJobContext() {
+	handler := func(_ context.Context, job *jobqueue.JobContext) error {
+		job.Logf(jobqueue.Info, "args are %s", job.Args)
+		job.SetProgress(50)
+		job.SetResult("half done")
+		return nil
+	}
+	job := jobqueue.NewJobContext(jobqueue.Job{Task: "mail", Args: `{"to": "ada@example.org"}`})
+	err := handler(context.Background(), job)
+	said := job.Record()
+	fmt.Println(err, said.Lines[0].Message, said.Progress, said.Result)
+	// Output: <nil> args are {"to": "ada@example.org"} 50 half done
 }

@@ -1,6 +1,7 @@
 package jobqueue
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
@@ -9,9 +10,36 @@ import (
 // JobContext is the job as its handler sees it: the row, and ways to report on
 // it. It is safe for concurrent use; after the handler has
 // returned its methods do nothing.
+//
+// To test a handler without an executor, call it with one of [NewJobContext]. The zero
+// value works too, and drops what the handler says.
 type JobContext struct {
 	Job
 	log *logBuffer
+}
+
+// NewJobContext returns a context for tests of handlers. It needs no database, and
+// [JobContext.Record] has what the handler said.
+func NewJobContext(job Job) *JobContext {
+	log := newLogBuffer(context.Background(), func(bool) {})
+	log.keep = true
+	return &JobContext{Job: job, log: log}
+}
+
+// Record is what a handler has said about its job.
+type Record struct {
+	Lines    []LogLine // the first [MaxLogLines]; Counter counts from 1
+	Progress int       // percent
+	Result   string
+}
+
+// Record returns what the handler has said so far. Use it in tests, with a context of
+// [NewJobContext]: an executor writes lines to the database, and those are gone then.
+func (c *JobContext) Record() Record {
+	if c.log == nil {
+		return Record{}
+	}
+	return c.log.record()
 }
 
 // Log writes a line to the job log. Lines are written to the database in
@@ -20,7 +48,9 @@ type JobContext struct {
 // Of an attempt at most [MaxLogLines] lines and about [MaxLogBytes] bytes are kept;
 // a last line says how many were left out.
 func (c *JobContext) Log(level Level, message string) {
-	c.log.log(backend.NewLine(c.JID, level, message))
+	if c.log != nil {
+		c.log.log(backend.NewLine(c.JID, level, message))
+	}
 }
 
 // Logf is [JobContext.Log] with a format as of [fmt.Sprintf].
@@ -30,8 +60,16 @@ func (c *JobContext) Logf(level Level, format string, args ...any) {
 
 // SetProgress reports how far the job is, in percent; what is below 0 or above
 // 100 counts as that.
-func (c *JobContext) SetProgress(percent int) { c.log.setProgress(min(max(percent, 0), 100)) }
+func (c *JobContext) SetProgress(percent int) {
+	if c.log != nil {
+		c.log.setProgress(min(max(percent, 0), 100))
+	}
+}
 
 // SetResult sets the message that the column result will hold if the handler
 // returns nil.
-func (c *JobContext) SetResult(message string) { c.log.setResult(backend.CleanMessage(message)) }
+func (c *JobContext) SetResult(message string) {
+	if c.log != nil {
+		c.log.setResult(backend.CleanMessage(message))
+	}
+}

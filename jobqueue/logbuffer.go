@@ -31,6 +31,7 @@ type timedLine struct {
 // it.
 type logBuffer struct {
 	notify func(urgent bool) // there is something to fetch
+	keep   bool              // nobody fetches: keep all lines
 
 	mu       sync.Mutex
 	room     *sync.Cond
@@ -82,7 +83,7 @@ func (b *logBuffer) log(line backend.Line) {
 }
 
 func (b *logBuffer) full(times int) bool {
-	return len(b.lines) >= times*maxLines || b.bytes >= times*maxLineBytes
+	return !b.keep && (len(b.lines) >= times*maxLines || b.bytes >= times*maxLineBytes)
 }
 
 func (b *logBuffer) setProgress(percent int) {
@@ -103,6 +104,17 @@ func (b *logBuffer) setResult(message string) {
 	if !b.over {
 		b.result = message
 	}
+}
+
+// record is what was said so far and not fetched.
+func (b *logBuffer) record() Record {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := Record{Progress: b.progress, Result: b.result}
+	for i, line := range b.lines {
+		r.Lines = append(r.Lines, LogLine{Counter: int64(i + 1), Created: line.at.UTC(), Level: line.Level, Message: line.Message})
+	}
+	return r
 }
 
 // fetch takes the lines, and the progress if it has changed, else -1.

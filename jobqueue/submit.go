@@ -2,8 +2,10 @@ package jobqueue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
@@ -28,6 +30,39 @@ func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
 		return err
 	})
 	return jids, err
+}
+
+// SubmitOption changes a job before [Submit] puts it into the queue. Any function may:
+// it sees the job with its task and args.
+type SubmitOption func(*Job)
+
+// At lets the job wait for a time; one that has passed is none.
+func At(t time.Time) SubmitOption { return func(job *Job) { job.Retry = t } }
+
+// InGroup sets the group of the job. Groups take turns.
+func InGroup(name string) SubmitOption { return func(job *Job) { job.Group = name } }
+
+// Tracked gives the job a tracker, by which to find it and to count it.
+func Tracked(tracker string) SubmitOption { return func(job *Job) { job.Tracker = tracker } }
+
+// Submit puts a job into the queue whose args are a value: the counterpart of a handler
+// made by [JSON], which decodes them. It returns the job's id. Use queue.In(tx) to
+// submit the job in a transaction of yours. Errors are those of [Queue.Submit], and that
+// args cannot be encoded as JSON.
+func Submit[T any](ctx context.Context, queue *Queue, task string, args T, options ...SubmitOption) (jid string, err error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return "", fmt.Errorf("submit a job of task %s: encode its args: %w", task, err)
+	}
+	job := Job{Task: task, Args: string(text)}
+	for _, change := range options {
+		change(&job)
+	}
+	jids, err := queue.Submit(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	return jids[0], nil
 }
 
 func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {

@@ -13,6 +13,11 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// Invoice is what the handler of send-invoice gets, by jobqueue.JSON.
+type Invoice struct {
+	ID string `json:"invoice"`
+}
+
 // A program that writes an invoice, submits the job that sends it, and schedules
 // reminders, in one transaction on its own connection. The README shows it.
 func Example_transaction() {
@@ -40,7 +45,7 @@ func Example_transaction() {
 	defer tx.Rollback()
 	_, err = tx.ExecContext(ctx, `INSERT INTO invoice (id, total) VALUES ($1, $2)`, "2026-001", 1200)
 	must(err)
-	_, err = queue.In(tx).Submit(ctx, jobqueue.Job{Task: "send-invoice", Args: `{"invoice": "2026-001"}`})
+	_, err = jobqueue.Submit(ctx, queue.In(tx), "send-invoice", Invoice{ID: "2026-001"})
 	must(err)
 	reminder := periodic.NewTask("remind-2026-001", "remind", "Mon 09:00 Europe/Berlin")
 	reminder.Args, reminder.Starts = `{"invoice": "2026-001"}`, time.Now().AddDate(0, 0, 30)
