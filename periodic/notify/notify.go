@@ -127,6 +127,9 @@ func (r *receivers) refresh(ctx context.Context) {
 			r.failing = true
 			return
 		}
+		if r.failing {
+			r.n.log().Info("the addresses to notify of new jobs can be read again")
+		}
 		r.failing = false
 	}
 	r.set(addresses[:min(len(addresses), maxAddresses)])

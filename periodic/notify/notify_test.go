@@ -60,12 +60,30 @@ func (c *consumer) heard() []time.Time {
 	return append([]time.Time(nil), c.at...)
 }
 
+// lines is what a logger wrote. It is safe for concurrent use.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // logged is a logger and what it wrote.
-func logged() (*logrus.Logger, *bytes.Buffer) {
-	var text bytes.Buffer
+func logged() (*logrus.Logger, *lines) {
+	text := &lines{}
 	log := logrus.New()
-	log.SetOutput(&text)
-	return log, &text
+	log.SetOutput(text)
+	return log, text
 }
 
 func start(t *testing.T, cfg notify.Config) *notify.Notifier {
@@ -177,6 +195,28 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// Commits while a request waits for its retry are told of by that retry.
+func TestRetryTellsOfLaterCommits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log, _ := logged()
+		c := &consumer{status: http.StatusServiceUnavailable}
+		n := start(t, notify.Config{URL: "http://worker", Transport: c, Logger: log, RetryMin: 10 * time.Second})
+		n.Notify()
+		synctest.Wait()
+		c.set(http.StatusOK, 0)
+		for range 5 {
+			n.Notify()
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		if got := len(c.heard()); got != 2 {
+			t.Errorf("requests: %d, want 2", got)
+		}
+		stop(t, n)
+	})
+}
+
 // What was refused is not retried, and not before the time that Retry-After names.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -261,30 +301,40 @@ func TestAddressesChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, text := logged()
 		a, b := &consumer{status: http.StatusOK}, &consumer{status: http.StatusOK}
+		var mu sync.Mutex
 		list, trouble, reads := []string{"http://a", "http://a", "none"}, error(nil), 0
 		n := start(t, notify.Config{
 			Transport: byHost{"a": a, "b": b}, Logger: log,
-			Addresses: func(context.Context) ([]string, error) { reads++; return list, trouble },
+			Addresses: func(context.Context) ([]string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				reads++
+				return list, trouble
+			},
 		})
-		next := func(after time.Duration) {
+		next := func(after time.Duration, change func()) {
 			time.Sleep(after)
+			mu.Lock()
+			change()
+			mu.Unlock()
 			n.Notify()
 			synctest.Wait()
 		}
-		next(0)
-		list = []string{"http://b"}
-		next(time.Second)
-		if len(a.heard()) != 2 || len(b.heard()) != 0 || reads != 1 {
+		next(0, func() {})
+		next(time.Second, func() { list = []string{"http://b"} })
+		if mu.Lock(); len(a.heard()) != 2 || len(b.heard()) != 0 || reads != 1 {
 			t.Errorf("a has %d, b %d, after %d reads", len(a.heard()), len(b.heard()), reads)
 		}
+		mu.Unlock()
 		if !strings.Contains(text.String(), "not an http or https URL") {
 			t.Errorf("the log lacks the bad address:\n%s", text)
 		}
-		next(time.Minute)
-		trouble = errors.New("no database")
-		next(time.Minute)
-		next(time.Minute)
-		if len(a.heard()) != 2 || len(b.heard()) != 3 || strings.Count(text.String(), "no database") != 1 {
+		next(time.Minute, func() {})
+		next(time.Minute, func() { trouble = errors.New("no database") })
+		next(time.Minute, func() {})
+		next(time.Minute, func() { trouble = nil })
+		if len(a.heard()) != 2 || len(b.heard()) != 4 || strings.Count(text.String(), "no database") != 1 ||
+			strings.Count(text.String(), "can be read again") != 1 {
 			t.Errorf("a has %d, b %d:\n%s", len(a.heard()), len(b.heard()), text)
 		}
 		stop(t, n)

@@ -10,7 +10,7 @@ import (
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, "cancel", "Cancel jobs; a running job is asked to end",
+	return eachJob(env, withQueue, "cancel", "Cancel jobs; a running job is asked to end",
 		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
 			state, err := queue.Cancel(ctx, jid)
 			if state == jobqueue.Cancelled {
@@ -21,21 +21,24 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 }
 
 func retryCommand(env *ui.Env) *cobra.Command {
-	return eachJob(env, "retry", "Run jobs that have ended again",
+	return eachJob(env, wakingQueue, "retry", "Run jobs that have ended again",
 		func(ctx context.Context, queue *jobqueue.Queue, jid string) (string, error) {
 			return "waiting again:", queue.Retry(ctx, jid)
 		})
 }
 
+// queueUser runs something with the queue: withQueue or wakingQueue.
+type queueUser func(context.Context, *ui.Env, func(*jobqueue.Queue) error) error
+
 // eachJob makes a command that does something with one job after another, and
 // says what it did.
-func eachJob(env *ui.Env, use, short string, do func(context.Context, *jobqueue.Queue, string) (string, error)) *cobra.Command {
+func eachJob(env *ui.Env, with queueUser, use, short string, do func(context.Context, *jobqueue.Queue, string) (string, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " JOB...",
 		Short: short,
 		Args:  ui.SeveralArguments("JOB"),
 		RunE: func(c *cobra.Command, jids []string) error {
-			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
+			return with(c.Context(), env, func(queue *jobqueue.Queue) error {
 				for _, jid := range jids {
 					done, err := do(c.Context(), queue, jid)
 					if err != nil {

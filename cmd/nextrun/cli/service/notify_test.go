@@ -71,7 +71,10 @@ func TestJoexHearsOfJobs(t *testing.T) {
 		b.Stop()
 		b.WaitFor("stopped")
 
-		s.Submit(t, "housekeeping")
+		jid := s.Submit(t, "housekeeping")
+		wantHeard(t, heard, "POST /api/v1/notify 3")
+		s.Exec(t, `UPDATE job SET state = 'failed' WHERE jid = '`+jid+`'`)
+		s.Must(t, "job", "retry", jid)
 		wantHeard(t, heard, "POST /api/v1/notify 3")
 		s.Must(t, "task", "add", "off", "--task", "housekeeping", "--timer", "daily", "--disabled", "--overlap", "allow")
 		s.Must(t, "task", "run", "off")
