@@ -37,6 +37,7 @@ func TestWrongUsage(t *testing.T) {
 		{"task set a", []string{"nothing to change"}},
 		{"task add a --task e --timer daily --sink", []string{"--sink"}},
 		{"queue", []string{"missing command", "list", "trigger", "See: nextrun queue --help"}},
+		{"task import crontab --zone UTC --sink Mail", []string{`--sink is "Mail"; use job or the name of a queue`}},
 		{"queue list x", []string{`unexpected argument "x"`}},
 		{"queue check", []string{"missing argument NAME"}},
 		{"queue trigger", []string{"missing argument NAME"}},
