@@ -46,9 +46,6 @@ const VersionTable = "nextrun_migration"
 // lockID is the key of the advisory lock under which PostgreSQL migrates.
 const lockID int64 = 0x6e65787472756e // "nextrun"
 
-// maxDeadlocks is how often Up begins again because of a deadlock.
-const maxDeadlocks = 10
-
 // ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
@@ -111,57 +108,15 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	return append(done, restored...), nil
 }
 
-// apply applies the migrations that the database lacks.
-func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
-	var done []Applied
-	for deadlocks := 0; ; {
-		before, p, err := m.open(ctx)
-		if err != nil {
-			return done, err
-		}
-		if before == 0 {
-			if err := m.compare(ctx); err != nil {
-				if after, verr := m.Version(ctx); verr == nil && after > 0 {
-					continue // another process migrated while we compared
-				}
-				return done, err
-			}
-		}
-		results, err := p.Up(ctx)
-		if err == nil {
-			return append(done, applied(results)...), nil
-		}
-		if partial := (*goose.PartialError)(nil); errors.As(err, &partial) {
-			done = append(done, applied(partial.Applied)...)
-		}
-		// A running scheduler may lock the tables in another order. Nothing of that
-		// migration was committed.
-		if sqlState(err) == "40P01" && deadlocks < maxDeadlocks {
-			deadlocks++
-			continue
-		}
-		after, verr := m.Version(ctx)
-		if verr != nil || after == before {
-			return done, fmt.Errorf("migrate up: %w", err)
-		}
-		// Another process won the race for a migration: go on from there.
-	}
-}
-
 // Down removes everything that nextrun has added, and nothing else.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
-	_, p, err := m.open(ctx)
+	done, err := m.revert(ctx)
 	if err != nil {
-		return nil, err
-	}
-	results, err := p.DownTo(ctx, 0)
-	if err != nil {
-		return applied(results), fmt.Errorf("migrate down: %w", err)
+		return done, fmt.Errorf("migrate down: %w", err)
 	}
 	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+VersionTable); err != nil {
-		return applied(results), fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
+		return done, fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
 	}
-	done := applied(results)
 	schema, err := m.dropOwnSchema(ctx)
 	if schema != "" {
 		done = append(done, Applied{Name: "schema " + schema})

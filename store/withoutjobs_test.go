@@ -137,3 +137,34 @@ func list(t *testing.T, q *jobqueue.Queue) error {
 	_, err := q.List(t.Context(), jobqueue.Filter{})
 	return err
 }
+
+// A role that may only add jobs adds them in its own transaction: what nextrun needs to
+// know besides it asks on its own connection.
+func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	db, err := store.Open(t.Context(), d.URL, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, db)
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	role := "adder_" + d.One("SELECT md5(current_database())")[:12]
+	d.Exec("CREATE ROLE " + role + "; GRANT SELECT, INSERT ON job TO " + role)
+	defer d.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
+	tx, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("SET LOCAL ROLE " + role); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jobqueue.NewQueue(db.Jobs()).In(tx).Submit(t.Context(), jobqueue.Job{Task: "x"}); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+}

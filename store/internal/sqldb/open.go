@@ -122,6 +122,16 @@ func (db *DB) HasJobs(ctx context.Context, tx jobqueue.DBTX) (bool, error) {
 	return !without, nil
 }
 
+// askForJobs finds out on a connection of nextrun's own whether the database has the
+// tables of jobs, so that the caller's transaction, whose role may have fewer rights,
+// need not. If it cannot find out, the transaction will.
+func (db *DB) askForJobs(ctx context.Context) {
+	if len(db.closers) == 0 || db.hasJobs.Load() {
+		return // the pool is the caller's, who may hold its last connection
+	}
+	_ = db.View(ctx, func(tx *Tx) error { _, err := db.HasJobs(ctx, tx.tx); return err })
+}
+
 // NeedJobs returns [ErrNoJobs] if the database has no tables of jobs.
 func (db *DB) NeedJobs(ctx context.Context, tx jobqueue.DBTX) error {
 	has, err := db.HasJobs(ctx, tx)

@@ -144,6 +144,7 @@ func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecon
 
 // Join returns the caller's transaction as one of ours, with a now of its own.
 func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
+	db.askForJobs(ctx)
 	now := db.options.Clock()
 	if query := db.words.now; query != "" {
 		var schema string
