@@ -99,13 +99,7 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	f.exec(insertTask, "free", "yearly")
 	due := f.due("locked", time.Second)
 	f.due("free", time.Second)
-	open, err := f.Connect().Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open.Exec("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	open := f.open("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
 	cfg := f.config("free")
 	seen := watch(&cfg)
 	f.start(cfg)
@@ -151,13 +145,7 @@ func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 	f.exec(insertTask, "free", "yearly")
 	f.due("locked", time.Second)
 	f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ? WHERE id = 'locked'", f.at(-time.Minute))
-	open, err := f.Connect().Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open.Exec("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	open := f.open("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
 	f.due("free", time.Second)
 	h := &hooked{Store: f.db.Periodic()}
 	var seen *events

@@ -7,13 +7,20 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// queuedTick has a task with a running job and a tick that waits for its end.
-func (f *fixture) queuedTick(overlap string) time.Time {
+// runningJob has the task "report" with a running job.
+func (f *fixture) runningJob(overlap string) {
 	f.Helper()
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', ?)", overlap)
 	f.due("report", 2*time.Second)
 	f.once()
-	f.exec("UPDATE job SET state = 'running', jid = 'first'")
+	f.exec("UPDATE job SET state = 'running'")
+}
+
+// queuedTick has a task with a running job and a tick that waits for its end.
+func (f *fixture) queuedTick(overlap string) time.Time {
+	f.Helper()
+	f.runningJob(overlap)
+	f.exec("UPDATE job SET jid = 'first'")
 	due := f.due("report", time.Second)
 	f.once()
 	f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
@@ -49,17 +56,8 @@ func TestQueuedTickFollowsTheJob(t *testing.T) {
 func TestQueuedTickFollowsAJobThatIsEnding(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
-	f.due("report", 2*time.Second)
-	f.once()
-	f.exec("UPDATE job SET state = 'running'")
-	executor, err := f.Connect().Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := executor.Exec("UPDATE job SET state = 'success'"); err != nil {
-		t.Fatal(err)
-	}
+	f.runningJob("queue")
+	executor := f.open("UPDATE job SET state = 'success'")
 	due := f.due("report", time.Second)
 	f.once()
 	f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))

@@ -55,17 +55,8 @@ func (f *fixture) followed(statement string) {
 func TestQueuedTickFollowsALateCommit(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
-	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
-	f.due("report", 2*time.Second)
-	f.once()
-	f.exec("UPDATE job SET state = 'running'")
-	executor, err := f.Connect().Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := executor.Exec("UPDATE job SET state = 'success'"); err != nil {
-		t.Fatal(err)
-	}
+	f.runningJob("queue")
+	executor := f.open("UPDATE job SET state = 'success'")
 	f.due("report", time.Second)
 	seen := f.watching()
 	for f.one("SELECT count(*) FROM periodic_tick WHERE decision = 'queued'") != "1" || f.one("SELECT count(*) FROM periodic_ready") != "0" {
@@ -80,10 +71,7 @@ func TestQueuedTickFollowsALateCommit(t *testing.T) {
 // The job ends, and a look finds nothing to do about it, before its tick queues.
 func TestQueuedTickOfAJobThatHasEndedMeanwhile(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'queue')")
-		f.due("report", 2*time.Second)
-		f.once()
-		f.exec("UPDATE job SET state = 'running'")
+		f.runningJob("queue")
 		due := f.due("report", time.Second)
 		f.between(func() {
 			f.exec("UPDATE job SET state = 'success'")

@@ -20,13 +20,7 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 			f.due("report", 2*time.Second)
 			f.once()
 			f.exec("UPDATE job SET state = ?, jid = 'first'", state)
-			open, err := f.Connect().Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := open.Exec("SELECT 1 FROM job FOR UPDATE"); err != nil {
-				t.Fatal(err)
-			}
+			open := f.open("SELECT 1 FROM job FOR UPDATE")
 			seen := f.watching()
 			f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC'")
 			seen.until(t, "queued tick", func(e periodic.Event) bool {

@@ -50,13 +50,7 @@ func TestG5LockedTickAndJob(t *testing.T) {
 				f.due(fmt.Sprintf("free-%d", i), time.Second)
 			}
 			f.due("locked", time.Second)
-			open, err := f.Connect().Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := open.Exec(lock); err != nil {
-				t.Fatal(err)
-			}
+			open := f.open(lock)
 			cfg := f.config("free")
 			seen := watch(&cfg)
 			f.start(cfg)
