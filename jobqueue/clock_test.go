@@ -38,7 +38,7 @@ func TestClockThatLeapsCostsNoJobInHand(t *testing.T) {
 	for range 3 { // each needs a poll at least
 		e.awaitEnd(q.submit(jobqueue.Job{Task: "short"})[0], jobqueue.Success)
 	}
-	dead := q.inState(jobqueue.Running) // another worker's
+	dead := q.claimed() // by another worker
 	e.await(1, "of an interruption", func(event jobqueue.Event) bool {
 		return event.Kind == jobqueue.EventInterrupted && event.Job.JID == dead
 	})

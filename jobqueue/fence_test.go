@@ -11,14 +11,21 @@ import (
 
 const worker = "me/1"
 
-// inState brings a new job to a state under worker.
-func (q *fixture) inState(state jobqueue.State) string {
+// claimed has worker claim a new job.
+func (q *fixture) claimed() (jid string) {
 	q.Helper()
-	jid := q.submit(jobqueue.Job{Task: "t"})[0]
+	jid = q.submit(jobqueue.Job{Task: "t"})[0]
 	claim := backend.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
 	if _, err := q.store.Sync(q.ctx, backend.Request{Worker: worker, Claim: claim}); err != nil {
 		q.Fatal(err)
 	}
+	return jid
+}
+
+// inState brings a new job to a state under worker.
+func (q *fixture) inState(state jobqueue.State) string {
+	q.Helper()
+	jid := q.claimed()
 	q.sql("UPDATE job SET state = '%s' WHERE jid = '%s'", state, jid)
 	q.sql("DELETE FROM joblog WHERE jid = '%s'", jid)
 	if job := q.get(jid); job.State != state {
