@@ -11,6 +11,11 @@
 // a group the counting scheme (by default 3 of high priority to 1 of low) chooses
 // the priority, and the oldest job goes first.
 //
+// Limits bound how many jobs run at once, over all executors: of a task, of a group
+// ([Queue.SetLimit]), of a handler ([WithLimits]) and of a tracker (the Limits of a
+// [Job]). A claim leaves jobs that are beyond one where they are and takes others. Jobs
+// that run count until they end, or are taken back from a worker that died.
+//
 // # Attempts
 //
 // A claim takes jobs from waiting to running in one step. When it is committed,

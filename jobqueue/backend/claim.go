@@ -71,7 +71,8 @@ func (t Turn) Order(a, b string) int {
 // other kind goes. The phase counts how often the order began anew.
 func (c Claim) Choose(candidates []Candidate, running map[Scope]int) (jids []string, next Turn) {
 	next = c.Turn
-	busy := load(maps.Clone(running))
+	busy := load{}
+	maps.Copy(busy, running)
 	queues := map[string]*queue{}
 	for _, job := range candidates {
 		q := queues[job.Group]

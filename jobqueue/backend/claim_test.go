@@ -18,6 +18,42 @@ func candidates(letters string) (list []Candidate) {
 	return list
 }
 
+// Jobs beyond a limit are left out, and those behind them are not.
+func TestChooseKeepsLimits(t *testing.T) {
+	limit := func(most int, names ...string) (list []Limit) {
+		for _, name := range names {
+			list = append(list, Limit{Scope: Scope{LimitTask, name}, Most: most})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		limits  map[string][]Limit // by the job's group
+		running map[Scope]int
+		waiting string
+		chosen  string
+	}{
+		"none":                     {nil, nil, "aabb", "abab"},
+		"of one group":             {map[string][]Limit{"a": limit(1, "t")}, nil, "aaabb", "abb"},
+		"with jobs that run":       {map[string][]Limit{"a": limit(3, "t")}, map[Scope]int{{LimitTask, "t"}: 2}, "aaab", "ab"},
+		"full":                     {map[string][]Limit{"a": limit(2, "t")}, map[Scope]int{{LimitTask, "t"}: 2}, "aaab", "b"},
+		"more than full":           {map[string][]Limit{"a": limit(2, "t")}, map[Scope]int{{LimitTask, "t"}: 5}, "aab", "b"},
+		"of both groups":           {map[string][]Limit{"a": limit(2, "t"), "b": limit(2, "t")}, nil, "aabbc", "abc"},
+		"of high priority":         {map[string][]Limit{"a": limit(1, "t")}, nil, "aAAb", "Ab"},
+		"two, of which one allows": {map[string][]Limit{"a": append(limit(3, "t"), limit(1, "u")...)}, nil, "aaa", "a"},
+		"of another kind":          {map[string][]Limit{"a": limit(1, "t")}, map[Scope]int{{LimitGroup, "t"}: 9}, "a", "a"},
+	} {
+		list := candidates(c.waiting)
+		for i := range list {
+			list[i].Limits = c.limits[list[i].Group]
+		}
+		before := len(c.running)
+		jids, _ := Claim{Limit: 9, High: 3, Low: 1}.Choose(list, c.running)
+		if got := strings.Join(jids, ""); got != c.chosen || len(c.running) != before {
+			t.Errorf("%s: chosen %q, want %q; running %v", name, got, c.chosen, c.running)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		last    string

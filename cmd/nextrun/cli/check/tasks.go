@@ -71,6 +71,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 	}
 	r.checkDeadline(about, t)
 	r.checkSink(about, t, c)
+	r.checkLimits(about, t)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
 		if _, ok := c.Handlers[t.Task]; !ok {
 			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
@@ -88,6 +89,14 @@ func (r *report) checkDeadline(about string, t *periodic.Task) {
 	case *t.Deadline <= t.Jitter:
 		r.add(levelWarning, about, "deadline is %s and jitter %s: ticks that jitter delays by the deadline or more are late; "+
 			"make the deadline longer than the jitter", *t.Deadline, t.Jitter)
+	}
+}
+
+// checkLimits warns of limits that nothing heeds.
+func (r *report) checkLimits(about string, t *periodic.Task) {
+	limited := t.RetryLimit != nil || t.RetryDelay != 0 || t.Timeout != 0 || t.Concurrency != 0
+	if limited && t.Sink != periodic.SinkJob {
+		r.add(levelWarning, about, "retry_limit, retry_delay, timeout and concurrency have no effect with sink %s, only with sink job", t.Sink)
 	}
 }
 
