@@ -66,7 +66,7 @@ lint-shell:
 bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a part
 	@scripts/need-cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
-	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' .
+	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
 .PHONY: bench-outbox
 bench-outbox: ## Compare the relay of events with plain batch SQL and a receiver
