@@ -29,7 +29,7 @@ func CreateSchema(ctx context.Context, db *sql.DB, name string) error {
 	}
 	for _, statement := range []string{"CREATE SCHEMA " + quoted, "COMMENT ON SCHEMA " + quoted + " IS '" + ownSchema + "'"} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("create the schema %s: %w; or have somebody who may do so run: CREATE SCHEMA %s AUTHORIZATION ...",
+			return fmt.Errorf("create the schema %s: %w; or have somebody who may do so run: CREATE SCHEMA %s AUTHORIZATION (this role)",
 				quoted, err, quoted)
 		}
 	}

@@ -243,8 +243,8 @@ func (m *Migrator) addJobsIn(ctx context.Context, tx *sql.Tx, files fs.FS, found
 			}
 		}
 	}
-	for _, name := range sorted(found) { // names of tables and columns of this package
-		if _, err := tx.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ('"+name+"')"); err != nil {
+	for _, name := range sorted(found) {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ($1)", name); err != nil {
 			return err
 		}
 	}

@@ -98,32 +98,42 @@ func (db *DB) adoptSQLite(ctx context.Context, pool *sql.DB, version string) err
 // checkSQLitePool looks at two connections at once, since a program may have sent its
 // PRAGMAs to one only, and returns the path of the file.
 func checkSQLitePool(ctx context.Context, pool *sql.DB) (file string, err error) {
-	for range 2 {
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			return "", err
-		}
-		defer conn.Close() //nolint:errcheck // back to the pool
-		var mode string
-		var foreignKeys, timeout int
-		err = conn.QueryRowContext(ctx, `SELECT coalesce((SELECT file FROM pragma_database_list WHERE name = 'main'), ''),
-			(SELECT journal_mode FROM pragma_journal_mode), (SELECT foreign_keys FROM pragma_foreign_keys),
-			(SELECT timeout FROM pragma_busy_timeout)`).Scan(&file, &mode, &foreignKeys, &timeout)
-		const remedy = "; set it for every connection, in the DSN: with go-sqlite3 " +
-			"?_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000"
-		switch {
-		case err != nil:
-			return "", err
-		case file == "":
-			return "", errors.New("the database is in memory, where each connection has one of its own; nextrun needs a file")
-		case !strings.EqualFold(mode, "wal"):
-			return "", fmt.Errorf("journal_mode is %s, and nextrun needs WAL, so that readers and the writer do not block each other%s",
-				mode, remedy)
-		case foreignKeys == 0:
-			return "", fmt.Errorf("foreign_keys is off on a connection of the pool%s", remedy)
-		case timeout == 0:
-			return "", fmt.Errorf("busy_timeout is 0 on a connection of the pool, so every write beside another one would fail%s", remedy)
-		}
+	first, err := pool.Conn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer first.Close() //nolint:errcheck // back to the pool
+	second, err := pool.Conn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer second.Close() //nolint:errcheck // back to the pool
+	if file, err = checkSQLiteConn(ctx, first); err == nil {
+		_, err = checkSQLiteConn(ctx, second)
+	}
+	return file, err
+}
+
+func checkSQLiteConn(ctx context.Context, conn *sql.Conn) (file string, err error) {
+	var mode string
+	var foreignKeys, timeout int
+	err = conn.QueryRowContext(ctx, `SELECT coalesce((SELECT file FROM pragma_database_list WHERE name = 'main'), ''),
+		(SELECT journal_mode FROM pragma_journal_mode), (SELECT foreign_keys FROM pragma_foreign_keys),
+		(SELECT timeout FROM pragma_busy_timeout)`).Scan(&file, &mode, &foreignKeys, &timeout)
+	const remedy = "; set it for every connection, in the DSN: with go-sqlite3 " +
+		"?_journal_mode=WAL&_foreign_keys=on&_busy_timeout=5000"
+	switch {
+	case err != nil:
+		return "", err
+	case file == "":
+		return "", errors.New("the database is in memory, where each connection has one of its own; nextrun needs a file")
+	case !strings.EqualFold(mode, "wal"):
+		return "", fmt.Errorf("journal_mode is %s, and nextrun needs WAL, so that readers and the writer do not block each other%s",
+			mode, remedy)
+	case foreignKeys == 0:
+		return "", fmt.Errorf("foreign_keys is off on a connection of the pool%s", remedy)
+	case timeout == 0:
+		return "", fmt.Errorf("busy_timeout is 0 on a connection of the pool, so every write beside another one would fail%s", remedy)
 	}
 	return file, nil
 }
@@ -194,7 +204,7 @@ func (tx *connTx) Rollback() error {
 	}
 	if _, err := tx.ExecContext(context.Background(), "ROLLBACK"); err != nil {
 		tx.discard()
-		return nil // SQLite has rolled it back already, or does with the connection
+		return nil //nolint:nilerr // SQLite has rolled it back already, or does with the connection
 	}
 	return tx.done()
 }
