@@ -25,18 +25,7 @@ func parseURL(text string) (location, error) {
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch strings.ToLower(scheme) {
 	case "sqlite", "sqlite3":
-		rest = strings.TrimPrefix(rest, "//")
-		if looksLikeServer(rest) {
-			return location{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
-				"(it is not shown); use " + urlForms)
-		}
-		if rest == "" || rest == ":memory:" {
-			return location{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
-		}
-		if strings.ContainsRune(rest, 0) {
-			return location{}, errors.New("sqlite: the path contains a NUL character")
-		}
-		return location{sqlite: rest}, nil
+		return parsePath(strings.TrimPrefix(rest, "//"))
 	case "postgres", "postgresql":
 		u, err := url.Parse(text)
 		if err != nil || u.Opaque != "" {
@@ -70,6 +59,21 @@ func parseURL(text string) (location, error) {
 		return location{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
 	}
 	return location{}, errURL
+}
+
+// parsePath reads what follows sqlite: in a URL.
+func parsePath(path string) (location, error) {
+	if looksLikeServer(path) {
+		return location{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
+			"(it is not shown); use " + urlForms)
+	}
+	if path == "" || path == ":memory:" {
+		return location{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
+	}
+	if strings.ContainsRune(path, 0) {
+		return location{}, errors.New("sqlite: the path contains a NUL character")
+	}
+	return location{sqlite: path}, nil
 }
 
 // unsupported is the error for a kind of database on which Docspell may run and
