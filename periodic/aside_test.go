@@ -112,11 +112,11 @@ func TestTaskSetAsideComesBackWithAnEdit(t *testing.T) {
 				seen := watch(&cfg)
 				f.start(cfg)
 				seen.until(f, "sign that it is set aside", kindOf(periodic.EventAside))
-				elapse(4 * time.Second) // the delays grow in real time
+				elapse(3500 * time.Millisecond) // the delays grow in real time
 				begun := time.Now()
 				f.exec("UPDATE periodic_task SET "+c.column+" = ?", c.edited)
 				seen.until(f, "job", submitted("bad"))
-				if took := time.Since(begun); took > 3*time.Second { // by itself it would be tried after 4 s
+				if took := time.Since(begun); took > 3*time.Second { // by itself it is tried after 3.5 s
 					f.Errorf("an edit took %s to bring the task back", took)
 				}
 			})
