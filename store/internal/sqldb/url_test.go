@@ -47,7 +47,7 @@ func TestURL(t *testing.T) {
 
 // badURLs are refused, and hold the password "hush" where one may be.
 var badURLs = []string{
-	"", "nextrun.db", "mysql://user:hush@host/db", "sqlite:", "sqlite::memory:", "sqlite:a\x00b", "user:hush@host/db",
+	"", "nextrun.db", "mysql://user:hush@host/db", "jdbc:postgresql://host/db?password=hush", "h2:x;PASSWORD=hush", "sqlite:", "sqlite::memory:", "sqlite:a\x00b", "user:hush@host/db",
 	"postgres:user:hush@host/db", "postgres://user:hush%zz@host/db", "postgres://user:hu sh@host/db", "postgres://user:hush\x7f@host/db",
 	"postgres://user:hush#x@host/db", "postgres://user:12#hush@host/db", "postgres://user:12/hush@host/db", "postgres://user:12?hush@host/db",
 	"postgres://user:a@12/hush@host/db", "postgres://user:hush@host:port/db", "postgres://host/db?password=hush%zz",
