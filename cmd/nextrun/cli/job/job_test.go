@@ -120,7 +120,11 @@ func TestJobLimit(t *testing.T) {
 		s.Must(t, "job", "limit", "--task", "dump", "--most", "2")
 		s.Must(t, "job", "limit", "--group", "night", "--most", "1")
 		clitest.WantLines(t, s.Must(t, "job", "limits"), "group night 1 0", "task dump 2 0")
+		held := s.Submit(t, "dump")
+		s.Exec(t, "INSERT INTO job (task, state) VALUES ('dump', 'running'), ('dump', 'running')")
+		clitest.WantLines(t, s.Must(t, "job", "show", held), "waits for the end of another: 2 jobs of task dump run, and 2 may")
 		s.Must(t, "job", "limit", "--task", "dump", "--most", "none")
+		clitest.WantLines(t, s.Must(t, "job", "show", held), "waits for a free executor")
 		s.Fails(t, ui.Failed, []string{"job", "limit", "--task", "dump", "--most", "none"}, "has no limit")
 		s.Fails(t, ui.Failed, []string{"job", "limit", "--task", "dump", "--most", "0"}, "pause it")
 		var limits []map[string]any

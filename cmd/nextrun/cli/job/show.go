@@ -1,6 +1,8 @@
 package job
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -26,7 +28,11 @@ func showCommand(env *ui.Env) *cobra.Command {
 					j.Args = &job.Args
 					return env.PrintJSON(j)
 				}
-				return env.PrintFields(jobFields(env, &job))
+				limits, err := queue.Limits(c.Context())
+				if err != nil {
+					return err
+				}
+				return env.PrintFields(jobFields(env, &job, limits))
 			})
 		},
 	}
@@ -34,13 +40,24 @@ func showCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func jobFields(env *ui.Env, j *jobqueue.Job) [][2]string {
+// waitsForLimit names the limit that holds up a waiting job, if there is one.
+func waitsForLimit(j *jobqueue.Job, limits []jobqueue.Limit) string {
+	for _, l := range limits {
+		of := map[jobqueue.LimitKind]string{jobqueue.LimitTask: j.Task, jobqueue.LimitGroup: j.Group}
+		if of[l.Kind] == l.Name && l.Running >= l.Most {
+			return fmt.Sprintf("the end of another: %d jobs of %s %s run, and %d may (nextrun job limits)", l.Running, l.Kind, l.Name, l.Most)
+		}
+	}
+	return ""
+}
+
+func jobFields(env *ui.Env, j *jobqueue.Job, limits []jobqueue.Limit) [][2]string {
 	waitsFor, next := "", env.Moment(j.Retry)
 	switch {
 	case j.State == jobqueue.Waiting && !j.Retry.IsZero():
 		waitsFor, next = env.Moment(j.Retry)+", "+env.Ago(j.Retry), ""
 	case j.State == jobqueue.Waiting:
-		waitsFor = "a free executor that has a handler " + j.Task
+		waitsFor = cmp.Or(waitsForLimit(j, limits), "a free executor that has a handler "+j.Task)
 	}
 	retries := ""
 	if n := retryLimit(j); n != nil {
