@@ -154,7 +154,7 @@ func (c committer) failedAlone(ctx context.Context, b batch, p task.Plan, cause 
 		cause = err
 	}
 	c.blame(ctx, keyOf(p.Task.ID), cause)
-	f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: cause, fault: fault})
+	f.setAside = append(f.setAside, setAside{key: keyOf(p.Task.ID), doing: "submit", err: cause, fault: fault, why: failsAlone})
 }
 
 // blame writes the problem of a task that is set aside, if the database accepts
