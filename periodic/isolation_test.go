@@ -207,7 +207,7 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 		f.exec(insertTask, "due", "yearly")
 		f.due("due", time.Second)
 		f.once(func(c *periodic.Config) { c.BatchSize = 2 })
-		if mark := f.one("SELECT worker FROM periodic_tick"); !strings.HasSuffix(mark, "/1") {
+		if mark := f.one("SELECT worker FROM periodic_tick"); !strings.HasSuffix(mark, ".1") {
 			f.Errorf("the due task was not in the first batch, but in %s", mark)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
