@@ -95,7 +95,7 @@ func TestLimitHoldsWhileExecutorsAreKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer journal.Close() //nolint:errcheck // only read from now on
+		defer journal.Close()
 		var alive []limitedProcess
 		for range 4 {
 			alive = append(alive, q.limitedProcess(path))
@@ -182,7 +182,7 @@ func readJournal(t *testing.T, path string, line func(what, pid string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // reading
+	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		if fields := strings.Fields(lines.Text()); len(fields) > 1 {

@@ -32,7 +32,7 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 				}
 				o.Reached(false) // reading works
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // in a bubble of synctest it takes no time
 		}
 		o.Reached(true)
 		o.Reached(true)

@@ -74,5 +74,5 @@ func (p *Template) makeSQLite() ([]byte, error) {
 	if err := p.fill("sqlite:" + file); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(file) //nolint:gosec // written above
+	return os.ReadFile(file)
 }

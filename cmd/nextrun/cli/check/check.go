@@ -158,8 +158,19 @@ func canRun(command *handlers.CommandConfig) bool {
 // says, without starting them.
 func (r *report) checkServices(ctx context.Context, c *config.Config, db *store.DB) {
 	if err := service.Verify(ctx, r.env, c, db); err != nil {
-		place := c.Path + ": "
-		r.add(levelError, "configuration", "%s%s", place, strings.TrimPrefix(err.Error(), place))
+		r.misconfigured(c, err)
+	}
+}
+
+// misconfigured reports an error of the configuration, unless it is part of one that
+// has been reported.
+func (r *report) misconfigured(c *config.Config, err error) {
+	const about = "configuration"
+	place := c.Path + ": "
+	text := strings.TrimPrefix(err.Error(), place)
+	reported := func(f finding) bool { return f.About == about && strings.Contains(f.Text, text) }
+	if !slices.ContainsFunc(r.findings, reported) {
+		r.add(levelError, about, "%s%s", place, text)
 	}
 }
 

@@ -21,7 +21,8 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 	}
 	built, err := c.BuildQueues(db)
 	if err != nil {
-		return nil // checkServices has reported it
+		r.misconfigured(c, err)
+		return nil
 	}
 	r.queues = built
 	for _, name := range slices.Sorted(maps.Keys(built)) {

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,4 +70,22 @@ func TestCheckOfASettingThatTheDatabaseRefuses(t *testing.T) {
 		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, want)
 	})
+}
+
+// A mistake in the settings of a queue is told beside others, and once.
+func TestCheckTellsOfAQueueBesideOtherMistakes(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "nextrun.db")}}
+	s.Must(t, "migrate", "up")
+	config := clitest.WriteFile(t, "nextrun.yaml", `queues:
+  boss: {type: pg-boss}
+  river: {type: river, notify: {url: "https://worker.example.org", header_env: {Authorization: WORKER_TOKEN}}}
+`)
+	for _, token := range []string{"", "Bearer x"} {
+		s.Env["WORKER_TOKEN"] = token
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", config})
+		if n := strings.Count(r.Stdout, "queues.boss: pg-boss: the database is SQLite"); n != 1 {
+			t.Errorf("with the token %q the queue is named %d times:\n%s", token, n, r.Stdout)
+		}
+	}
 }

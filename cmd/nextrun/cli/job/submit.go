@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -38,16 +39,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			if !json.Valid([]byte(job.Args)) {
 				return ui.Usagef("--args is not JSON")
 			}
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
-					jids, err := jobqueue.NewQueue(db.Jobs()).Submit(c.Context(), job)
-					if err != nil {
-						return err
-					}
-					n.Submitted(periodic.SinkJob)
-					return env.Printf("submitted %s\n", jids[0])
-				})
-			})
+			return submit(c.Context(), env, job)
 		},
 	}
 	flags := command.Flags()
@@ -61,6 +53,20 @@ func submitCommand(env *ui.Env) *cobra.Command {
 	flags.Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
 	limits.Register(command, "the job", "such jobs of the tracker")
 	return command
+}
+
+// submit submits a job, tells executors, and prints the job's id.
+func submit(ctx context.Context, env *ui.Env, job jobqueue.Job) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		return env.Notifying(ctx, db, func(n *ui.Notifiers) error {
+			jids, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, job)
+			if err != nil {
+				return err
+			}
+			n.Submitted(periodic.SinkJob)
+			return env.Printf("submitted %s\n", jids[0])
+		})
+	})
 }
 
 // limitsOf are the limits that flags give.

@@ -26,7 +26,7 @@ seconds. This command changes nothing.`,
 			return withQueue(c.Context(), env, args[0], func(q queues.Queue) error {
 				trigger, err := q.EndTrigger(c.Context(), args[0])
 				if errors.Is(err, queues.ErrNoTrigger) {
-					return fmt.Errorf("queue %q: %w; where a job ends, run: DELETE FROM periodic_open WHERE sink = '%s' AND ref = ...",
+					return fmt.Errorf("queue %q: %w; run DELETE FROM periodic_open WHERE sink = '%s' AND ref = ... where a job ends",
 						args[0], err, args[0])
 				}
 				if err != nil {
