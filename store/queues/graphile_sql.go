@@ -14,6 +14,15 @@ var graphileFields = map[string]string{
 	"priority":     "j.priority",
 }
 
+// graphileOurs holds for the job of an open one v. The id alone does not tell: its table
+// may be in another schema than before, or have been emptied and its numbers begun anew.
+const graphileOurs = `j.id = v.ref::bigint AND j.key LIKE 'nextrun:%:' || v.jid`
+
+// graphileMaybeOurs holds for those, too, whose key somebody else has taken away. A
+// remove_job or add_jobs with the key of a running job does so, and sets its attempts to
+// their maximum.
+const graphileMaybeOurs = `j.id = v.ref::bigint AND (j.key LIKE 'nextrun:%:' || v.jid OR j.key IS NULL AND j.attempts >= j.max_attempts)`
+
 // graphilePending holds for jobs that Graphile Worker has not given up.
 const graphilePending = `(j.locked_at IS NOT NULL OR j.attempts < j.max_attempts)`
 
@@ -30,7 +39,7 @@ func (k GraphileWorker) postgres(fields []string, private bool) *shape {
 	}
 	row := "ROW(" + strings.Join(values, ", ") + ")::" + qualified(k.Schema, "job_spec")
 	jobs := qualified(k.Schema, "jobs")
-	free := jobs + " AS j ON j.id = v.ref::bigint WHERE j.locked_at IS NULL AND " + graphilePending
+	free := jobs + " AS j ON " + graphileOurs + " WHERE j.locked_at IS NULL AND " + graphilePending
 	if private {
 		free = strings.Replace(free, jobs, qualified(k.Schema, graphileJobs), 1) + " FOR UPDATE OF j SKIP LOCKED"
 	}
@@ -42,7 +51,7 @@ func (k GraphileWorker) postgres(fields []string, private bool) *shape {
 			FROM ` + qualified(k.Schema, "add_jobs") + `(ARRAY(SELECT ` + row + ` FROM j)) AS a JOIN j ON j.key = a.key`),
 		pending: own(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'
 				WHEN j.attempts > 0 THEN 'stuck' ELSE 'waiting' END AS state
-			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.id = v.ref::bigint
+			FROM {batch} AS v JOIN ` + jobs + ` AS j ON ` + graphileMaybeOurs + `
 			WHERE ` + graphilePending),
 		// complete_jobs deletes jobs, but none that a worker has locked, unless four
 		// hours ago. The query before it leaves those out, too.

@@ -93,7 +93,8 @@ func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 	return k.queues(ctx, tx, r)
 }
 
-// queues looks at the queues that jobs can go to.
+// queues looks at all queues: also at those that get no jobs since the configuration
+// was changed, which may hold unfinished ones.
 func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
 	var list []pgmqQueue
 	err := tx.Select(ctx, &list, `SELECT lower(m.queue_name) AS name, pg_get_userbyid(q.relowner) AS owner, quote_ident(current_user) AS role,
@@ -109,19 +110,26 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 	parts, forbidden := map[string]bool{}, map[string]string{}
 	s := k.shape(parts, forbidden)
 	for _, q := range list {
-		if k.Queue != "" && q.Name != strings.ToLower(k.Queue) || !identifier.MatchString(q.Name) {
+		if !identifier.MatchString(q.Name) {
 			continue
 		}
+		takes := k.Queue == "" || q.Name == strings.ToLower(k.Queue)
 		for _, g := range q.grants() {
-			r.grant(g)
+			if takes {
+				r.grant(g)
+			}
 		}
 		if !q.May {
 			forbidden[q.Name] = fmt.Sprintf("role %s lacks rights on the queue %s of PGMQ: as %s run: %s", q.Role, q.Name, q.Owner, strings.Join(q.grants(), " "))
-			r.warn("", "%s", forbidden[q.Name])
+			if takes {
+				r.warn("", "%s", forbidden[q.Name])
+			}
 			continue
 		}
 		parts[q.Name] = true
-		s.ended = append(s.ended, endedTrigger{schema: "pgmq", table: "q_" + q.Name, ref: literal(q.Name+"/") + " || OLD.msg_id"})
+		if takes {
+			s.ended = append(s.ended, endedTrigger{schema: "pgmq", table: "q_" + q.Name, ref: literal(q.Name+"/") + " || OLD.msg_id"})
+		}
 	}
 	if k.Queue != "" && !parts[strings.ToLower(k.Queue)] {
 		r.Problems = nil
@@ -136,6 +144,8 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 // PGMQ does not promise the order of the numbers that it returns.
 func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *shape {
 	const table = `pgmq."q_{part}"`
+	// A queue that was dropped and created again gives the same numbers to others.
+	const ours = `q.msg_id = v.ref::bigint AND q.headers->'nextrun'->>'jid' = v.jid`
 	return &shape{
 		columns: []column{columnJID, columnTracker, text("headers", pgmqHeaders)},
 		part:    k.part, parts: parts,
@@ -153,9 +163,9 @@ func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *shape {
 			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint`),
 		absent: "PGMQ did not take the message; check whether a trigger that you added to its table forbids it",
 		pending: own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
-			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint`),
+			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
 		cancel: own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id
-			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint
+			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours + `
 			WHERE q.read_ct = 0 AND $2::timestamp IS NOT NULL FOR UPDATE OF q SKIP LOCKED)) AS a`),
 	}
 }

@@ -3,6 +3,7 @@ package queues
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -84,7 +85,8 @@ var errUnknownPart = errors.New("an open job is in a queue that did not exist wh
 
 // sortOpen returns open jobs by the part that they are in, with their references
 // there. It leaves out those that cannot be in the queue. Unless the tables have just
-// been looked at, an unknown part may be a new one.
+// been looked at, an unknown part may be a new one. A part that is there and cannot be
+// used is an error, since nobody knows whether its jobs are final.
 func (s *shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]backend.Open, error) {
 	parts := map[string][]backend.Open{}
 	for _, o := range open {
@@ -97,6 +99,9 @@ func (s *shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]bac
 			if !s.parts[part] {
 				if !justLooked {
 					return nil, errUnknownPart
+				}
+				if reason, passing := s.noPart(part); passing { // its jobs may be unfinished
+					return nil, fmt.Errorf("%w: %s", ErrUnusable, reason)
 				}
 				continue
 			}

@@ -21,6 +21,8 @@ func (k River) shape() shape {
 // riverFinal are River's final states.
 const riverFinal = "('cancelled', 'completed', 'discarded')"
 
+// postgres makes the statements for PostgreSQL. The id alone does not tell that a job
+// is ours: its table may have been emptied and its numbers begun anew.
 func (k River) postgres(schema string) *shape {
 	table := qualified(schema, "river_job")
 	s := k.shape()
@@ -33,11 +35,11 @@ func (k River) postgres(schema string) *shape {
 		RETURNING metadata #>> '{nextrun,jid}' AS jid, id AS ref`)
 	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
 			j.attempted_at AT TIME ZONE 'UTC' AS started
-		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint
+		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint AND j.metadata #>> '{nextrun,jid}' = v.jid
 		WHERE j.state NOT IN ` + riverFinal)
 	s.cancel = own(`UPDATE ` + table + ` AS j SET state = 'cancelled', finalized_at = $2::timestamp AT TIME ZONE 'UTC',
 			metadata = jsonb_set(j.metadata, '{cancel_attempted_at}', to_jsonb($2::timestamp AT TIME ZONE 'UTC'))
-		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint
+		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint AND w.metadata #>> '{nextrun,jid}' = v.jid
 			WHERE w.state IN ('available', 'pending', 'retryable', 'scheduled') FOR UPDATE OF w SKIP LOCKED)
 		RETURNING j.id AS ref`)
 	s.notify = own(`SELECT pg_notify(` + literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)

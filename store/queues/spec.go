@@ -63,8 +63,8 @@ type shape struct {
 	queueOf func(jobqueue.Job) string
 	// part is the part that a job belongs to, and refPart that of a reference; ref
 	// is what pending and cancel get and return in its place. Both may be nil. parts
-	// are those that can be used, and noPart says why another cannot, and whether that
-	// may pass.
+	// are those that can be used, also those that hold old jobs only, and noPart says why
+	// another cannot, and whether that may pass: it may hold unfinished jobs then.
 	part    func(jobqueue.Job) string
 	parts   map[string]bool
 	noPart  func(part string) (reason string, passing bool)
