@@ -94,7 +94,7 @@ SELECT 'column', s.name, c.name, c.type || CASE WHEN c."notnull" OR c.pk THEN ' 
  WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name <> 'nextrun_migration'`
 
 // inspect lists the objects of the database's schema, those of other programs
-// included.
+// included, but none of [endPrefix].
 func (m *Migrator) inspect(ctx context.Context, q querier) ([]object, error) {
 	query := inspectPostgres
 	if m.dialect == SQLite {
@@ -110,6 +110,9 @@ func (m *Migrator) inspect(ctx context.Context, q querier) ([]object, error) {
 		var o object
 		if err := rows.Scan(&o.Kind, &o.Table, &o.Name, &o.Text, &o.Default); err != nil {
 			return nil, fmt.Errorf("inspect the schema: %w", err)
+		}
+		if o.users() {
+			continue
 		}
 		list = append(list, o)
 		if m.dialect == SQLite && o.Kind == kindTable {

@@ -108,8 +108,13 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	return append(done, restored...), nil
 }
 
-// Down removes everything that nextrun has added, and nothing else.
+// Down removes everything that nextrun has added, and nothing else. While triggers of
+// `nextrun queue trigger` are on tables of other queues it changes nothing, and returns
+// an error that says how to remove them.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
+	if err := m.withoutEndTriggers(ctx); err != nil {
+		return nil, fmt.Errorf("migrate down: %w", err)
+	}
 	done, err := m.revert(ctx)
 	if err != nil {
 		return done, fmt.Errorf("migrate down: %w", err)

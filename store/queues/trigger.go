@@ -65,12 +65,16 @@ func (q *queue) EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 			made.Create += one.Create
 			made.Drop += one.Drop
 		}
-		made.Create = "CREATE INDEX IF NOT EXISTS nextrun_open_ref ON " + ours.as() + " (sink, ref);\n" + made.Create
-		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + qualified(ours.found, "nextrun_open_ref") + ";\n"
+		made.Create = "CREATE INDEX IF NOT EXISTS " + endPrefix + "ref ON " + ours.as() + " (sink, ref);\n" + made.Create
+		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + qualified(ours.found, endPrefix+"ref") + ";\n"
 		return nil
 	})
 	return made, err
 }
+
+// endPrefix begins the names of all that an [EndTrigger] makes. Migrations know it, and
+// leave such objects alone.
+const endPrefix = "nextrun_ended_"
 
 // triggerName is the name of the trigger, and of its function, for a sink.
 func triggerName(sink string, i int) string {
@@ -82,7 +86,7 @@ func triggerName(sink string, i int) string {
 	if i > 0 {
 		name = fmt.Sprintf("%s_%d", name, i)
 	}
-	return "nextrun_ended_" + name
+	return endPrefix + name
 }
 
 // event is something that ends a job: its name, and SQL for what happens and on
@@ -102,7 +106,8 @@ func (e endedTrigger) events() []event {
 }
 
 // postgres is the trigger for PostgreSQL. It passes over a row that a scheduler has
-// locked, so that it never keeps a worker waiting.
+// locked, so that it never keeps a worker waiting, and does nothing while there is no
+// table periodic_open.
 func (e endedTrigger) postgres(schema, sink string, i int) EndTrigger {
 	name := triggerName(sink, i)
 	function, open, table := qualified(schema, name), qualified(schema, "periodic_open"), qualified(e.schema, e.table)
@@ -110,12 +115,14 @@ func (e endedTrigger) postgres(schema, sink string, i int) EndTrigger {
 	fmt.Fprintf(&create, `CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $nextrun$
 BEGIN
-    DELETE FROM %s WHERE task_id IN (
-        SELECT task_id FROM %s WHERE sink = %s AND ref = %s FOR UPDATE SKIP LOCKED);
+    IF to_regclass(%s) IS NOT NULL THEN
+        DELETE FROM %s WHERE task_id IN (
+            SELECT task_id FROM %s WHERE sink = %s AND ref = %s FOR UPDATE SKIP LOCKED);
+    END IF;
     RETURN NULL;
 END
 $nextrun$;
-`, function, open, open, literal(sink), e.ref)
+`, function, literal(open), open, open, literal(sink), e.ref)
 	for _, event := range e.events() {
 		trigger := quote(name + "_" + event.name)
 		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %s ON %s;\nCREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW%s\n    EXECUTE FUNCTION %s();\n",

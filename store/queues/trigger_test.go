@@ -50,3 +50,60 @@ func TestEndTriggerNeedsAName(t *testing.T) {
 		}
 	})
 }
+
+// TestEndTriggerIsTheUsers: migrations leave what the printed SQL has made alone, and
+// are not taken back while it is there, since no job of the queue could end then.
+func TestEndTriggerIsTheUsers(t *testing.T) {
+	t.Parallel()
+	river(t, func(t *testing.T, f *fixture) {
+		q := f.queue(queues.River{})
+		migrator := f.db.Migrator()
+		trigger, err := q.EndTrigger(t.Context(), "river")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec(trigger.Create)
+		open := f.accept(q, f.tasks(2)...)
+		for _, o := range open {
+			f.Exec("INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES (?, 'river', ?, ?, '2026-03-04 05:06:07.000000', '2026-03-04 05:06:07.000000')",
+				o.TaskID, o.Ref, o.JID)
+		}
+		if err := migrator.Check(t.Context()); err != nil {
+			t.Errorf("Check: %v", err)
+		}
+		f.Exec("DROP INDEX nextrun_task_due") // something to repair
+		if done, err := migrator.Up(t.Context()); err != nil || len(done) != 1 {
+			t.Errorf("Up restored %v: %v; want the index nextrun_task_due alone", done, err)
+		}
+		_, err = migrator.Down(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "nextrun queue trigger NAME --drop") {
+			t.Fatalf("Down: %v; want an error with the remedy", err)
+		}
+		f.Exec("DELETE FROM river_job WHERE id = CAST(? AS integer)", open[0].Ref)
+		f.Want("t1", "SELECT task_id FROM periodic_open")
+
+		_, statements, found := strings.Cut(err.Error(), "or this: ")
+		if !found {
+			t.Fatalf("Down: %v; want the statements", err)
+		}
+		f.Exec(statements)
+		if _, err := migrator.Down(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.Exec("DELETE FROM river_job")
+	})
+}
+
+// TestEndTriggerWithoutTheTable: on PostgreSQL the jobs of the queue end also if
+// somebody has dropped nextrun's tables by hand.
+func TestEndTriggerWithoutTheTable(t *testing.T) {
+	f := pgmqFixture(t)
+	trigger, err := f.queue(queues.PGMQ{Queue: "mail"}).EndTrigger(t.Context(), "mail")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exec(trigger.Create)
+	f.Exec("DROP TABLE periodic_open; SELECT pgmq.send_batch('mail', ARRAY['{}'::jsonb], ARRAY['{}'::jsonb])")
+	f.Exec("DELETE FROM pgmq.q_mail")
+	f.Want(0, "SELECT count(*) FROM pgmq.q_mail")
+}
