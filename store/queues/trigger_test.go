@@ -94,15 +94,22 @@ func TestEndTriggerIsTheUsers(t *testing.T) {
 	})
 }
 
-// TestEndTriggerWithoutTheTable: on PostgreSQL the jobs of the queue end also if
-// somebody has dropped nextrun's tables by hand.
-func TestEndTriggerWithoutTheTable(t *testing.T) {
+// TestEndTriggerInAnotherSchema: migrations see a trigger in whatever schema it is. On
+// PostgreSQL jobs end even if somebody has dropped nextrun's tables by hand.
+func TestEndTriggerInAnotherSchema(t *testing.T) {
 	f := pgmqFixture(t)
 	trigger, err := f.queue(queues.PGMQ{Queue: "mail"}).EndTrigger(t.Context(), "mail")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Exec(trigger.Create)
+	migrator := f.db.Migrator()
+	if done, err := migrator.Up(t.Context()); err != nil || len(done) > 0 {
+		t.Errorf("Up restored %v: %v; want nothing", done, err)
+	}
+	if _, err := migrator.Down(t.Context()); err == nil || !strings.Contains(err.Error(), "ON pgmq.q_mail;") {
+		t.Errorf("Down: %v; want it to name the table of the trigger", err)
+	}
 	f.Exec("DROP TABLE periodic_open; SELECT pgmq.send_batch('mail', ARRAY['{}'::jsonb], ARRAY['{}'::jsonb])")
 	f.Exec("DELETE FROM pgmq.q_mail")
 	f.Want(0, "SELECT count(*) FROM pgmq.q_mail")
