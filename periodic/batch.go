@@ -63,17 +63,13 @@ func (c committer) pendingJobs(ctx context.Context, tx backend.Tx, f *batchFacts
 	trackers := map[Sink][]string{}
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		if !t.Overlapping() && (t.Queues() || !t.Unplanned()) && !slices.Contains(f.without, t.Sink) {
+		if !t.Overlapping() && (t.Queues() || !t.Unplanned()) && c.asks(f, t) {
 			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
 		}
 	}
 	pending := map[string]Pending{}
 	for sink, ids := range trackers {
-		queue, ok := c.queues[sink]
-		if !ok {
-			continue // such tasks are planned only, see decide
-		}
-		found, err := queue.Pending(ctx, tx.DBTX(), ids)
+		found, err := c.queues[sink].Pending(ctx, tx.DBTX(), ids)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +85,7 @@ func (c committer) recordedTicks(ctx context.Context, tx backend.Tx, f *batchFac
 	for i := range f.tasks {
 		t := &f.tasks[i]
 		// The policy may have been another one when the ticks were queued.
-		if (t.Queues() || t.NextRun.After(f.now)) && !slices.Contains(f.without, t.Sink) {
+		if (t.Queues() || t.NextRun.After(f.now)) && c.asks(f, t) {
 			queued = append(queued, t.ID)
 		}
 		if from, ok := c.behind(t, f.now); ok {
@@ -161,4 +157,11 @@ func (c committer) sinkProblem(t *Task) string {
 // keeps its plan: a scheduler that knows the sink submits its jobs.
 func noQueue(sink Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
+}
+
+// asks reports whether the queue of a task can be asked. Without that the task is
+// planned only.
+func (c committer) asks(f *batchFacts, t *Task) bool {
+	_, known := c.queues[t.Sink]
+	return known && !slices.Contains(f.without, t.Sink)
 }

@@ -3,8 +3,11 @@ package periodic
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
@@ -17,7 +20,7 @@ func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
 	if l.aside.sinks.Has(SinkJob) || l.aside.queued.Len() > 0 {
 		return backend.Tended{}, nil
 	}
-	tended, err := l.store.Tend(ctx, l.untended)
+	tended, err := l.store.Tend(ctx, l.untended, l.aside.apart())
 	l.untended = l.untended && err != nil
 	if err != nil && l.commit.isolatable(err) { // perhaps somebody has locked that table
 		l.start(func() findings {
@@ -48,12 +51,15 @@ const (
 	followLimit = 2_000 // jobs at a time
 )
 
-// follower looks at the open jobs of queues that are not nextrun's own.
+// follower looks at the open jobs of queues that are not nextrun's own, page after
+// page.
 type follower struct {
-	due   time.Time     // of the next look
-	pause time.Duration // before the one after it; 0: no queued tick waits
-	after string        // the task to go on after
-	limit int
+	due            time.Time     // of the next look
+	pause          time.Duration // before the one after it; 0: no queued tick waits
+	after          string        // the task to go on after
+	limit          int           // of a page
+	waiting, ended int           // in this pass over all pages
+	failures       int           // in a row
 }
 
 // soon has the follower look soon: a tick has been queued.
@@ -66,20 +72,28 @@ func (f *follower) soon(now time.Time) {
 
 // looked plans the next look.
 func (f *follower) looked(found backend.Followed, now time.Time, poll time.Duration) {
-	f.after, f.limit = found.Last, min(2*f.limit, followLimit)
+	f.after, f.limit, f.failures = found.Last, min(2*f.limit, followLimit), 0
+	f.waiting += found.Waiting
+	f.ended += found.Ended
+	if found.Last != "" { // there are more pages
+		f.pause, f.due = max(f.pause, followLeast), now
+		return
+	}
 	switch {
-	case found.Last != "":
-		f.due = now
-	case found.Waiting == 0:
+	case f.waiting == 0:
 		f.pause, f.due = 0, now.Add(poll)
+	case f.ended > 0:
+		f.pause, f.due = followLeast, now.Add(followLeast)
 	default:
 		f.pause = min(max(2*f.pause, followLeast), followMost)
-		if found.Ended > 0 {
-			f.pause = followLeast
-		}
 		f.due = now.Add(f.pause)
 	}
+	f.waiting, f.ended = 0, 0
 }
+
+// followTries is how many pages may fail in a row before the follower looks less
+// often.
+const followTries = 8
 
 // failed plans the next look: at fewer jobs, so that one that cannot be looked at
 // does not keep the others waiting.
@@ -87,10 +101,11 @@ func (f *follower) failed(last string, now time.Time) {
 	if f.limit == 1 {
 		f.after = last
 	}
-	f.limit = max(1, f.limit/4)
-	f.pause, f.due = followLeast, now.Add(followLeast)
-	if f.limit < followLimit/4 {
-		f.due = now.Add(clockSlack)
+	f.limit = max(1, f.limit/8)
+	f.failures++
+	f.pause, f.due = followLeast, now.Add(clockSlack)
+	if f.failures > followTries {
+		f.due = now.Add(service.Delay(f.failures-followTries, followLeast, followMost))
 	}
 }
 
@@ -98,21 +113,31 @@ func (f *follower) failed(last string, now time.Time) {
 // end of one makes its task ready.
 func (l *loop) followOpen(ctx context.Context) {
 	now := time.Now()
-	if len(l.cfg.Submitters) == 0 || now.Before(l.follower.due) {
+	if now.Before(l.follower.due) {
 		return
 	}
 	if l.follower.limit == 0 {
 		l.follower.limit = followLimit
 	}
 	found, err := l.store.Follow(ctx, backend.Follow{
-		Queues: l.cfg.Submitters, Without: l.aside.sinks.Keys(), After: l.follower.after, Limit: l.follower.limit,
+		Queues: l.cfg.Submitters, Known: l.aside.known, Without: l.aside.sinks.Keys(),
+		After: l.follower.after, Limit: l.follower.limit,
 	})
-	if err != nil {
-		l.follower.failed(found.Last, now)
-		l.fail("look at open jobs", err)
+	if err == nil {
+		l.follower.looked(found, now, l.cfg.PollInterval)
 		return
 	}
-	l.follower.looked(found, now, l.cfg.PollInterval)
+	if l.follower.failed(found.Last, now); l.follower.failures > 1 {
+		return // said already
+	}
+	l.fail("look at open jobs", err)
+	if !l.commit.isolatable(err) || l.workers >= maxBeside {
+		return
+	}
+	l.start(func() findings {
+		bad, err := l.commit.probeAll(ctx, slices.Sorted(maps.Keys(l.cfg.Submitters)))
+		return findings{sinks: bad, err: err}
+	})
 }
 
 // findStray sets the problem of tasks that wait because this scheduler does not know

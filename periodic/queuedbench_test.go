@@ -33,7 +33,7 @@ func (f *fixture) peek() backend.Peek {
 	peek, err := f.db.Periodic().Peek(f.Context(), backend.Apart{})
 	for more := peek.Ready; more && err == nil; {
 		var tended backend.Tended
-		tended, err = f.db.Periodic().Tend(f.Context(), false)
+		tended, err = f.db.Periodic().Tend(f.Context(), false, backend.Apart{})
 		peek.Due, more = peek.Due || tended.Ready, tended.More
 	}
 	if err != nil {

@@ -34,7 +34,9 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if peek.Stray {
 			l.findStray(working)
 		}
-		l.followOpen(working)
+		if peek.Open {
+			l.followOpen(working)
+		}
 		var tended backend.Tended
 		if peek.Ready || l.untended {
 			if tended, err = l.tend(working); err != nil {

@@ -195,8 +195,16 @@ func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, qu
 			return err
 		}
 		for _, j := range again {
-			if !slices.ContainsFunc(still, func(r backend.Refusal) bool { return r.JID == j.JID }) {
-				delete(reasons, j.JID)
+			delete(reasons, j.JID)
+		}
+		for _, r := range still {
+			switch {
+			case r.Passing:
+				later[byID[r.JID].Tracker] = r.Reason
+			case r.Reason != "":
+				reasons[r.JID] = r.Reason
+			default:
+				reasons[r.JID] = tableRefused
 			}
 		}
 	}

@@ -23,8 +23,8 @@ type Store interface {
 	// over. It repeats the request to end a job that a tick replaces, if the job was
 	// locked the first time, and removes a limited number of outdated entries. If
 	// all is true, it first adds the entries that no trigger has written, as after a
-	// restore from a backup.
-	Tend(ctx context.Context, all bool) (Tended, error)
+	// restore from a backup. Tasks that a claim would leave out are not ready.
+	Tend(ctx context.Context, all bool, without Apart) (Tended, error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on.
 	Watch(ctx context.Context, wake func(), report func(error))
@@ -71,6 +71,7 @@ type Peek struct {
 	Now      time.Time         // the database's clock
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
+	Open     bool              // there are rows of periodic_open
 	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
@@ -87,6 +88,7 @@ type Tended struct {
 // Follow says which open jobs to look at.
 type Follow struct {
 	Queues  map[task.Sink]Submitter
+	Known   []task.Sink // all queues of the scheduler, the built-in ones too
 	Without []task.Sink // queues that cannot be used
 	After   string      // only tasks with keys after this one
 	Limit   int

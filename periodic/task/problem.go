@@ -7,6 +7,10 @@ import "strings"
 // and views of the database know the prefix, too.
 const WarningPrefix = "warning:"
 
+// UnreadablePrefix begins the problem of a task whose timer cannot be read: the text
+// of a *calendar.ParseError. Its queued ticks wait until somebody changes the timer.
+const UnreadablePrefix = `timer "`
+
 // Warning returns the problem that warns of something.
 func Warning(text string) string { return WarningPrefix + " " + text }
 

@@ -13,7 +13,8 @@ import (
 
 // Follow implements [backend.Store]. A queue that is not nextrun's own does not tell
 // when a job ends, so somebody has to ask. The trigger of periodic_open wakes the
-// schedulers once the row of a job that is final is deleted.
+// schedulers once the row of a job that is final is deleted. Rows of tasks whose sink
+// this scheduler does not know are left to others.
 func (s Store) Follow(ctx context.Context, f backend.Follow) (done backend.Followed, err error) {
 	after, err := hex.DecodeString(f.After)
 	if err != nil {
@@ -38,6 +39,7 @@ func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, af
 		without += fmt.Sprintf(` AND o.sink <> $%d`, len(args))
 	}
 	jobs, err := o.read(ctx, tx.DBTX(), `SELECT o.task_id, o.sink, o.ref, o.jid, o.due, o.submitted FROM periodic_open AS o
+			JOIN periodic_task AS q ON q.id = o.task_id AND q.sink IN (`+placeholders(&args, f.Known)+`)
 		WHERE EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = o.task_id AND k.decision = 'queued' LIMIT 1 OFFSET 0)
 			AND o.task_id > $1`+without+` ORDER BY o.task_id LIMIT $2`, args...)
 	if err != nil || len(jobs) == 0 {

@@ -30,20 +30,19 @@ func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []str
 		return nil, err
 	}
 	pending, err := q.pending(ctx, tx, open)
-	if err != nil || q.job == nil || len(open) == len(tasks) {
+	if err != nil || q.job == nil {
 		return pending, err
 	}
-	var others []string
-	for _, id := range tasks {
-		if _, ok := open[id]; !ok {
-			others = append(others, id)
-		}
+	// A program that does not know this queue may have submitted to the table job and
+	// left the row of periodic_open as it was.
+	more, err := q.job.Pending(ctx, tx, tasks)
+	if err != nil {
+		return nil, err
 	}
-	more, err := q.job.Pending(ctx, tx, others)
 	for id, p := range more {
 		pending[id] = p
 	}
-	return pending, err
+	return pending, nil
 }
 
 // Submit implements [backend.Queue].
@@ -83,6 +82,8 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		delete(free, r.JID)
 		if r.Refused != "" {
 			refused = append(refused, backend.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
+		} else if _, open := pending[j.Tracker]; open {
+			continue // the policy allows both; the older one may be of a time when it did not
 		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
 			newest[j.Tracker] = newOpen{j, r.Ref}
 		}
@@ -194,6 +195,9 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 		return found, err
 	}
 	more, err := q.open.pending(ctx, tx, open)
+	if err != nil {
+		return nil, err
+	}
 	for id, p := range found {
 		more[id] = p
 	}

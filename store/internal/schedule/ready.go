@@ -25,14 +25,14 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 		WHERE j.tracker = r.task_id AND j.state IN ` + sqldb.PendingStates + ` LIMIT 1 OFFSET 0)
 	AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = r.task_id LIMIT 1 OFFSET 0))`
 
-// readyQueued are the tasks q whose queued ticks can be taken, without those that a
-// problem blocks. It looks at the first rows of periodic_ready only: there may be
+// readyQueued are the tasks q whose queued ticks can be taken, without those whose
+// timer cannot be read. It looks at the first rows of periodic_ready only: there may be
 // very many stale ones. Both databases might begin with all tasks if they expect
 // few of them to meet the conditions. On PostgreSQL CASE prevents that, on SQLite
 // CROSS JOIN.
 const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
-	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '` + task.WarningPrefix + `') NOT LIKE '` + task.WarningPrefix + `%'
+	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + task.UnreadablePrefix + `%'
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
 
@@ -68,9 +68,9 @@ func (tx schedulerTx) readiness(ctx context.Context, query string) (string, erro
 const maxForget = 5_000
 
 // Tend implements [backend.Store].
-func (s Store) Tend(ctx context.Context, all bool) (done backend.Tended, err error) {
+func (s Store) Tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
 	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) (err error) {
-		done, err = schedulerTx{tx}.tend(ctx, all)
+		done, err = schedulerTx{tx}.tend(ctx, all, without)
 		return err
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func (s Store) Tend(ctx context.Context, all bool) (done backend.Tended, err err
 	return done, nil
 }
 
-func (tx schedulerTx) tend(ctx context.Context, all bool) (done backend.Tended, err error) {
+func (tx schedulerTx) tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return done, err
 	}
@@ -95,12 +95,16 @@ func (tx schedulerTx) tend(ctx context.Context, all bool) (done backend.Tended, 
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err
 	}
-	query, err := tx.readiness(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+`) AS ready,
+	where, args, err := tx.leavingOut(without, nil)
+	if err != nil {
+		return done, err
+	}
+	query, err := tx.readiness(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+where("q.")+`) AS ready,
 		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
 	if err != nil {
 		return done, err
 	}
-	err = tx.First(ctx, &done, query)
+	err = tx.First(ctx, &done, query, args...)
 	done.More = forgotten > 0
 	return done, err
 }

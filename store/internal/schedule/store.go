@@ -68,6 +68,7 @@ const canBeClaimed = `enabled AND worker IS NULL`
 type workSummary struct {
 	Due     bool
 	Ready   bool
+	Open    bool
 	Stray   bool
 	Next    sqldb.RowTime
 	Marked  markTime
@@ -91,7 +92,7 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	if found.Undated { // somebody wrote worker by hand: a mark that has expired
 		found.Marked = markTime(periodic.Unplanned)
 	}
-	peek.Due, peek.Ready, peek.Stray = found.Due, found.Ready, found.Stray
+	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked = found.Next.Time(), time.Time(found.Marked)
 	return peek, nil
 }
@@ -116,7 +117,7 @@ func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found
 	err = tx.First(ctx, &found, `SELECT
 		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+rest("")+`) AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
-		`+ready+` AS ready, `+stray+` AS stray,
+		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray,
 		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
 		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
 		args...)

@@ -166,7 +166,7 @@ type connTx struct {
 // beginOnConn begins a transaction on a connection of the pool. The writers of this
 // process take turns, so that they do not poll for the file's lock.
 func beginOnConn(ctx context.Context, pool *sql.DB, turn chan struct{}, readOnly bool) (transaction, error) {
-	statement, release := "BEGIN IMMEDIATE", func() {}
+	statement, release := "BEGIN", func() {}
 	if !readOnly {
 		select {
 		case turn <- struct{}{}:
