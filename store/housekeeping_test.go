@@ -32,12 +32,18 @@ func TestHousekeeping(t *testing.T) {
 			env.Exec(`INSERT INTO job (jid, task, submitted, state, finished)
 				VALUES ('` + job[0] + `', 'echo', '` + old + `', '` + job[1] + `', ` + job[2] + `)`)
 		}
+		for id, submitted := range map[string]string{"gone-old": old, "gone-young": young} {
+			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
+		}
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
 		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
 			t.Errorf("the result is %q, want %q", result, want)
 		}
 		if got := env.texts(t, `SELECT task_id FROM periodic_tick ORDER BY task_id`); !slices.Equal(got, []string{"old-queued", "young"}) {
 			t.Errorf("ticks left: %v", got)
+		}
+		if got := env.texts(t, `SELECT task_id FROM periodic_open`); !slices.Equal(got, []string{"gone-young"}) {
+			t.Errorf("open jobs of tasks that are gone left: %v", got)
 		}
 		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
 			t.Errorf("jobs left: %v", got)

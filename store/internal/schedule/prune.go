@@ -15,8 +15,11 @@ const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
 // for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
-// names them.
+// names them. It also deletes the open jobs of tasks that are gone.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
+	if err := pruneOpen(ctx, db, age); err != nil {
+		return 0, err
+	}
 	p := tickPruner{db: db, age: age}
 	return isolate.Sweep[tickKeyRow]{
 		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },
@@ -91,4 +94,15 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 		return err
 	})
 	return len(keys), err
+}
+
+// pruneOpen deletes the rows of periodic_open of tasks that are gone, if their job
+// was submitted longer ago than age.
+func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
+	return db.UpdateBriefly(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT o.task_id FROM periodic_open AS o
+			WHERE o.submitted < $1 AND NOT EXISTS (SELECT 1 FROM periodic_task AS t WHERE t.id = o.task_id)`+tx.SQL().LockRows+`)`,
+			sqldb.Timestamp(tx.Now().Add(-age)))
+		return err
+	})
 }

@@ -91,6 +91,7 @@ func (db *DB) findSchema(ctx context.Context) error {
 		return fmt.Errorf("the connections of the pool use the schema %q; let their search_path begin with %s, in the DSN or by "+
 			"ALTER ROLE ... SET search_path", is.Current, quoteSchema(schema))
 	}
-	return fmt.Errorf("this role may not use the schema %[1]s; have its owner run: GRANT USAGE, CREATE ON SCHEMA %[1]s TO (this role)",
+	return fmt.Errorf("this role may not use the schema %[1]s; have its owner run: GRANT USAGE ON SCHEMA %[1]s TO (this role); "+
+		"to run migrate up it also needs CREATE",
 		quoteSchema(schema))
 }

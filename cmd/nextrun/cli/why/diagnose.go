@@ -54,6 +54,9 @@ func ofRow(f *facts) []finding {
 	if f.missing != "" {
 		list = append(list, finding{fmt.Sprintf("Its jobs go to the queue %q, which this command does not know.", t.Sink), ui.NameTheFile})
 	}
+	if f.broken != nil {
+		list = append(list, finding{fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
+	}
 	if t.Starts.After(f.now) {
 		list = append(list, finding{"It is paused until " + at(t.Starts) + ", its `starts`.", "to end the pause: nextrun task set " + t.ID + " --starts none"})
 	}

@@ -29,7 +29,9 @@ type facts struct {
 	task    periodic.Task
 	ticks   []periodic.Tick   // the latest first
 	jobs    []jobqueue.Job    // of the table job, the latest first
+	last    *periodic.Tick    // the latest that was submitted; nil: there is none
 	pending *periodic.Pending // the job that is not final; nil: there is none
+	broken  error             // why the queue cannot say
 	missing string            // why this program does not know the task's queue; empty: it does
 	pauses  []jobqueue.Pause  // of the task's group and handler
 	locks   []leader.Lock     // of schedulers
@@ -48,13 +50,18 @@ func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*fa
 	if f.ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
 		return nil, err
 	}
+	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(submitted) > 0 {
+		f.last = &submitted[0]
+	}
 	if f.locks, err = db.ListLocks(ctx); err != nil {
 		return nil, err
 	}
 	if f.missing = queues.Missing(f.task.Sink); f.missing == "" {
-		if f.pending, err = tasks.Pending(ctx, id); err != nil {
-			return nil, err
-		}
+		f.pending, f.broken = tasks.Pending(ctx, id)
 	}
 	if f.task.Sink == periodic.SinkEvent {
 		err = f.readEvent(ctx, db)

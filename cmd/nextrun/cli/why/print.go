@@ -82,10 +82,8 @@ func lastRun(env *ui.Env, f *facts) string {
 		}
 		return text
 	}
-	for _, k := range f.ticks {
-		if k.Decision == periodic.Submitted {
-			return "submitted " + env.Ago(k.Decided)
-		}
+	if f.last != nil {
+		return "submitted " + env.Ago(f.last.Decided)
 	}
 	return "never"
 }
