@@ -10,6 +10,43 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
+// TestSchedulerKeepsAJobThatItMayNotSee: a task whose job is in a queue of PGMQ that was
+// closed to the scheduler gets no second job. Other tasks go on.
+func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
+	f := pgmqFixture(t)
+	f.Exec("INSERT INTO periodic_task (id, task, timer, sink, group_) SELECT g, 'report', 'yearly', 'mq', g FROM unnest(ARRAY['mail', 'bulk']) AS g")
+	role := f.role()
+	f.Exec("GRANT USAGE ON SCHEMA pgmq TO " + role.name + "; GRANT ALL ON ALL TABLES IN SCHEMA pgmq TO " + role.name +
+		"; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO " + role.name)
+	round := func() { // every task is due
+		t.Helper()
+		db, err := store.Open(t.Context(), role.url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		q, err := db.Queue(queues.PGMQ{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"mq": q}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", store.Timestamp(time.Now()))
+		if err := scheduler.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	f.Want("1 1", "SELECT (SELECT count(*) FROM pgmq.q_mail) || ' ' || (SELECT count(*) FROM pgmq.q_bulk)")
+	f.Exec("SELECT pgmq.archive('bulk', ARRAY[1::bigint])")
+	f.Exec("REVOKE SELECT ON pgmq.q_mail FROM " + role.name)
+	round()
+	f.Want("mail/1 bulk/2", "SELECT string_agg(ref, ' ' ORDER BY task_id DESC) FROM periodic_open")
+	f.Want("1 1", "SELECT (SELECT count(*) FROM pgmq.q_mail) || ' ' || (SELECT count(*) FROM pgmq.q_bulk)")
+}
+
 // TestSchedulerFeedsRiver: each overlap policy keeps its promise with jobs in
 // River's tables, and a tick that waits goes as soon as the trigger sees the job end.
 func TestSchedulerFeedsRiver(t *testing.T) {

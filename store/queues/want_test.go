@@ -100,7 +100,7 @@ func wantUnusable(t *testing.T, f *fixture, q queues.Queue, job jobqueue.Job, wa
 // tables and none in the other system's.
 type role struct {
 	*fixture
-	name string
+	name, url string
 }
 
 func (f *fixture) role() role {
@@ -114,7 +114,7 @@ func (f *fixture) role() role {
 		f.Fatal(err)
 	}
 	u.User = url.UserPassword(name, "secret")
-	return role{&fixture{Database: f.Database, db: open(f, u.String())}, name}
+	return role{&fixture{Database: f.Database, db: open(f, u.String())}, name, u.String()}
 }
 
 // listen listens on a channel. What it returns waits for a last payload, and returns
