@@ -50,12 +50,14 @@ func TestG5RowsThatAreNoText(t *testing.T) {
 	f.want(10, "SELECT count(*) FROM periodic_task WHERE problem LIKE '%invalid byte sequence%'")
 }
 
-// Rights are missing: nothing is booked, and the ticks are made up for.
+// Rights are missing: nothing is booked, and the ticks are made up for, as catchup
+// says. What is missed then says why.
 func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
 	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ('report', 'backup', '*:*:*', 'allow', 'all'), ('event', 'e', '*:*:*', 'allow', 'all')")
 	f.exec("UPDATE periodic_task SET sink = 'event' WHERE id = 'event'")
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('newest', 'backup', '*:*:*', 'allow')")
 	f.once()
 	role := f.limitedRole()
 	f.exec("REVOKE INSERT ON job FROM " + role)
@@ -70,8 +72,14 @@ func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
 	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'report'")
 	f.exec("GRANT INSERT ON job TO " + role)
 	seen.until(t, "job", submitted("report"))
+	storetest.Eventually(f, "the newest tick is submitted", func() bool {
+		return f.one("SELECT count(*) FROM periodic_tick WHERE task_id = 'newest' AND decision = 'submitted'") != "0"
+	})
 	stop()
-	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted'")
+	f.want(0, "SELECT count(*) FROM periodic_tick WHERE decision <> 'submitted' AND task_id <> 'newest'")
+	if got := f.one("SELECT reason FROM periodic_tick WHERE decision = 'missed' ORDER BY due LIMIT 1"); !strings.Contains(got, `its sink "job" could not be used`) {
+		t.Errorf("ticks were missed for the reason %q", got)
+	}
 }
 
 // asciiURL returns the URL of a PostgreSQL database of the encoding SQL_ASCII.

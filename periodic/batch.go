@@ -1,6 +1,7 @@
 package periodic
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -128,7 +129,7 @@ func (c committer) decide(mark string, b *batchFacts) []task.Plan {
 		}
 		f := task.Facts{
 			Now: b.now, Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Mark: mark, Aside: b.aside, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+			Mark: mark, Aside: cmp.Or(b.aside, c.outages.why(t)), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p

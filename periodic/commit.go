@@ -22,6 +22,7 @@ type committer struct {
 	role    role
 	queues  map[Sink]backend.Queue
 	timers  *timers
+	outages *outages
 	faultOf func(error) backend.Fault
 }
 

@@ -228,8 +228,10 @@ func (l *loop) absorb(f findings) {
 	for sink, err := range f.sinks {
 		switch {
 		case err == nil && l.aside.releaseSink(sink):
+			l.commit.outages.over(sink, now)
 			l.observe(Event{Kind: EventSink, Sink: sink})
 		case err != nil && l.aside.addSink(sink, err, l.commit.fault(err), now):
+			l.commit.outages.failed(sink, err)
 			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 		}
 	}

@@ -41,7 +41,7 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	queues := store.Queues(cfg.Submitters)
 	s.loop = &loop{
 		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.life.Woken(),
-		commit: committer{role: s.role, queues: queues, timers: &timers{}, faultOf: store.Fault},
+		commit: committer{role: s.role, queues: queues, timers: &timers{}, outages: &outages{}, faultOf: store.Fault},
 		marks:  &marks{prefix: holder},
 		beside: make(chan findings),
 		aside:  newAside(slices.Sorted(maps.Keys(queues))),
