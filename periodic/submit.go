@@ -161,21 +161,8 @@ const tableRefused = "the queue refused the job, although no job of the task is 
 // later.
 func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, queue backend.Queue,
 	jobs []jobqueue.Job, refused []backend.Refusal, later laterError) error {
-	byID := make(map[string]jobqueue.Job, len(jobs))
-	for _, j := range jobs {
-		byID[j.JID] = j
-	}
-	reasons, unexplained := map[string]string{}, []jobqueue.Job(nil)
-	for _, r := range refused {
-		switch j := byID[r.JID]; {
-		case r.Passing:
-			later[j.Tracker] = r.Reason
-		case r.Reason != "":
-			reasons[r.JID] = r.Reason
-		default:
-			unexplained = append(unexplained, j)
-		}
-	}
+	reasons := map[string]string{}
+	unexplained := sortRefused(jobs, refused, reasons, later)
 	if len(unexplained) == 0 {
 		return done.refuse(ctx, tx, reasons, nil)
 	}
@@ -197,18 +184,31 @@ func (c committer) explain(ctx context.Context, tx backend.Tx, done *outcome, qu
 		for _, j := range again {
 			delete(reasons, j.JID)
 		}
-		for _, r := range still {
-			switch {
-			case r.Passing:
-				later[byID[r.JID].Tracker] = r.Reason
-			case r.Reason != "":
-				reasons[r.JID] = r.Reason
-			default:
-				reasons[r.JID] = tableRefused
-			}
+		for _, j := range sortRefused(again, still, reasons, later) {
+			reasons[j.JID] = tableRefused
 		}
 	}
 	return done.refuse(ctx, tx, reasons, pending)
+}
+
+// sortRefused adds the reasons of refused jobs to reasons, by the job's id, or to
+// later, by the task's. It returns the jobs that were refused without a reason.
+func sortRefused(jobs []jobqueue.Job, refused []backend.Refusal, reasons map[string]string, later laterError) (unexplained []jobqueue.Job) {
+	byID := make(map[string]jobqueue.Job, len(jobs))
+	for _, j := range jobs {
+		byID[j.JID] = j
+	}
+	for _, r := range refused {
+		switch j := byID[r.JID]; {
+		case r.Passing:
+			later[j.Tracker] = r.Reason
+		case r.Reason != "":
+			reasons[r.JID] = r.Reason
+		default:
+			unexplained = append(unexplained, j)
+		}
+	}
+	return unexplained
 }
 
 // refuse changes the ticks of jobs that are not submitted, by the job's id: because
