@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,10 +15,11 @@ import (
 // Queued ticks wait for the end of a job. The built-in queue tells when a job ends,
 // by a trigger; about other queues the scheduler has to ask.
 
-// tend handles queued ticks whose wait may be over, unless the table job cannot be
-// used.
+// tend handles queued ticks whose wait may be over, unless the table job is there and
+// cannot be used.
 func (l *loop) tend(ctx context.Context) (backend.Tended, error) {
-	if l.aside.sinks.Has(SinkJob) || l.aside.queued.Len() > 0 {
+	unusable := l.aside.sinks.Has(SinkJob) && !errors.Is(l.aside.broken[SinkJob], ErrNoJobs)
+	if unusable || l.aside.queued.Len() > 0 {
 		return backend.Tended{}, nil
 	}
 	tended, err := l.store.Tend(ctx, l.untended, l.aside.apart())

@@ -64,6 +64,9 @@ var (
 	ErrDuplicate = backend.ErrDuplicate
 )
 
+// ErrNoJobs is wrapped by errors about a database without the tables of jobs.
+var ErrNoJobs = backend.ErrNoJobs
+
 // NextRun of a task that is not planned yet, and of one without further ticks.
 var (
 	Unplanned = task.Unplanned

@@ -93,7 +93,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 		count("the first of them goes on when its job ends", "SELECT count(*) FROM job WHERE what = 'queued'", "2")
 		count("others skip", "SELECT count(*) FROM periodic_tick WHERE task_id = 'skipped' AND decision = 'skipped'", "1")
 		count("events are written", "SELECT count(*) FROM event_store", "2")
-		count("the problem is told", "SELECT count(*) FROM periodic_task WHERE problem LIKE '%migrate up --with job%'", "1")
+		count("the problem names the command", "SELECT count(*) FROM periodic_task WHERE problem LIKE '%migrate up --with job%'", "1")
 		d.Want("0", "SELECT count(*) FROM periodic_tick WHERE task_id = 'nowhere' AND decision = 'skipped'")
 		d.Want("0", "SELECT count(*) FROM job WHERE what = 'nowhere'")
 		if err := s.Stop(context.Background()); err != nil {
@@ -167,4 +167,47 @@ func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A tick that waits goes on although a task of the sink job, which is not there, keeps
+// failing, and nothing else is due.
+func TestQueuedTickWithoutTheTablesOfJobs(t *testing.T) {
+	t.Parallel()
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		d.Exec("CREATE TABLE job (what varchar(100), open integer)")
+		db, err := store.Open(t.Context(), d.URL, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, db)
+		if _, err := db.Migrator().UpWithoutJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const old = "'2026-01-01 00:00:00.000000'"
+		d.Exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('nowhere', 'x', 'every 1s', 'job')")
+		d.Exec("INSERT INTO periodic_task (id, task, timer, sink, overlap) VALUES ('rare', 'rare', 'yearly', 'acme', 'queue')")
+		d.Exec("INSERT INTO periodic_open VALUES ('rare', 'acme', 'rare', 'j', " + old + ", " + old + ")")
+		d.Exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('rare', " + old + ", 'queued', " + old + ")")
+		d.Exec("INSERT INTO job VALUES ('rare', 1)")
+		quiet := logrus.New()
+		quiet.SetOutput(io.Discard)
+		s, err := periodic.New(db.Periodic(), periodic.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet,
+			Submitters: map[periodic.Sink]periodic.Submitter{"acme": acme{d}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Eventually(t, "the problem names the command", func() bool {
+			return d.One("SELECT count(*) FROM periodic_task WHERE problem LIKE '%migrate up --with job%'") == "1"
+		})
+		d.Exec("UPDATE job SET open = 0")
+		storetest.Eventually(t, "the tick is submitted", func() bool {
+			return d.One("SELECT count(*) FROM periodic_tick WHERE task_id = 'rare' AND decision = 'submitted'") == "1"
+		})
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -29,6 +29,10 @@ var (
 	ErrDuplicate = errors.New("exists already")
 )
 
+// ErrNoJobs is wrapped by the errors of a store about a database that was made without
+// the tables of jobs.
+var ErrNoJobs = errors.New("there are no tables of jobs")
+
 // TaskTx are the operations on tasks inside one transaction. Where there is no
 // task of an id they return [ErrNotFound].
 type TaskTx interface {

@@ -32,7 +32,7 @@ const (
 // Config is the settings of a [Notifier]. URL or Addresses is required. It holds
 // secrets: do not log it.
 type Config struct {
-	// Sink is the queue whose new jobs are told of. Empty: periodic.SinkJob.
+	// Sink is the queue whose consumers hear of new jobs. Empty: periodic.SinkJob.
 	Sink periodic.Sink
 	// Method of the request. Empty: POST.
 	Method string

@@ -103,7 +103,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// Commits while a request waits for its retry are told of by that retry.
+// A retry also covers the commits since the request that failed.
 func TestRetryTellsOfLaterCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// A queue of one's own, which SQL in the configuration feeds.
+// A table of the user's is the queue; SQL in the configuration feeds it.
 const (
 	legacyEnqueue = "INSERT INTO legacy_job (id, due, args) SELECT jid, due, args FROM nextrun_batch"
 	legacyPending = "SELECT o.ref FROM nextrun_open AS o JOIN legacy_job AS j ON j.id = o.ref WHERE j.state IN ('new', 'busy')"

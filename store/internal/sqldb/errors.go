@@ -18,7 +18,7 @@ var (
 	ErrConflict    error = sentinel{"the database is busy: transactions were in each other's way", ErrContended}
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
-	ErrNoJobs      error = sentinel{noJobs, ErrNoSchema}
+	ErrNoJobs      error = sentinel{noJobs, errors.Join(ErrNoSchema, periodic.ErrNoJobs)}
 	ErrNotFound          = backend.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
 	ErrDuplicate   error = sentinel{"exists already", errors.Join(ErrRefused, periodic.ErrDuplicate)}

@@ -72,7 +72,7 @@ func TestCheckOfASettingThatTheDatabaseRefuses(t *testing.T) {
 	})
 }
 
-// A mistake in the settings of a queue is told beside others, and once.
+// check reports a mistake in the settings of a queue once, beside other mistakes.
 func TestCheckTellsOfAQueueBesideOtherMistakes(t *testing.T) {
 	t.Parallel()
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "nextrun.db")}}

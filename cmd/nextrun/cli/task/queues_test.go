@@ -22,7 +22,7 @@ func withRiver(t *testing.T, s clitest.Shell) (config string, d *storetest.Datab
 	return clitest.WriteFile(t, "nextrun.yaml", riverOnly), storetest.At(t, s.Env["NEXTRUN_DB"])
 }
 
-// Who changes a task is told that this program cannot feed its queue. The row is
+// Commands that change a task warn if this program cannot feed its queue. The row is
 // good: a scheduler may have that queue.
 func TestTaskOfAQueueIsAdded(t *testing.T) {
 	t.Parallel()
