@@ -60,7 +60,7 @@ func (f *fixture) zeros() string {
 // do not move the plan leave it.
 func TestEditKeepsThePlan(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "daily")
+		f.exec(insertTask, "report", "yearly")
 		f.once()
 		planned := f.one("SELECT nextrun FROM periodic_task")
 		for _, edit := range []string{

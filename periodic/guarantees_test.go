@@ -54,7 +54,7 @@ func (f *fixture) race(names ...string) {
 // The same tick offered once more makes no second job, and the row says so.
 func TestG1TickSetByHandTwice(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "daily")
+		f.exec(insertTask, "report", "yearly")
 		at := f.at(-time.Second)
 		for range 2 {
 			f.exec("UPDATE periodic_task SET nextrun = ?", at)

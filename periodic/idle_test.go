@@ -103,7 +103,7 @@ func TestG8WakesWhenDue(t *testing.T) {
 // A mark of a dead scheduler is waited for, and taken when the lease ends.
 func TestG8WakesWhenAMarkExpires(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		f.exec(insertTask, "report", "hourly")
+		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
 		f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ?", f.at(0))
 		begun := time.Now()

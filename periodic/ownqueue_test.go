@@ -21,7 +21,7 @@ func TestOwnQueueGetsTheJobs(t *testing.T) {
 	both(t, func(f *fixture) {
 		with, _ := workQueueFixture(f)
 		f.exec(`INSERT INTO periodic_task (id, task, timer, args, sink) VALUES
-			('a', 'send', 'hourly', '{"to": "Ada"}', 'work'), ('long', ?, 'hourly', '{}', 'work'), ('plain', 'echo', 'hourly', '{}', 'job')`,
+			('a', 'send', 'yearly', '{"to": "Ada"}', 'work'), ('long', ?, 'yearly', '{}', 'work'), ('plain', 'echo', 'yearly', '{}', 'job')`,
 			strings.Repeat("x", 31))
 		f.once(with)
 		first := f.due("a", 2*time.Minute)

@@ -64,7 +64,7 @@ var notTimes = []any{
 func TestSQLTimeTexts(t *testing.T) {
 	t.Parallel()
 	f := newSQLiteFixture(t)
-	f.exec(insertTask, "edited", "daily")
+	f.exec(insertTask, "edited", "yearly")
 	f.once() // so that due is set
 	for _, column := range []string{"nextrun", "starts", "ends", "created"} {
 		for text, want := range timeTexts {
@@ -89,7 +89,7 @@ func TestSQLTimeTexts(t *testing.T) {
 func TestSQLTimesBesideDue(t *testing.T) {
 	t.Parallel()
 	f := newSQLiteFixture(t)
-	f.exec(insertTask, "edited", "daily")
+	f.exec(insertTask, "edited", "yearly")
 	for _, bad := range notTimes {
 		f.refused("nextrun_due", "UPDATE periodic_task SET due = ?, nextrun = ?", bad, utc(time.Now()))
 		f.refused("nextrun", "UPDATE periodic_task SET due = ?, nextrun = ?", utc(time.Now()), bad)

@@ -63,7 +63,7 @@ func TestViews(t *testing.T) {
 // and not all that are kept: the time in it is one that indexes can be asked for.
 func TestHealthReadsADay(t *testing.T) {
 	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "daily")
+		f.exec(insertTask, "report", "yearly")
 		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('report', ?, 'submitted', ?)", f.at(0), f.at(0))
 		user := f.Connect()
 		user.SetMaxOpenConns(1)
