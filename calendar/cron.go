@@ -63,7 +63,7 @@ func parseCron(t text) (Schedule, error) {
 		words = cut(expression).words
 	}
 	if err := p.expression(words); err != nil {
-		return nil, cmp.Or(p.zoneBehind(words), err)
+		return nil, cmp.Or(p.behind(words), err)
 	}
 	c.text = strings.Join(p.normal, " ")
 	if !gronx.IsValid(c.text) {
@@ -73,16 +73,24 @@ func parseCron(t text) (Schedule, error) {
 	return c, nil
 }
 
-// zoneBehind is the error for a zone at the end, where calendar events have theirs.
-func (p *cronParser) zoneBehind(words []word) error {
+// behind is the error for what does not belong at the end: a zone, where calendar events have
+// theirs, or a command, as in a crontab.
+func (p *cronParser) behind(words []word) error {
 	if len(words) < 6 {
 		return nil
 	}
-	last := words[len(words)-1]
-	if zone, _ := elapse.ZoneNamed(last.text); zone == nil {
-		return nil
+	if w := words[5]; strings.ContainsAny(w.text[:1], "/.~") {
+		whole := strings.TrimSpace(p.timer[:w.at])
+		return p.failAt(w.at, "a timer has no command; a handler runs it%s", didYouMean(ifTimer(whole)))
 	}
-	meant := zonePrefixes[0] + last.text + " " + strings.TrimSpace(p.timer[:last.at])
+	last := words[len(words)-1]
+	zone := last.text
+	if z, _ := elapse.ZoneNamed(zone); z == nil {
+		if zone = zoneMeant(zone); zone == "" || !strings.Contains(last.text, "/") && commonZones[last.text] == "" {
+			return nil
+		}
+	}
+	meant := zonePrefixes[0] + zone + " " + strings.TrimSpace(p.timer[:last.at])
 	return p.failAt(last.at, "the zone of a cron expression stands in front%s", didYouMean(ifTimer(meant)))
 }
 

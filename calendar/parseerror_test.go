@@ -12,7 +12,7 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"Mon *-*-* 25:00", "          ^", "hour 25 is not in 0..23"},
 		{"Mon *-*-* 1,2,25:00", "              ^", "hour 25 is not in 0..23"},
 		{"Mo *-*-* 02:00", "^", `"Mo" is not a weekday or a name such as daily; did you mean "Mon"?`},
-		{"Mon,Tues 02:00", "    ^", `"Tues" is not a weekday; did you mean "Tue"?`},
+		{"Mon,Tues 02:00", "    ^", `"Tues" is not a weekday; did you mean "Mon,Tue 02:00"?`},
 		{"dayly", "^", `did you mean "daily"?`},
 		{"evry 15m", "^", `did you mean "every"?`},
 		{"noon", "^", `did you mean "*-*-* 12:00"?`},
@@ -54,9 +54,22 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 		{"every 1 day Mars", "            ^", `unknown time zone "Mars"`},
 		{"12:00 Europe/Berln", "      ^", `unknown time zone "Europe/Berln"; did you mean "Europe/Berlin"?`},
 		{"12:00 Mars", "      ^", `unknown time zone "Mars"; use a name of the zone database, such as Europe/Berlin`},
-		{"evry day at noon", "^", `did you mean "every"?`},
+		// everyday words
+		{"evry day at noon", "^", `"evry" is not a weekday or a name such as daily; did you mean "*-*-* 12:00"?`},
+		{"every day at noon", "             ^", `unknown time zone "noon"; did you mean "*-*-* 12:00"?`},
+		{"every day 02:00", "            ^", `did you mean "*-*-* 02:00"?`},
+		{"daily at 3 Europe/Berlin", "     ^", `daily stands alone; did you mean "*-*-* 03:00 Europe/Berlin"?`},
+		{"Mon-Fri at 9 am", "        ^", `did you mean "Mon..Fri 09:00"?`},
+		{"weekdays at 17:30:15", "^", `did you mean "Mon..Fri 17:30:15"?`},
+		{"every monday and Thu at 9pm", "      ^", `did you mean "Mon,Thu 21:00"?`},
+		{"every monday", "      ^", `did you mean "Mon 00:00"?`},
+		{"9am", " ^", `did you mean "*-*-* 09:00"?`},
+		{"every day at 25", "          ^", "expected `from` and a time, a zone, or the end of the timer"},
 		// cron
 		{"0 2 * * * Europe/Berlin", "          ^", `did you mean "CRON_TZ=Europe/Berlin 0 2 * * *"?`},
+		{"0 2 * * * Europe/Berln", "          ^", `did you mean "CRON_TZ=Europe/Berlin 0 2 * * *"?`},
+		{"0 2 * * * CEST", "          ^", `did you mean "CRON_TZ=Europe/Berlin 0 2 * * *"?`},
+		{"*/5 * * * * /usr/bin/backup -v", "            ^", `a timer has no command; a handler runs it; did you mean "*/5 * * * *"?`},
 		{"CRON_TZ=Asia/Tokyo 0 2 * * * UTC", "                             ^", "stands in front"},
 		{"0 2 * *", "       ^", `a cron expression has 5 to 7 fields, this one has 4; did you mean "0 2 * * *"?`},
 		{"0 0 * * * * * *", "              ^", "has 5 to 7 fields, this one has 8"},
@@ -110,7 +123,7 @@ func TestErrorsTellThePlaceAndWhatWasMeant(t *testing.T) {
 }
 
 func TestSuggestionsAreTimers(t *testing.T) {
-	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks", "0 2 * * * Europe/Berlin"} {
+	for _, timer := range []string{"0 2 * *", "15m", "12", "daily 12:00", "weekly 9:30", "noon", "@midnight", "@every 2 weeks", "0 2 * * * Europe/Berlin", "daily at 3 Europe/Berlin", "*/5 * * * * ./x"} {
 		_, err := Parse(timer)
 		var wrong *ParseError
 		if !errors.As(err, &wrong) {

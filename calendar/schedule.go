@@ -37,6 +37,15 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 			len(timer), MaxLength)
 	}
 	t := cut(timer)
+	s, err := t.compile(anchor)
+	if err != nil {
+		return nil, otherWords(t, err)
+	}
+	return s, nil
+}
+
+// compile reads the timer in its notation.
+func (t text) compile(anchor time.Time) (Schedule, error) {
 	switch t.notation() {
 	case intervalNotation:
 		return parseInterval(t, anchor)

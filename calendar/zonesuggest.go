@@ -52,24 +52,30 @@ func (t text) offsetZone(offset int, word string) (*elapse.Zone, error) {
 	return z, nil
 }
 
-// suggestZone is the end of a message about an unknown zone: the same name in the usual case, a
-// zone of that abbreviation, or a name that is not a zone at all.
+// suggestZone is the end of a message about an unknown zone: the zone that was meant, or that the
+// name stands for something else.
 func suggestZone(name string) string {
-	if zone, ok := commonZones[strings.ToUpper(name)]; ok {
-		return didYouMean(zone)
-	}
-	if usual := usualCase(name); usual != name {
-		if _, err := elapse.ZoneNamed(usual); err == nil {
-			return didYouMean(usual)
-		}
-	}
-	if zone := nearest(name, likelyZones...); zone != "" {
+	if zone := zoneMeant(name); zone != "" {
 		return didYouMean(zone)
 	}
 	if short := nearest(name, slices.Sorted(maps.Keys(shorthands))...); short != "" && len(name) > 3 {
 		return "; a name such as " + short + " stands alone"
 	}
 	return "; use a name of the zone database, such as Europe/Berlin"
+}
+
+// zoneMeant returns a zone of that abbreviation, the same name in the usual case, or a name that is
+// much like it, else "".
+func zoneMeant(name string) string {
+	if zone, ok := commonZones[strings.ToUpper(name)]; ok {
+		return zone
+	}
+	if usual := usualCase(name); usual != name {
+		if _, err := elapse.ZoneNamed(usual); err == nil {
+			return usual
+		}
+	}
+	return nearest(name, likelyZones...)
 }
 
 // usualCase writes each part of a name with a capital, but for small words: America/Port_of_Spain.
