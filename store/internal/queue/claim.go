@@ -82,7 +82,7 @@ const highPriority = "(priority > 5)"
 const claimable = "state = 'waiting' AND retry IS NULL"
 
 // claimTx is a transaction that claims jobs.
-type claimTx struct{ jobTx }
+type claimTx struct{ workTx }
 
 // fill fills in what differs between the dialects.
 func (tx jobTx) fill(statement string, more ...string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // linesOfKnownJobs returns the lines whose jobs exist.
-func (tx jobTx) linesOfKnownJobs(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
+func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}

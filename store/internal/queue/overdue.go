@@ -15,7 +15,7 @@ const active = "state IN ('scheduled', 'running')"
 func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]backend.JobStatus, error) {
 	var list []backend.JobStatus
 	err := s.db.UpdateWithin(ctx, patience(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
-		tx := jobTx{outer}
+		tx := workTx{jobTx{outer}}
 		r, err := tx.Texts(1, jids)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, err
 func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
 	var overdue backend.Overdue
 	err := s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
-		tx := jobTx{outer}
+		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 // from being asked for again and again.
 const minOverduePause = time.Second
 
-func (tx jobTx) nextOverdue(ctx context.Context, lease time.Duration, others string, except any) (time.Duration, error) {
+func (tx workTx) nextOverdue(ctx context.Context, lease time.Duration, others string, except any) (time.Duration, error) {
 	var next struct{ Heartbeat, Retry, Later sqldb.RowTime }
 	err := tx.First(ctx, &next, "SELECT (SELECT heartbeat FROM job WHERE "+active+` AND heartbeat IS NOT NULL`+others+`
 			ORDER BY heartbeat LIMIT 1) AS heartbeat,
@@ -106,7 +106,7 @@ func (tx jobTx) nextOverdue(ctx context.Context, lease time.Duration, others str
 }
 
 // until is how long to wait for a time.
-func (tx jobTx) until(at time.Time) time.Duration {
+func (tx workTx) until(at time.Time) time.Duration {
 	if wait := at.Sub(tx.Now()); wait > 0 {
 		return wait + time.Millisecond
 	}

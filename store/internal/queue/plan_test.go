@@ -40,7 +40,7 @@ func backlog(t *testing.T, url string) *sqldb.DB {
 func explainClaim(t *testing.T, db *sqldb.DB, explain, last string) (plans [][]string) {
 	t.Helper()
 	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
-		tx := jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
+		tx := workTx{jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}}
 		claim := backend.Claim{Limit: 50, Tasks: []string{"t"}, Turn: backend.Turn{Group: last}, High: 3, Low: 1}
 		return claimTx{tx}.claim(t.Context(), "w/1", claim, &backend.Result{})
 	})

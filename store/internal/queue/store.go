@@ -59,7 +59,8 @@ func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
 	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
 }
 
-// jobTx are the operations on jobs inside a transaction.
+// jobTx are the operations on jobs inside a transaction, for those who submit,
+// watch and change them. What only executors do is in [workTx] and [claimTx].
 type jobTx struct{ *sqldb.Tx }
 
 // slimJobColumns are those of [jobRow] but args, which may be large.

@@ -24,7 +24,7 @@ func patience(brief bool) time.Duration {
 func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
 	var result backend.Result
 	err := s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
-		tx := jobTx{outer}
+		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 		if err := tx.giveBack(ctx, q); err != nil {
 			return err
 		}
-		if err := (claimTx{tx}).claim(ctx, q.Worker, q.Claim, &result); err != nil {
+		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
 			return err
 		}
 		for _, job := range result.Claimed {
@@ -87,8 +87,11 @@ const plainState = "state || ''"
 // worker.
 const ours = "job." + plainState + " IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL"
 
+// workTx is a transaction of an executor.
+type workTx struct{ jobTx }
+
 // transitions moves jobs, and returns those that it has moved.
-func (tx jobTx) transitions(ctx context.Context, list []backend.Transition) (done []string, err error) {
+func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (done []string, err error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -131,7 +134,7 @@ func (tx jobTx) transitions(ctx context.Context, list []backend.Transition) (don
 }
 
 // giveBack returns the jobs that the worker got by a claim whose reply was lost.
-func (tx jobTx) giveBack(ctx context.Context, q backend.Request) error {
+func (tx workTx) giveBack(ctx context.Context, q backend.Request) error {
 	if !q.ReplyLost {
 		return nil
 	}
@@ -145,7 +148,7 @@ func (tx jobTx) giveBack(ctx context.Context, q backend.Request) error {
 	return err
 }
 
-func (tx jobTx) progress(ctx context.Context, worker string, list []backend.Progress) error {
+func (tx workTx) progress(ctx context.Context, worker string, list []backend.Progress) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -161,7 +164,7 @@ func (tx jobTx) progress(ctx context.Context, worker string, list []backend.Prog
 
 // status returns the status of jobs, in no order. Jobs that are gone are among
 // them, without a state.
-func (tx jobTx) status(ctx context.Context, jids []string) ([]backend.JobStatus, error) {
+func (tx workTx) status(ctx context.Context, jids []string) ([]backend.JobStatus, error) {
 	if len(jids) == 0 {
 		return nil, nil
 	}

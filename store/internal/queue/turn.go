@@ -21,7 +21,7 @@ func (s Store) LastGroup(ctx context.Context, name string) (string, error) {
 
 // recordGroup records whose turn it was, one row for each worker's name. Another
 // process of that name may do the same at the same time.
-func (tx jobTx) recordGroup(ctx context.Context, c backend.Claim, group string) error {
+func (tx claimTx) recordGroup(ctx context.Context, c backend.Claim, group string) error {
 	if c.Name == "" || group == c.Turn.Group {
 		return nil
 	}

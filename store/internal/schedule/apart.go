@@ -18,7 +18,7 @@ import (
 // its key always is.
 
 // byKeys is a subquery for the ids of keys, with its one parameter.
-func (tx schedulerTx) byKeys(placeholder int, keys []string) (query string, param any, err error) {
+func byKeys(tx *sqldb.Tx, placeholder int, keys []string) (query string, param any, err error) {
 	r, err := tx.Texts(placeholder, keys)
 	return `(SELECT ` + tx.SQL().FromKey("v.value") + ` FROM ` + r.SQL + ` AS v)`, r.Param, err
 }
@@ -26,10 +26,10 @@ func (tx schedulerTx) byKeys(placeholder int, keys []string) (query string, para
 // leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
 // it with the alias of periodic_task, such as "q.". all is args with the parameters
 // of the condition.
-func (tx schedulerTx) leavingOut(without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+func leavingOut(tx *sqldb.Tx, without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
-		ids, param, err := tx.byKeys(len(args)+1, without.Keys)
+		ids, param, err := byKeys(tx, len(args)+1, without.Keys)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -79,7 +79,7 @@ func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, 
 // versions returns, by key, a text that changes when a user edits the task's row. Of
 // long args it includes the beginning and the length only.
 func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]string, error) {
-	ids, param, err := tx.byKeys(1, keys)
+	ids, param, err := byKeys(tx.Tx, 1, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]s
 }
 
 func (tx schedulerTx) SetProblem(ctx context.Context, key, problem string) error {
-	ids, param, err := tx.byKeys(2, []string{key})
+	ids, param, err := byKeys(tx.Tx, 2, []string{key})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 	if c.Without.Queued || hasJobs && slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
-	queued, err := tx.readiness(ctx, readyQueued)
+	queued, err := readyTx(tx).query(ctx, readyQueued)
 	if err != nil {
 		return candidates{}, nil, err
 	}
@@ -136,13 +136,13 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 }
 
 // chosen is the condition of a claim on its tasks, like
-// [schedulerTx.leavingOut].
+// [leavingOut].
 func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias string) string, all []any, err error) {
-	rest, args, err := tx.leavingOut(c.Without, args)
+	rest, args, err := leavingOut(tx.Tx, c.Without, args)
 	if err != nil || c.Only == nil {
 		return rest, args, err
 	}
-	ids, param, err := tx.byKeys(len(args)+1, c.Only)
+	ids, param, err := byKeys(tx.Tx, len(args)+1, c.Only)
 	return func(alias string) string { return rest(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 
@@ -185,7 +185,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	}
 	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
 		// Rows of tasks that earlier batches took fill the front of periodic_ready.
-		if _, err := tx.forgetReady(ctx, 4*c.Limit); err != nil {
+		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}
 	}

@@ -55,8 +55,11 @@ const isStale = `NOT ` + waitsForNothing + ` AND NOT ` + notAsked
 // noJobs stands for the table job where there is none.
 const noJobs = `(SELECT '' AS jid, '' AS tracker, '' AS state, '' AS submitted, '' AS cancel WHERE false)`
 
-// readiness is a query of this file for the tables that the database has.
-func (tx schedulerTx) readiness(ctx context.Context, query string) (string, error) {
+// readyTx is a transaction that works on the rows of periodic_ready.
+type readyTx struct{ *sqldb.Tx }
+
+// query is a query of this file for the tables that the database has.
+func (tx readyTx) query(ctx context.Context, query string) (string, error) {
 	has, err := tx.DB().HasJobs(ctx, tx.DBTX())
 	if err == nil && !has {
 		query = strings.ReplaceAll(query, "FROM job AS j", "FROM "+noJobs+" AS j")
@@ -70,7 +73,7 @@ const maxForget = 5_000
 // Tend implements [backend.Store].
 func (s Store) Tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
 	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) (err error) {
-		done, err = schedulerTx{tx}.tend(ctx, all, without)
+		done, err = readyTx{tx}.tend(ctx, all, without)
 		return err
 	})
 	if err != nil {
@@ -79,27 +82,27 @@ func (s Store) Tend(ctx context.Context, all bool, without backend.Apart) (done 
 	return done, nil
 }
 
-func (tx schedulerTx) tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
+func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return done, err
 	}
 	if all {
-		if err := tx.findReady(ctx); err != nil {
+		if err := tx.find(ctx); err != nil {
 			return done, err
 		}
 	}
-	forgotten, err := tx.forgetReady(ctx, maxForget)
+	forgotten, err := tx.forget(ctx, maxForget)
 	if err != nil || forgotten == maxForget {
 		return backend.Tended{More: true}, err // there are very many; look further next time
 	}
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err
 	}
-	where, args, err := tx.leavingOut(without, nil)
+	where, args, err := leavingOut(tx.Tx, without, nil)
 	if err != nil {
 		return done, err
 	}
-	query, err := tx.readiness(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+where("q.")+`) AS ready,
+	query, err := tx.query(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+where("q.")+`) AS ready,
 		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
 	if err != nil {
 		return done, err
@@ -109,9 +112,9 @@ func (tx schedulerTx) tend(ctx context.Context, all bool, without backend.Apart)
 	return done, err
 }
 
-// forgetReady deletes the stale rows among the first of periodic_ready.
-func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error) {
-	query, err := tx.readiness(ctx, `DELETE FROM periodic_ready WHERE seq IN (
+// forget deletes the stale rows among the first of periodic_ready.
+func (tx readyTx) forget(ctx context.Context, first int) (int64, error) {
+	query, err := tx.query(ctx, `DELETE FROM periodic_ready WHERE seq IN (
 			SELECT r.seq FROM periodic_ready AS r
 			WHERE r.seq IN (SELECT seq FROM periodic_ready ORDER BY seq LIMIT $1) AND `+isStale+
 		tx.SQL().LockRows+`)`)
@@ -122,7 +125,7 @@ func (tx schedulerTx) forgetReady(ctx context.Context, first int) (int64, error)
 }
 
 // askAgain cancels the jobs that a queued tick is to replace.
-func (tx schedulerTx) askAgain(ctx context.Context) error {
+func (tx readyTx) askAgain(ctx context.Context) error {
 	if has, err := tx.DB().HasJobs(ctx, tx.DBTX()); err != nil || !has {
 		return err
 	}
@@ -138,10 +141,10 @@ func (tx schedulerTx) askAgain(ctx context.Context) error {
 	return err
 }
 
-// findReady looks at all queued ticks, because jobs may have changed without
+// find looks at all queued ticks, because jobs may have changed without
 // triggers, such as when a backup was restored.
-func (tx schedulerTx) findReady(ctx context.Context) error {
-	query, err := tx.readiness(ctx, `INSERT INTO periodic_ready (task_id)
+func (tx readyTx) find(ctx context.Context) error {
+	query, err := tx.query(ctx, `INSERT INTO periodic_ready (task_id)
 		SELECT r.task_id FROM (SELECT DISTINCT task_id FROM periodic_tick WHERE decision = 'queued') AS r
 		WHERE `+waitsForNothing+` AND r.task_id NOT IN (SELECT task_id FROM periodic_ready)`)
 	if err == nil {

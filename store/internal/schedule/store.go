@@ -99,7 +99,7 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 
 func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
-	rest, args, err := tx.leavingOut(without, args)
+	rest, args, err := leavingOut(tx.Tx, without, args)
 	if err != nil {
 		return found, err
 	}

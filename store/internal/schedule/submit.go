@@ -68,14 +68,15 @@ func tickKeys(rows []tickKeyRow) []task.TickKey {
 	return keys
 }
 
+// Record implements [backend.Tx].
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []task.TickKey, err error) {
 	if len(settled) > 0 {
-		if keys, err = tx.settleTicks(ctx, settled); err != nil {
+		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
 			return nil, err
 		}
 	}
 	if len(added) > 0 {
-		more, err := tx.addTicks(ctx, added)
+		more, err := tickTx(tx).add(ctx, added)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick
 	return keys, nil
 }
 
-func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]ta
 		}
 		return keys, nil
 	}
-	if err := tx.suppressedTick(ctx, ticks); err != nil {
+	if err := tx.suppressed(ctx, ticks); err != nil {
 		return nil, err
 	}
 	var rows []tickKeyRow
@@ -113,7 +114,7 @@ func (tx schedulerTx) addTicks(ctx context.Context, ticks []periodic.Tick) ([]ta
 	return tickKeys(rows), err
 }
 
-func (tx schedulerTx) settleTicks(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err

@@ -65,8 +65,8 @@ func (tx schedulerTx) suppressedPlan(ctx context.Context, mark string, plans []t
 	return err
 }
 
-// suppressedTick fails if one of the ticks, given as records, does not exist.
-func (tx schedulerTx) suppressedTick(ctx context.Context, ticks []periodic.Tick) error {
+// suppressed fails if one of the ticks, given as records, does not exist.
+func (tx tickTx) suppressed(ctx context.Context, ticks []periodic.Tick) error {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return err

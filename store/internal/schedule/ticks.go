@@ -9,20 +9,24 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
+// tickTx is a transaction that reads and writes ticks.
+type tickTx struct{ *sqldb.Tx }
+
+// Ticks implements [backend.Tx].
 func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (backend.Recorded, error) {
 	found := backend.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]task.TickRange{}}
 	if len(queued) > 0 {
-		if err := tx.queuedTicks(ctx, queued, found.Queued); err != nil {
+		if err := tickTx(tx).queued(ctx, queued, found.Queued); err != nil {
 			return found, err
 		}
 	}
 	if len(decidedSince) > 0 {
-		return found, tx.decidedTicks(ctx, decidedSince, found.Decided)
+		return found, tickTx(tx).decided(ctx, decidedSince, found.Decided)
 	}
 	return found, nil
 }
 
-func (tx schedulerTx) queuedTicks(ctx context.Context, ids []string, queued map[string][]time.Time) error {
+func (tx tickTx) queued(ctx context.Context, ids []string, queued map[string][]time.Time) error {
 	r, err := tx.Texts(1, ids)
 	if err != nil {
 		return err
@@ -36,9 +40,9 @@ func (tx schedulerTx) queuedTicks(ctx context.Context, ids []string, queued map[
 	return err
 }
 
-// decidedTicks reads from the newest row that is not after the tick on, since
+// decided reads from the newest row that is not after the tick on, since
 // that one may reach beyond it.
-func (tx schedulerTx) decidedTicks(ctx context.Context, since []task.TickKey, decided map[string][]task.TickRange) error {
+func (tx tickTx) decided(ctx context.Context, since []task.TickKey, decided map[string][]task.TickRange) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
