@@ -69,7 +69,7 @@ func showEvent(env *ui.Env, e outbox.Event, asJSON bool) error {
 	if asJSON {
 		j := newEventJSON(&outbox.Record{Event: e})
 		j.Payload = &e.Payload
-		return env.PrintJSONLine(j)
+		return ui.PrintJSONLine(env.Stdout, j)
 	}
 	return env.Printf("%s  %s %d  %s  %s %d  %s\n", env.Moment(e.Created), ui.Cell(e.Topic), e.Position,
 		ui.Cell(e.Type), ui.Cell(e.AggregateID), e.AggregateVersion, ui.Cell(ui.Shorten(e.Payload)))

@@ -36,7 +36,7 @@ func withQueue(ctx context.Context, env *ui.Env, fn func(*jobqueue.Queue) error)
 // notified are.
 func wakingQueue(ctx context.Context, env *ui.Env, fn func(*jobqueue.Queue) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
-		return env.Notifying(ctx, db, func(n *ui.Notifiers) error {
+		return ui.Notifying(ctx, env, db, func(n *ui.Notifiers) error {
 			defer n.Submitted(periodic.SinkJob) // also what was done before an error
 			return useQueue(db, fn)
 		})

@@ -32,7 +32,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 					return printJobs(env, jobs, asJSON)
 				}
 				if watch {
-					return env.Watch(c.Context(), list)
+					return ui.Watch(c.Context(), env, list)
 				}
 				return list()
 			})

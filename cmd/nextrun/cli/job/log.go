@@ -92,7 +92,7 @@ func (l *jobLog) follow(ctx context.Context) error {
 
 func (l *jobLog) line(line jobqueue.LogLine) error {
 	if l.asJSON {
-		return l.env.PrintJSONLine(struct {
+		return ui.PrintJSONLine(l.env.Stdout, struct {
 			Created time.Time      `json:"created"`
 			Level   jobqueue.Level `json:"level"`
 			Message string         `json:"message"`

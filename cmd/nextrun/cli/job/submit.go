@@ -33,7 +33,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			if job.Limits = limitsOf(&limits); job.Limits.Concurrency > 0 && job.Tracker == "" {
 				return ui.Usagef("--concurrency needs a --tracker, whose jobs are counted")
 			}
-			if err := env.FromStdin(&job.Args); err != nil {
+			if err := ui.FromStdin(env.Stdin, &job.Args); err != nil {
 				return err
 			}
 			if !json.Valid([]byte(job.Args)) {
@@ -58,7 +58,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 // submit submits a job, tells executors, and prints the job's id.
 func submit(ctx context.Context, env *ui.Env, job jobqueue.Job) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
-		return env.Notifying(ctx, db, func(n *ui.Notifiers) error {
+		return ui.Notifying(ctx, env, db, func(n *ui.Notifiers) error {
 			jids, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, job)
 			if err != nil {
 				return err

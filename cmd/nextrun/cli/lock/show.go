@@ -28,7 +28,7 @@ database's.`,
 					return printLocks(env, locks, asJSON)
 				}
 				if watch {
-					return env.Watch(c.Context(), show)
+					return ui.Watch(c.Context(), env, show)
 				}
 				return show()
 			})

@@ -138,7 +138,7 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.
 func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler, err error) {
-	if s.notify, err = s.env.Notifiers(ctx, s.config, s.db); err != nil {
+	if s.notify, err = ui.NewNotifiers(ctx, s.env, s.config, s.db); err != nil {
 		return nil, err
 	}
 	c := s.config.Scheduler

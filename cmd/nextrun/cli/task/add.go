@@ -24,7 +24,7 @@ func addCommand(env *ui.Env) *cobra.Command {
 			if f.task == "" || f.timer == "" {
 				return ui.Usagef("a task needs --task NAME and --timer 'TIMER'")
 			}
-			if err := env.FromStdin(&f.args); err != nil {
+			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
 				return err
 			}
 			task := periodic.NewTask(args[0], f.task, f.timer)

@@ -31,7 +31,7 @@ nextrun's own.`,
 			if path == "" {
 				return ui.Usagef("missing -f FILE; - is standard input")
 			}
-			text, err := env.ReadFile(path)
+			text, err := ui.ReadFile(env.Stdin, path)
 			if err != nil {
 				return err
 			}

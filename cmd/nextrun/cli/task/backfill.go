@@ -35,7 +35,7 @@ gets a second job.`,
 			}
 			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				b := periodic.Backfill{From: from.Value, To: to.Value, Pace: pace}
-				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
+				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
 					tasks := periodic.NewTasks(db.Tasks()).With(queues)
 					return backfill(c.Context(), env, tasks, n, env.Now().Add(db.ClockSkew()), args[0], b)
 				})

@@ -73,7 +73,7 @@ func localZone(env *ui.Env) string {
 }
 
 func importCrontab(ctx context.Context, env *ui.Env, path string, options crontab.Options, sink periodic.Sink, dryRun bool) error {
-	text, err := env.ReadFile(path)
+	text, err := ui.ReadFile(env.Stdin, path)
 	if err != nil {
 		return err
 	}

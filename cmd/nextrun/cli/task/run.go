@@ -29,7 +29,7 @@ tasks, for which it needs the configuration of their queues.`,
 		Args: ui.SeveralArguments("ID"),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
-				return env.Notifying(c.Context(), db, func(n *ui.Notifiers) error {
+				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
 					tasks := periodic.NewTasks(db.Tasks()).With(queues)
 					return taskProblem(runTasks(c.Context(), env, tasks, n, ids))
 				})

@@ -19,7 +19,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 			if !f.apply(c, &periodic.Task{}) {
 				return ui.Usagef("nothing to change: give the columns as flags, such as --timer")
 			}
-			if err := env.FromStdin(&f.args); err != nil {
+			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
 				return err
 			}
 			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {

@@ -7,6 +7,7 @@
 //	flags.go     flags that hold a time, a duration, an age, one of a few words
 //	settings.go  database, configuration file, name of this instance
 //	output.go    tables and other texts that are safe for a terminal
+//	input.go     texts from files and standard input
 //	json.go      JSON, for programs
 //	times.go     times and durations for people
 //	watch.go     lists that are written again and again

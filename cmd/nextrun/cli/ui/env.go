@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"time"
 )
@@ -53,25 +52,4 @@ func (env *Env) Complain(format string, args ...any) {
 func (env *Env) Printf(format string, args ...any) error {
 	_, err := io.WriteString(env.Stdout, Printable(fmt.Sprintf(format, args...)))
 	return err
-}
-
-// FromStdin replaces the text of a flag by standard input if it is "-".
-func (env *Env) FromStdin(flag *string) error {
-	if *flag != "-" {
-		return nil
-	}
-	text, err := io.ReadAll(env.Stdin)
-	if err != nil {
-		return fmt.Errorf("read standard input: %w", err)
-	}
-	*flag = string(text)
-	return nil
-}
-
-// ReadFile reads a file; - is standard input.
-func (env *Env) ReadFile(path string) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(env.Stdin)
-	}
-	return os.ReadFile(path)
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 
 	"github.com/sirupsen/logrus"
@@ -14,20 +15,20 @@ func (env *Env) PrintJSON(value any) error {
 	if string(text) == "null" {
 		text = []byte("[]")
 	}
-	return env.writeJSON(text, err)
+	return writeJSON(env.Stdout, text, err)
 }
 
 // PrintJSONLine writes a value as JSON on one line.
-func (env *Env) PrintJSONLine(value any) error {
+func PrintJSONLine(w io.Writer, value any) error {
 	text, err := json.Marshal(value)
-	return env.writeJSON(text, err)
+	return writeJSON(w, text, err)
 }
 
-func (env *Env) writeJSON(text []byte, err error) error {
+func writeJSON(w io.Writer, text []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
-	_, err = env.Stdout.Write(append(escapeControls(text), '\n'))
+	_, err = w.Write(append(escapeControls(text), '\n'))
 	return err
 }
 

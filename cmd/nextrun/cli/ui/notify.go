@@ -20,8 +20,8 @@ type Notifiers struct {
 	ended  func() // closes done
 }
 
-// Notifiers makes the notifiers of a process, without starting them.
-func (env *Env) Notifiers(ctx context.Context, c *config.Config, db *store.DB) (*Notifiers, error) {
+// NewNotifiers makes the notifiers of a process, without starting them.
+func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB) (*Notifiers, error) {
 	configs, err := c.BuildNotify(env.Getenv)
 	if err != nil {
 		return nil, err
@@ -102,12 +102,12 @@ func (n *Notifiers) Done() <-chan struct{} { return n.done }
 
 // Notifying runs fn, which says of which queues it has submitted jobs, and then waits
 // for the requests.
-func (env *Env) Notifying(ctx context.Context, db *store.DB, fn func(*Notifiers) error) error {
+func Notifying(ctx context.Context, env *Env, db *store.DB, fn func(*Notifiers) error) error {
 	c, err := env.Configuration()
 	if err != nil {
 		return err
 	}
-	n, err := env.Notifiers(ctx, c, db)
+	n, err := NewNotifiers(ctx, env, c, db)
 	if err != nil {
 		return err
 	}

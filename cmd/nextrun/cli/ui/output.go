@@ -49,6 +49,7 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 
 // PrintFields writes names and values, without those that are empty.
 func (env *Env) PrintFields(pairs [][2]string) error {
+	device := env.terminal(env.Stdout)
 	tabs := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, pair := range pairs {
 		if pair[1] == "" {
@@ -56,7 +57,7 @@ func (env *Env) PrintFields(pairs [][2]string) error {
 		}
 		value := Cell(pair[1])
 		if pair[0] == "state" {
-			value = env.state(value)
+			value = device.state(value)
 		}
 		if _, err := fmt.Fprintf(tabs, "%s\t%s\n", pair[0], value); err != nil {
 			return err

@@ -36,9 +36,6 @@ func (env *Env) terminal(w io.Writer) Terminal {
 	return t
 }
 
-// OnTerminal reports whether a person sees standard output.
-func (env *Env) OnTerminal() bool { return env.terminal(env.Stdout).Width > 0 }
-
 // style is a colour of a terminal: parameters of SGR (ECMA-48, 8.3.117). All are
 // legible on a light and on a dark background.
 type style string
@@ -60,9 +57,9 @@ func (s style) paint(text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// state writes a word for a state, in its colour on a terminal.
-func (env *Env) state(word string) string {
-	if !env.terminal(env.Stdout).Color {
+// state writes a word for a state, in its colour if the terminal has any.
+func (t Terminal) state(word string) string {
+	if !t.Color {
 		return word
 	}
 	return stateStyles[strings.ToLower(firstWord(word))].paint(word)

@@ -11,11 +11,11 @@ const watchInterval = time.Second
 
 // Watch writes something again and again until ctx ends, on a terminal in the
 // same place.
-func (env *Env) Watch(ctx context.Context, write func() error) error {
+func Watch(ctx context.Context, env *Env, write func() error) error {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
-		if env.OnTerminal() {
+		if device := env.terminal(env.Stdout); device.Width > 0 {
 			if _, err := io.WriteString(env.Stdout, "\x1b[H\x1b[2J"); err != nil { // home, erase all: ECMA-48
 				return err
 			}
