@@ -19,7 +19,7 @@ func (r *reader) args(place string, n *yaml.Node) string {
 		return r.text(place, n)
 	}
 	nodes := 0
-	value, err := r.jsonValue(n, &nodes)
+	value, err := jsonValue(n, &nodes)
 	if err != nil {
 		r.problem(n, "%s: %v", place, err)
 		return ""
@@ -32,7 +32,7 @@ func (r *reader) args(place string, n *yaml.Node) string {
 }
 
 // jsonValue is a YAML value for encoding/json. Dates stay texts.
-func (r *reader) jsonValue(n *yaml.Node, nodes *int) (any, error) {
+func jsonValue(n *yaml.Node, nodes *int) (any, error) {
 	n = resolve(n)
 	if *nodes++; *nodes > maxArgsNodes {
 		return nil, fmt.Errorf("more than %d values", maxArgsNodes)
@@ -41,7 +41,7 @@ func (r *reader) jsonValue(n *yaml.Node, nodes *int) (any, error) {
 	case yaml.MappingNode:
 		object := map[string]any{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			value, err := r.jsonValue(n.Content[i+1], nodes)
+			value, err := jsonValue(n.Content[i+1], nodes)
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +51,7 @@ func (r *reader) jsonValue(n *yaml.Node, nodes *int) (any, error) {
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
 		for i, item := range n.Content {
-			value, err := r.jsonValue(item, nodes)
+			value, err := jsonValue(item, nodes)
 			if err != nil {
 				return nil, err
 			}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -11,8 +10,11 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
+// handlerReader reads the section handlers.
+type handlerReader struct{ *reader }
+
 // handler reads a command or an HTTP call. Some keys are for commands only.
-func (r *reader) handler(place string, n *yaml.Node) Handler {
+func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 	if has(n, "http") {
 		if has(n, "command") {
 			r.problem(n, "%s has both command and http; use one", place)
@@ -48,14 +50,14 @@ func (r *reader) handler(place string, n *yaml.Node) Handler {
 }
 
 // withLimits adds the keys of a handler's limits.
-func (r *reader) withLimits(l *jobqueue.Limits, known keys) keys {
-	known["retry_limit"] = orZero(r, &l.RetryLimit, jobqueue.Never)
+func (r handlerReader) withLimits(l *jobqueue.Limits, known keys) keys {
+	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, jobqueue.Never)
 	known["retry_delay"] = &l.RetryDelay
 	known["concurrency"] = &l.Concurrency
 	return known
 }
 
-func (r *reader) command(place string, n *yaml.Node) []string {
+func (r handlerReader) command(place string, n *yaml.Node) []string {
 	if resolve(n).Kind == yaml.ScalarNode {
 		r.problem(n, "%s must be a list of the program and its arguments, such as [echo, hello]; "+
 			"there is no shell that would split a text", place)
@@ -70,7 +72,7 @@ func (r *reader) command(place string, n *yaml.Node) []string {
 
 // environment reads environment variables as NAME=value pairs. The command inherits
 // a variable that has no value here from this process, even if it holds a secret.
-func (r *reader) environment(place string, n *yaml.Node, h *Handler) {
+func (r handlerReader) environment(place string, n *yaml.Node, h *Handler) {
 	r.pairs(n, place, func(key, value *yaml.Node) {
 		if strings.ContainsAny(key.Value, "=\x00") {
 			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
@@ -83,7 +85,7 @@ func (r *reader) environment(place string, n *yaml.Node, h *Handler) {
 	})
 }
 
-func (r *reader) http(place string, n *yaml.Node, h *Handler) {
+func (r handlerReader) http(place string, n *yaml.Node, h *Handler) {
 	r.mapping(n, place, keys{
 		"method":     func(place string, v *yaml.Node) { h.HTTP.Method = r.method(place, v) },
 		"url":        &h.HTTP.URL,
@@ -92,21 +94,4 @@ func (r *reader) http(place string, n *yaml.Node, h *Handler) {
 	})
 	r.need(n, place, "url", "a ")
 	r.check(n, place, handlers.HTTPConfig{URL: h.HTTP.URL})
-}
-
-func (r *reader) method(place string, n *yaml.Node) string {
-	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
-	method := r.text(place, n)
-	if !slices.Contains(methods, method) {
-		r.problem(n, "%s must be one of %s", place, strings.Join(methods, ", "))
-	}
-	return method
-}
-
-func (r *reader) headers(place string, n *yaml.Node) http.Header {
-	header := http.Header{}
-	r.pairs(n, place, func(key, value *yaml.Node) {
-		header.Set(key.Value, r.text(join(place, key.Value), value))
-	})
-	return header
 }

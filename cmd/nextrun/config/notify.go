@@ -20,7 +20,7 @@ type Notify struct {
 }
 
 // notify reads the key notify of a queue: settings, or false.
-func (r *reader) notify(place string, n *yaml.Node) *Notify {
+func (r queueReader) notify(place string, n *yaml.Node) *Notify {
 	c := &Notify{}
 	if resolve(n).Kind == yaml.ScalarNode && !isNull(resolve(n)) {
 		if resolve(n).Tag != "!!bool" || r.boolean(place, n) {
@@ -35,7 +35,7 @@ func (r *reader) notify(place string, n *yaml.Node) *Notify {
 		"headers":    func(place string, v *yaml.Node) { c.Header = r.headers(place, v) },
 		"header_env": &c.headerEnv,
 		"timeout":    &c.Timeout,
-		"retries":    orZero(r, &c.Retries, -1),
+		"retries":    orZero(r.reader, &c.Retries, -1),
 		"retry_min":  &c.RetryMin,
 		"retry_max":  &c.RetryMax,
 	})

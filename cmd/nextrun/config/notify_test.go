@@ -13,7 +13,7 @@ import (
 
 // readNotify reads a text as the key notify of the queue job.
 func readNotify(text string) (n *Notify, err error) {
-	err = document("nextrun.yaml", []byte(text), func(r *reader, root *yaml.Node) { n = r.notify("queues.job.notify", root) })
+	err = document("nextrun.yaml", []byte(text), func(r *reader, root *yaml.Node) { n = queueReader{r}.notify("queues.job.notify", root) })
 	return n, err
 }
 

@@ -45,8 +45,10 @@ var requiredKeys = map[string][]string{"sql": {"enqueue", "pending"}}
 // queueTypeNames is the list of types for messages.
 func queueTypeNames() string { return strings.Join(slices.Sorted(maps.Keys(queueTypes)), ", ") }
 
-// queues reads the section queues.
-func (r *reader) queues(place string, n *yaml.Node, c *Config) {
+// queueReader reads the section queues.
+type queueReader struct{ *reader }
+
+func (r queueReader) queues(place string, n *yaml.Node, c *Config) {
 	c.Queues, c.Notify = map[periodic.Sink]queues.Kind{}, map[periodic.Sink]*Notify{}
 	r.pairs(n, place, func(key, value *yaml.Node) {
 		sink, place := periodic.Sink(key.Value), join(place, key.Value)
@@ -68,7 +70,7 @@ func (r *reader) queues(place string, n *yaml.Node, c *Config) {
 }
 
 // queue reads a queue that is not built in.
-func (r *reader) queue(place string, n *yaml.Node, notify func(string, *yaml.Node)) queues.Kind {
+func (r queueReader) queue(place string, n *yaml.Node, notify func(string, *yaml.Node)) queues.Kind {
 	typed := find(n, "type")
 	if typed == nil {
 		r.problem(n, "%s needs a type: one of %s", place, queueTypeNames())

@@ -47,7 +47,7 @@ func Read(path string) (*Config, error) {
 
 func parse(path string, text []byte) (*Config, error) {
 	config := &Config{Path: path}
-	err := document(path, text, func(r *reader, root *yaml.Node) { r.config(root, config) })
+	err := document(path, text, func(r *reader, root *yaml.Node) { sectionReader{r}.config(root, config) })
 	if err != nil {
 		return nil, err
 	}

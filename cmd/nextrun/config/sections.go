@@ -11,18 +11,22 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-func (r *reader) config(n *yaml.Node, c *Config) {
+// sectionReader reads the configuration file and those of its sections that are
+// mappings of settings.
+type sectionReader struct{ *reader }
+
+func (r sectionReader) config(n *yaml.Node, c *Config) {
 	r.mapping(n, "", keys{
 		"database":  func(place string, v *yaml.Node) { r.database(place, v, &c.Database) },
 		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, c) },
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
-		"relay":     func(place string, v *yaml.Node) { relayReader{r}.relay(place, v, &c.Relay) },
-		"handlers":  named(r, &c.Handlers, r.handler),
-		"queues":    func(place string, v *yaml.Node) { r.queues(place, v, c) },
+		"relay":     func(place string, v *yaml.Node) { relayReader(r).relay(place, v, &c.Relay) },
+		"handlers":  named(r.reader, &c.Handlers, handlerReader(r).handler),
+		"queues":    func(place string, v *yaml.Node) { queueReader(r).queues(place, v, c) },
 	})
 }
 
-func (r *reader) database(place string, n *yaml.Node, o *store.Options) {
+func (r sectionReader) database(place string, n *yaml.Node, o *store.Options) {
 	r.mapping(n, place, keys{
 		"connect_timeout":   &o.ConnectTimeout,
 		"statement_timeout": &o.StatementTimeout,
@@ -34,7 +38,7 @@ func (r *reader) database(place string, n *yaml.Node, o *store.Options) {
 	r.check(n, place, o)
 }
 
-func (r *reader) scheduler(place string, n *yaml.Node, all *Config) {
+func (r sectionReader) scheduler(place string, n *yaml.Node, all *Config) {
 	c := &all.Scheduler
 	r.mapping(n, place, keys{
 		"batch_size":     &c.BatchSize,
@@ -52,7 +56,7 @@ func (r *reader) scheduler(place string, n *yaml.Node, all *Config) {
 // of the recent past.
 const minRetention = time.Hour
 
-func (r *reader) retention(place string, n *yaml.Node) time.Duration {
+func (r sectionReader) retention(place string, n *yaml.Node) time.Duration {
 	d, err := time.ParseDuration(resolve(n).Value)
 	switch {
 	case err == nil && d == 0:
@@ -63,14 +67,14 @@ func (r *reader) retention(place string, n *yaml.Node) time.Duration {
 	return d
 }
 
-func (r *reader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {
+func (r sectionReader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {
 	var l leader.Config
 	r.mapping(n, place, keys{"name": &l.Lock, "ttl": &l.TTL, "heartbeat": &l.Heartbeat})
 	r.check(n, place, &l)
 	*c = periodic.LockConfig{Name: l.Lock, TTL: l.TTL, Heartbeat: l.Heartbeat}
 }
 
-func (r *reader) executor(place string, n *yaml.Node, c *jobqueue.Config) {
+func (r sectionReader) executor(place string, n *yaml.Node, c *jobqueue.Config) {
 	r.mapping(n, place, keys{
 		"pool_size":      &c.PoolSize,
 		"groups":         &c.Groups,
@@ -81,9 +85,9 @@ func (r *reader) executor(place string, n *yaml.Node, c *jobqueue.Config) {
 		"poll_interval":  &c.PollInterval,
 		"retry_delay":    &c.RetryDelay,
 		"retry_cap":      &c.RetryCap,
-		"retry_limit":    orZero(r, &c.RetryLimit, jobqueue.Never),
-		"max_interrupts": orZero(r, &c.MaxInterrupts, jobqueue.Never),
-		"shutdown_grace": orZero(r, &c.ShutdownGrace, -1),
+		"retry_limit":    orZero(r.reader, &c.RetryLimit, jobqueue.Never),
+		"max_interrupts": orZero(r.reader, &c.MaxInterrupts, jobqueue.Never),
+		"shutdown_grace": orZero(r.reader, &c.ShutdownGrace, -1),
 	})
 	r.check(n, place, c)
 }
