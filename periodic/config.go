@@ -105,6 +105,11 @@ func (c *Config) observe(e Event) {
 	}
 }
 
+// fail observes an error after which the scheduler goes on.
+func (c *Config) fail(doing string, err error) {
+	c.observe(Event{Kind: EventError, Doing: doing, Err: err})
+}
+
 // Mode says which of several schedulers on one database schedule. A tick has
 // one job at most in each of them; the modes with a lock save work.
 type Mode string

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/internal/search"
 )
 
 // maxInFlight is the greatest number of batches that are submitted at a time,
@@ -19,8 +21,8 @@ const onTime = 5 * time.Second
 
 // result is the end of a submit transaction.
 type result struct {
-	batch batch
-	done  outcome
+	batch batch.Batch
+	done  batch.Outcome
 	err   error
 }
 
@@ -38,18 +40,18 @@ func (l *loop) drain(running, working context.Context) error {
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
 		l.absorbAll()
-		c := backend.Claim{Mark: l.marks.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.apart()}
-		b, claimErr := l.commit.claim(working, batchWait, c)
+		c := backend.Claim{Mark: l.marker.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
+		b, claimErr := l.batches.Claim(working, batch.Wait, c, "")
 		if claimErr != nil {
 			err = l.claimFailed(running, working, c, claimErr)
 			break
 		}
-		full := len(b.plans) == l.cfg.BatchSize
+		full := len(b.Plans) == l.cfg.BatchSize
 		more = full || !after.IsZero()
 		if after = (time.Time{}); full {
-			after = b.leaveRoom(c)
+			after = leaveRoom(b, c)
 		}
-		if len(b.plans) == 0 {
+		if len(b.Plans) == 0 {
 			continue
 		}
 		if inFlight == maxInFlight {
@@ -57,7 +59,7 @@ func (l *loop) drain(running, working context.Context) error {
 		}
 		inFlight++
 		go func() {
-			done, err := l.commit.submit(working, batchWait, b.mark, b.plans)
+			done, err := l.batches.Submit(working, batch.Wait, b.Mark, b.Plans)
 			results <- result{b, done, err}
 		}()
 	}
@@ -70,9 +72,9 @@ func (l *loop) drain(running, working context.Context) error {
 // leaveRoom returns Claim.After for the next claim. While tasks catch up, every
 // other claim takes only tasks that are on time. The result is zero if this batch
 // was such a claim, or nothing catches up.
-func (b batch) leaveRoom(c backend.Claim) time.Time {
-	newest := b.plans[len(b.plans)-1].Task
-	recent := b.now.Add(-onTime)
+func leaveRoom(b batch.Batch, c backend.Claim) time.Time {
+	newest := b.Plans[len(b.Plans)-1].Task
+	recent := b.Now.Add(-onTime)
 	if !c.After.IsZero() || newest.NextRun.After(recent) || newest.Unplanned() {
 		return time.Time{}
 	}
@@ -83,38 +85,38 @@ func (b batch) leaveRoom(c backend.Claim) time.Time {
 func (l *loop) settle(running context.Context, r result) error {
 	switch {
 	case r.err == nil:
-		if len(r.done.kept) < len(r.batch.plans) { // edited, or locked by somebody else
-			l.addStale(r.batch.mark)
+		if len(r.done.Kept) < len(r.batch.Plans) { // edited, or locked by somebody else
+			l.marks.add(r.batch.Mark)
 		}
-		l.report(batchDone{r.batch, r.done})
+		l.report(search.Done{Batch: r.batch, Outcome: r.done})
 		return nil
-	case !l.commit.isolatable(r.err):
-		l.addStale(r.batch.mark)
+	case !l.search.Faults.Isolatable(r.err):
+		l.marks.add(r.batch.Mark)
 		return fmt.Errorf("submit: %w", r.err)
-	case l.workers >= maxBeside:
-		l.addStale(r.batch.mark)
+	case l.beside.full():
+		l.marks.add(r.batch.Mark)
 		return nil
 	}
 	l.observe(Event{Kind: EventSplit, Doing: "submit", Err: r.err})
 	l.progress = true // others may be due
-	l.start(func() findings { return l.commit.isolateSubmit(running, r.batch, r.err) })
+	l.beside.start(func() search.Findings { return l.search.Submit(running, r.batch, r.err) })
 	return nil
 }
 
 // claimFailed claims the tasks of a failed claim in parts, beside the loop.
 func (l *loop) claimFailed(running, working context.Context, c backend.Claim, cause error) error {
-	l.addStale(c.Mark) // whether it was committed is not known
-	if !l.commit.isolatable(cause) {
+	l.marks.add(c.Mark) // whether it was committed is not known
+	if !l.search.Faults.Isolatable(cause) {
 		return cause
 	}
-	if l.workers >= maxBeside {
+	if l.beside.full() {
 		return nil
 	}
 	keys, err := l.store.Candidates(working, c)
-	if err != nil && !c.Without.Queued && l.commit.isolatable(err) {
+	if err != nil && !c.Without.Queued && l.search.Faults.Isolatable(err) {
 		c.Without.Queued = true
 		if _, again := l.store.Candidates(working, c); again == nil {
-			l.queuedApart(err)
+			l.queued.apart(err)
 			l.progress = true
 			return nil
 		}
@@ -123,29 +125,28 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 		return errors.Join(cause, err)
 	}
 	l.observe(Event{Kind: EventSplit, Doing: "claim", Err: cause})
-	for _, key := range keys {
-		l.aside.busy[key] = true
-	}
+	l.aside.Tasks.Begin(keys)
 	l.progress = true
-	l.start(func() findings { return l.commit.isolateClaim(running, c, keys, cause, l.marks.next) })
+	l.beside.start(func() search.Findings { return l.search.Claim(running, c, keys, cause, l.marker.next) })
 	return nil
 }
 
 // report observes a committed batch.
-func (l *loop) report(d batchDone) {
-	l.progress = l.progress || d.done.moved()
-	for _, p := range d.done.kept {
+func (l *loop) report(d search.Done) {
+	done := &d.Outcome
+	l.progress = l.progress || done.Moved()
+	for _, p := range done.Kept {
 		if p.Problem != "" && p.Problem != p.Task.Problem {
 			l.observe(Event{Kind: EventProblem, Task: p.Task, Problem: p.Problem})
 		}
 	}
-	for _, t := range d.done.ticks {
-		sink := d.done.plans[t.TaskID].Task.Sink
-		if _, foreign := l.cfg.Submitters[sink]; foreign && t.Decision == Queued {
-			l.follower.soon(time.Now())
+	for _, t := range done.Ticks {
+		of := done.Plans[t.TaskID].Task
+		if t.Decision == Queued {
+			l.queued.added(of.Sink)
 		}
-		again := t.Decision != Submitted && l.aside.facts[keyOf(t.TaskID)].verdict == skipped
-		l.observe(Event{Kind: EventTick, Task: d.done.plans[t.TaskID].Task, Tick: t, Again: again})
+		again := t.Decision != Submitted && l.aside.Tasks.Skips(batch.Key(t.TaskID))
+		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})
 	}
-	l.observe(Event{Kind: EventBatch, Count: len(d.done.kept), Ticks: len(d.done.ticks), Took: time.Since(d.batch.begun)})
+	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(d.Batch.Begun)})
 }

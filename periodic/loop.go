@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/aside"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/internal/search"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -22,35 +26,41 @@ const clockSlack = time.Millisecond
 // loop is what the scheduler's one goroutine owns. Work that may have to wait for
 // somebody's lock is done beside it, by functions that return their findings.
 type loop struct {
-	cfg     Config
+	cfg     *Config
 	store   backend.Store
-	commit  committer
 	role    role
-	marks   *marks
+	batches batch.Committer
+	search  search.Searcher
+	marker  *marker
 	observe func(Event)
 	wake    <-chan struct{}
 
-	beside   chan findings // from goroutines beside the loop
-	workers  int           // their number
-	retrying bool          // one of them tries again what was set aside
-
-	aside    aside
-	follower follower
-	failed   error // error of the work beside the loop
-	untended bool  // queued ticks that have no entry in periodic_ready have to be found
-	progress bool  // a batch of this round moved a task
+	beside   *beside
+	aside    *aside.Aside
+	queued   *queued
+	marks    *leftMarks
 	clock    clock
-	stale    []string  // marks to remove
-	unmarked time.Time // when that was last tried
+	failed   error // error of the work beside the loop
+	progress bool  // a batch of this round moved a task
 }
 
-// marks makes the marks of a scheduler. It is safe for concurrent use.
-type marks struct {
-	prefix string
-	n      atomic.Uint64
+// newLoop returns the loop of a scheduler whose marks begin with prefix.
+func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-chan struct{}) *loop {
+	queues := store.Queues(cfg.Submitters)
+	l := &loop{
+		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
+		batches: batch.New(r.update, queues),
+		marker:  &marker{prefix: prefix},
+		beside:  &beside{found: make(chan search.Findings)},
+		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
+		marks:   &leftMarks{store: store, role: r, lease: cfg.Lease, observe: cfg.observe},
+	}
+	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
+	l.queued = &queued{
+		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
+	}
+	return l
 }
-
-func (m *marks) next() string { return fmt.Sprintf("%s.%d", m.prefix, m.n.Add(1)) }
 
 // run schedules until running ends, then finishes the batches in flight unless
 // working ends too. If it ended by itself, it returns why.
@@ -82,7 +92,7 @@ func (l *loop) run(running, working context.Context) error {
 		}
 		wait := l.pause(pause)
 		if err != nil {
-			l.fail("schedule", err)
+			l.cfg.fail("schedule", err)
 			wait = retry.Next()
 		} else {
 			retry.Reset()
@@ -107,11 +117,11 @@ func (l *loop) once(ctx context.Context) error {
 		}
 		// Rows that others have locked, and what fails alone, are tried again a few
 		// times.
-		if l.workers == 0 && (len(l.stale) > 0 || l.aside.waits()) && tries < maxTries {
+		if l.beside.workers == 0 && (len(l.marks.own) > 0 || l.aside.Waits()) && tries < maxTries {
 			tries++
 			idle.locked = true
 		}
-		if l.workers == 0 && !idle.locked {
+		if l.beside.workers == 0 && !idle.locked {
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {
@@ -126,28 +136,23 @@ const maxTries = 4
 
 // begin clears marks that an earlier run left.
 func (l *loop) begin(ctx context.Context) error {
-	if _, err := l.clear(ctx, l.cfg.Name); err != nil {
+	if _, err := l.marks.clear(ctx, l.cfg.Name); err != nil {
 		return err
 	}
-	l.untended = true
+	l.queued.untended = true
 	return nil
 }
 
 // finish waits for the work beside the loop and removes this scheduler's marks.
 func (l *loop) finish(ctx context.Context) {
-	for l.workers > 0 {
-		l.absorb(<-l.beside)
+	for l.beside.workers > 0 {
+		l.absorb(<-l.beside.found)
 	}
-	l.failed, l.unmarked = nil, time.Time{}
-	if err := l.unmarkStale(ctx); err != nil {
-		l.fail("remove own marks", err)
+	l.failed = nil
+	l.marks.add() // without delay
+	if err := l.marks.remove(ctx); err != nil {
+		l.cfg.fail("remove own marks", err)
 	}
-}
-
-// idle is why a round ended.
-type idle struct {
-	peek   backend.Peek
-	locked bool // due rows are left because somebody else has locked them
 }
 
 // pause is how long to sleep after a round.
@@ -160,13 +165,13 @@ func (l *loop) pause(i idle) time.Duration {
 	if !i.peek.Marked.IsZero() {
 		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
 	}
-	if i.locked || len(l.stale) > 0 {
+	if i.locked || len(l.marks.own) > 0 {
 		sooner(lockedRetry)
 	}
-	if l.follower.pause > 0 {
-		sooner(time.Until(l.follower.due))
+	if l.queued.follower.pause > 0 {
+		sooner(time.Until(l.queued.follower.due))
 	}
-	if next := l.aside.next(); !next.IsZero() && !l.retrying {
+	if next := l.aside.Next(); !next.IsZero() && !l.beside.retrying {
 		sooner(time.Until(next))
 	}
 	return wait
@@ -180,14 +185,10 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case f := <-l.beside:
+	case f := <-l.beside.found:
 		l.absorb(f)
 	case <-l.wake:
 	case <-timer.C:
 	}
 	return nil
-}
-
-func (l *loop) fail(doing string, err error) {
-	l.observe(Event{Kind: EventError, Doing: doing, Err: err})
 }

@@ -3,12 +3,18 @@ package periodic
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
 )
+
+// idle is why a round ended.
+type idle struct {
+	peek   backend.Peek
+	locked bool // due rows are left because somebody else has locked them
+}
 
 // round schedules batch after batch until nothing is due or running ends.
 func (l *loop) round(running, working context.Context) (idle, error) {
@@ -20,28 +26,20 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
-		if l.aside.compare(peek.Versions) {
+		if l.aside.Tasks.Compare(peek.Versions) {
 			continue // peek left out tasks that are no longer set aside
 		}
 		l.retryAside(running)
-		cleared, locked, err := l.clearExpired(working, &peek)
+		cleared, locked, err := l.marks.clearExpired(working, &peek)
 		if err != nil {
 			return idle{}, err
 		}
 		if cleared {
 			continue
 		}
-		if peek.Stray {
-			l.findStray(working)
-		}
-		if peek.Open {
-			l.followOpen(working)
-		}
-		var tended backend.Tended
-		if peek.Ready || l.untended {
-			if tended, err = l.tend(working); err != nil {
-				return idle{}, err
-			}
+		tended, err := l.waiting(working, peek)
+		if err != nil {
+			return idle{}, err
 		}
 		if (peek.Due || tended.Ready) && running.Err() == nil {
 			l.progress = false
@@ -63,36 +61,24 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 	}
 }
 
-// absorbAll absorbs the findings that have arrived, without waiting for more.
-func (l *loop) absorbAll() {
-	for {
-		select {
-		case f := <-l.beside:
-			l.absorb(f)
-		default:
-			return
-		}
-	}
-}
-
 // catchUp absorbs findings, returns their errors, and removes stale marks.
 func (l *loop) catchUp(ctx context.Context) error {
 	l.absorbAll()
 	err := l.failed
 	l.failed = nil
-	return errors.Join(err, l.unmarkStale(ctx))
+	return errors.Join(err, l.marks.remove(ctx))
 }
 
 // peek reads what there is to do, and compares the clocks.
 func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	asked := time.Now()
-	without := l.aside.apart()
+	without := l.aside.Apart()
 	p, err := l.store.Peek(ctx, without)
-	if err != nil && !without.Queued && l.commit.isolatable(err) {
+	if err != nil && !without.Queued && l.search.Faults.Isolatable(err) {
 		without.Queued = true
 		cause := err
 		if p, err = l.store.Peek(ctx, without); err == nil {
-			l.queuedApart(cause)
+			l.queued.apart(cause)
 		}
 	}
 	if err == nil {
@@ -103,144 +89,38 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	return p, err
 }
 
-// clearExpired removes expired marks. It reports whether it did, or could not
-// because somebody else has locked the rows.
-func (l *loop) clearExpired(ctx context.Context, peek *backend.Peek) (cleared, locked bool, err error) {
-	if peek.Marked.IsZero() || !l.expired(*peek) {
-		return false, false, nil
+// waiting looks after what waits for something else than its time: a queue that the
+// scheduler can use, or the end of a job.
+func (l *loop) waiting(ctx context.Context, peek backend.Peek) (backend.Tended, error) {
+	if peek.Stray {
+		l.stray(ctx)
 	}
-	n, err := l.clear(ctx, "")
-	if err != nil || n > 0 {
-		return n > 0, false, err
+	if peek.Open {
+		l.queued.follow(ctx)
 	}
-	peek.Marked = time.Time{}
-	return false, true, nil
+	if peek.Ready || l.queued.untended {
+		return l.queued.tend(ctx)
+	}
+	return backend.Tended{}, nil
 }
 
-// expired reports whether the earliest mark is older than the lease, or so far
-// in the future that only a clock that was set back can have left it there.
-func (l *loop) expired(p backend.Peek) bool {
-	age := p.Now.Sub(p.Marked)
-	return age > l.cfg.Lease || age < -l.cfg.Lease
-}
-
-// clear removes expired marks, and those of a worker name if one is given. It
-// returns their number.
-func (l *loop) clear(ctx context.Context, worker string) (count int, err error) {
-	err = l.role.update(ctx, batchWait, func(tx backend.Tx) (err error) {
-		count, err = tx.ClearMarks(ctx, worker, l.cfg.Lease)
-		return err
-	})
-	if err == nil && count > 0 {
-		l.observe(Event{Kind: EventCleared, Count: count})
-	}
-	return count, err
-}
-
-// unmarkStale removes the marks that batches left behind because they failed, or
-// because somebody else had locked rows. Marks of rows that are still locked are
-// kept for the next time.
-func (l *loop) unmarkStale(ctx context.Context) error {
-	if len(l.stale) == 0 || time.Since(l.unmarked) < lockedRetry {
-		return nil
-	}
-	var left []string
-	err := l.store.Update(ctx, batchWait, func(tx backend.Tx) (err error) {
-		left, err = tx.Unmark(ctx, l.stale)
-		return err
+// stray sets the problem of tasks that wait because this scheduler does not know
+// their sink, or because that cannot be used, and that no other scheduler has taken.
+func (l *loop) stray(ctx context.Context) {
+	sinks := &l.aside.Sinks
+	stray, err := l.store.Stray(ctx, sinks.Usable(), func(sink Sink) string {
+		if err := sinks.Broken(sink); err != nil {
+			return fmt.Sprintf("the ticks wait: %v", err)
+		}
+		return batch.NoQueue(sink)
 	})
 	if err != nil {
-		return err
-	}
-	if l.stale = left; len(left) > 0 {
-		l.unmarked = time.Now()
-	}
-	return nil
-}
-
-// addStale notes marks, to be removed in the next round without delay.
-func (l *loop) addStale(marks ...string) {
-	l.stale = append(l.stale, marks...)
-	l.unmarked = time.Time{}
-}
-
-// maxBeside is the greatest number of pieces of work beside the loop with which a
-// failed batch may still be searched.
-const maxBeside = 4
-
-// start runs work beside the loop.
-func (l *loop) start(work func() findings) {
-	l.workers++
-	go func() { l.beside <- work() }()
-}
-
-// retryAside retries, beside the loop, the tasks and sinks that were set aside and
-// are due for another try.
-func (l *loop) retryAside(running context.Context) {
-	keys, sinks := l.aside.due(time.Now())
-	queued := len(l.aside.queued.Due(time.Now())) > 0
-	if l.retrying || len(keys)+len(sinks) == 0 && !queued {
+		l.cfg.fail("look for tasks whose sink cannot be used", err)
 		return
 	}
-	l.retrying = true
-	without := backend.Apart{Sinks: l.aside.sinks.Keys(), Known: l.aside.known, Queued: l.aside.queued.Len() > 0}
-	facts := maps.Clone(l.aside.facts)
-	l.start(func() findings {
-		f := findings{retried: true, sinks: map[Sink]error{}}
-		for _, sink := range sinks {
-			f.sinks[sink] = l.commit.probe(running, sink)
-		}
-		if queued {
-			_, err := l.store.Candidates(running, backend.Claim{Limit: 1})
-			f.queued = &err
-		}
-		for _, key := range keys {
-			if running.Err() != nil {
-				break
-			}
-			f.add(l.commit.retryAlone(running, key, facts[key], backend.Claim{Mark: l.marks.next(), Without: without}))
-		}
-		return f
-	})
-}
-
-// absorb applies the findings of work beside the loop.
-func (l *loop) absorb(f findings) {
-	l.workers--
-	if f.retried {
-		l.retrying = false
-	}
-	for _, key := range f.candidate {
-		delete(l.aside.busy, key)
-	}
-	for _, done := range f.done {
-		l.report(done)
-	}
-	for _, key := range f.released {
-		l.aside.release(key)
-	}
-	now := time.Now()
-	for _, s := range f.setAside {
-		if l.aside.add(s, now) && s.why != skipped {
-			l.observe(Event{Kind: EventAside, ID: idOf(s.key), Doing: s.doing, Err: s.err})
+	for _, t := range stray {
+		if sinks.Broken(t.Sink) == nil { // else the sink is reported, once
+			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.NoQueue(t.Sink)})
 		}
 	}
-	for sink, err := range f.sinks {
-		switch {
-		case err == nil && l.aside.releaseSink(sink):
-			l.commit.outages.over(sink, now)
-			l.observe(Event{Kind: EventSink, Sink: sink})
-		case err != nil && l.aside.addSink(sink, err, l.commit.fault(err), now):
-			l.commit.outages.failed(sink, err)
-			l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
-		}
-	}
-	switch {
-	case f.queued != nil && *f.queued != nil:
-		l.queuedApart(*f.queued)
-	case f.queued != nil:
-		l.aside.queued.Release("")
-	}
-	l.addStale(slices.DeleteFunc(f.marks, func(mark string) bool { return mark == "" })...)
-	l.failed = errors.Join(l.failed, f.err)
 }

@@ -3,8 +3,6 @@ package periodic
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -38,14 +36,7 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 		}
 		s.role = led
 	}
-	queues := store.Queues(cfg.Submitters)
-	s.loop = &loop{
-		cfg: cfg, store: store, role: s.role, observe: cfg.observe, wake: s.life.Woken(),
-		commit: committer{role: s.role, queues: queues, timers: &timers{}, outages: &outages{}, faultOf: store.Fault},
-		marks:  &marks{prefix: holder},
-		beside: make(chan findings),
-		aside:  newAside(slices.Sorted(maps.Keys(queues))),
-	}
+	s.loop = newLoop(store, &cfg, s.role, holder, s.life.Woken())
 	return s, nil
 }
 
@@ -68,7 +59,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 		s.role.leave(hard)
 	}
 	return s.life.Start(ctx, main, func(soft context.Context) {
-		s.role.watch(soft, s.Wake, func(err error) { s.loop.fail("watch for changes", err) })
+		s.role.watch(soft, s.Wake, func(err error) { s.loop.cfg.fail("watch for changes", err) })
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
 )
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
@@ -46,7 +47,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		if refused[0].Reason != "" {
 			err = errors.New(refused[0].Reason)
 		} else if err = pendingError(); err == nil { // else another job came first
-			err = errors.New(tableRefused)
+			err = errors.New(batch.TableRefused)
 		}
 	}
 	return job.JID, err

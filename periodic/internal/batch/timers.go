@@ -1,12 +1,12 @@
-package periodic
+package batch
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // maxTimers bounds the number of parsed timers that are kept.
@@ -29,7 +29,7 @@ type parsedTimer struct {
 }
 
 // of returns the parsed timer of a task. Only intervals depend on the anchor.
-func (m *timers) of(t *Task) (calendar.Schedule, error) {
+func (m *timers) of(t *task.Task) (calendar.Schedule, error) {
 	key := timerKey{timer: t.Timer}
 	if isInterval(t.Timer) {
 		key.anchor = t.Anchor()
@@ -47,46 +47,22 @@ func (m *timers) of(t *Task) (calendar.Schedule, error) {
 	return parsed.schedule, parsed.err
 }
 
-// outages remember until when a sink could not be used: ticks before that were not
-// missed for want of a scheduler. It is safe for concurrent use.
-type outages struct {
-	mu   sync.Mutex
-	last map[Sink]outage
-}
-
-type outage struct {
-	cause error
-	until time.Time // zero: it lasts
-}
-
-// failed notes why a sink cannot be used.
-func (o *outages) failed(sink Sink, cause error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.last == nil {
-		o.last = map[Sink]outage{}
+// behind reports whether some of a task's due ticks may have been decided before,
+// and since when: a backfill may have submitted them after an outage, or somebody
+// may have set nextrun back.
+func (m *timers) behind(t *task.Task, now time.Time) (since time.Time, ok bool) {
+	if t.Unplanned() || t.NextRun.After(now) {
+		return since, false
 	}
-	o.last[sink] = outage{cause: cause}
-}
-
-// over notes that a sink can be used again.
-func (o *outages) over(sink Sink, now time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if last, ok := o.last[sink]; ok {
-		last.until = now
-		o.last[sink] = last
+	if t.Manual() {
+		return t.NextRun, true
 	}
-}
-
-// why says why a task was not scheduled at its time; empty: its sink is not to blame.
-func (o *outages) why(t *Task) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if last, ok := o.last[t.Sink]; ok && !t.Unplanned() && t.NextRun.Before(last.until) {
-		return fmt.Sprintf("its sink %q could not be used: %v", t.Sink, last.cause)
+	timer, err := m.of(t)
+	if err != nil {
+		return since, false
 	}
-	return ""
+	next := timer.Next(t.Due)
+	return t.Due, !next.IsZero() && !next.After(now)
 }
 
 // isInterval reports whether a timer may be an interval: they begin with "every".

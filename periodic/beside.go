@@ -1,0 +1,114 @@
+package periodic
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/aside"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/internal/search"
+)
+
+// maxBeside is the greatest number of pieces of work beside the loop with which a
+// failed batch may still be searched.
+const maxBeside = 4
+
+// beside is the work that may have to wait for somebody's lock. Goroutines do it and
+// send their findings; all else here is the loop's.
+type beside struct {
+	found    chan search.Findings
+	workers  int  // the number of goroutines
+	retrying bool // one of them tries again what was set aside
+}
+
+// start runs work beside the loop.
+func (b *beside) start(work func() search.Findings) {
+	b.workers++
+	go func() { b.found <- work() }()
+}
+
+func (b *beside) full() bool { return b.workers >= maxBeside }
+
+// ended notes that work has ended, with findings.
+func (b *beside) ended(f search.Findings) {
+	b.workers--
+	if f.Retried {
+		b.retrying = false
+	}
+}
+
+// absorbAll absorbs the findings that have arrived, without waiting for more.
+func (l *loop) absorbAll() {
+	for {
+		select {
+		case f := <-l.beside.found:
+			l.absorb(f)
+		default:
+			return
+		}
+	}
+}
+
+// absorb applies the findings of work beside the loop.
+func (l *loop) absorb(f search.Findings) {
+	l.beside.ended(f)
+	l.aside.Tasks.End(f.Candidate)
+	for _, done := range f.Done {
+		l.report(done)
+	}
+	for _, key := range f.Released {
+		l.aside.Tasks.Release(key)
+	}
+	now := time.Now()
+	for _, failed := range f.SetAside {
+		if l.aside.Tasks.Add(failed, now) && failed.Why != aside.Skipped {
+			l.observe(Event{Kind: EventAside, ID: batch.ID(failed.Key), Doing: failed.Doing, Err: failed.Err})
+		}
+	}
+	for sink, err := range f.Sinks {
+		l.absorbSink(sink, err, now)
+	}
+	switch {
+	case f.Queued != nil && *f.Queued != nil:
+		l.queued.apart(*f.Queued)
+	case f.Queued != nil:
+		l.aside.Queued.Release()
+	}
+	l.marks.add(slices.DeleteFunc(f.Marks, func(mark string) bool { return mark == "" })...)
+	l.failed = errors.Join(l.failed, f.Err)
+}
+
+// absorbSink sets a sink aside because of an error, or ends that.
+func (l *loop) absorbSink(sink Sink, err error, now time.Time) {
+	switch {
+	case err == nil && l.aside.Sinks.Release(sink):
+		l.batches.Outages.Over(sink, now)
+		l.observe(Event{Kind: EventSink, Sink: sink})
+	case err != nil && l.aside.Sinks.Add(sink, err, l.search.Faults.Of(err), now):
+		l.batches.Outages.Failed(sink, err)
+		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
+	}
+}
+
+// retryAside retries, beside the loop, the tasks and sinks that were set aside and
+// are due for another try.
+func (l *loop) retryAside(ctx context.Context) {
+	tries := l.aside.Due(time.Now())
+	if l.beside.retrying || !tries.Any() {
+		return
+	}
+	l.beside.retrying = true
+	l.beside.start(func() search.Findings {
+		var queued *error
+		if tries.Queued {
+			_, err := l.store.Candidates(ctx, backend.Claim{Limit: 1})
+			queued = &err
+		}
+		f := l.search.Retry(ctx, tries, l.marker.next)
+		f.Queued = queued
+		return f
+	})
+}

@@ -1,0 +1,156 @@
+package aside
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/periodic/backend"
+)
+
+// Tasks are the tasks that are left out of batches, by their keys.
+type Tasks struct {
+	locked  isolate.Quarantine[string] // somebody else holds a lock
+	refused isolate.Quarantine[string] // they fail for another reason
+	suspect isolate.Quarantine[string] // their ticks are skipped, since the database refuses their jobs
+	facts   map[string]facts
+	busy    map[string]bool // they are being claimed beside the loop
+}
+
+type facts struct {
+	version string // of the row, as first seen after the failure; empty: not yet
+	verdict Verdict
+	why     string // the last error
+}
+
+// Verdict says why a task is left out of batches, and so what a retry does.
+type Verdict int
+
+const (
+	// FailsAlone means that a retry skips the tick if the database still refuses the
+	// row.
+	FailsAlone Verdict = iota
+	// NotToBlame means that the cause may lie elsewhere, such as in the claim or in the
+	// queue. Retries leave the ticks undecided until one succeeds.
+	NotToBlame
+	// Skipped means that its tick was skipped. The task is tried alone from now on, so
+	// that its next tick does not make a batch fail again.
+	Skipped
+)
+
+// Failed is a task to be left out of batches.
+type Failed struct {
+	Key   string
+	Doing string
+	Err   error
+	Fault backend.Fault
+	Why   Verdict
+}
+
+// Try is a task to be tried again alone.
+type Try struct {
+	Key     string
+	Verdict Verdict
+	Why     string // the last error
+}
+
+func newTasks() Tasks {
+	return Tasks{
+		locked:  brief[string](),
+		refused: isolate.Quarantine[string]{Least: time.Second, Most: 2 * time.Minute},
+		suspect: brief[string](),
+		facts:   map[string]facts{},
+		busy:    map[string]bool{},
+	}
+}
+
+// keys are those of all tasks that are left out.
+func (t *Tasks) keys() []string {
+	keys := slices.Concat(t.locked.Keys(), t.refused.Keys(), t.suspect.Keys())
+	if len(t.busy) > 0 {
+		keys = slices.AppendSeq(keys, maps.Keys(t.busy))
+	}
+	return keys
+}
+
+// Begin leaves out tasks while they are claimed beside the loop.
+func (t *Tasks) Begin(keys []string) {
+	for _, key := range keys {
+		t.busy[key] = true
+	}
+}
+
+// End ends Begin.
+func (t *Tasks) End(keys []string) {
+	for _, key := range keys {
+		delete(t.busy, key)
+	}
+}
+
+// Add sets a task aside. It reports whether that is new.
+func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
+	into := &t.refused
+	switch {
+	case failed.Why == Skipped:
+		into = &t.suspect
+	case failed.Fault == backend.FaultLock:
+		into = &t.locked
+	}
+	fact, known := t.facts[failed.Key]
+	for _, q := range t.all() {
+		if q != into {
+			q.Release(failed.Key)
+		}
+	}
+	into.Add(failed.Key, now)
+	fact.verdict = failed.Why
+	if failed.Err != nil {
+		fact.why = failed.Err.Error()
+	}
+	t.facts[failed.Key] = fact
+	return !known
+}
+
+func (t *Tasks) all() []*isolate.Quarantine[string] {
+	return []*isolate.Quarantine[string]{&t.locked, &t.refused, &t.suspect}
+}
+
+// Release has batches take a task again.
+func (t *Tasks) Release(key string) {
+	for _, q := range t.all() {
+		q.Release(key)
+	}
+	delete(t.facts, key)
+}
+
+// Skips reports whether the ticks of a task are skipped, since the database refuses
+// their jobs.
+func (t *Tasks) Skips(key string) bool { return t.facts[key].verdict == Skipped }
+
+// Compare releases the tasks whose row was edited since they were set aside, and
+// those that are gone. It reports whether there were any.
+func (t *Tasks) Compare(versions map[string]string) (released bool) {
+	for key, fact := range t.facts {
+		version, exists := versions[key]
+		switch {
+		case !exists, fact.version != "" && fact.version != version:
+			t.Release(key)
+			released = true
+		case fact.version == "":
+			fact.version = version
+			t.facts[key] = fact
+		}
+	}
+	return released
+}
+
+func (t *Tasks) due(now time.Time) []Try {
+	var tries []Try
+	for _, q := range t.all() {
+		for _, key := range q.Due(now) {
+			tries = append(tries, Try{key, t.facts[key].verdict, t.facts[key].why})
+		}
+	}
+	return tries
+}

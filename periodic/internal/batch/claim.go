@@ -1,0 +1,101 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// Batch is a number of tasks that carry one mark, and what to do with them. It
+// does not change after Claim has made it.
+type Batch struct {
+	Mark  string
+	Begun time.Time // by the host's clock
+	Now   time.Time // by the database's clock
+	Plans []task.Plan
+}
+
+// Claim marks due tasks, reads what the decisions need, commits, and decides. For
+// tasks that were set aside, why says for what reason.
+func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.Claim, why string) (Batch, error) {
+	begun := time.Now()
+	f := facts{without: claim.Without.Sinks, aside: why}
+	err := c.Update(ctx, wait, func(tx backend.Tx) (err error) {
+		f.now = tx.Now()
+		if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
+			return err
+		}
+		if f.pending, err = c.pendingJobs(ctx, tx, &f); err != nil {
+			return fmt.Errorf("look for pending jobs: %w", err)
+		}
+		f.recorded, err = c.recordedTicks(ctx, tx, &f)
+		return err
+	})
+	if err != nil {
+		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
+	}
+	return Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}, nil
+}
+
+// facts is what the decisions on a batch depend on.
+type facts struct {
+	now      time.Time
+	tasks    []task.Task
+	aside    string      // why the tasks were set aside until now
+	without  []task.Sink // cannot be used: their tasks are planned only
+	pending  map[string]task.Pending
+	recorded backend.Recorded
+}
+
+// pendingJobs asks the queues for the pending jobs of the tasks for which
+// they matter.
+func (c Committer) pendingJobs(ctx context.Context, tx backend.Tx, f *facts) (map[string]task.Pending, error) {
+	trackers := map[task.Sink][]string{}
+	for i := range f.tasks {
+		t := &f.tasks[i]
+		if !t.Overlapping() && (t.Queues() || !t.Unplanned()) && c.asks(f, t) {
+			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
+		}
+	}
+	pending := map[string]task.Pending{}
+	for sink, ids := range trackers {
+		found, err := c.Queues[sink].Pending(ctx, tx.DBTX(), ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(pending, found)
+	}
+	return pending, nil
+}
+
+// recordedTicks reads the recorded ticks of a batch's tasks that matter.
+func (c Committer) recordedTicks(ctx context.Context, tx backend.Tx, f *facts) (backend.Recorded, error) {
+	var queued []string
+	var since []task.TickKey
+	for i := range f.tasks {
+		t := &f.tasks[i]
+		// The policy may have been another one when the ticks were queued.
+		if (t.Queues() || t.NextRun.After(f.now)) && c.asks(f, t) {
+			queued = append(queued, t.ID)
+		}
+		if from, ok := c.timers.behind(t, f.now); ok {
+			since = append(since, task.TickKey{TaskID: t.ID, Due: from})
+		}
+	}
+	if len(queued)+len(since) == 0 {
+		return backend.Recorded{}, nil
+	}
+	return tx.Ticks(ctx, queued, since)
+}
+
+// asks reports whether the queue of a task can be asked. Without that the task is
+// planned only.
+func (c Committer) asks(f *facts, t *task.Task) bool {
+	_, known := c.Queues[t.Sink]
+	return known && !slices.Contains(f.without, t.Sink)
+}

@@ -1,0 +1,53 @@
+package batch
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// decide makes the plans of a batch.
+func (c Committer) decide(mark string, b *facts) []task.Plan {
+	plans := make([]task.Plan, len(b.tasks))
+	for i := range b.tasks {
+		t := &b.tasks[i]
+		timer, err := c.timers.of(t)
+		if err != nil {
+			plans[i] = task.Blocked(t, err)
+			continue
+		}
+		f := task.Facts{
+			Now: b.now, Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
+			Mark: mark, Aside: cmp.Or(b.aside, c.Outages.why(t)), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+		}
+		if p, ok := b.pending[t.ID]; ok {
+			f.Pending = &p
+		}
+		plans[i] = task.Decide(t, timer, f, jobqueue.NewID)
+		if plans[i].Problem == "" {
+			plans[i].Problem = sinkProblem(t, c.Queues[t.Sink])
+		}
+	}
+	return plans
+}
+
+// sinkProblem is what is wrong with a task's sink; empty: nothing. queue is nil if
+// the scheduler does not know the sink.
+func sinkProblem(t *task.Task, queue backend.Queue) string {
+	switch {
+	case queue == nil:
+		return NoQueue(t.Sink)
+	case t.Overlap == task.OverlapReplace && !queue.Cancels():
+		return task.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
+	}
+	return ""
+}
+
+// NoQueue is the problem of a task whose sink the scheduler does not know. The task
+// keeps its plan: a scheduler that knows the sink submits its jobs.
+func NoQueue(sink task.Sink) string {
+	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
+}

@@ -1,0 +1,113 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// TableRefused is the reason of a tick whose job the queue refused although no
+// job of the task is pending.
+const TableRefused = "the queue refused the job, although no job of the task is pending; check whether a unique index that you added forbids it"
+
+// LaterError says, by the task's id, why queues do not take jobs now. The reasons may
+// pass, so nothing of those tasks is committed.
+type LaterError map[string]string
+
+func (e LaterError) Error() string {
+	for id, reason := range e {
+		return fmt.Sprintf("the queue does not take the job of task %q now: %s", id, reason)
+	}
+	return "the queue does not take the jobs now"
+}
+
+// explain handles refused jobs. Where the queue gives no reason, somebody else has
+// usually submitted a job of the task since the claim. If that job has ended by
+// now, explain submits the refused one again.
+func (d *delivery) explain(ctx context.Context, queue backend.Queue, jobs []jobqueue.Job, refused []backend.Refusal) error {
+	reasons := map[string]string{}
+	unexplained := d.sort(jobs, refused, reasons)
+	if len(unexplained) == 0 {
+		return d.refuse(ctx, reasons, nil)
+	}
+	ids := make([]string, len(unexplained))
+	for i, j := range unexplained {
+		ids[i] = j.Tracker
+		reasons[j.JID] = TableRefused
+	}
+	pending, err := queue.Pending(ctx, d.tx.DBTX(), ids)
+	if err != nil {
+		return err
+	}
+	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
+	if len(again) > 0 {
+		still, err := d.give(ctx, queue, again)
+		if err != nil {
+			return err
+		}
+		for _, j := range again {
+			delete(reasons, j.JID)
+		}
+		for _, j := range d.sort(again, still, reasons) {
+			reasons[j.JID] = TableRefused
+		}
+	}
+	return d.refuse(ctx, reasons, pending)
+}
+
+// sort adds the reasons of refused jobs to reasons, by the job's id, or to later, by
+// the task's. It returns the jobs that were refused without a reason.
+func (d *delivery) sort(jobs []jobqueue.Job, refused []backend.Refusal, reasons map[string]string) (unexplained []jobqueue.Job) {
+	byID := make(map[string]jobqueue.Job, len(jobs))
+	for _, j := range jobs {
+		byID[j.JID] = j
+	}
+	for _, r := range refused {
+		switch j := byID[r.JID]; {
+		case r.Passing:
+			d.later[j.Tracker] = r.Reason
+		case r.Reason != "":
+			reasons[r.JID] = r.Reason
+		default:
+			unexplained = append(unexplained, j)
+		}
+	}
+	return unexplained
+}
+
+// refuse changes the ticks of jobs that are not submitted, by the job's id: because
+// of the pending job of their task, or because the queue does not take them.
+func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pending map[string]task.Pending) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	var changed []task.Tick
+	for i := range d.done.Ticks {
+		tick := &d.done.Ticks[i]
+		reason, refused := reasons[tick.JID]
+		if tick.JID == "" || !refused {
+			continue
+		}
+		plan := d.done.Plans[tick.TaskID]
+		tick.JID, tick.Decision, tick.Reason = "", task.Skipped, reason
+		if p, ok := pending[tick.TaskID]; ok {
+			tick.Reason = task.SkipReason(&p, d.tx.Now())
+			if plan.Task.Queues() {
+				tick.Decision, tick.Reason = task.Queued, task.WaitReason(&p, d.tx.Now())
+			}
+		} else if plan.Problem == "" || strings.HasPrefix(plan.Problem, task.WarningPrefix) {
+			plan.Problem = reason
+			if err := d.tx.SetProblem(ctx, Key(tick.TaskID), reason); err != nil {
+				return err
+			}
+		}
+		changed = append(changed, *tick)
+	}
+	_, err := d.tx.Record(ctx, changed, nil)
+	return err
+}

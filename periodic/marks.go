@@ -1,0 +1,90 @@
+package periodic
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
+)
+
+// marker makes the marks of a scheduler. It is safe for concurrent use.
+type marker struct {
+	prefix string
+	n      atomic.Uint64
+}
+
+func (m *marker) next() string { return fmt.Sprintf("%s.%d", m.prefix, m.n.Add(1)) }
+
+// leftMarks are marks that nobody works under any more. The loop owns them.
+type leftMarks struct {
+	store   backend.Store
+	role    role
+	lease   time.Duration
+	observe func(Event)
+	own     []string  // of this scheduler
+	tried   time.Time // when it was last tried to remove them
+}
+
+// add notes own marks, to be removed in the next round without delay.
+func (m *leftMarks) add(marks ...string) {
+	m.own = append(m.own, marks...)
+	m.tried = time.Time{}
+}
+
+// remove removes the own marks that batches left behind because they failed, or
+// because somebody else had locked rows. Marks of rows that are still locked are
+// kept for the next time.
+func (m *leftMarks) remove(ctx context.Context) error {
+	if len(m.own) == 0 || time.Since(m.tried) < lockedRetry {
+		return nil
+	}
+	var left []string
+	err := m.store.Update(ctx, batch.Wait, func(tx backend.Tx) (err error) {
+		left, err = tx.Unmark(ctx, m.own)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if m.own = left; len(left) > 0 {
+		m.tried = time.Now()
+	}
+	return nil
+}
+
+// clear removes expired marks, and those of a worker name if one is given. It
+// returns their number.
+func (m *leftMarks) clear(ctx context.Context, worker string) (count int, err error) {
+	err = m.role.update(ctx, batch.Wait, func(tx backend.Tx) (err error) {
+		count, err = tx.ClearMarks(ctx, worker, m.lease)
+		return err
+	})
+	if err == nil && count > 0 {
+		m.observe(Event{Kind: EventCleared, Count: count})
+	}
+	return count, err
+}
+
+// clearExpired removes expired marks. It reports whether it did, or could not
+// because somebody else has locked the rows.
+func (m *leftMarks) clearExpired(ctx context.Context, peek *backend.Peek) (cleared, locked bool, err error) {
+	if peek.Marked.IsZero() || !m.expired(peek) {
+		return false, false, nil
+	}
+	n, err := m.clear(ctx, "")
+	if err != nil || n > 0 {
+		return n > 0, false, err
+	}
+	peek.Marked = time.Time{}
+	return false, true, nil
+}
+
+// expired reports whether the earliest mark is older than the lease, or so far
+// in the future that only a clock that was set back can have left it there.
+func (m *leftMarks) expired(p *backend.Peek) bool {
+	age := p.Now.Sub(p.Marked)
+	return age > m.lease || age < -m.lease
+}
