@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/nextrun/nextrun/store/internal/events"
+	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -19,6 +20,13 @@ type (
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for a relay and Admin
 	// for people.
 	OutboxStore = events.Outbox
+	// Figures reads what monitoring shows.
+	Figures = figures.Reader
+	// Totals are figures of the whole database, Outcomes those of a task's newest
+	// ticks.
+	Totals   = figures.Totals
+	Outcomes = figures.Outcomes
+	Outcome  = figures.Outcome
 	// EventLog is the event store for readers: a consumer group, or a reader
 	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.

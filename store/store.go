@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/events"
+	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/lock"
 	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/schedule"
@@ -116,6 +117,9 @@ func (db *DB) Jobs() JobStore { return queue.New(db.db) }
 
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
+
+// Figures returns what monitoring shows of the database.
+func (db *DB) Figures() Figures { return figures.New(db.db) }
 
 // EventLog returns the event store for a consumer group; readers that need no
 // offsets give any name.

@@ -1,0 +1,106 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// MostJobs is how many unfinished jobs are counted. A longer queue shows as this
+// number, so that a long one costs no more than this.
+const MostJobs = 100_000
+
+// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+// works takes a task within milliseconds.
+const OverdueAfter = 5 * time.Second
+
+// Reader reads figures of a database. It is safe for concurrent use.
+type Reader struct{ db *sqldb.DB }
+
+// New returns the reader of a database.
+func New(db *sqldb.DB) Reader { return Reader{db} }
+
+// Totals are figures of the whole database.
+type Totals struct {
+	Now      time.Time     // of the database
+	Skew     time.Duration // how far the database's clock is ahead of the host's
+	Enabled  int           // tasks that are enabled and not blocked
+	Disabled int
+	Blocked  int           // enabled tasks whose problem keeps them from being scheduled
+	Overdue  int           // enabled tasks that no scheduler has taken in time
+	Late     time.Duration // of the most overdue one
+	Queue    []QueueDepth
+}
+
+// QueueDepth counts the unfinished jobs of a group in a state, in nextrun's own queue.
+type QueueDepth struct {
+	Group  string
+	State  string
+	Jobs   int
+	Oldest time.Time // when the oldest of them was submitted
+}
+
+// Totals reads the figures of the whole database.
+func (r Reader) Totals(ctx context.Context) (Totals, error) {
+	var t Totals
+	err := r.db.View(ctx, func(tx *sqldb.Tx) error {
+		t = Totals{Now: tx.Now()}
+		if err := t.readTasks(ctx, tx); err != nil {
+			return err
+		}
+		return t.readQueue(ctx, tx)
+	})
+	if err != nil {
+		return Totals{}, fmt.Errorf("read the figures of the database: %w", err)
+	}
+	t.Skew = r.db.ClockSkew()
+	return t, nil
+}
+
+func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
+	var tasks struct{ Enabled, Disabled, Blocked int }
+	err := tx.First(ctx, &tasks, `SELECT count(CASE WHEN enabled AND NOT blocked THEN 1 END) AS enabled,
+			count(CASE WHEN NOT enabled THEN 1 END) AS disabled, count(CASE WHEN enabled AND blocked THEN 1 END) AS blocked
+		FROM (SELECT enabled, problem IS NOT NULL AND problem NOT LIKE '`+task.WarningPrefix+`%' AS blocked FROM periodic_task) AS t`)
+	if err != nil {
+		return err
+	}
+	t.Enabled, t.Disabled, t.Blocked = tasks.Enabled, tasks.Disabled, tasks.Blocked
+	var overdue struct {
+		Tasks int
+		Since sqldb.RowTime
+	}
+	// A new row has the time 1970 until it is planned, so its age counts.
+	since := tx.SQL().Greatest + "(nextrun, created)"
+	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-OverdueAfter)))
+	if err != nil || overdue.Tasks == 0 {
+		return err
+	}
+	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
+	return nil
+}
+
+// readQueue counts the unfinished jobs. A database need not have the table.
+func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
+	columns, err := tx.Columns(ctx, "job")
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	var rows []struct {
+		Group  sqldb.RowText `db:"group_"`
+		State  string
+		Jobs   int
+		Oldest sqldb.RowTime
+	}
+	err = tx.Select(ctx, &rows, `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
+		FROM (SELECT group_, state, submitted FROM job WHERE state IN `+sqldb.PendingStates+` LIMIT $1) AS j
+		GROUP BY group_, state ORDER BY group_, state`, MostJobs)
+	for _, r := range rows {
+		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
+	}
+	return err
+}

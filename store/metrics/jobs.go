@@ -1,0 +1,119 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// jobs counts what an executor does. Its label is the handler, whose number the
+// configuration bounds.
+type jobs struct {
+	ended, errors, lost, taken *prometheus.CounterVec
+	running                    *prometheus.GaugeVec
+	took, waited               *prometheus.HistogramVec
+	now                        sync.Map // ids of the jobs that run
+}
+
+func newJobs() *jobs {
+	return &jobs{
+		ended:   counters("jobs_total", "Attempts of jobs that ended here; a stuck one is tried again.", "task", "outcome"),
+		running: gauges("jobs_running", "Jobs that run here.", "task"),
+		took:    histograms("job_duration_seconds", "How long an attempt of a job ran.", lasted, "task", "outcome"),
+		waited:  histograms("job_wait_seconds", "From the submission of a job to its first attempt.", late, "task"),
+		lost:    counters("jobs_lost_total", "Jobs that were taken from this process, or whose lease it could not renew.", "task"),
+		taken:   counters("jobs_interrupted_total", "Jobs that this process took back from a worker that died.", "task"),
+		errors:  counters("executor_errors_total", "Failed work of the executor; it was tried again."),
+	}
+}
+
+// Executor counts an event of an executor. Give it as [jobqueue.Config.Observe].
+func (m *Metrics) Executor(e jobqueue.Event) {
+	j, task := m.jobs, e.Job.Task
+	switch e.Kind {
+	case jobqueue.EventBegun:
+		j.begin(e.Job)
+		if e.Job.Retries == 0 && e.Job.Interrupts == 0 && !e.Job.Started.IsZero() {
+			observe(j.waited, e.Job.Started.Sub(e.Job.Submitted).Seconds(), task)
+		}
+	case jobqueue.EventEnded:
+		j.leave(e.Job)
+		add(j.ended, 1, task, string(e.State))
+		observe(j.took, e.Duration.Seconds(), task, string(e.State))
+	case jobqueue.EventLost:
+		j.leave(e.Job)
+		add(j.lost, 1, task)
+	case jobqueue.EventInterrupted:
+		add(j.taken, 1, task)
+	case jobqueue.EventTrouble:
+		add(j.errors, 1)
+	}
+}
+
+// begin and leave keep the gauge of running jobs: a job may be lost before it begins.
+func (j *jobs) begin(job jobqueue.Job) {
+	if _, runs := j.now.LoadOrStore(job.JID, nil); !runs {
+		j.running.WithLabelValues(valid([]string{job.Task})...).Inc()
+	}
+}
+
+func (j *jobs) leave(job jobqueue.Job) {
+	if _, ran := j.now.LoadAndDelete(job.JID); ran {
+		j.running.WithLabelValues(valid([]string{job.Task})...).Dec()
+	}
+}
+
+func (j *jobs) collect(out chan<- prometheus.Metric) {
+	for _, c := range []prometheus.Collector{j.ended, j.running, j.took, j.waited, j.lost, j.taken, j.errors} {
+		c.Collect(out)
+	}
+}
+
+// mostTopics is how many topics have series of their own; the others share one.
+const mostTopics = 1000
+
+// events counts what a relay does.
+type events struct {
+	published, failed, dead, errors *prometheus.CounterVec
+	took                            *prometheus.HistogramVec
+	shown                           *selection
+}
+
+func newEvents() events {
+	return events{
+		published: counters("events_published_total", "Events that the publisher accepted.", "topic"),
+		failed:    counters("event_failures_total", "Failed attempts to publish an event.", "topic"),
+		dead:      counters("events_dead_total", "Events that were refused too often and set aside.", "topic"),
+		errors:    counters("relay_errors_total", "Failed work of the relay; it was tried again.", "doing"),
+		took:      histograms("publish_duration_seconds", "From the claim of a batch of events to its acceptance.", short, "topic"),
+		shown:     newSelection(mostTopics, nil),
+	}
+}
+
+// Relay counts a notice of a relay. Give it as [outbox.Config.Observe].
+func (m *Metrics) Relay(n outbox.Notice) {
+	e, topic := &m.events, n.Topic
+	if !e.shown.has(topic) {
+		topic = "(others)"
+	}
+	switch n.Kind {
+	case outbox.NoticePublished:
+		add(e.published, n.Count, topic)
+		observe(e.took, n.Took.Seconds(), topic)
+	case outbox.NoticeFailed:
+		add(e.failed, 1, topic)
+	case outbox.NoticeDead:
+		add(e.dead, 1, topic)
+	case outbox.NoticeTrouble:
+		add(e.errors, 1, n.Doing)
+	}
+}
+
+func (e *events) collect(out chan<- prometheus.Metric) {
+	for _, c := range []prometheus.Collector{e.published, e.failed, e.dead, e.errors, e.took} {
+		c.Collect(out)
+	}
+}

@@ -1,0 +1,128 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// schedule counts what a scheduler does.
+type schedule struct {
+	ticks, errors, taskTicks, wonLost *prometheus.CounterVec
+	lateness                          *prometheus.HistogramVec
+	took, size                        *prometheus.HistogramVec
+	problems, contended, cleared      *prometheus.CounterVec
+	leading, token                    *prometheus.GaugeVec
+	shown                             *selection
+}
+
+func newSchedule(o Options) schedule {
+	return schedule{
+		ticks:     counters("ticks_total", "Ticks that this process decided.", "decision", "sink"),
+		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
+		lateness: histograms("tick_lateness_seconds",
+			"From the time of a tick, without its jitter, to the decision that submitted it.", late, "sink"),
+		took:      histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
+		size:      histograms("batch_tasks", "Tasks in a batch.", sizes),
+		errors:    counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
+		problems:  counters("task_problems_total", "Problems of rows that the scheduler found."),
+		contended: counters("contended_total", "Rounds in which due rows were locked by others."),
+		cleared:   counters("marks_cleared_total", "Marks of dead schedulers that were removed."),
+		leading:   gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
+		token:     gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
+		wonLost:   counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),
+		shown:     newSelection(o.Tasks, o.Select),
+	}
+}
+
+// Scheduler counts an event of a scheduler. Give it as [periodic.Config.Observe].
+func (m *Metrics) Scheduler(e periodic.Event) {
+	s := &m.schedule
+	switch e.Kind {
+	case periodic.EventTick:
+		s.tick(e)
+	case periodic.EventBatch:
+		observe(s.took, e.Took.Seconds())
+		observe(s.size, float64(e.Count))
+	case periodic.EventError:
+		add(s.errors, 1, e.Doing)
+	case periodic.EventProblem:
+		add(s.problems, 1)
+	case periodic.EventLocked:
+		add(s.contended, 1)
+	case periodic.EventCleared:
+		add(s.cleared, e.Count)
+	case periodic.EventLeading, periodic.EventStandby, periodic.EventLost, periodic.EventResigned, periodic.EventReleased:
+		s.lock(e)
+	}
+}
+
+func (s *schedule) tick(e periodic.Event) {
+	if e.Again {
+		return // told before
+	}
+	sink := string(e.Task.Sink)
+	add(s.ticks, 1, string(e.Tick.Decision), sink)
+	if s.shown.has(e.Tick.TaskID) {
+		add(s.taskTicks, max(e.Tick.Missed, 1), e.Tick.TaskID, string(e.Tick.Decision))
+	}
+	if e.Tick.Decision == periodic.Submitted && !e.Tick.Decided.IsZero() {
+		observe(s.lateness, e.Tick.Decided.Sub(planned(e)).Seconds(), sink)
+	}
+}
+
+// planned is when a tick was to be submitted: its due with the task's jitter.
+func planned(e periodic.Event) time.Time {
+	if e.Tick.Due.Equal(e.Task.Due) && e.Task.NextRun.After(e.Task.Due) {
+		return e.Task.NextRun
+	}
+	return e.Tick.Due
+}
+
+func (s *schedule) lock(e periodic.Event) {
+	name := e.Lock.Name
+	set(s.token, float64(e.Lock.Token), name)
+	held := 0.0
+	if e.Kind == periodic.EventLeading {
+		held = 1
+	}
+	set(s.leading, held, name)
+	if e.Kind != periodic.EventStandby {
+		add(s.wonLost, 1, name, string(e.Kind))
+	}
+}
+
+func (s *schedule) collect(out chan<- prometheus.Metric) {
+	for _, c := range []prometheus.Collector{s.ticks, s.taskTicks, s.lateness, s.took, s.size, s.errors, s.problems,
+		s.contended, s.cleared, s.leading, s.token, s.wonLost} {
+		c.Collect(out)
+	}
+}
+
+// selection bounds the ids that become labels.
+type selection struct {
+	most int
+	want func(id string) bool
+
+	mutex sync.Mutex
+	ids   map[string]bool
+}
+
+func newSelection(most int, want func(string) bool) *selection {
+	return &selection{most: most, want: want, ids: map[string]bool{}}
+}
+
+func (s *selection) has(id string) bool {
+	if s.want != nil && !s.want(id) {
+		return false
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if !s.ids[id] && len(s.ids) < s.most {
+		s.ids[id] = true
+	}
+	return s.ids[id]
+}

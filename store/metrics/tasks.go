@@ -1,0 +1,129 @@
+package metrics
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Series of single tasks.
+var (
+	taskInfo     = describe("task_info", "1; the labels say what the task is.", "id", "task", "group", "timer", "sink", "overlap")
+	taskProblem  = describe("task_problem", "1 if the row has a problem, also one that is only a warning.", "id")
+	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none of the last 50 ticks did.", "id")
+	expectedDone = describe("task_expected_success_timestamp_seconds",
+		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
+	lastDue   = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
+	nextDue   = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
+	dropped   = describe("task_series_dropped", "Tasks without series of their own.")
+	lastState = describe("task_last_failed", "1 if the newest run that ended did not succeed.", "id")
+)
+
+func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now time.Time, grace time.Duration) {
+	of := make(map[string]store.Outcomes, len(outcomes))
+	for _, o := range outcomes {
+		of[o.ID] = o
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		o := of[t.ID]
+		p.add(taskInfo, 1, t.ID, t.Task, t.Group, t.Timer, string(t.Sink), string(t.Overlap))
+		p.add(taskProblem, truth(t.Problem != ""), t.ID)
+		p.at(lastSuccess, o.LastSuccess, t.ID)
+		if len(o.Ticks) > 0 {
+			p.at(lastDue, o.Ticks[0].Due, t.ID)
+		}
+		if failed, known := failedLast(o.Ticks); known {
+			p.add(lastState, truth(failed), t.ID)
+		}
+		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
+			p.at(nextDue, t.Due, t.ID)
+		}
+		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {
+			p.at(expectedDone, at, t.ID)
+		}
+	}
+}
+
+// failedLast reports whether the newest run that ended did not succeed, and whether
+// there is one.
+func failedLast(ticks []store.Outcome) (failed, known bool) {
+	for _, k := range ticks {
+		if !k.Finished.IsZero() {
+			return k.State != "success", true
+		}
+	}
+	return false, false
+}
+
+// expected is the due of the newest tick that must have succeeded by now, or the zero
+// time. Ticks that were recorded count; if the planned one is overdue, so do those of
+// the timer since then, since no scheduler is there to record them.
+func expected(t *periodic.Task, ticks []store.Outcome, now time.Time, grace time.Duration) time.Time {
+	if !t.Enabled {
+		return time.Time{}
+	}
+	limit := now.Add(-grace - t.Jitter - 2*usual(t, ticks))
+	if !t.Due.IsZero() && !t.Due.After(limit) {
+		return newest(t, limit)
+	}
+	for _, k := range ticks {
+		due := k.Due
+		if !k.Until.IsZero() && !k.Until.After(limit) {
+			due = k.Until
+		}
+		if !due.After(limit) && counts(t, k) {
+			return due
+		}
+	}
+	return time.Time{}
+}
+
+// counts reports whether a tick should have led to a success. One that was skipped in
+// a pause should not. Of one whose job was deleted since, nobody knows.
+func counts(t *periodic.Task, k store.Outcome) bool {
+	switch k.Decision {
+	case periodic.Skipped:
+		return !strings.HasPrefix(k.Reason, "paused")
+	case periodic.Submitted:
+		return t.Sink != periodic.SinkJob || k.State != ""
+	}
+	return true
+}
+
+// newest is the latest tick of the timer until limit, from the planned one on.
+func newest(t *periodic.Task, limit time.Time) time.Time {
+	if !t.Ends.IsZero() && !limit.Before(t.Ends) {
+		limit = t.Ends.Add(-time.Microsecond)
+	}
+	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		return t.Due
+	}
+	if last := timer.Prev(limit.Add(time.Microsecond)); last.After(t.Due) {
+		return last
+	}
+	return t.Due
+}
+
+// usual is the median time from the due of a tick to its success.
+func usual(t *periodic.Task, ticks []store.Outcome) time.Duration {
+	var took []time.Duration
+	for _, k := range ticks {
+		switch {
+		case k.State == "success":
+			took = append(took, k.Finished.Sub(k.Due))
+		case t.Sink != periodic.SinkJob && k.Decision == periodic.Submitted:
+			took = append(took, k.Decided.Sub(k.Due))
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return max(took[len(took)/2], 0)
+}
