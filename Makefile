@@ -49,6 +49,11 @@ test-queues: ## Feed the other queues and let their real workers run the jobs; n
 snapshot: ## Describe the schema that the migrations make, after a new migration
 	scripts/with-postgres go test ./migrations -run TestSnapshot -update
 
+.PHONY: test-alerts
+test-alerts: ## Test the alerts for Prometheus with promtool
+	@scripts/need-promtool
+	cd dist/prometheus && promtool check rules nextrun.rules.yml && promtool test rules nextrun.rules.test.yml
+
 .PHONY: lint
 lint: lint-go lint-shell ## Run the linters
 

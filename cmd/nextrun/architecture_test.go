@@ -41,6 +41,7 @@ var arrows = []struct {
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
+	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
 	{"store/storetest/migrated", []string{"store", "store/storetest"}},
 	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
@@ -76,6 +77,7 @@ var libraries = []struct {
 	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
+	{"github.com/prometheus", []string{"store/metrics/"}},
 }
 
 // directories that would gather what belongs elsewhere.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -17,10 +18,10 @@ var (
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none of the last 50 ticks did.", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
 		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
-	lastDue   = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
-	nextDue   = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
-	dropped   = describe("task_series_dropped", "Tasks without series of their own.")
-	lastState = describe("task_last_failed", "1 if the newest run that ended did not succeed.", "id")
+	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
+	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
+	dropped  = describe("task_series_dropped", "Tasks without series of their own.")
+	failures = describe("task_failures", "How many of the newest runs failed, one after the other, up to 10.", "id")
 )
 
 func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now time.Time, grace time.Duration) {
@@ -37,9 +38,7 @@ func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now 
 		if len(o.Ticks) > 0 {
 			p.at(lastDue, o.Ticks[0].Due, t.ID)
 		}
-		if failed, known := failedLast(o.Ticks); known {
-			p.add(lastState, truth(failed), t.ID)
-		}
+		p.add(failures, float64(failedInARow(o.Ticks)), t.ID)
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
@@ -49,15 +48,18 @@ func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now 
 	}
 }
 
-// failedLast reports whether the newest run that ended did not succeed, and whether
-// there is one.
-func failedLast(ticks []store.Outcome) (failed, known bool) {
+// failedInARow counts the newest runs that failed. Ticks without a run that ended are
+// passed over.
+func failedInARow(ticks []store.Outcome) (n int) {
 	for _, k := range ticks {
-		if !k.Finished.IsZero() {
-			return k.State != "success", true
+		switch jobqueue.State(k.State) {
+		case jobqueue.Failed:
+			n++
+		case jobqueue.Success, jobqueue.Cancelled:
+			return n
 		}
 	}
-	return false, false
+	return n
 }
 
 // expected is the due of the newest tick that must have succeeded by now, or the zero
@@ -67,7 +69,7 @@ func expected(t *periodic.Task, ticks []store.Outcome, now time.Time, grace time
 	if !t.Enabled {
 		return time.Time{}
 	}
-	limit := now.Add(-grace - t.Jitter - 2*usual(t, ticks))
+	limit := now.Add(-grace - t.Jitter - 2*usual(ticks))
 	if !t.Due.IsZero() && !t.Due.After(limit) {
 		return newest(t, limit)
 	}
@@ -110,15 +112,12 @@ func newest(t *periodic.Task, limit time.Time) time.Time {
 	return t.Due
 }
 
-// usual is the median time from the due of a tick to its success.
-func usual(t *periodic.Task, ticks []store.Outcome) time.Duration {
+// usual is the median time from the submission of a job to its success.
+func usual(ticks []store.Outcome) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
-		switch {
-		case k.State == "success":
-			took = append(took, k.Finished.Sub(k.Due))
-		case t.Sink != periodic.SinkJob && k.Decision == periodic.Submitted:
-			took = append(took, k.Decided.Sub(k.Due))
+		if k.State == string(jobqueue.Success) {
+			took = append(took, k.Finished.Sub(k.Decided))
 		}
 	}
 	if len(took) == 0 {
