@@ -10,6 +10,8 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/engine"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // Defaults of [Config].
@@ -105,6 +107,18 @@ func (c Config) withDefaults() Config {
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c
+}
+
+// engine returns the settings of the engine, c having its defaults.
+func (c Config) engine() engine.Config {
+	return engine.Config{
+		Name: c.Name, PoolSize: c.PoolSize, Groups: c.Groups, High: c.High, Low: c.Low,
+		PollInterval: c.PollInterval, Heartbeat: c.Heartbeat, ShutdownGrace: c.ShutdownGrace,
+		Policy: outcome.Policy{
+			RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
+			MaxInterrupts: c.MaxInterrupts, Lease: c.Lease,
+		},
+	}
 }
 
 // Validate returns an error that names every field that is out of bounds.

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-
-	"github.com/nextrun/nextrun/internal/service"
 )
 
 // EventKind says what happened in an [Executor].
@@ -38,74 +36,55 @@ type Event struct {
 	Err      error
 }
 
-// emit reports an event to the program and to the log.
-func (e *Executor) emit(event Event) {
-	if e.cfg.Observe != nil {
-		e.cfg.Observe(event)
-	}
-	logEvent(e.cfg.Logger, event)
+// events reports what happens to the program and to the log. It is the engine's
+// observer.
+type events struct {
+	worker  string
+	logger  logrus.FieldLogger
+	observe func(Event)
 }
 
-// logEvent makes a log line of an event: constant messages, data in fields.
-func logEvent(logger logrus.FieldLogger, event Event) {
-	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {
-		return
+func (e events) emit(event Event) {
+	if e.observe != nil {
+		e.observe(event)
 	}
-	fields := logrus.Fields{}
-	if event.Job.JID != "" {
-		fields["jid"] = event.Job.JID
+	logEvent(e.logger, event)
+}
+
+func (e events) started() { e.emit(Event{Kind: EventStarted, Worker: e.worker}) }
+
+func (e events) stopped(left int) { e.emit(Event{Kind: EventStopped, Worker: e.worker, Count: left}) }
+
+func (e events) Stopping(inFlight int) {
+	e.emit(Event{Kind: EventStopping, Worker: e.worker, Count: inFlight})
+}
+
+func (e events) Claimed(jobs int) { e.emit(Event{Kind: EventClaimed, Count: jobs}) }
+
+func (e events) Begun(job Job) { e.emit(Event{Kind: EventBegun, Job: job}) }
+
+func (e events) Ended(job Job, state State, took time.Duration, why error) {
+	e.emit(Event{Kind: EventEnded, Job: job, State: state, Duration: took, Err: why})
+}
+
+func (e events) Lost(job Job) { e.emit(Event{Kind: EventLost, Job: job}) }
+
+func (e events) Interrupted(jid, worker string, state State) {
+	e.emit(Event{Kind: EventInterrupted, Job: Job{JID: jid}, Worker: worker, State: state})
+}
+
+func (e events) Retried(jobs int) { e.emit(Event{Kind: EventRetried, Count: jobs}) }
+
+func (e events) Refused(jobs []Job, again time.Duration, why error) {
+	event := Event{Kind: EventRefused, Duration: again, Err: why}
+	if len(jobs) == 1 {
+		event.Job = jobs[0]
+	} else {
+		event.Count = len(jobs)
 	}
-	if event.Job.Tracker != "" {
-		fields["id"] = event.Job.Tracker // of the periodic task, as the scheduler's lines have it
-	}
-	if event.Job.Task != "" {
-		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
-	}
-	if event.Kind == EventEnded {
-		fields["attempt"] = event.Job.Retries + 1
-	}
-	if event.Worker != "" {
-		fields["worker"] = event.Worker
-	}
-	if event.State != "" {
-		fields["state"] = string(event.State)
-	}
-	if event.Count != 0 {
-		fields["jobs"] = event.Count
-	}
-	if event.Duration != 0 {
-		fields["duration"] = event.Duration.Round(time.Millisecond).String()
-	}
-	if event.Err != nil {
-		fields["error"] = event.Err.Error()
-	}
-	line := logger.WithFields(fields)
-	switch event.Kind {
-	case EventStarted:
-		line.Info("executor started")
-	case EventStopping:
-		line.Info("executor is stopping")
-	case EventStopped:
-		line.Info("executor stopped")
-	case EventClaimed:
-		line.Debug("jobs claimed")
-	case EventBegun:
-		line.Debug("job begun")
-	case EventEnded:
-		if event.State == Failed || event.State == Stuck {
-			line.Warn("job ended")
-		} else {
-			line.Info("job ended")
-		}
-	case EventLost:
-		line.Warn("job lost: another worker has it, or its lease could not be renewed")
-	case EventInterrupted:
-		line.Warn("job taken back: its worker sent no heartbeat")
-	case EventRetried:
-		line.Debug("stuck jobs put back to waiting: their retry is due")
-	case EventRefused:
-		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
-	case EventTrouble:
-		line.Error("executor: database work failed, retrying")
-	}
+	e.emit(event)
+}
+
+func (e events) Trouble(why error, again time.Duration) {
+	e.emit(Event{Kind: EventTrouble, Err: why, Duration: again})
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/engine"
 )
 
 // Executor claims jobs and runs them with the handlers of their tasks. It
@@ -17,13 +19,12 @@ import (
 // that knows them. Any number of executors may work on one database, in one
 // process or in many. It is safe for concurrent use.
 type Executor struct {
-	store    backend.Store
-	cfg      Config
 	worker   string
 	life     *service.Lifecycle
-	inbox    *inbox
+	events   events
+	engine   *engine.Engine
 	mu       sync.Mutex // guards handlers until the start
-	handlers map[string]registration
+	handlers map[string]engine.Handler
 	left     []string // jobs that were in flight at the end, and why
 }
 
@@ -34,10 +35,11 @@ func NewExecutor(store backend.Store, cfg Config) (*Executor, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	life := service.New("executor")
+	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
+	events := events{worker: worker, logger: cfg.Logger, observe: cfg.Observe}
 	return &Executor{
-		store: store, cfg: cfg, worker: service.WorkerID(cfg.Name),
-		life: life, inbox: newInbox(life.Wake), handlers: map[string]registration{},
+		worker: worker, life: life, events: events, handlers: map[string]engine.Handler{},
+		engine: engine.New(store, cfg.engine(), worker, events, life),
 	}, nil
 }
 
@@ -56,11 +58,11 @@ func (e *Executor) Register(task string, h Handler, options ...Option) {
 		panic("jobqueue: Register needs a task and a handler")
 	case e.life.Started():
 		panic("jobqueue: Register after Start")
-	case e.handlers[task].handler != nil:
+	case e.handlers[task].Run != nil:
 		panic("jobqueue: task " + task + " has a handler already")
 	}
 	r := register(h, options)
-	if err := r.limits.Validate(); err != nil {
+	if err := r.Limits.Validate(); err != nil {
 		panic("jobqueue: register " + task + ": " + err.Error())
 	}
 	e.handlers[task] = r
@@ -70,41 +72,20 @@ func (e *Executor) Register(task string, h Handler, options ...Option) {
 func (e *Executor) Tasks() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	tasks := make([]string, 0, len(e.handlers))
-	for task := range e.handlers {
-		tasks = append(tasks, task)
-	}
-	slices.Sort(tasks)
-	return tasks
-}
-
-// most is how many jobs of a task run at once, by its handler.
-func (e *Executor) most() map[string]int {
-	most := map[string]int{}
-	for task, r := range e.handlers {
-		if r.limits.Concurrency > 0 {
-			most[task] = r.limits.Concurrency
-		}
-	}
-	return most
+	return slices.Sorted(maps.Keys(e.handlers))
 }
 
 // Start begins to claim and run jobs and returns at once. When ctx ends, the
 // executor shuts down as with [Executor.Stop]. An executor is started once.
 func (e *Executor) Start(ctx context.Context) error {
-	tasks := e.Tasks()
-	if len(tasks) == 0 {
+	if len(e.Tasks()) == 0 {
 		return errors.New("start the executor: no task has a handler; call Register first")
 	}
 	return e.life.Start(ctx, func(soft, hard context.Context) {
-		e.left = newLoop(hard, e, tasks).run(soft)
-	}, func(soft context.Context) {
-		e.store.Watch(soft, e.inbox.look, func(err error) {
-			if soft.Err() == nil {
-				e.emit(Event{Kind: EventTrouble, Err: err})
-			}
-		})
-	})
+		e.events.started()
+		e.left = e.engine.Run(soft, hard, e.handlers)
+		e.events.stopped(len(e.left))
+	}, e.engine.Watch)
 }
 
 // Stop ends the executor and waits until it has ended: it claims no more, lets
@@ -127,4 +108,4 @@ func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 
 // Wake makes the executor look for jobs now. Stores that notify of new jobs do
 // so by themselves.
-func (e *Executor) Wake() { e.inbox.look() }
+func (e *Executor) Wake() { e.engine.Look() }

@@ -1,4 +1,4 @@
-package jobqueue
+package jobqueue_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -13,14 +14,14 @@ import (
 // began with others.
 func TestEndIsRecordedSoonThoughOthersRunOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "long", Task: "t"}, {JID: "short", Task: "t"}}}
 		release := make(chan struct{})
-		slow := func(e Event) {
-			if e.Kind == EventBegun {
+		slow := func(e jobqueue.Event) {
+			if e.Kind == jobqueue.EventBegun {
 				pass(10 * time.Millisecond)
 			}
 		}
-		_, stop := startFake(t, s, Config{Observe: slow, PoolSize: 2}, func(_ context.Context, job *JobContext) error {
+		_, stop := startFake(t, s, jobqueue.Config{Observe: slow, PoolSize: 2}, func(_ context.Context, job *jobqueue.JobContext) error {
 			if job.JID == "long" {
 				<-release
 				return nil

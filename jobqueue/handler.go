@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/internal/engine"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // Handler runs a job. It must return soon after ctx has ended; [context.Cause]
@@ -23,13 +26,13 @@ type Handler func(ctx context.Context, job *JobContext) error
 // Causes of the end of a handler's context.
 var (
 	// ErrCancelled: somebody asked for the cancellation of the job.
-	ErrCancelled = errors.New("the job was cancelled")
+	ErrCancelled = outcome.ErrCancelled
 	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
 	// executor has taken the job. What the handler returns is ignored.
-	ErrLeaseLost = errors.New("the lease of the job was lost")
+	ErrLeaseLost = outcome.ErrLeaseLost
 	// ErrShutdown: the executor stops, and the grace time is over. Unless the
 	// handler returns nil the job goes back to waiting.
-	ErrShutdown = errors.New("the executor shuts down")
+	ErrShutdown = outcome.ErrShutdown
 )
 
 // Middleware makes a handler of a handler.
@@ -49,25 +52,27 @@ func (limitsOption) option() {}
 // come before them, and those of the executor's [Config] after them.
 func WithLimits(l Limits) Option { return limitsOption(l) }
 
-// registration is a handler with its limits.
-type registration struct {
-	handler Handler
-	limits  Limits
-}
-
-func register(h Handler, options []Option) registration {
-	r := registration{}
+// register makes a handler for the engine.
+func register(h Handler, options []Option) engine.Handler {
+	var limits Limits
 	var middlewares []Middleware
 	for _, o := range options {
 		switch o := o.(type) {
 		case Middleware:
 			middlewares = append(middlewares, o)
 		case limitsOption:
-			r.limits = Limits(o).Over(r.limits)
+			limits = Limits(o).Over(limits)
 		}
 	}
-	r.handler = Chain(h, middlewares...)
-	return r
+	h = Chain(h, middlewares...)
+	run := func(ctx context.Context, job Job, log *joblog.Buffer) error {
+		h := h
+		if limit := job.Limits.Over(limits).Timeout; limit > 0 {
+			h = Timeout(limit)(h)
+		}
+		return h(ctx, &JobContext{Job: job, log: log})
+	}
+	return engine.Handler{Run: run, Limits: limits}
 }
 
 // Chain returns h inside the middlewares, the first being the outermost.
@@ -90,31 +95,17 @@ func JSON[T any](h func(ctx context.Context, job *JobContext, args T) error) Han
 	}
 }
 
-type permanentError struct{ error }
-
-func (e permanentError) Unwrap() error { return e.error }
-
 // Permanent marks an error that no retry would help: the job goes straight to
 // failed. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return permanentError{err}
+	return outcome.Permanent(err)
 }
 
 // IsPermanent reports whether err is, or wraps, an error that [Permanent] made.
-func IsPermanent(err error) bool {
-	var p permanentError
-	return errors.As(err, &p)
-}
-
-type delayedError struct {
-	error
-	delay time.Duration
-}
-
-func (e delayedError) Unwrap() error { return e.error }
+func IsPermanent(err error) bool { return outcome.IsPermanent(err) }
 
 // RetryAfter marks an error after which the job is to be tried again no sooner
 // than after delay, at most after Config.RetryCap. RetryAfter(nil, ...) is nil.
@@ -122,12 +113,7 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return delayedError{err, delay}
-}
-
-func panicked(job *JobContext, p any) error {
-	job.Logf(Error, "panic: %v\n%s", p, debug.Stack())
-	return fmt.Errorf("panic: %v", p)
+	return outcome.Delayed(err, delay)
 }
 
 // ErrTimeout is the cause with which [Timeout] ends a context.

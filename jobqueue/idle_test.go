@@ -1,4 +1,4 @@
-package jobqueue
+package jobqueue_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -24,7 +25,7 @@ type fakeStore struct {
 	calls   map[string]int
 	overdue backend.Overdue
 	fail    error
-	jobs    []Job // to be claimed
+	jobs    []jobqueue.Job // to be claimed
 	checked []time.Time
 	ended   []backend.Transition
 }
@@ -58,7 +59,7 @@ func (s *fakeStore) Sync(_ context.Context, q backend.Request) (r backend.Result
 	}
 	if q.Claim.Limit > 0 {
 		for _, job := range s.jobs {
-			job.State = Running
+			job.State = jobqueue.Running
 			r.Claimed = append(r.Claimed, job)
 		}
 		s.jobs = nil
@@ -68,7 +69,7 @@ func (s *fakeStore) Sync(_ context.Context, q backend.Request) (r backend.Result
 
 func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []backend.JobStatus, err error) {
 	for _, jid := range jids {
-		list = append(list, backend.JobStatus{JID: jid, State: Running, Worker: worker})
+		list = append(list, backend.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})
 	}
 	return list, s.note("beat")
 }
@@ -103,10 +104,10 @@ func (s *fakeStore) count(call string) int {
 }
 
 // startFake starts an executor on the store and returns a function to end it.
-func startFake(t *testing.T, s *fakeStore, cfg Config, h Handler) (e *Executor, stop func()) {
+func startFake(t *testing.T, s *fakeStore, cfg jobqueue.Config, h jobqueue.Handler) (e *jobqueue.Executor, stop func()) {
 	t.Helper()
 	cfg.Name, cfg.Logger = "w", &logrus.Logger{Out: io.Discard}
-	e, err := NewExecutor(s, cfg)
+	e, err := jobqueue.NewExecutor(s, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func startFake(t *testing.T, s *fakeStore, cfg Config, h Handler) (e *Executor, 
 func TestIdleExecutorOnlyPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{overdue: backend.Overdue{Next: -1}}
-		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		_, stop := startFake(t, s, jobqueue.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(time.Hour + time.Second)
 		if r, x := s.count("overdue"), s.count("sync"); r != 121 || x != 121 {
 			t.Errorf("in an hour at a poll each 30 s: %d times recovered, %d times claimed; want 121 each", r, x)
@@ -140,7 +141,7 @@ func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{overdue: backend.Overdue{Next: 7 * time.Second}}
 		began := time.Now()
-		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		_, stop := startFake(t, s, jobqueue.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(15 * time.Second)
 		stop()
 		for i, at := range s.checked {
@@ -157,7 +158,7 @@ func TestLeaseOfOthersIsCheckedWhenItEnds(t *testing.T) {
 func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{overdue: backend.Overdue{Next: -1}, fail: errors.New("down")}
-		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		_, stop := startFake(t, s, jobqueue.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(5 * time.Minute)
 		if n := s.count("overdue"); n < 30 || n > 80 {
 			t.Errorf("%d tries in five minutes of trouble", n)
@@ -168,10 +169,10 @@ func TestTroubleIsRetriedWithGrowingPauses(t *testing.T) {
 
 func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "j", Task: "t"}}}
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
 		began, ended := make(chan time.Time, 1), make(chan time.Time, 1)
 		var cause error
-		_, stop := startFake(t, s, Config{}, func(ctx context.Context, _ *JobContext) error {
+		_, stop := startFake(t, s, jobqueue.Config{}, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			began <- time.Now()
 			<-ctx.Done()
 			cause = context.Cause(ctx)
@@ -187,7 +188,7 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 		s.fail = errors.New("down")
 		s.mu.Unlock()
 		took := (<-ended).Sub(from) - time.Minute
-		if !errors.Is(cause, ErrLeaseLost) || took < 20*time.Second || took > 45*time.Second {
+		if !errors.Is(cause, jobqueue.ErrLeaseLost) || took < 20*time.Second || took > 45*time.Second {
 			t.Errorf("ended %s after the database went, by %v", took, cause)
 		}
 		s.mu.Lock()
@@ -202,8 +203,8 @@ func TestLeaseThatCannotBeRenewedEndsTheHandler(t *testing.T) {
 // sleeps.
 func TestLongJobsKeepNobodyBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
-		_, stop := startFake(t, s, Config{}, func(context.Context, *JobContext) error { pass(time.Hour); return nil })
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "1", Task: "t"}, {JID: "2", Task: "t"}, {JID: "3", Task: "t"}}}
+		_, stop := startFake(t, s, jobqueue.Config{}, func(context.Context, *jobqueue.JobContext) error { pass(time.Hour); return nil })
 		pass(30 * time.Minute)
 		if n := s.count("beat"); n < 179 || n > 181 {
 			t.Errorf("%d heartbeats in half an hour, want one each 10 s", n)
@@ -221,14 +222,14 @@ func TestLongJobsKeepNobodyBusy(t *testing.T) {
 
 func TestJobThatCannotBeToldOfHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
-		e, _ := startFake(t, s, Config{}, func(context.Context, *JobContext) error { return nil })
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "bad", Task: "t"}, {JID: "good", Task: "t"}}}
+		e, _ := startFake(t, s, jobqueue.Config{}, func(context.Context, *jobqueue.JobContext) error { return nil })
 		pass(30 * time.Second)
 		s.mu.Lock()
 		if len(s.ended) != 1 || s.ended[0].JID != "good" {
 			t.Errorf("ended: %+v", s.ended)
 		}
-		s.jobs = []Job{{JID: "next", Task: "t"}}
+		s.jobs = []jobqueue.Job{{JID: "next", Task: "t"}}
 		s.mu.Unlock()
 		e.Wake()
 		pass(time.Second)

@@ -1,10 +1,10 @@
 package jobqueue
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
 )
 
 // JobContext is the job as its handler sees it: the row, and ways to report on
@@ -15,15 +15,13 @@ import (
 // value works too, and drops what the handler says.
 type JobContext struct {
 	Job
-	log *logBuffer
+	log *joblog.Buffer
 }
 
 // NewJobContext returns a context for tests of handlers. It needs no database, and
 // [JobContext.Record] has what the handler said.
 func NewJobContext(job Job) *JobContext {
-	log := newLogBuffer(context.Background(), func(bool) {})
-	log.keep = true
-	return &JobContext{Job: job, log: log}
+	return &JobContext{Job: job, log: joblog.NewRecorder(job.JID)}
 }
 
 // Record is what a handler has said about its job.
@@ -39,7 +37,8 @@ func (c *JobContext) Record() Record {
 	if c.log == nil {
 		return Record{}
 	}
-	return c.log.record()
+	lines, progress, result := c.log.Record()
+	return Record{Lines: lines, Progress: progress, Result: result}
 }
 
 // Log writes a line to the job log. Lines are written to the database in
@@ -49,7 +48,7 @@ func (c *JobContext) Record() Record {
 // a last line says how many were left out.
 func (c *JobContext) Log(level Level, message string) {
 	if c.log != nil {
-		c.log.log(backend.NewLine(c.JID, level, message))
+		c.log.Log(level, message)
 	}
 }
 
@@ -62,7 +61,7 @@ func (c *JobContext) Logf(level Level, format string, args ...any) {
 // 100 counts as that.
 func (c *JobContext) SetProgress(percent int) {
 	if c.log != nil {
-		c.log.setProgress(min(max(percent, 0), 100))
+		c.log.SetProgress(min(max(percent, 0), 100))
 	}
 }
 
@@ -70,6 +69,6 @@ func (c *JobContext) SetProgress(percent int) {
 // returns nil.
 func (c *JobContext) SetResult(message string) {
 	if c.log != nil {
-		c.log.setResult(backend.CleanMessage(message))
+		c.log.SetResult(backend.CleanMessage(message))
 	}
 }

@@ -1,6 +1,9 @@
 package jobqueue
 
-import "github.com/nextrun/nextrun/jobqueue/backend"
+import (
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
+)
 
 // Types that stores use too; package backend has their fields.
 type (
@@ -76,6 +79,10 @@ const (
 	// MaxMessage is the greatest length of a line of the job log, and of a
 	// result, in bytes.
 	MaxMessage = backend.MaxMessage
+	// MaxLogLines is how many lines of an attempt are kept.
+	MaxLogLines = joblog.MaxAttemptLines
+	// MaxLogBytes is how many bytes of an attempt's lines are kept.
+	MaxLogBytes = joblog.MaxAttemptBytes
 )
 
 // ErrNotFound is returned for a job that does not exist.

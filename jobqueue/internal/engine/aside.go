@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Jobs that fail alone are retried after leastAside at first, then ever more rarely,
@@ -143,23 +144,22 @@ func (l *loop) isolate(items []item, err error) error {
 // setAside keeps jobs out of transactions with others, and reports those that were
 // not set aside before.
 func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
-	var named []string
+	var named []backend.Job
+	var jids []string
 	for _, it := range items {
 		if it.attempt != nil {
 			it.attempt.why = err
 		}
 		if l.aside.add(it, cause, time.Now()) {
-			named = append(named, it.jid)
+			named, jids = append(named, it.job()), append(jids, it.jid)
 		}
 	}
-	switch {
-	case len(named) == 0:
-	case len(items) == 1:
-		err = fmt.Errorf("job %s: %w", named[0], err)
-		l.e.emit(Event{Kind: EventRefused, Job: items[0].job(), Duration: leastAside, Err: err})
+	switch len(named) {
+	case 0:
+	case 1:
+		l.e.observer.Refused(named, leastAside, fmt.Errorf("job %s: %w", jids[0], err))
 	default:
-		err = fmt.Errorf("jobs %s: %w", strings.Join(named, ", "), err)
-		l.e.emit(Event{Kind: EventRefused, Count: len(named), Duration: leastAside, Err: err})
+		l.e.observer.Refused(named, leastAside, fmt.Errorf("jobs %s: %w", strings.Join(jids, ", "), err))
 	}
 }
 

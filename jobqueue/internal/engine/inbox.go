@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"sync"
@@ -10,8 +10,8 @@ type inbox struct {
 	signal func() // wakes the loop
 
 	mu       sync.Mutex
-	outcomes []outcome
-	expected int // outcomes of which only the last is worth waking up for
+	returned []ended
+	expected int // handlers of which only the last is worth waking up for
 	unread   map[*attempt]bool
 	since    time.Time // when the first of unread was reported; zero: none
 	urgent   bool      // a handler waits for room in its log
@@ -28,9 +28,9 @@ func (b *inbox) look() {
 	b.signal()
 }
 
-func (b *inbox) ended(o outcome) {
+func (b *inbox) ended(e ended) {
 	b.mu.Lock()
-	b.outcomes = append(b.outcomes, o)
+	b.returned = append(b.returned, e)
 	b.expected--
 	wake := b.expected <= 0
 	b.mu.Unlock()
@@ -44,7 +44,7 @@ func (b *inbox) ended(o outcome) {
 func (b *inbox) expect(n int) {
 	b.mu.Lock()
 	b.expected = n
-	wake := n == 0 && len(b.outcomes) > 0
+	wake := n == 0 && len(b.returned) > 0
 	b.mu.Unlock()
 	if wake {
 		b.signal()
@@ -68,7 +68,7 @@ func (b *inbox) logged(a *attempt, urgent bool) {
 
 // messages are the contents of the inbox.
 type messages struct {
-	outcomes []outcome
+	returned []ended
 	logged   map[*attempt]bool // whose logs to fetch now
 	logsAt   time.Time         // when to fetch logs; zero: there are none
 	changed  bool
@@ -79,8 +79,8 @@ type messages struct {
 func (b *inbox) open(now time.Time, patience time.Duration) messages {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := messages{outcomes: b.outcomes, changed: b.changed}
-	b.outcomes, b.changed, b.expected = nil, false, 0
+	m := messages{returned: b.returned, changed: b.changed}
+	b.returned, b.changed, b.expected = nil, false, 0
 	if b.since.IsZero() {
 		return m
 	}

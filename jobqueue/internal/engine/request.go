@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"cmp"
@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
 )
 
 // maxSyncLines and maxSyncBytes bound the lines of one transaction. The lines of
 // one attempt always fit.
 const (
-	maxSyncLines = 4 * maxLines
-	maxSyncBytes = 4 * maxLineBytes
+	maxSyncLines = 4 * joblog.MaxLines
+	maxSyncBytes = 4 * joblog.MaxBytes
 )
 
 // item is the part of a request about one job: the report of its attempt (log,
@@ -26,11 +27,11 @@ type item struct {
 func (it item) isClaim() bool { return it.attempt == nil && it.transition == nil }
 
 // job is what is known of the item's job.
-func (it item) job() Job {
+func (it item) job() backend.Job {
 	if it.attempt != nil {
 		return it.attempt.job
 	}
-	return Job{JID: it.jid}
+	return backend.Job{JID: it.jid}
 }
 
 // ready lists the attempts that have something to write, sorted, except those that
@@ -72,7 +73,7 @@ func request(worker string, items []item, now time.Time) backend.Request {
 			q.Claim.Only = append(q.Claim.Only, it.jid)
 		default:
 			for _, line := range a.lines {
-				line.Age = now.Sub(line.at)
+				line.Age = now.Sub(line.At)
 				q.Lines = append(q.Lines, line.Line)
 			}
 			if a.phase == ending {

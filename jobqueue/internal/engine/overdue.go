@@ -1,12 +1,12 @@
-package jobqueue
+package engine
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // overdueLimit is how many jobs are taken back in one transaction.
@@ -48,7 +48,7 @@ func (l *loop) lookOverdue(now time.Time) error {
 	if err != nil {
 		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
-			l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
+			l.e.observer.Trouble(err, wait)
 		}
 	} else {
 		l.recovery.trouble.Reset()
@@ -80,12 +80,12 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
 			s = suspect{heartbeat: sign, since: now}
 		}
-		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); atWork(job) && left > 0 {
+		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); outcome.HasWorker(job) && left > 0 {
 			wait = min(wait, left)
 			l.recovery.suspects[job.JID] = s
 			continue
 		}
-		t := l.e.cfg.judge(job)
+		t := l.e.cfg.Abandoned(job)
 		s.tries++
 		l.recovery.suspects[job.JID] = s
 		items = append(items, item{jid: job.JID, transition: &t})
@@ -108,44 +108,17 @@ func tookBack(l *loop, items []item) int {
 		case left && s.tries > 1 && !l.aside.overdue.Has(it.jid):
 			l.setAside([]item{it}, isolate.Row, errUnchanged)
 		case left:
-		case t.From == Waiting:
+		case t.From == backend.Waiting:
 			begins++
-		case t.From == Stuck:
+		case t.From == backend.Stuck:
 			retried++
 		default:
 			interrupted++
-			l.e.emit(Event{Kind: EventInterrupted, Job: Job{JID: it.jid}, State: t.To, Worker: t.Worker})
+			l.e.observer.Interrupted(it.jid, t.Worker, t.To)
 		}
 	}
 	if retried > 0 {
-		l.e.emit(Event{Kind: EventRetried, Count: retried})
+		l.e.observer.Retried(retried)
 	}
 	return interrupted + retried + begins
-}
-
-// atWork reports whether a worker has the job, or had it when its lease ended.
-func atWork(job Job) bool { return job.State == Scheduled || job.State == Running }
-
-// judge returns the transition of a job that has no worker any more: its lease has
-// ended, or the time of its retry has come.
-func (c Config) judge(job Job) backend.Transition {
-	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: Waiting}
-	if !atWork(job) {
-		if !job.Cancel.IsZero() {
-			t.To, t.Result = Cancelled, cmp.Or(job.Result, "cancelled before it began")
-		}
-		return t
-	}
-	t.Lease, t.Interrupted = c.Lease, job.State == Running
-	message := "interrupted: worker " + job.Worker + " sent no heartbeat for " + c.Lease.Round(time.Second).String()
-	switch {
-	case !job.Cancel.IsZero():
-		t.To, t.Result = Cancelled, "cancelled; "+message
-	case t.Interrupted && job.Interrupts >= max(c.MaxInterrupts, 0):
-		t.To, t.Result = Failed, message+", too often to try again"
-	}
-	if t.Interrupted || t.To != Waiting {
-		t.Lines = []backend.Line{backend.NewLine(job.JID, Warn, cmp.Or(t.Result, message))}
-	}
-	return t
 }

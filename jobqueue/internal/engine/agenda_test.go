@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"testing"

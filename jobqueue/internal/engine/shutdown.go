@@ -1,8 +1,10 @@
-package jobqueue
+package engine
 
 import (
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // giveUpAfter is how long a shutdown goes on trying to record the ends of jobs,
@@ -12,7 +14,7 @@ const giveUpAfter = 5 * time.Second
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
 	l.stopping = true
-	l.e.emit(Event{Kind: EventStopping, Worker: l.e.worker, Count: l.attempts.count()})
+	l.e.observer.Stopping(l.attempts.count())
 	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(lookOverdue)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
@@ -26,7 +28,7 @@ func (l *loop) finished(now time.Time) bool {
 	if l.agenda.due(endGrace, now) {
 		l.agenda.clear(endGrace)
 		for a := range l.attempts.all {
-			a.cancel(ErrShutdown)
+			a.cancel(outcome.ErrShutdown)
 		}
 	}
 	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
@@ -63,11 +65,10 @@ func (l *loop) leave() []string {
 		down = l.why
 	}
 	for a := range l.attempts.all {
-		a.cancel(ErrShutdown)
+		a.cancel(outcome.ErrShutdown)
 		left = append(left, a.job.JID+" ("+whyLeft(a, down)+")")
 	}
 	slices.Sort(left)
-	l.e.emit(Event{Kind: EventStopped, Worker: l.e.worker, Count: len(left)})
 	return left
 }
 

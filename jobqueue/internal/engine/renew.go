@@ -1,10 +1,12 @@
-package jobqueue
+package engine
 
 import (
 	"context"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 const (
@@ -33,7 +35,7 @@ func (l *loop) renew(now time.Time) error {
 		})
 		for _, c := range found.Culprits {
 			if l.aside.renewals.Add(c.Item, now) {
-				l.e.emit(Event{Kind: EventRefused, Job: Job{JID: c.Item}, Duration: l.e.cfg.Heartbeat, Err: c.Err})
+				l.e.observer.Refused([]backend.Job{{JID: c.Item}}, l.e.cfg.Heartbeat, c.Err)
 			}
 		}
 		err = found.Err
@@ -80,7 +82,7 @@ func (l *loop) lookCancels(now time.Time) error {
 	}
 	for _, jid := range jids {
 		if a := l.attempts.byJID[jid]; a != nil {
-			a.cancel(ErrCancelled)
+			a.cancel(outcome.ErrCancelled)
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
-package jobqueue
+package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -40,8 +42,14 @@ type claims struct {
 	replyLost bool // a claim may have got jobs, but its reply was lost
 }
 
-func newClaims(tasks []string, most map[string]int) claims {
-	return claims{tasks: tasks, most: most, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+func newClaims(handlers map[string]Handler) claims {
+	most := map[string]int{}
+	for task, h := range handlers {
+		if h.Limits.Concurrency > 0 {
+			most[task] = h.Limits.Concurrency
+		}
+	}
+	return claims{tasks: slices.Sorted(maps.Keys(handlers)), most: most, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
 }
 
 // when is when to claim, if there is a reason.

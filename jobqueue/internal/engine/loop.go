@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"context"
@@ -7,18 +7,21 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // logPatience is how long lines and progress are gathered before they are
 // written.
 const logPatience = 200 * time.Millisecond
 
-// loop is what the executor's one goroutine owns. It syncs with the database in
+// loop is what the engine's one goroutine owns. It syncs with the database in
 // one transaction at a time: what happens meanwhile goes into the next one.
 type loop struct {
-	e      *Executor
-	hard   context.Context // ends when Stop gives up
-	agenda agenda
+	e        *Engine
+	hard     context.Context // ends when Stop gives up
+	handlers map[string]Handler
+	agenda   agenda
 
 	attempts attempts
 	claims   claims
@@ -31,22 +34,21 @@ type loop struct {
 	stopping bool
 }
 
-func newLoop(hard context.Context, e *Executor, tasks []string) *loop {
+func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	return &loop{
-		e: e, hard: hard, attempts: newAttempts(), claims: newClaims(tasks, e.most()), aside: newAside(),
+		e: e, hard: hard, handlers: handlers, attempts: newAttempts(), claims: newClaims(handlers), aside: newAside(),
 		recovery: recovery{trouble: patience}, trouble: patience,
 	}
 }
 
 // run returns the jobs that are still in flight, and why.
 func (l *loop) run(soft context.Context) []string {
-	l.e.emit(Event{Kind: EventStarted, Worker: l.e.worker})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var err error
 	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
-		l.e.emit(Event{Kind: EventTrouble, Err: err})
+		l.e.observer.Trouble(err, 0)
 	}
 	l.agenda.set(lookOverdue, time.Now())
 	stop := soft.Done()
@@ -77,13 +79,13 @@ func (l *loop) readInbox(now time.Time) {
 	l.agenda.set(readLogs, m.logsAt)
 	for a := range m.logged {
 		if a.phase == lost {
-			a.log.fetch() // and drop it
+			a.log.Fetch() // and drop it
 		} else {
 			a.fetch(false)
 		}
 	}
-	for _, o := range m.outcomes {
-		l.returned(o)
+	for _, e := range m.returned {
+		l.returned(e)
 	}
 	if m.changed {
 		l.claims.changed()
@@ -93,8 +95,8 @@ func (l *loop) readInbox(now time.Time) {
 }
 
 // returned decides what follows for a job after its handler has returned.
-func (l *loop) returned(o outcome) {
-	a := o.attempt
+func (l *loop) returned(e ended) {
+	a := e.attempt
 	l.gather.ended(a.round)
 	l.claims.ended()
 	if a.phase == lost {
@@ -103,8 +105,8 @@ func (l *loop) returned(o outcome) {
 	}
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
-	a.err = o.err
-	a.end = l.e.cfg.limited(a.limits).decide(a.job, o, rand.Float64())
+	a.err = e.Err
+	a.end = l.e.cfg.Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
 	a.end.Worker = l.e.worker
 	a.phase = ending
 }
@@ -116,7 +118,7 @@ func (l *loop) work(now time.Time) {
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
-				l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: wait})
+				l.e.observer.Trouble(err, wait)
 			}
 			return
 		}
@@ -176,16 +178,16 @@ func (l *loop) apply(a *attempt, s backend.JobStatus) step {
 	switch what {
 	case keep:
 	case stop:
-		a.cancel(ErrCancelled)
+		a.cancel(outcome.ErrCancelled)
 	case turnCancel:
-		a.end.To, a.end.Interrupted = Cancelled, false
+		a.end.To, a.end.Interrupted = backend.Cancelled, false
 	case settle:
 		l.settle(a)
 	case lose:
-		a.cancel(ErrLeaseLost)
+		a.cancel(outcome.ErrLeaseLost)
 		l.attempts.lose(a)
 		l.aside.release(a.job.JID)
-		l.e.emit(Event{Kind: EventLost, Job: a.job})
+		l.e.observer.Lost(a.job)
 	}
 	return what
 }
@@ -194,26 +196,26 @@ func (l *loop) apply(a *attempt, s backend.JobStatus) step {
 func (l *loop) settle(a *attempt) {
 	l.attempts.drop(a)
 	l.aside.release(a.job.JID)
-	if a.end.To == Stuck && !l.stopping {
+	if a.end.To == backend.Stuck && !l.stopping {
 		l.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
-	l.e.emit(Event{Kind: EventEnded, Job: a.job, State: a.end.To, Err: a.err, Duration: time.Since(a.began)})
+	l.e.observer.Ended(a.job, a.end.To, time.Since(a.began), a.err)
 }
 
 // begin calls the handler of a job. The claim began at the time claimed, from which
 // the lease counts.
-func (l *loop) begin(job Job, claimed time.Time) {
+func (l *loop) begin(job backend.Job, claimed time.Time) {
 	if old := l.attempts.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
 		l.apply(old, backend.JobStatus{})
 	}
 	a := &attempt{job: job, percent: -1, began: time.Now(), round: l.gather.round}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(l.hard))
-	a.log = newLogBuffer(a.ctx, func(urgent bool) { l.e.inbox.logged(a, urgent) })
+	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { l.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.
 	a.lease = time.AfterFunc(time.Until(claimed.Add(l.e.cfg.Lease)), func() {
 		if context.Cause(a.ctx) == nil {
-			l.e.emit(Event{Kind: EventLost, Job: a.job})
-			a.cancel(ErrLeaseLost)
+			l.e.observer.Lost(a.job)
+			a.cancel(outcome.ErrLeaseLost)
 		}
 	})
 	l.attempts.add(a)
@@ -223,8 +225,8 @@ func (l *loop) begin(job Job, claimed time.Time) {
 	if !l.agenda.planned(lookCancels) {
 		l.agenda.set(lookCancels, claimed.Add(cancelInterval))
 	}
-	l.e.emit(Event{Kind: EventBegun, Job: job})
-	r := l.e.handlers[job.Task]
-	a.limits = job.Limits.Over(r.limits)
-	go a.run(r.handler, l.e.inbox.ended)
+	l.e.observer.Begun(job)
+	handler := l.handlers[job.Task]
+	a.limits = job.Limits.Over(handler.Limits)
+	go a.run(handler, l.e.inbox.ended)
 }

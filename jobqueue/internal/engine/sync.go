@@ -1,4 +1,4 @@
-package jobqueue
+package engine
 
 import (
 	"slices"
@@ -105,19 +105,19 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 		}
 	}
 	got := map[string]bool{}
-	var begun []Job
+	var begun []backend.Job
 	for _, job := range result.Claimed {
-		if !job.State.Final() && job.State != Running { // a trigger has put it back: it would be claimed again and again
+		if !job.State.Final() && job.State != backend.Running { // a trigger has put it back: it would be claimed again and again
 			continue
 		}
 		got[job.JID] = true
 		l.aside.release(job.JID)
-		if job.State == Running {
+		if job.State == backend.Running {
 			begun = append(begun, job)
 		}
 	}
 	if len(got) > 0 {
-		l.e.emit(Event{Kind: EventClaimed, Count: len(got)})
+		l.e.observer.Claimed(len(got))
 	}
 	l.gather.begun(len(begun), time.Since(asked))
 	if len(begun) > 1 {
@@ -128,7 +128,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
-			l.e.emit(Event{Kind: EventEnded, Job: job, State: job.State})
+			l.e.observer.Ended(job, job.State, 0, nil)
 		}
 	}
 	for _, jid := range result.Chosen {
@@ -149,7 +149,7 @@ func (l *loop) giveBack() error {
 		return err
 	}
 	if err != nil {
-		l.e.emit(Event{Kind: EventTrouble, Err: err, Duration: l.e.cfg.Lease})
+		l.e.observer.Trouble(err, l.e.cfg.Lease)
 	}
 	l.claims.replyLost = false
 	return nil

@@ -1,0 +1,33 @@
+// Package engine claims jobs, calls their handlers, and records how they end: what
+// jobqueue.Executor does once it has started.
+//
+// # Loop
+//
+// One goroutine owns the [loop]: the jobs in flight, the agenda of what is due, and
+// what is set aside. It talks to the database in one transaction at a time; what
+// happens meanwhile goes into the next one. Each handler has a goroutine. It reports
+// through the inbox, and through the log of its attempt.
+//
+// # Attempts
+//
+// A claim takes jobs from waiting to running in one step. When it is committed, the
+// loop calls their handlers. (A job that somebody has asked to cancel is cancelled
+// instead.) So the job log has a line "attempt N begins" for every call of a handler.
+// If the reply to a claim is lost, its jobs return to waiting. Every transition is an
+// UPDATE with the state and the worker in its WHERE, so a worker that has lost a job
+// cannot change it.
+//
+// # Leases
+//
+// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a
+// second later, the engine that notices first puts the job back to waiting and counts
+// an interruption. An engine that cannot renew its leases in time ends the contexts of
+// its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong to
+// other kinds of executors and are left alone.
+//
+// # Jobs that the database refuses
+//
+// A constraint, a trigger or a lock may stop the engine from changing a job. The engine
+// then finds that job, reports it once, and processes the other jobs without it. It
+// retries the job alone: soon after the queue changes, otherwise ever more rarely.
+package engine

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
+	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
+)
+
+// Config are the settings of an [Engine]: the fields of jobqueue.Config, without
+// zero values. Their bounds have been checked.
+type Config struct {
+	Name          string
+	PoolSize      int
+	Groups        []string // sorted
+	High, Low     int
+	PollInterval  time.Duration
+	Heartbeat     time.Duration
+	ShutdownGrace time.Duration
+	outcome.Policy
+}
+
+// Handler runs the jobs of a task.
+type Handler struct {
+	Run    func(ctx context.Context, job backend.Job, log *joblog.Buffer) error
+	Limits backend.Limits
+}
+
+// Observer learns what happens, possibly from several goroutines at once. Its
+// methods return at once. Package jobqueue documents the events.
+type Observer interface {
+	Stopping(inFlight int)
+	Claimed(jobs int)
+	Begun(job backend.Job)
+	Ended(job backend.Job, state backend.State, took time.Duration, why error)
+	Lost(job backend.Job)
+	Interrupted(jid, worker string, state backend.State)
+	Retried(jobs int)
+	Refused(jobs []backend.Job, again time.Duration, why error)
+	Trouble(why error, again time.Duration)
+}
+
+// Engine claims jobs and runs them. Its methods are safe for concurrent use; what the
+// goroutine of Run owns is a [loop].
+type Engine struct {
+	store    backend.Store
+	cfg      Config
+	worker   string // name@boot id
+	observer Observer
+	life     *service.Lifecycle
+	inbox    *inbox
+}
+
+// New returns an engine that works for a worker, and that life wakes.
+func New(store backend.Store, cfg Config, worker string, observer Observer, life *service.Lifecycle) *Engine {
+	return &Engine{store: store, cfg: cfg, worker: worker, observer: observer, life: life, inbox: newInbox(life.Wake)}
+}
+
+// Look says that jobs may have been added or cancelled.
+func (e *Engine) Look() { e.inbox.look() }
+
+// Watch calls Look whenever the database reports a change, until ctx ends.
+func (e *Engine) Watch(ctx context.Context) {
+	e.store.Watch(ctx, e.Look, func(err error) {
+		if ctx.Err() == nil {
+			e.observer.Trouble(err, 0)
+		}
+	})
+}
+
+// Run claims jobs of the tasks that have a handler, and runs them. When soft ends, it
+// shuts down; when hard ends, it returns soon. It returns the jobs that are still in
+// flight, and why. It is called once.
+func (e *Engine) Run(soft, hard context.Context, handlers map[string]Handler) []string {
+	return newLoop(hard, e, handlers).run(soft)
+}

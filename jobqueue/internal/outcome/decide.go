@@ -1,0 +1,116 @@
+package outcome
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// Policy is how often, and when, a job is tried again. The fields are those of
+// jobqueue.Config, without zero values.
+type Policy struct {
+	RetryLimit    int
+	RetryDelay    time.Duration
+	RetryCap      time.Duration
+	MaxInterrupts int
+	Lease         time.Duration
+}
+
+// Limited returns the policy for a job with these limits.
+func (p Policy) Limited(l backend.Limits) Policy {
+	if l.RetryLimit != 0 {
+		p.RetryLimit = l.RetryLimit
+	}
+	if l.RetryDelay != 0 {
+		p.RetryDelay = l.RetryDelay
+		p.RetryCap = max(p.RetryCap, l.RetryDelay)
+	}
+	return p
+}
+
+// Returned is what a handler left when it returned.
+type Returned struct {
+	Err    error
+	Cause  error // why its context had ended, if it had
+	Result string
+}
+
+// Decide returns the transition of a running job after its handler has returned.
+// random is a number from 0 to 1.
+func (p Policy) Decide(job backend.Job, r Returned, random float64) backend.Transition {
+	end := backend.Transition{JID: job.JID, From: backend.Running}
+	note := func(level backend.Level, format string, args ...any) {
+		end.Lines = append(end.Lines, backend.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
+	}
+	switch {
+	case r.Err == nil:
+		end.To, end.Result = backend.Success, r.Result
+		return end
+	case errors.Is(r.Cause, ErrLeaseLost):
+		job.State = backend.Running
+		end = p.Abandoned(job)
+		end.Lease = 0 // the worker itself ends it, whatever the heartbeat
+		return end
+	case errors.Is(r.Cause, ErrCancelled):
+		end.To = backend.Cancelled
+		note(backend.Info, "cancelled: %v", r.Err)
+	case errors.Is(r.Cause, ErrShutdown):
+		end.To = backend.Waiting
+		note(backend.Info, "put back: the executor shuts down")
+		return end
+	case IsPermanent(r.Err), job.Retries >= max(p.RetryLimit, 0):
+		end.To = backend.Failed
+		note(backend.Error, "failed: %v", r.Err)
+	default:
+		end.To, end.Delay = backend.Stuck, p.delay(job.Retries, r.Err, random)
+		note(backend.Warn, "failed, to be tried again in %s: %v", end.Delay.Round(time.Millisecond), r.Err)
+	}
+	end.Result = backend.CleanMessage(r.Err.Error())
+	return end
+}
+
+// delay is how long a job is stuck before retry number retries+1: RetryDelay *
+// 2^retries, at least what a [DelayedError] asks for, at most RetryCap, and varied
+// by a tenth so that jobs which failed together do not come back together.
+func (p Policy) delay(retries int, err error, random float64) time.Duration {
+	delay := float64(p.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
+	delay = min(delay, float64(p.RetryCap)) * (0.9 + 0.2*random)
+	var asked DelayedError
+	if errors.As(err, &asked) {
+		delay = max(delay, float64(asked.delay))
+	}
+	return time.Duration(min(delay, float64(p.RetryCap)))
+}
+
+// HasWorker reports whether a worker has the job, or had it when its lease ended.
+func HasWorker(job backend.Job) bool {
+	return job.State == backend.Scheduled || job.State == backend.Running
+}
+
+// Abandoned returns the transition of a job that has no worker any more: its lease
+// has ended, or the time of its retry has come.
+func (p Policy) Abandoned(job backend.Job) backend.Transition {
+	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: backend.Waiting}
+	if !HasWorker(job) {
+		if !job.Cancel.IsZero() {
+			t.To, t.Result = backend.Cancelled, cmp.Or(job.Result, "cancelled before it began")
+		}
+		return t
+	}
+	t.Lease, t.Interrupted = p.Lease, job.State == backend.Running
+	message := "interrupted: worker " + job.Worker + " sent no heartbeat for " + p.Lease.Round(time.Second).String()
+	switch {
+	case !job.Cancel.IsZero():
+		t.To, t.Result = backend.Cancelled, "cancelled; "+message
+	case t.Interrupted && job.Interrupts >= max(p.MaxInterrupts, 0):
+		t.To, t.Result = backend.Failed, message+", too often to try again"
+	}
+	if t.Interrupted || t.To != backend.Waiting {
+		t.Lines = []backend.Line{backend.NewLine(job.JID, backend.Warn, cmp.Or(t.Result, message))}
+	}
+	return t
+}

@@ -1,0 +1,73 @@
+package jobqueue
+
+import (
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+// logEvent makes a log line of an event: constant messages, data in fields.
+func logEvent(logger logrus.FieldLogger, event Event) {
+	if event.Kind == EventTrouble && service.LogOutage(logger, event.Err) {
+		return
+	}
+	fields := logrus.Fields{}
+	if event.Job.JID != "" {
+		fields["jid"] = event.Job.JID
+	}
+	if event.Job.Tracker != "" {
+		fields["id"] = event.Job.Tracker // of the periodic task, as the scheduler's lines have it
+	}
+	if event.Job.Task != "" {
+		fields["task"], fields["group"] = event.Job.Task, event.Job.Group
+	}
+	if event.Kind == EventEnded {
+		fields["attempt"] = event.Job.Retries + 1
+	}
+	if event.Worker != "" {
+		fields["worker"] = event.Worker
+	}
+	if event.State != "" {
+		fields["state"] = string(event.State)
+	}
+	if event.Count != 0 {
+		fields["jobs"] = event.Count
+	}
+	if event.Duration != 0 {
+		fields["duration"] = event.Duration.Round(time.Millisecond).String()
+	}
+	if event.Err != nil {
+		fields["error"] = event.Err.Error()
+	}
+	line := logger.WithFields(fields)
+	switch event.Kind {
+	case EventStarted:
+		line.Info("executor started")
+	case EventStopping:
+		line.Info("executor is stopping")
+	case EventStopped:
+		line.Info("executor stopped")
+	case EventClaimed:
+		line.Debug("jobs claimed")
+	case EventBegun:
+		line.Debug("job begun")
+	case EventEnded:
+		if event.State == Failed || event.State == Stuck {
+			line.Warn("job ended")
+		} else {
+			line.Info("job ended")
+		}
+	case EventLost:
+		line.Warn("job lost: another worker has it, or its lease could not be renewed")
+	case EventInterrupted:
+		line.Warn("job taken back: its worker sent no heartbeat")
+	case EventRetried:
+		line.Debug("stuck jobs put back to waiting: their retry is due")
+	case EventRefused:
+		line.Error("the database refuses to change a job; the other jobs go on. Look for a constraint, a trigger or a lock that stops it")
+	case EventTrouble:
+		line.Error("executor: database work failed, retrying")
+	}
+}
