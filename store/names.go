@@ -22,11 +22,11 @@ type (
 	OutboxStore = events.Outbox
 	// Figures reads what monitoring shows.
 	Figures = figures.Reader
-	// Totals are figures of the whole database, Outcomes those of a task's newest
+	// Totals are figures of the whole database, History those of a task's newest
 	// ticks.
-	Totals   = figures.Totals
-	Outcomes = figures.Outcomes
-	Outcome  = figures.Outcome
+	Totals     = figures.Totals
+	History    = figures.History
+	TickResult = figures.TickResult
 	// EventLog is the event store for readers: a consumer group, or a reader
 	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.

@@ -14,6 +14,9 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// newestTicks is how many ticks of a task its series are computed from.
+const newestTicks = 10
+
 // readTimeout bounds one reading of the database.
 const readTimeout = 5 * time.Second
 
@@ -77,11 +80,11 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 	for i := range tasks {
 		ids[i] = tasks[i].ID
 	}
-	outcomes, err := d.db.Figures().Outcomes(ctx, ids)
+	history, err := d.db.Figures().History(ctx, ids, newestTicks)
 	if err != nil {
 		return err
 	}
-	showTasks(p, tasks, outcomes, totals.Now, d.options.Grace)
+	showTasks(p, tasks, history, totals.Now, d.options.Grace)
 	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Blocked-len(tasks), 0)))
 	return nil
 }

@@ -24,9 +24,9 @@ var (
 	failures = describe("task_failures", "How many of the newest runs failed, one after the other, up to 10.", "id")
 )
 
-func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now time.Time, grace time.Duration) {
-	of := make(map[string]store.Outcomes, len(outcomes))
-	for _, o := range outcomes {
+func showTasks(p *points, tasks []periodic.Task, history []store.History, now time.Time, grace time.Duration) {
+	of := make(map[string]store.History, len(history))
+	for _, o := range history {
 		of[o.ID] = o
 	}
 	for i := range tasks {
@@ -50,7 +50,7 @@ func showTasks(p *points, tasks []periodic.Task, outcomes []store.Outcomes, now 
 
 // failedInARow counts the newest runs that failed. Ticks without a run that ended are
 // passed over.
-func failedInARow(ticks []store.Outcome) (n int) {
+func failedInARow(ticks []store.TickResult) (n int) {
 	for _, k := range ticks {
 		switch jobqueue.State(k.State) {
 		case jobqueue.Failed:
@@ -65,7 +65,7 @@ func failedInARow(ticks []store.Outcome) (n int) {
 // expected is the due of the newest tick that must have succeeded by now, or the zero
 // time. Ticks that were recorded count; if the planned one is overdue, so do those of
 // the timer since then, since no scheduler is there to record them.
-func expected(t *periodic.Task, ticks []store.Outcome, now time.Time, grace time.Duration) time.Time {
+func expected(t *periodic.Task, ticks []store.TickResult, now time.Time, grace time.Duration) time.Time {
 	if !t.Enabled {
 		return time.Time{}
 	}
@@ -87,7 +87,7 @@ func expected(t *periodic.Task, ticks []store.Outcome, now time.Time, grace time
 
 // counts reports whether a tick should have led to a success. One that was skipped in
 // a pause should not. Of one whose job was deleted since, nobody knows.
-func counts(t *periodic.Task, k store.Outcome) bool {
+func counts(t *periodic.Task, k store.TickResult) bool {
 	switch k.Decision {
 	case periodic.Skipped:
 		return !strings.HasPrefix(k.Reason, "paused")
@@ -113,7 +113,7 @@ func newest(t *periodic.Task, limit time.Time) time.Time {
 }
 
 // usual is the median time from the submission of a job to its success.
-func usual(ticks []store.Outcome) time.Duration {
+func usual(ticks []store.TickResult) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
 		if k.State == string(jobqueue.Success) {
