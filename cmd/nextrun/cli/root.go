@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
@@ -37,6 +39,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")
 	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
+	flags.Var(&zoneFlag{env}, "zone", "time `zone` of the times that you read and write (default the machine's)")
 	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
@@ -47,6 +50,13 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())
+	for _, path := range watchable {
+		command, _, err := root.Find(strings.Fields(path))
+		if err != nil {
+			panic(err) // watchable names a command that does not exist
+		}
+		addWatch(env, command)
+	}
 	return root
 }
 

@@ -21,7 +21,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	env := &ui.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Now: time.Now, Zone: time.Local}
 	begun := false
 	root := rootCommand(env)
-	markBegin(root, &begun)
+	markBegin(env, root, &begun)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -40,15 +40,17 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // markBegin makes every command of the tree set begun when it begins: what
-// fails before that is wrong usage.
-func markBegin(command *cobra.Command, begun *bool) {
+// fails before that is wrong usage. By then all flags are known, on which times
+// depend.
+func markBegin(env *ui.Env, command *cobra.Command, begun *bool) {
 	if run := command.RunE; run != nil {
 		command.RunE = func(c *cobra.Command, args []string) error {
+			resolveTimes(env, c)
 			*begun = true
 			return run(c, args)
 		}
 	}
 	for _, c := range command.Commands() {
-		markBegin(c, begun)
+		markBegin(env, c, begun)
 	}
 }

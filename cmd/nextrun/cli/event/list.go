@@ -38,7 +38,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Type, "type", "", "only those of this type")
 	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate, such as a periodic task, with this `id`")
 	flags.Var(&status, "status", "only those in this status")
-	flags.IntVarP(&filter.Limit, "number", "n", 100, "maximum number")
+	flags.IntVarP(&filter.Limit, "limit", "n", 100, "maximum number")
 	flags.BoolVar(&filter.Oldest, "oldest", false, "the oldest first")
 	ui.JSONFlag(command, &asJSON)
 	return command

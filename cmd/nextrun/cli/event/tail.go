@@ -39,7 +39,7 @@ event is one line.`,
 	}
 	flags := command.Flags()
 	flags.StringSliceVar(&o.topics, "topic", nil, "only those of this topic; may be given more than once")
-	flags.Int64VarP(&o.number, "number", "n", 10, "number of existing events of each topic")
+	flags.Int64VarP(&o.number, "limit", "n", 10, "number of existing events of each topic")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "follow new events")
 	ui.JSONFlag(command, &o.asJSON)
 	return command

@@ -171,7 +171,7 @@ func TestJobWrongUsage(t *testing.T) {
 		"job limit --task a":           "--most",
 		"job limit --most 2":           "either a --task or a --group",
 		"job limit --task a --most -1": "a whole number from 0 on, or none",
-		"job submit a --at soon":       "a time from 1970 on",
+		"job submit a --at soon":       "use a time from now such as 2h",
 		"job submit a --concurrency 1": "--concurrency needs a --tracker",
 		"executor --mode shared":       "--mode",
 	} {

@@ -13,7 +13,7 @@ import (
 func listCommand(env *ui.Env) *cobra.Command {
 	filter := jobqueue.Filter{}
 	var states stateFlag
-	var asJSON, watch bool
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List jobs, newest first",
@@ -24,17 +24,11 @@ func listCommand(env *ui.Env) *cobra.Command {
 			}
 			filter.States = states
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				list := func() error {
-					jobs, err := queue.List(c.Context(), filter)
-					if err != nil {
-						return err
-					}
-					return printJobs(env, jobs, asJSON)
+				jobs, err := queue.List(c.Context(), filter)
+				if err != nil {
+					return err
 				}
-				if watch {
-					return ui.Watch(c.Context(), env, list)
-				}
-				return list()
+				return printJobs(env, jobs, asJSON)
 			})
 		},
 	}
@@ -44,8 +38,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Task, "task", "", "only those of this task `name`")
 	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task with this `id`")
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that this worker runs or ran")
-	flags.IntVarP(&filter.Limit, "number", "n", jobqueue.DefaultListLimit, "maximum number")
-	flags.BoolVarP(&watch, "watch", "w", false, "refresh every second")
+	flags.IntVarP(&filter.Limit, "limit", "n", jobqueue.DefaultListLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

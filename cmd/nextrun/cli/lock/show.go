@@ -9,7 +9,7 @@ import (
 )
 
 func showCommand(env *ui.Env) *cobra.Command {
-	var asJSON, watch bool
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show",
 		Short: "Show who holds the locks, or held them last",
@@ -20,21 +20,14 @@ database's.`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				show := func() error {
-					locks, err := db.ListLocks(c.Context())
-					if err != nil {
-						return err
-					}
-					return printLocks(env, locks, asJSON)
+				locks, err := db.ListLocks(c.Context())
+				if err != nil {
+					return err
 				}
-				if watch {
-					return ui.Watch(c.Context(), env, show)
-				}
-				return show()
+				return printLocks(env, locks, asJSON)
 			})
 		},
 	}
-	command.Flags().BoolVarP(&watch, "watch", "w", false, "refresh every second")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -30,7 +30,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Task, "task", "", "only those of this task `name`")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.BoolVar(&filter.Problem, "problem", false, "only those with a problem")
-	flags.IntVarP(&filter.Limit, "number", "n", 0, "maximum number (default all)")
+	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,7 @@ func Command(env *ui.Env) *cobra.Command {
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
-	var since ui.AgeFlag
+	since := ui.TimeFlag{Past: true}
 	var decision decisionFlag
 	var asJSON bool
 	command := &cobra.Command{
@@ -36,9 +35,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
 			}
-			if since > 0 {
-				filter.Since = env.Now().Add(-time.Duration(since))
-			}
+			filter.Since = since.Value
 			filter.Decision = periodic.Decision(decision)
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				ticks, err := periodic.NewTasks(db.Tasks()).Ticks(c.Context(), filter)
@@ -51,9 +48,9 @@ func listCommand(env *ui.Env) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
-	flags.Var(&since, "since", "only ticks decided within this age")
+	flags.Var(&since, "since", "only ticks decided at this time or later, such as 7d, yesterday or 2026-03-28")
 	flags.Var(&decision, "decision", "only ticks with this decision")
-	flags.IntVarP(&filter.Limit, "number", "n", backend.DefaultTickLimit, "maximum number")
+	flags.IntVarP(&filter.Limit, "limit", "n", backend.DefaultTickLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

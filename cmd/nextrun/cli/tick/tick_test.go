@@ -32,11 +32,15 @@ func TestTickList(t *testing.T) {
 		if len(ticks) != 2 || ticks[0].Decision != "skipped" || !strings.Contains(ticks[0].Reason, ticks[1].JID) {
 			t.Errorf("got %+v, want one skipped because of the job of the other", ticks)
 		}
+		s.JSON(t, &ticks, "tick", "list", "--since", "tomorrow")
+		if len(ticks) != 0 {
+			t.Errorf("got %+v, want none of tomorrow", ticks)
+		}
 		s.JSON(t, &ticks, "tick", "list", "--decision", "submitted")
 		if len(ticks) != 2 {
 			t.Errorf("got %+v, want those of a and b", ticks)
 		}
 		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--decision", "lost"}, "use one of submitted, skipped")
-		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--since", "yesterday"}, "use an age such as")
+		s.Fails(t, ui.WrongUsage, []string{"tick", "list", "--since", "soon"}, "use an age such as")
 	})
 }

@@ -20,6 +20,7 @@ const maxElapses = 10_000
 type nextOptions struct {
 	number        int
 	after         ui.TimeFlag
+	file          string
 	explain, lint bool
 	asJSON        bool
 }
@@ -28,24 +29,41 @@ type nextOptions struct {
 func NextCommand(env *ui.Env) *cobra.Command {
 	var o nextOptions
 	command := &cobra.Command{
-		Use:   "next 'TIMER'",
-		Short: "Show when a timer elapses next",
+		Use:   "next 'TIMER'... | --file FILE",
+		Short: "Show when timers elapse next",
 		Long: `Show when a timer elapses next: a calendar event, a cron expression or an
-interval, which counts from --after as it would in a task created then.`,
+interval, which counts from --after as it would in a task created then. Of several
+timers, or those of a file, the next elapse of each is shown. JSON of one timer is
+an object, of several a list.
+
+Exit code 1: a timer never elapses. Exit code 2: a timer is wrong.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
   nextrun next '*-*~1 02:00' --explain
-  nextrun next '0 2 * * *' -n 3 --after 2026-03-28`,
-		Args: ui.Arguments("'TIMER'"),
-		RunE: func(_ *cobra.Command, args []string) error {
+  nextrun next '0 2 * * *' -n 3 --after 2026-03-28
+  nextrun next --file timers.txt`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (len(args) == 0) == (o.file == "") {
+				return ui.Usagef("missing argument 'TIMER'; name timers, or a --file")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
 			if o.number < 1 || o.number > maxElapses {
 				return ui.Usagef("-n is %d; use 1 to %d", o.number, maxElapses)
 			}
-			return next(env, args[0], o)
+			if len(args) == 1 {
+				return next(env, args[0], o)
+			}
+			if !c.Flags().Changed("limit") {
+				o.number = 1
+			}
+			return nextOfSeveral(env, args, o)
 		},
 	}
 	flags := command.Flags()
-	flags.IntVarP(&o.number, "number", "n", 5, "how many elapses")
+	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses; of several timers by default 1 of each")
 	flags.Var(&o.after, "after", "elapses after this time (default now)")
+	flags.StringVarP(&o.file, "file", "f", "", "read timers from this `file`, one a line; - is standard input")
 	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
 	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
 	ui.JSONFlag(command, &o.asJSON)
@@ -56,28 +74,47 @@ interval, which counts from --after as it would in a task created then.`,
 type nextElapse struct {
 	Local time.Time `json:"local"`
 	UTC   time.Time `json:"utc"`
-	Left  float64   `json:"secondsLeft"`
+	Left  float64   `json:"seconds_left"`
 }
 
 // nextResult is the JSON form of `nextrun next`.
 type nextResult struct {
 	Timer       string            `json:"timer"`
-	NormalForm  string            `json:"normalForm"`
+	NormalForm  string            `json:"normal_form,omitempty"`
 	Explanation string            `json:"explanation,omitempty"`
 	Elapses     []nextElapse      `json:"elapses"`
 	Lint        []explain.Finding `json:"lint,omitempty"`
+	Error       string            `json:"error,omitempty"`
 }
 
 func next(env *ui.Env, timer string, o nextOptions) error {
+	result, zone, err := nextOf(env, timer, o)
+	if err != nil {
+		return BadTimer(err)
+	}
+	if o.asJSON {
+		err = env.PrintJSON(result)
+	} else {
+		err = printNext(env, result, o, zone)
+	}
+	if err == nil && len(result.Elapses) == 0 {
+		return errNever
+	}
+	return err
+}
+
+// nextOf asks a timer, and says in which zone people think of it.
+func nextOf(env *ui.Env, timer string, o nextOptions) (nextResult, *time.Location, error) {
 	after := o.after.Value
 	if after.IsZero() {
 		after = env.Now()
 	}
+	result := nextResult{Timer: timer, Elapses: []nextElapse{}}
 	schedule, err := calendar.ParseAt(timer, after)
 	if err != nil {
-		return BadTimer(err)
+		return result, env.Zone, err
 	}
-	result := nextResult{Timer: timer, NormalForm: schedule.String(), Elapses: []nextElapse{}}
+	result.NormalForm = schedule.String()
 	zone := ZoneOf(env, schedule)
 	for _, t := range elapses(schedule, after, o.number) {
 		result.Elapses = append(result.Elapses, nextElapse{t.In(zone), t.UTC(), t.Sub(env.Now()).Seconds()})
@@ -88,16 +125,7 @@ func next(env *ui.Env, timer string, o nextOptions) error {
 	if o.lint {
 		result.Lint = explain.Lint(schedule, after, 0)
 	}
-	if o.asJSON {
-		return env.PrintJSON(result)
-	}
-	if err := printNext(env, result, o, zone); err != nil {
-		return err
-	}
-	if len(result.Elapses) == 0 {
-		return errNever
-	}
-	return nil
+	return result, zone, nil
 }
 
 // errNever makes the exit code tell that a timer never elapses.

@@ -1,4 +1,4 @@
-package timer
+package timer_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
@@ -30,7 +32,7 @@ func tryNextAt(t *testing.T, now, zone string, args ...string) (string, error) {
 		t.Fatal(err)
 	}
 	var stdout bytes.Buffer
-	command := NextCommand(&ui.Env{Stdout: &stdout, Now: func() time.Time { return at }, Zone: location})
+	command := timer.NextCommand(&ui.Env{Stdout: &stdout, Now: func() time.Time { return at }, Zone: location})
 	command.SetArgs(args)
 	command.SilenceErrors, command.SilenceUsage = true, true
 	err = command.ExecuteContext(t.Context())
@@ -64,13 +66,13 @@ ELAPSES                   UTC                  LEFT
 // A timer is shown in the zone that it names, and else in the reader's.
 func TestNextIsInTheZoneOfTheTimer(t *testing.T) {
 	t.Parallel()
-	for timer, want := range map[string]string{
+	for text, want := range map[string]string{
 		"*-*-* 02:30 Asia/Tokyo":       "2026-03-29 02:30:00 JST  2026-03-28 17:30:00  in 5 h 30 min",
 		"*-*-* 02:30":                  "2026-03-29 04:30:00 CEST  2026-03-29 02:30:00  in 14 h 30 min",
 		"CRON_TZ=Asia/Tokyo 0 2 * * *": "2026-03-29 02:00:00 JST  2026-03-28 17:00:00  in 5 h",
 	} {
-		if got := nextAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", timer, "-n", "1"); !strings.Contains(got, want) {
-			t.Errorf("%s: got\n%s\nwant %s", timer, got, want)
+		if got := nextAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", text, "-n", "1"); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant %s", text, got, want)
 		}
 	}
 }
@@ -101,12 +103,12 @@ func TestNextJSON(t *testing.T) {
 	got := nextAt(t, "2026-03-28T12:00:00Z", "Europe/Berlin", "daily", "-n", "1", "--json")
 	want := `{
   "timer": "daily",
-  "normalForm": "*-*-* 00:00:00",
+  "normal_form": "*-*-* 00:00:00",
   "elapses": [
     {
       "local": "2026-03-29T01:00:00+01:00",
       "utc": "2026-03-29T00:00:00Z",
-      "secondsLeft": 43200
+      "seconds_left": 43200
     }
   ]
 }
@@ -132,4 +134,53 @@ func TestNextExplainsAndLints(t *testing.T) {
 	if !strings.Contains(got, "no problems found") {
 		t.Errorf("got\n%s", got)
 	}
+}
+
+// Several timers share a table; of each one elapse is shown.
+func TestNextOfSeveralTimers(t *testing.T) {
+	t.Parallel()
+	got := nextAt(t, "2026-03-28T12:00:00Z", "UTC", "hourly", "*-*-* 02:30 Europe/Berlin", "--explain")
+	want := `TIMER                      ELAPSES                   UTC                  LEFT            MEANING
+hourly                     2026-03-28 13:00:00 UTC   2026-03-28 13:00:00  in 1 h          every hour, UTC
+*-*-* 02:30 Europe/Berlin  2026-03-29 03:30:00 CEST  2026-03-29 01:30:00  in 13 h 30 min  at 02:30 every day, Europe/Berlin time
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got = nextAt(t, "2026-03-28T12:00:00Z", "UTC", "hourly", "*/7 * * * *", "-n", "2", "--lint")
+	for _, want := range []string{"2026-03-28 14:00:00 UTC", "2026-03-28 12:14:00 UTC", "uneven  elapses every 7 minutes, but"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// A file has a timer on each line. What is wrong in it is named with its line, and the
+// others are shown.
+func TestNextOfAFile(t *testing.T) {
+	t.Parallel()
+	file := clitest.WriteFile(t, "timers.txt", "# reports\n\nhourly\n  Mon 25:00\n*-02-30\n")
+	s := clitest.Shell{}
+	r := s.Fails(t, ui.WrongUsage, []string{"next", "--file", file}, file+":4: hour 25 is not in 0..23\n\n  Mon 25:00\n      ^", "wrong timers: 1 of 3")
+	clitest.WantLines(t, r.Stdout, "TIMER ELAPSES", "hourly 20", "Mon 25:00 wrong", "*-02-30 never")
+	s.Stdin = "hourly\n*-02-30\n"
+	r = s.Fails(t, ui.Failed, []string{"next", "-f", "-", "--json"}, "timers that never elapse: 1 of 2")
+	var list []struct {
+		Timer      string
+		NormalForm string `json:"normal_form"`
+		Elapses    []struct{ UTC time.Time }
+		Error      string
+	}
+	clitest.Decode(t, r.Stdout, &list)
+	if len(list) != 2 || list[0].NormalForm != "*-*-* *:00:00" || len(list[0].Elapses) != 1 || list[1].Elapses == nil || len(list[1].Elapses) != 0 {
+		t.Errorf("got %+v", list)
+	}
+	s.Stdin = "hourly\nmonnday\n"
+	r = s.Fails(t, ui.WrongUsage, []string{"next", "-f", "-", "--json"}, "-:2: ")
+	if clitest.Decode(t, r.Stdout, &list); len(list) != 2 || list[1].Error == "" {
+		t.Errorf("got %+v", list)
+	}
+	s.Stdin = "# none\n"
+	s.Fails(t, ui.Failed, []string{"next", "-f", "-"}, "has no timers")
+	s.Fails(t, ui.Failed, []string{"next", "-f", file + ".none"}, "no such file")
 }

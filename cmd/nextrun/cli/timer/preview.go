@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 // previewOptions are the flags of `nextrun preview`.
 type previewOptions struct {
-	hours  float64
+	span   spanFlag
 	number int
 	with   timersFlag
 	asJSON bool
@@ -27,22 +28,19 @@ type previewOptions struct {
 
 // PreviewCommand returns `nextrun preview`.
 func PreviewCommand(env *ui.Env) *cobra.Command {
-	var o previewOptions
+	o := previewOptions{span: spanFlag(24 * time.Hour)}
 	command := &cobra.Command{
 		Use:   "preview",
 		Short: "Show the coming ticks of all tasks",
 		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes applied,
 and the busiest minutes. --with shows what another timer would add (+) and remove
 (-), without changing the task.`,
-		Example: `  nextrun preview --hours 48
+		Example: `  nextrun preview --hours 2d
   nextrun preview --with nightly-backup='*-*-* 03:30'`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(o.with) > 0 && !c.Flags().Changed("hours") {
-				o.hours = 7 * 24
-			}
-			if o.hours <= 0 || o.hours > 24*366 {
-				return ui.Usagef("--hours is %g; use more than 0, up to %d", o.hours, 24*366)
+				o.span = spanFlag(7 * 24 * time.Hour)
 			}
 			if o.number < 0 {
 				return ui.Usagef("-n is %d; use 0 (all) or more", o.number)
@@ -53,8 +51,8 @@ and the busiest minutes. --with shows what another timer would add (+) and remov
 		},
 	}
 	flags := command.Flags()
-	flags.Float64Var(&o.hours, "hours", 24, "how far to look ahead; with --with by default a week")
-	flags.IntVarP(&o.number, "number", "n", 1000, "maximum number of ticks; 0 shows all")
+	flags.Var(&o.span, "hours", "how far to look ahead: hours, or a duration such as 90m or 2d (default 24; with --with a week)")
+	flags.IntVarP(&o.number, "limit", "n", 1000, "maximum number of ticks; 0 shows all")
 	flags.Var(&o.with, "with", "preview this timer for the task; may be given more than once")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
@@ -91,7 +89,7 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewO
 		return err
 	}
 	now := env.Now()
-	until := now.Add(time.Duration(o.hours * float64(time.Hour)))
+	until := now.Add(time.Duration(o.span))
 	r := newPreview(o.number)
 	if len(o.with) == 0 {
 		for tick := range periodic.Preview(list, now, until) {
@@ -144,7 +142,7 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 		return env.PrintJSON(r)
 	}
 	t := ui.NewTable("NEXT RUN", "UTC", "LEFT", "TASK").Least("UTC", "LEFT").
-		IfEmpty(fmt.Sprintf("no ticks in the next %g h; --hours looks further", o.hours))
+		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", o.span.words()))
 	for _, line := range r.Ticks {
 		when := env.Moment(line.NextRun)
 		if line.Change != "" {
@@ -171,6 +169,34 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 		return err
 	}
 	return env.PrintTable(busiest, nil, false)
+}
+
+// spanFlag is how far to look ahead.
+type spanFlag time.Duration
+
+func (f *spanFlag) String() string { return "" }
+func (f *spanFlag) Type() string   { return "hours" }
+
+// words are hours up to two days.
+func (f *spanFlag) words() string {
+	if span := time.Duration(*f); span >= 48*time.Hour {
+		return ui.Span(span)
+	}
+	return fmt.Sprintf("%g h", time.Duration(*f).Hours())
+}
+
+// Set reads hours, or a duration.
+func (f *spanFlag) Set(text string) error {
+	span, err := ui.ParseSpan(text)
+	if hours, notNumber := strconv.ParseFloat(text, 64); notNumber == nil {
+		span, err = ui.ParseSpan(fmt.Sprintf("%fh", hours))
+	}
+	const most = 366 * 24 * time.Hour
+	if err != nil || span <= 0 || span > most {
+		return errors.New("use hours, or a duration such as 90m or 2d, up to 366d")
+	}
+	*f = spanFlag(span)
+	return nil
 }
 
 // timersFlag is a flag that holds timers by id.

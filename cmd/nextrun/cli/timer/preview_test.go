@@ -38,6 +38,20 @@ func TestPreviewCommand(t *testing.T) {
 	})
 }
 
+// --hours takes hours, also with a fraction, and durations.
+func TestPreviewLooksAsFarAsAsked(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 't', '*:0/30')`)
+		for hours, want := range map[string]int{"1.5": 3, "90m": 3, "2d": 96, "2 d": 96, "1": 2} {
+			var p previewJSON
+			if s.JSON(t, &p, "preview", "--hours", hours); p.Total != want {
+				t.Errorf("--hours %s: %d ticks, want %d", hours, p.Total, want)
+			}
+		}
+	})
+}
+
 func TestPreviewOfAChange(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -61,6 +75,8 @@ func TestPreviewOfAChange(t *testing.T) {
 		s.Fails(t, ui.Failed, []string{"preview", "--with", "x=hourly"}, `task "x"`, "not found")
 		s.Fails(t, ui.WrongUsage, []string{"preview", "--with", "a=25:00"}, "^")
 		s.Fails(t, ui.WrongUsage, []string{"preview", "--with", "a"}, "id='TIMER'")
-		s.Fails(t, ui.WrongUsage, []string{"preview", "--hours", "0"}, "--hours")
+		for _, hours := range []string{"0", "-1", "x", "367d", "NaN", "Inf"} {
+			s.Fails(t, ui.WrongUsage, []string{"preview", "--hours", hours}, "--hours", "use hours, or a duration such as 90m or 2d")
+		}
 	})
 }

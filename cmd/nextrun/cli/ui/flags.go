@@ -31,35 +31,48 @@ func (c *Choice) Set(value string) error {
 	return nil
 }
 
-// TimeFlag is a flag that holds a time. "none" is the zero time if that is
-// allowed.
+// TimeFlag is a flag that holds a time, as [ParseWhen] reads it. "none" is the zero
+// time if that is allowed.
 type TimeFlag struct {
-	Value     time.Time
+	Value     time.Time // set before a command begins
 	AllowNone bool
+	Past      bool // see [Clock]
+
+	text string
 }
 
-func (f *TimeFlag) String() string {
-	if f.Value.IsZero() {
-		return ""
-	}
-	return f.Value.Format(time.RFC3339Nano)
-}
+func (f *TimeFlag) String() string { return f.text }
 
 // Type is what the help text says about the value.
 func (f *TimeFlag) Type() string { return "time" }
 
 // Set reads a time.
 func (f *TimeFlag) Set(text string) error {
+	f.text = text
 	if text == "none" && f.AllowNone {
 		f.Value = time.Time{}
 		return nil
 	}
-	t, err := config.ParseTime(text)
+	t, err := ParseWhen(text, Clock{Now: time.Now(), Zone: time.UTC, Past: f.Past})
 	if err != nil {
-		return fmt.Errorf("use %w%s", err, orNone(f.AllowNone))
+		return fmt.Errorf("%w%s", err, orNone(f.AllowNone))
+	}
+	if t.Year() < 1970 || t.Year() > 9998 {
+		return errors.New("use a time from 1970 on, before 9999")
 	}
 	f.Value = t
 	return nil
+}
+
+// Resolve reads the time in the zone that the command line names, which may do so
+// after the time.
+func (f *TimeFlag) Resolve(now time.Time, zone *time.Location) {
+	if f.Value.IsZero() {
+		return
+	}
+	if t, err := ParseWhen(f.text, Clock{Now: now, Zone: zone, Past: f.Past}); err == nil {
+		f.Value = t
+	}
 }
 
 func orNone(allowed bool) string {
@@ -137,14 +150,8 @@ func (f *AgeFlag) Type() string { return "age" }
 
 // Set reads an age.
 func (f *AgeFlag) Set(text string) error {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			*f = AgeFlag(time.Duration(n) * 24 * time.Hour)
-			return nil
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
+	d, err := ParseSpan(text)
+	if err != nil {
 		return errors.New("use an age such as 90m, 24h or 30d")
 	}
 	*f = AgeFlag(d)
