@@ -4,8 +4,9 @@
 //
 // This package is a facade. The SQL is in the packages below store/internal:
 //
-//	sqldb     the connection: URLs, transactions, errors, rows as parameters,
-//	          and what differs between PostgreSQL and SQLite
+//	connect   opens a database, by its URL or over a pool
+//	sqldb     transactions, errors, rows as parameters; below it postgres and
+//	          sqlite, what only one of the databases has
 //	schedule  periodic_task, periodic_tick, periodic_ready: what schedulers and
 //	          those who manage tasks need, and the sink that fills the queue
 //	queue     job, joblog, jobgroupuse, job_pause, job_limit: what executors need, and

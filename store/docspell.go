@@ -112,7 +112,7 @@ func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
 		StartedMillis int64
 	}
 	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
-		if has, err := db.db.HasJobs(ctx, tx.DBTX()); err != nil || !has {
+		if has, err := tx.HasJobs(ctx); err != nil || !has {
 			return err
 		}
 		// The workers of nextrun are NAME@BOOTID, and were NAME/BOOTID.

@@ -30,7 +30,7 @@ func (db *DB) LacksHousekeeping(ctx context.Context) (lacks bool, err error) {
 		if err != nil {
 			return err
 		}
-		has, err := db.db.HasJobs(ctx, tx.DBTX())
+		has, err := tx.HasJobs(ctx)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/lock"
@@ -30,7 +31,7 @@ type DB struct {
 // and makes a first connection. Neither errors nor [DB.URL] show a password.
 // Close it after use.
 func Open(ctx context.Context, databaseURL string, options Options) (*DB, error) {
-	db, err := sqldb.Open(ctx, databaseURL, sqldb.Options(options))
+	db, err := connect.Open(ctx, databaseURL, sqldb.Options(options))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 //     commits, and their jobs run again. New does not check this.
 //   - A file that is replaced while it is open is not noticed.
 func New(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
-	db, err := sqldb.Adopt(ctx, pool, sqldb.Options(options))
+	db, err := connect.Adopt(ctx, pool, sqldb.Options(options))
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (q *queue) worthLooking(err error) bool {
 // of nextrun's. Callers name the queue.
 func (q *queue) wrap(err error) error {
 	if errors.Is(err, sqldb.ErrNoSchema) {
-		return fmt.Errorf("%w: %s", ErrUnusable, sqldb.Say(err).Message)
+		return fmt.Errorf("%w: %s", ErrUnusable, q.db.Say(err).Message)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
@@ -46,7 +47,7 @@ func newFixture(t testing.TB, d *storetest.Database, files ...string) *fixture {
 
 func open(t testing.TB, url string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

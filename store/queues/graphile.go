@@ -57,7 +57,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	if db.IsSQLite() {
+	if db.SQL().IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
 	}
 	return newQueue(db, spec{kind: "graphile-worker", check: k.check, detect: k.detect, cancels: true}), nil

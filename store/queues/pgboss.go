@@ -44,7 +44,7 @@ func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	if db.IsSQLite() {
+	if db.SQL().IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
 	}
 	return newQueue(db, spec{kind: "pg-boss", check: k.check, detect: k.detect, cancels: true}), nil

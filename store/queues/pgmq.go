@@ -38,7 +38,7 @@ func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	if db.IsSQLite() {
+	if db.SQL().IsSQLite() {
 		return nil, errors.New("pgmq: the database is SQLite; PGMQ has its tables in PostgreSQL")
 	}
 	return newQueue(db, spec{kind: "pgmq", detect: k.detect, cancels: true}), nil

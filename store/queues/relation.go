@@ -35,7 +35,7 @@ func (t *relation) has(column string) bool { return slices.Contains(t.columns, c
 // is for a table that does not exist. It is false if the table cannot be used.
 func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) (bool, error) {
 	find := t.findPostgres
-	if tx.DB().IsSQLite() {
+	if tx.SQL().IsSQLite() {
 		find = t.findSQLite
 	}
 	if err := find(ctx, tx, r); err != nil {
@@ -59,7 +59,7 @@ func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy str
 // missing reports that there is no such table, or that it is in another schema.
 func (t *relation) missing(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) error {
 	var schemas []string
-	if t.unlike && !tx.DB().IsSQLite() {
+	if t.unlike && !tx.SQL().IsSQLite() {
 		if err := tx.Select(ctx, &schemas, `SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 			WHERE c.relname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1`, t.name); err != nil {
 			return err

@@ -64,7 +64,7 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	if k.Schema != "" && db.IsSQLite() {
+	if k.Schema != "" && db.SQL().IsSQLite() {
 		return nil, fmt.Errorf("river: the schema is %q, but SQLite has no schemas; leave it empty", k.Schema)
 	}
 	return newQueue(db, spec{kind: "river", check: k.check, detect: k.detect, cancels: true}), nil
@@ -147,7 +147,7 @@ func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, err
 	default:
 		r.Found = fmt.Sprintf("schema level %d or newer", riverMinLevel)
 	}
-	if tx.DB().IsSQLite() {
+	if tx.SQL().IsSQLite() {
 		return k.sqlite(ctx, tx)
 	}
 	return k.postgres(jobs.found), nil

@@ -102,7 +102,7 @@ func (k SQL) shape(sqlite bool) *shape {
 
 // detect lets the database plan the statements, and runs pending without a job.
 func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	found := k.shape(tx.DB().IsSQLite())
+	found := k.shape(tx.SQL().IsSQLite())
 	fields := make([]sqldb.Field, len(found.columns))
 	for i, c := range found.columns {
 		fields[i] = c.field
@@ -154,10 +154,10 @@ func (s statement) check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, 
 	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), ctx.Err() != nil:
 		return err
 	}
-	said := sqldb.Say(err)
+	said := tx.DB().Say(err)
 	if said.Message == "" {
 		return err
 	}
-	r.problem("", "%s: %s%s", name, s.place(explained(s), none, said), words(err))
+	r.problem("", "%s: %s%s", name, s.place(explained(s), none, said), words(tx.DB(), err))
 	return nil
 }

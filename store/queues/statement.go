@@ -33,7 +33,7 @@ func (s statement) rendered(r sqldb.Records, part string) string {
 
 // query runs a statement of a kind over records and reads all rows.
 func query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
-	rows, err := tx.DBTX().QueryContext(ctx, tx.DB().Rebind(s.rendered(r, part))+s.user, append([]any{r.Param}, more...)...)
+	rows, err := tx.DBTX().QueryContext(ctx, tx.SQL().Rebind(s.rendered(r, part))+s.user, append([]any{r.Param}, more...)...)
 	if err != nil {
 		return result{}, tx.DB().Classify(ctx, err)
 	}

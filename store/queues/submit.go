@@ -117,17 +117,17 @@ func (s *submit) add(ctx context.Context, part string, jobs []jobqueue.Job) erro
 		return found.Err // it concerns them all
 	}
 	for _, c := range found.Culprits {
-		s.refuse(c.Item, words(c.Err), false)
+		s.refuse(c.Item, words(s.db, c.Err), false)
 	}
 	for _, j := range found.Left {
-		s.refuse(j, "the database refused too many jobs of the same batch, the last one with: "+words(found.Err), true)
+		s.refuse(j, "the database refused too many jobs of the same batch, the last one with: "+words(s.db, found.Err), true)
 	}
 	return nil
 }
 
 // words is what the database says about a refused row.
-func words(err error) string {
-	said := sqldb.Say(err)
+func words(db *sqldb.DB, err error) string {
+	said := db.Say(err)
 	switch {
 	case said.Message == "":
 		return err.Error()

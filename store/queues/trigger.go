@@ -59,7 +59,7 @@ func (q *queue) EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 		}
 		for i, e := range found.ended {
 			one := e.postgres(ours.found, sink, i)
-			if q.db.IsSQLite() {
+			if q.db.SQL().IsSQLite() {
 				one = e.sqlite(sink, i)
 			}
 			made.Create += one.Create

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -19,7 +20,7 @@ const manyTopics = 10000
 // acquiring 16 of them.
 func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]string) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,8 +49,8 @@ type lockClock struct {
 
 func clockOf(tx *sqldb.Tx, ttl time.Duration) lockClock {
 	return lockClock{
-		now:       tx.DB().Clock(1, 1),
-		end:       tx.DB().Clock(1, 2),
+		now:       tx.SQL().Clock(1, 1),
+		end:       tx.SQL().Clock(1, 2),
 		arguments: []any{sqldb.Timestamp(tx.Now()), sqldb.Timestamp(tx.Now().Add(ttl))},
 	}
 }
@@ -114,7 +114,7 @@ func (s Store) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (bo
 func (s Store) Release(ctx context.Context, f leader.Fence) (bool, error) {
 	var released int64
 	err := s.db.Update(ctx, func(tx *sqldb.Tx) (err error) {
-		released, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.DB().Clock(1, 1)+`, expires = $2
+		released, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.SQL().Clock(1, 1)+`, expires = $2
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5`,
 			sqldb.Timestamp(tx.Now()), sqldb.Timestamp(leader.Released), f.Lock, f.Holder, f.Token)
 		return err

@@ -31,7 +31,7 @@ func (s Store) Inspect(ctx context.Context, lock string) (leader.Lock, error) {
 func (s Store) List(ctx context.Context) ([]leader.Lock, error) {
 	var rows []lockRow
 	err := s.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT `+lockColumns+`, `+tx.DB().Clock(1, 1)+` AS now
+		return tx.Select(ctx, &rows, `SELECT `+lockColumns+`, `+tx.SQL().Clock(1, 1)+` AS now
 			FROM scheduler_lock ORDER BY name`, sqldb.Timestamp(tx.Now()))
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (s Store) List(ctx context.Context) ([]leader.Lock, error) {
 // lockOf reads a row; of a lock that has none it knows the name and the time.
 func lockOf(ctx context.Context, tx *sqldb.Tx, name string) (lockRow, error) {
 	row := lockRow{Name: name, Now: sqldb.Timestamp(tx.Now())}
-	err := tx.First(ctx, &row, `SELECT `+lockColumns+`, `+tx.DB().Clock(1, 1)+` AS now
+	err := tx.First(ctx, &row, `SELECT `+lockColumns+`, `+tx.SQL().Clock(1, 1)+` AS now
 		FROM scheduler_lock WHERE name = $2`, sqldb.Timestamp(tx.Now()), name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = nil
@@ -58,11 +58,11 @@ func lockOf(ctx context.Context, tx *sqldb.Tx, name string) (lockRow, error) {
 // Guard implements [leader.Store]. The clock is read when the row is locked:
 // the wait for that may have been long.
 func (s Store) Guard(ctx context.Context, tx leader.DBTX, now time.Time, f leader.Fence) error {
-	d := s.db
+	d := s.db.SQL()
 	var live bool
 	err := tx.QueryRowContext(ctx, d.Rebind(`SELECT held.expires > `+d.Clock(1, 1)+` FROM (
 			SELECT l.expires FROM scheduler_lock AS l WHERE l.name = $2 AND l.holder = $3 AND l.token = $4`+
-		d.SQL().ShareRows+`) AS held`),
+		d.ShareRows+`) AS held`),
 		sqldb.Timestamp(now), f.Lock, f.Holder, f.Token).Scan(&live)
 	switch {
 	case err == nil && live:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -15,7 +16,7 @@ import (
 // statistics on either.
 func backlog(t *testing.T, url string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (s Store) View(ctx context.Context, fn func(backend.QueueTx) error) error {
 func (s Store) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, error) {
 	tx, err := s.db.Join(ctx, outer)
 	if err == nil {
-		err = s.db.NeedJobs(ctx, outer)
+		err = tx.NeedJobs(ctx)
 	}
 	return jobTx{tx}, err
 }
@@ -47,7 +47,7 @@ func (s Store) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, e
 // such a name would be somebody else's.
 func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error {
 	return func(tx *sqldb.Tx) error {
-		if err := tx.DB().NeedJobs(ctx, tx.DBTX()); err != nil {
+		if err := tx.NeedJobs(ctx); err != nil {
 			return err
 		}
 		return fn(tx)

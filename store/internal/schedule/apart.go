@@ -126,7 +126,7 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 // Stray implements [backend.Store].
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
-	err := s.db.UpdateBriefly(ctx, func(outer *sqldb.Tx) error {
+	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
 		var rows []struct{ Key, ID, Sink string }

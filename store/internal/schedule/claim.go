@@ -117,7 +117,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT id FROM unplanned`
-	hasJobs, err := tx.DB().HasJobs(ctx, tx.DBTX())
+	hasJobs, err := tx.HasJobs(ctx)
 	if err != nil {
 		return candidates{}, nil, err
 	}

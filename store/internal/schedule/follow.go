@@ -21,7 +21,7 @@ func (s Store) Follow(ctx context.Context, f backend.Follow) (done backend.Follo
 		return done, fmt.Errorf("follow open jobs: the key %q is not hexadecimal", f.After)
 	}
 	open := openJobs{s.db, f.Queues}
-	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, string(after), &done) })
+	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, string(after), &done) })
 	if err != nil {
 		return backend.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
 	}

@@ -125,7 +125,7 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	if err != nil {
 		return err
 	}
-	result, err := tx.ExecContext(ctx, q.db.Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted)
+	result, err := tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted)
 		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id
 		ON CONFLICT (task_id) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
 			due = excluded.due, submitted = excluded.submitted`), r.Param, string(q.sink))
@@ -217,7 +217,7 @@ func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.ExecContext(ctx, q.open.db.Rebind(`DELETE FROM periodic_open WHERE task_id IN (SELECT v.value FROM `+r.SQL+` AS v)`), r.Param)
+	_, err = tx.ExecContext(ctx, q.open.db.SQL().Rebind(`DELETE FROM periodic_open WHERE task_id IN (SELECT v.value FROM `+r.SQL+` AS v)`), r.Param)
 	return refused, err
 }
 

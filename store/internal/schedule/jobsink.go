@@ -31,14 +31,14 @@ func (JobSink) Cancels() bool { return true }
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
-	if has, err := s.db.HasJobs(ctx, tx); err != nil || !has {
+	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
 		return nil, err
 	}
 	wanted, err := s.db.Records(1, []sqldb.Field{sqldb.Text("id")}, len(trackers), func(i int) []any { return []any{trackers[i]} })
 	if err != nil {
 		return nil, err
 	}
-	jids, err := sqldb.ScanTexts(tx.QueryContext(ctx, s.db.Rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+	jids, err := sqldb.ScanTexts(tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
 			WHERE j.tracker = v.id AND j.state IN `+sqldb.PendingStates+`
 			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`), wanted.Param))
 	if err != nil || len(jids) == 0 {
@@ -48,7 +48,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT tracker, jid, state, due, started FROM job
+	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT tracker, jid, state, due, started FROM job
 		WHERE jid IN (SELECT v.jid FROM `+found.SQL+` AS v)
 			AND state IN `+sqldb.PendingStates), found.Param)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 // Submit implements [backend.Queue]. All jobs of a batch have the same
 // Submitted, so the first one's is written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
-	if err := s.db.NeedJobs(ctx, tx); err != nil {
+	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return nil, err
 	}
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("tracker"), sqldb.Time("due"), sqldb.Bool("single")}
@@ -83,7 +83,7 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 	if err != nil {
 		return nil, err
 	}
-	result, err := tx.ExecContext(ctx, s.db.Rebind(`INSERT INTO job
+	result, err := tx.ExecContext(ctx, s.db.SQL().Rebind(`INSERT INTO job
 			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single,
 			retry_limit, retry_delay, timeout, concurrency)
 		SELECT v.jid, t.task, t.group_, t.args, t.subject, $2, t.submitter, t.priority, 'waiting', 0, 0,
@@ -101,7 +101,7 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 
 // missing returns those of the jobs, given as records, that are not in the queue.
 func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []backend.Refusal, err error) {
-	rows, err := tx.QueryContext(ctx, s.db.Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
+	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 
 // Cancel implements [backend.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
-	if has, err := s.db.HasJobs(ctx, tx); err != nil || !has {
+	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
 		return nil, err
 	}
 	return s.cancel(ctx, tx, slices.Collect(maps.Keys(tasks)), now)
@@ -130,7 +130,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 	if err != nil {
 		return nil, err
 	}
-	return sqldb.ScanTexts(tx.QueryContext(ctx, s.db.Rebind(`UPDATE job SET
+	return sqldb.ScanTexts(tx.QueryContext(ctx, s.db.SQL().Rebind(`UPDATE job SET
 			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
 			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
@@ -142,7 +142,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 
 // Probe implements [backend.Queue].
 func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
-	if err := s.db.NeedJobs(ctx, tx); err != nil {
+	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO job (jid) SELECT '' WHERE false`)

@@ -61,7 +61,7 @@ func (o openJobs) of(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map
 }
 
 func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args ...any) (map[string]openJob, error) {
-	rows, err := tx.QueryContext(ctx, o.db.Rebind(query), args...)
+	rows, err := tx.QueryContext(ctx, o.db.SQL().Rebind(query), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -16,7 +17,7 @@ import (
 // due, and no tick is queued.
 func waitingTicks(t *testing.T, url, analyze string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), url, sqldb.Options{Create: true})
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

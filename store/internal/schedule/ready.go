@@ -60,7 +60,7 @@ type readyTx struct{ *sqldb.Tx }
 
 // query is a query of this file for the tables that the database has.
 func (tx readyTx) query(ctx context.Context, query string) (string, error) {
-	has, err := tx.DB().HasJobs(ctx, tx.DBTX())
+	has, err := tx.HasJobs(ctx)
 	if err == nil && !has {
 		query = strings.ReplaceAll(query, "FROM job AS j", "FROM "+noJobs+" AS j")
 	}
@@ -72,7 +72,7 @@ const maxForget = 5_000
 
 // Tend implements [backend.Store].
 func (s Store) Tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
-	err = s.db.UpdateBriefly(ctx, func(tx *sqldb.Tx) (err error) {
+	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		done, err = readyTx{tx}.tend(ctx, all, without)
 		return err
 	})
@@ -126,7 +126,7 @@ func (tx readyTx) forget(ctx context.Context, first int) (int64, error) {
 
 // askAgain cancels the jobs that a queued tick is to replace.
 func (tx readyTx) askAgain(ctx context.Context) error {
-	if has, err := tx.DB().HasJobs(ctx, tx.DBTX()); err != nil || !has {
+	if has, err := tx.HasJobs(ctx); err != nil || !has {
 		return err
 	}
 	var jids []string

@@ -1,18 +1,20 @@
-// Package sqldb is the connection to a database, PostgreSQL or SQLite. It knows
-// no table of nextrun.
+// Package sqldb is an open database, PostgreSQL or SQLite. It knows no table of
+// nextrun but the one that says whether there are jobs.
 //
-//	open.go, options.go   Open and its options
-//	adopt.go              the same for a pool that the program has opened
-//	url.go                database URLs, shown without their secrets
-//	tx.go, scan.go        transactions: one now each, statements, rows as structs,
-//	                      and values that anybody may have written
+//	db.go, options.go     the database, its pools and its options
+//	tx.go, scan.go        transactions: statements, rows as structs, and values that
+//	                      anybody may have written
+//	timing.go, health.go  the now and the timeouts of a transaction; what transactions
+//	                      have found out: outages, the difference of the clocks
 //	errors.go             the sentinel errors, which each statement's error wraps
 //	records.go            many rows as one parameter of a statement
 //	timestamp.go          columns of times
-//	dialect.go            the questions in which the databases differ
-//	postgres*.go          the answers for PostgreSQL, its connections, LISTEN
-//	sqlite*.go            the answers for SQLite, its file, PRAGMA data_version; without
-//	                      cgo, or with the tag nosqlite, there is no driver for its URLs
+//	jobs.go               whether there are tables of jobs
+//	dialect.go, words.go  the questions in which the databases differ
+//
+// The packages below it answer these questions and make the connections: postgres (the
+// schema, LISTEN) and sqlite (its file, PRAGMA data_version). dburl reads URLs. Package
+// connect, beside it, chooses among them.
 //
 // SQL is written once where both databases can share it. A dialect answers
 // questions and runs no logic.

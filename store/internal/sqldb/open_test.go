@@ -1,4 +1,4 @@
-package sqldb
+package sqldb_test
 
 import (
 	"context"
@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestOptionsAreValidated(t *testing.T) {
-	for want, o := range map[string]Options{
+	for want, o := range map[string]sqldb.Options{
 		"ConnectTimeout is -1s":  {ConnectTimeout: -time.Second},
 		"StatementTimeout is 2h": {StatementTimeout: 2 * time.Hour},
 		"LockTimeout is -1ns":    {LockTimeout: -1},
@@ -25,21 +27,21 @@ func TestOptionsAreValidated(t *testing.T) {
 		"MaxConns is -1":         {MaxConns: -1},
 		"MaxConns is 1001":       {MaxConns: 1001},
 	} {
-		if _, err := Open(t.Context(), storetest.SQLiteURL(t), o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := connect.Open(t.Context(), storetest.SQLiteURL(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error with %q", o, err, want)
 		}
 	}
-	o := Options{}.withDefaults()
+	o := sqldb.Options{}.WithDefaults()
 	got := []any{o.ConnectTimeout, o.StatementTimeout, o.LockTimeout, o.IdleTimeout, o.MaxConns}
-	if want := []any{DefaultConnectTimeout, DefaultStatementTimeout, DefaultLockTimeout, DefaultIdleTimeout, DefaultMaxConns}; !slices.Equal(got, want) {
+	if want := []any{sqldb.DefaultConnectTimeout, sqldb.DefaultStatementTimeout, sqldb.DefaultLockTimeout, sqldb.DefaultIdleTimeout, sqldb.DefaultMaxConns}; !slices.Equal(got, want) {
 		t.Errorf("the defaults are %v, want %v", got, want)
 	}
 }
 
-func openTest(t *testing.T, url string, o Options) *DB {
+func openTest(t *testing.T, url string, o sqldb.Options) *sqldb.DB {
 	t.Helper()
 	o.Create = true
-	db, err := Open(t.Context(), url, o)
+	db, err := connect.Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,35 +51,30 @@ func openTest(t *testing.T, url string, o Options) *DB {
 
 func oneValue(t *testing.T, conn jobqueue.DBTX, query string) (value string) {
 	t.Helper()
-	rows, err := conn.QueryContext(t.Context(), query)
-	if err != nil {
+	if err := conn.QueryRowContext(t.Context(), query).Scan(&value); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
-	list, err := ScanTexts(rows, nil)
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%s: %v, %v", query, list, err)
-	}
-	return list[0]
+	return value
 }
 
 // The timeouts hold in each transaction, and nothing of them stays with the
 // session, which belongs to somebody else behind a transaction pooler.
 func TestPostgresTimeouts(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, storetest.PostgresURL(t), Options{
+	db := openTest(t, storetest.PostgresURL(t), sqldb.Options{
 		MaxConns: 1, StatementTimeout: 7 * time.Second, LockTimeout: 1500 * time.Millisecond, IdleTimeout: 4 * time.Second,
 	})
 	const all = `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
 		WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'synchronous_commit')`
-	before := oneValue(t, db.write, all)
-	inside := map[string]func(context.Context, func(*Tx) error) error{"Update": db.Update, "View": db.View}
+	before := oneValue(t, db.Writer(), all)
+	inside := map[string]func(context.Context, func(*sqldb.Tx) error) error{"Update": db.Update, "View": db.View}
 	for name, run := range inside {
-		err := run(t.Context(), func(tx *Tx) error {
-			if got := oneValue(t, tx.tx, all); !strings.Contains(got, "statement_timeout=7000") || !strings.Contains(got, "lock_timeout=1500") ||
+		err := run(t.Context(), func(tx *sqldb.Tx) error {
+			if got := oneValue(t, tx.DBTX(), all); !strings.Contains(got, "statement_timeout=7000") || !strings.Contains(got, "lock_timeout=1500") ||
 				!strings.Contains(got, "idle_in_transaction_session_timeout=4000") {
 				t.Errorf("in %s: %s", name, got)
 			}
-			if got := oneValue(t, tx.tx, "SHOW transaction_read_only"); (got == "on") != (name == "View") {
+			if got := oneValue(t, tx.DBTX(), "SHOW transaction_read_only"); (got == "on") != (name == "View") {
 				t.Errorf("in %s transaction_read_only is %s", name, got)
 			}
 			return tx.AsyncCommit(t.Context())
@@ -85,11 +82,11 @@ func TestPostgresTimeouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after := oneValue(t, db.write, all); after != before { // the same connection: there is but one
+		if after := oneValue(t, db.Writer(), all); after != before { // the same connection: there is but one
 			t.Errorf("after %s: %s, before: %s", name, after, before)
 		}
 	}
-	if got := oneValue(t, db.write, "SELECT (SELECT count(*) FROM pg_prepared_statements) + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())"); got != "0" {
+	if got := oneValue(t, db.Writer(), "SELECT (SELECT count(*) FROM pg_prepared_statements) + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())"); got != "0" {
 		t.Errorf("%s prepared statements and advisory locks stay with the session", got)
 	}
 }
@@ -97,10 +94,10 @@ func TestPostgresTimeouts(t *testing.T) {
 // The pragmas hold on every connection, also on a second one of a pool.
 func TestSQLitePragmas(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, storetest.SQLiteURL(t), Options{LockTimeout: 1234 * time.Millisecond})
-	err := db.Update(t.Context(), func(tx *Tx) error {
+	db := openTest(t, storetest.SQLiteURL(t), sqldb.Options{LockTimeout: 1234 * time.Millisecond})
+	err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
 		for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1234"} {
-			if got := oneValue(t, tx.tx, "PRAGMA "+pragma); got != want {
+			if got := oneValue(t, tx.DBTX(), "PRAGMA "+pragma); got != want {
 				t.Errorf("%s is %s, want %s", pragma, got, want)
 			}
 		}
@@ -111,7 +108,7 @@ func TestSQLitePragmas(t *testing.T) {
 	}
 	var readers []*sql.Conn
 	for range 3 {
-		conn, err := db.read.Conn(t.Context())
+		conn, err := db.Reader().Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,13 +129,13 @@ func TestSQLitePragmas(t *testing.T) {
 func TestSQLiteWritesAreImmediate(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLiteURL(t)
-	db := openTest(t, url, Options{})
-	other := openTest(t, url, Options{LockTimeout: time.Millisecond})
-	err := db.Update(t.Context(), func(*Tx) error {
-		if err := other.Update(t.Context(), func(*Tx) error { return nil }); !errors.Is(err, ErrBusy) {
+	db := openTest(t, url, sqldb.Options{})
+	other := openTest(t, url, sqldb.Options{LockTimeout: time.Millisecond})
+	err := db.Update(t.Context(), func(*sqldb.Tx) error {
+		if err := other.Update(t.Context(), func(*sqldb.Tx) error { return nil }); !errors.Is(err, sqldb.ErrBusy) {
 			t.Errorf("a second writer: %v, want ErrBusy", err)
 		}
-		return other.View(t.Context(), func(tx *Tx) error { oneValue(t, tx.tx, "SELECT count(*) FROM sqlite_schema"); return nil })
+		return other.View(t.Context(), func(tx *sqldb.Tx) error { oneValue(t, tx.DBTX(), "SELECT count(*) FROM sqlite_schema"); return nil })
 	})
 	if err != nil {
 		t.Error(err)
@@ -148,13 +145,13 @@ func TestSQLiteWritesAreImmediate(t *testing.T) {
 func TestSQLiteFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := Open(t.Context(), "sqlite:"+filepath.Join(dir, "none.db"), Options{}); !errors.Is(err, ErrNoDatabase) ||
+	if _, err := connect.Open(t.Context(), "sqlite:"+filepath.Join(dir, "none.db"), sqldb.Options{}); !errors.Is(err, sqldb.ErrNoDatabase) ||
 		!strings.Contains(err.Error(), "nextrun migrate up --db sqlite:") {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 	for _, name := range []string{"a b.db", "q?mode=memory.db", "h#x.db", "p%41.db", "ü&_journal_mode=OFF.db"} {
-		db := openTest(t, "sqlite:"+filepath.Join(dir, name), Options{})
-		if err := db.Update(t.Context(), func(*Tx) error { return nil }); err != nil {
+		db := openTest(t, "sqlite:"+filepath.Join(dir, name), sqldb.Options{})
+		if err := db.Update(t.Context(), func(*sqldb.Tx) error { return nil }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -165,7 +162,7 @@ func TestSQLiteFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if db, err := Open(t.Context(), "sqlite:"+path, Options{}); err == nil {
+	if db, err := connect.Open(t.Context(), "sqlite:"+path, sqldb.Options{}); err == nil {
 		_ = db.Close()
 		t.Error("a file that is no database was opened")
 	}
@@ -175,22 +172,47 @@ func TestSQLiteFiles(t *testing.T) {
 func TestPanicRollsBack(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{storetest.SQLiteURL(t), storetest.PostgresURL(t)} {
-		db := openTest(t, url, Options{MaxConns: 1})
+		db := openTest(t, url, sqldb.Options{MaxConns: 1})
 		func() {
 			defer func() {
 				if p := recover(); fmt.Sprint(p) != "oops" {
 					t.Errorf("recovered %v", p)
 				}
 			}()
-			_ = db.Update(t.Context(), func(tx *Tx) error {
+			_ = db.Update(t.Context(), func(tx *sqldb.Tx) error {
 				if _, err := tx.Exec(t.Context(), "CREATE TABLE half (id integer)"); err != nil {
 					t.Error(err)
 				}
 				panic("oops")
 			})
 		}()
-		if err := db.Update(t.Context(), func(tx *Tx) error { _, err := tx.Exec(t.Context(), "CREATE TABLE half (id integer)"); return err }); err != nil {
+		if err := db.Update(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec(t.Context(), "CREATE TABLE half (id integer)"); return err }); err != nil {
 			t.Errorf("after a panic: %v", err)
+		}
+	}
+}
+
+// Errors of the driver and of the network name no password either.
+func TestOpenErrorHidesThePassword(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"postgres://user:hush%zz@host/db",
+		"postgres://user:hush%2Fhush@127.0.0.1:1/db",
+		"postgres://user@127.0.0.1:1/db?password=hush&sslmode=disable",
+		"postgres://user@127.0.0.1:1/db?pasword=hush&sslmode=disable",
+		"postgres://user:hush@127.0.0.1:1/db?sslmode=bogus",
+		"postgres://user:hush@127.0.0.1:1/db?connect_timeout=bogus",
+		"postgres://user:hush@no-host.invalid/db?sslmode=disable",
+		"postgres://user:hush@127.0.0.1:1/db?sslrootcert=/no/such/file&sslmode=verify-full",
+	} {
+		db, err := connect.Open(t.Context(), text, sqldb.Options{ConnectTimeout: time.Second})
+		if err == nil {
+			_ = db.Close()
+			t.Errorf("%s was opened", text)
+			continue
+		}
+		if strings.Contains(err.Error(), "hush") {
+			t.Errorf("the error shows the password: %v", err)
 		}
 	}
 }

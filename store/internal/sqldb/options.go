@@ -2,6 +2,9 @@ package sqldb
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -30,7 +33,8 @@ type Options struct {
 	Clock            func() time.Time
 }
 
-func (o Options) withDefaults() Options {
+// WithDefaults fills in what is not set.
+func (o Options) WithDefaults() Options {
 	service.SetDefault(&o.ConnectTimeout, DefaultConnectTimeout)
 	service.SetDefault(&o.StatementTimeout, DefaultStatementTimeout)
 	service.SetDefault(&o.LockTimeout, DefaultLockTimeout)
@@ -44,20 +48,29 @@ func (o Options) withDefaults() Options {
 
 // Validate does what package store says.
 func (o Options) Validate() error {
-	o = o.withDefaults()
+	o = o.WithDefaults()
 	p := &service.Check{Config: "store.Options"}
 	service.Within(p, "ConnectTimeout", o.ConnectTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "StatementTimeout", o.StatementTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "LockTimeout", o.LockTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "IdleTimeout", o.IdleTimeout, time.Millisecond, time.Hour)
 	service.Within(p, "MaxConns", o.MaxConns, 1, 1000)
-	return errors.Join(p.Err(), validSchema(o.Schema))
+	return errors.Join(p.Err(), ValidSchema(o.Schema))
 }
 
-// noListenURL refuses what only PostgreSQL has.
-func (o Options) noListenURL() error {
-	if o.ListenURL != "" {
-		return errors.New("store.Options.ListenURL is for PostgreSQL; leave it empty for SQLite")
+// schemaName is what a schema of nextrun's own may be called: names that mean the same
+// with and without quotes, since people write them in SQL, too.
+var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// ValidSchema checks the name of a schema, which may be empty.
+func ValidSchema(name string) error {
+	switch {
+	case name == "":
+		return nil
+	case !schemaName.MatchString(name):
+		return fmt.Errorf("the schema %q: use lower-case letters, digits and _, 63 characters at most, beginning with a letter", name)
+	case strings.HasPrefix(name, "pg_"):
+		return fmt.Errorf("the schema %q: PostgreSQL keeps names that begin with pg_ for itself", name)
 	}
 	return nil
 }

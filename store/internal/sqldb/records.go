@@ -19,11 +19,11 @@ type Records struct {
 // returns, in the order of the columns: texts, times, integers, truth values.
 // Zero times and nil are NULL.
 func (db *DB) Records(placeholder int, columns []Field, n int, values func(i int) []any) (Records, error) {
-	param, err := db.dialect.encode(columns, n, values)
+	param, err := db.dialect.Encode(columns, n, values)
 	if err != nil {
 		return Records{}, fmt.Errorf("encode rows: %w", err)
 	}
-	return Records{SQL: db.dialect.table(placeholder, columns), Param: param}, nil
+	return Records{SQL: db.dialect.Table(placeholder, columns), Param: param}, nil
 }
 
 // Texts makes records of one column, value, of texts.
@@ -41,40 +41,42 @@ func Nullable(text string) any {
 
 // Field is a column of records. Make it with [Text], [Time], [Int] or [Bool].
 type Field struct {
-	name string
-	kind fieldKind
+	Name string
+	Kind FieldKind
 }
 
-type fieldKind string
+// FieldKind is a type of columns, by its name in PostgreSQL.
+type FieldKind string
 
+// The types of columns.
 const (
-	fieldText fieldKind = "text"
-	fieldTime fieldKind = "timestamp"
-	fieldInt  fieldKind = "bigint"
-	fieldBool fieldKind = "boolean"
+	FieldText FieldKind = "text"
+	FieldTime FieldKind = "timestamp"
+	FieldInt  FieldKind = "bigint"
+	FieldBool FieldKind = "boolean"
 )
 
 // Text is a column of texts.
-func Text(name string) Field { return Field{name, fieldText} }
+func Text(name string) Field { return Field{name, FieldText} }
 
 // Time is a column of times.
-func Time(name string) Field { return Field{name, fieldTime} }
+func Time(name string) Field { return Field{name, FieldTime} }
 
 // Int is a column of whole numbers.
-func Int(name string) Field { return Field{name, fieldInt} }
+func Int(name string) Field { return Field{name, FieldInt} }
 
 // Bool is a column of truth values.
-func Bool(name string) Field { return Field{name, fieldBool} }
+func Bool(name string) Field { return Field{name, FieldBool} }
 
-// isNull reports whether records write a value as NULL.
-func isNull(value any) bool {
+// IsNull reports whether records write a value as NULL.
+func IsNull(value any) bool {
 	at, ok := value.(time.Time)
 	return value == nil || ok && at.IsZero()
 }
 
-// appendValue writes a value that looks the same in an array of PostgreSQL and
+// AppendValue writes a value that looks the same in an array of PostgreSQL and
 // in JSON.
-func appendValue(to []byte, value any) ([]byte, error) {
+func AppendValue(to []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case time.Time:
 		return append(Timestamp(v).appendTo(append(to, '"')), '"'), nil

@@ -1,10 +1,11 @@
-package sqldb
+package sqldb_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -15,8 +16,8 @@ func TestRecords(t *testing.T) {
 	at := time.Date(2026, 3, 1, 2, 3, 4, 5000, time.FixedZone("", 3600))
 	for kind, url := range map[string]string{"sqlite": storetest.SQLiteURL(t), "postgres": storetest.PostgresURL(t)} {
 		t.Run(kind, func(t *testing.T) {
-			db := openTest(t, url, Options{})
-			columns := []Field{Int("n"), Text("word"), Time("at"), Bool("yes"), Text("absent")}
+			db := openTest(t, url, sqldb.Options{})
+			columns := []sqldb.Field{sqldb.Int("n"), sqldb.Text("word"), sqldb.Time("at"), sqldb.Bool("yes"), sqldb.Text("absent")}
 			for _, count := range []int{0, 1, len(texts)} {
 				r, err := db.Records(2, columns, count, func(i int) []any {
 					when := at.Add(time.Duration(i) * time.Hour)
@@ -31,11 +32,11 @@ func TestRecords(t *testing.T) {
 				var got []struct {
 					N      int
 					Word   string
-					At     Timestamp
+					At     sqldb.Timestamp
 					Yes    bool
 					Absent *string
 				}
-				err = db.View(t.Context(), func(tx *Tx) error {
+				err = db.View(t.Context(), func(tx *sqldb.Tx) error {
 					return tx.Select(t.Context(), &got, "SELECT n, word, at, yes, absent FROM "+r.SQL+" AS v WHERE n >= $1", 0, r.Param)
 				})
 				if err != nil || len(got) != count {
@@ -65,13 +66,13 @@ func TestRecordsOfBytes(t *testing.T) {
 		"sqlite": {storetest.SQLiteURL(t), "a\xffb"}, "postgres": {storetest.PostgresURL(t), "a\uFFFDb"},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			db := openTest(t, c.url, Options{})
-			r, err := db.Records(1, []Field{Text("word")}, 1, func(int) []any { return []any{"a\xffb"} })
+			db := openTest(t, c.url, sqldb.Options{})
+			r, err := db.Records(1, []sqldb.Field{sqldb.Text("word")}, 1, func(int) []any { return []any{"a\xffb"} })
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			err = db.View(t.Context(), func(tx *Tx) error {
+			err = db.View(t.Context(), func(tx *sqldb.Tx) error {
 				return tx.Select(t.Context(), &got, "SELECT word FROM "+r.SQL+" AS v", r.Param)
 			})
 			if err != nil || !slices.Equal(got, []string{c.want}) {

@@ -7,17 +7,21 @@ import (
 	"reflect"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
 )
+
+// columns finds the field of a struct that belongs to a column.
+var columns = reflectx.NewMapperFunc("db", sqlx.NameMapper)
 
 // Select scans all rows into dest, a pointer to a slice of structs, whose fields
 // are columns, or of single values.
 func (tx *Tx) Select(ctx context.Context, dest any, query string, args ...any) error {
-	rows, err := tx.tx.QueryContext(ctx, tx.db.dialect.rebind(query), args...)
+	rows, err := tx.tx.QueryContext(ctx, tx.db.words.Rebind(query), args...)
 	if err != nil {
-		return tx.db.classify(ctx, err)
+		return tx.db.Classify(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	into := &sqlx.Rows{Rows: rows, Mapper: tx.db.write.Mapper}
+	into := &sqlx.Rows{Rows: rows, Mapper: columns}
 	slice := reflect.ValueOf(dest).Elem()
 	scan := into.StructScan
 	if element := slice.Type().Elem(); isValue(element) {
@@ -32,7 +36,7 @@ func (tx *Tx) Select(ctx context.Context, dest any, query string, args ...any) e
 			return fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 	}
-	return tx.db.classify(ctx, rows.Err())
+	return tx.db.Classify(ctx, rows.Err())
 }
 
 // First scans the first row into dest, or returns [ErrNotFound].

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -38,12 +36,6 @@ const (
 	ProbeWait = 20 * time.Millisecond
 )
 
-// UpdateBriefly is Update for a transaction that waits only briefly for locked
-// rows.
-func (db *DB) UpdateBriefly(ctx context.Context, fn func(*Tx) error) error {
-	return db.UpdateWithin(ctx, BriefWait, fn)
-}
-
 // UpdateWithin is Update for a transaction that waits for each locked row at
 // most as long as wait says (PostgreSQL; at least a millisecond). A longer wait
 // ends with [ErrContended].
@@ -62,31 +54,16 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 	return db.inTx(ctx, true, min(wait, db.options.LockTimeout), fn)
 }
 
-// transaction is one that has begun.
-type transaction interface {
-	jobqueue.DBTX
-	Commit() error
-	Rollback() error
-}
-
-func (db *DB) beginOnPool(ctx context.Context, readOnly bool) (transaction, error) {
-	pool := db.write
-	if readOnly {
-		pool = db.read
-	}
-	return pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && db.read == db.write})
-}
-
 // inTx runs fn in a transaction that waits for a locked row as long as wait
 // says. It is READ COMMITTED whatever default_transaction_isolation says: at a
 // higher level rows that others have changed meanwhile fail a claim instead of
 // being passed over. Errors of statements that fn runs on the bare transaction,
 // as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
-	defer func() { err = db.outcome(err, !readOnly) }()
-	sqlTx, err := db.beginTx(ctx, readOnly)
+	defer func() { err = db.health.outcome(err, !readOnly) }()
+	sqlTx, err := db.pools.Begin(ctx, readOnly)
 	if err != nil {
-		return db.classify(ctx, fmt.Errorf("begin: %w", err))
+		return db.Classify(ctx, fmt.Errorf("begin: %w", err))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,15 +74,15 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 			if rerr := sqlTx.Rollback(); rerr != nil && !errors.Is(rerr, sql.ErrTxDone) {
 				err = fmt.Errorf("%w (rollback: %w)", err, rerr)
 			}
-			err = db.classify(ctx, err)
+			err = db.Classify(ctx, err)
 		}
 	}()
 	asked := time.Now()
-	now, err := db.begin(ctx, sqlTx, wait)
+	now, err := db.timing.begin(ctx, sqlTx, wait)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	db.skew.measure(asked, time.Now(), now)
+	db.health.measure(asked, time.Now(), now)
 	if err := fn(&Tx{tx: sqlTx, db: db, now: now}); err != nil {
 		return err
 	}
@@ -115,48 +92,18 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 	return nil
 }
 
-// outcome notes whether the database could be reached.
-func (db *DB) outcome(err error, writing bool) error {
-	switch {
-	case err == nil:
-		db.outage.Reached(writing)
-	case errors.Is(err, ErrUnavailable):
-		return db.outage.Failed(err, writing)
-	}
-	return err
-}
-
-// begin prepares a transaction and returns its now.
-func (db *DB) begin(ctx context.Context, tx jobqueue.DBTX, wait time.Duration) (time.Time, error) {
-	query := db.words.begin
-	if query == "" {
-		return normal(db.options.Clock()), nil
-	}
-	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	var now time.Time
-	var ignored string
-	err := tx.QueryRowContext(ctx, query, millis(db.options.StatementTimeout), millis(wait), millis(db.options.IdleTimeout)).
-		Scan(&now, &ignored)
-	return normal(now), err
-}
-
-func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
-
 // Join returns the caller's transaction as one of ours, with a now of its own.
 func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
-	db.askForJobs(ctx)
-	now := db.options.Clock()
-	if query := db.words.now; query != "" {
-		var schema string
-		if err := outer.QueryRowContext(ctx, query+", coalesce(current_schema(), '')").Scan(&now, &schema); err != nil {
-			return nil, db.classify(ctx, fmt.Errorf("ask for the time: %w", err))
-		}
-		if want := db.options.Schema; want != "" && schema != want {
-			return nil, fmt.Errorf("the transaction uses the schema %q, and nextrun's tables are in %s; let its search_path begin "+
-				"with that schema, for instance by SET LOCAL search_path", schema, quoteSchema(want))
-		}
+	askForJobs(ctx, db)
+	now, schema, err := db.timing.join(ctx, outer)
+	if err != nil {
+		return nil, db.Classify(ctx, err)
 	}
-	return &Tx{tx: outer, db: db, now: normal(now)}, nil
+	if want := db.options.Schema; want != "" && schema != want {
+		return nil, fmt.Errorf("the transaction uses the schema %q, and nextrun's tables are in %q; let its search_path begin "+
+			"with that schema, for instance by SET LOCAL search_path", schema, want)
+	}
+	return &Tx{tx: outer, db: db, now: now}, nil
 }
 
 // In returns somebody's transaction with its now as one of ours, or one of ours
@@ -170,7 +117,7 @@ func (tx *Tx) DB() *DB { return tx.db }
 func (tx *Tx) DBTX() jobqueue.DBTX { return tx.tx }
 
 // SQL are the words in which the databases differ.
-func (tx *Tx) SQL() Words { return tx.db.words }
+func (tx *Tx) SQL() *Words { return &tx.db.words }
 
 // Texts makes records of one column, value, of texts.
 func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
@@ -181,45 +128,32 @@ func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
 // table that meet a correlated condition. It locks them, and passes over those
 // that others have locked.
 func (tx *Tx) FirstRows(table, condition, order, limit string) string {
-	return tx.db.dialect.firstRows(table, condition, order, limit)
+	return tx.db.dialect.FirstRows(table, condition, order, limit)
 }
 
 // Columns names the columns of a table, none if it does not exist.
 func (tx *Tx) Columns(ctx context.Context, table string) ([]string, error) {
 	var names []string
-	err := tx.Select(ctx, &names, tx.db.words.columns, table)
+	err := tx.Select(ctx, &names, tx.db.words.Columns, table)
 	return names, err
 }
 
 // AsyncCommit lets the commit of this transaction return before it is durable,
 // where the database can do that.
 func (tx *Tx) AsyncCommit(ctx context.Context) error {
-	if tx.db.words.asyncCommit == "" {
+	if tx.db.words.AsyncCommit == "" {
 		return nil
 	}
-	_, err := tx.Exec(ctx, tx.db.words.asyncCommit)
+	_, err := tx.Exec(ctx, tx.db.words.AsyncCommit)
 	return err
 }
 
 // Exec runs a statement with placeholders $1, $2, ... and returns the number
 // of rows it touched.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	result, err := tx.tx.ExecContext(ctx, tx.db.dialect.rebind(query), args...)
+	result, err := tx.tx.ExecContext(ctx, tx.db.words.Rebind(query), args...)
 	if err != nil {
-		return 0, tx.db.classify(ctx, err)
+		return 0, tx.db.Classify(ctx, err)
 	}
 	return result.RowsAffected()
 }
-
-// skew is how far the database's clock is ahead of the host's, as last measured.
-type skew struct{ nanos atomic.Int64 }
-
-func (s *skew) measure(asked, answered, database time.Time) {
-	middle := asked.Add(answered.Sub(asked) / 2)
-	s.nanos.Store(int64(database.Sub(middle)))
-}
-
-// ClockSkew is how far the database's clock is ahead of the host's, as last
-// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
-// that a query takes.
-func (db *DB) ClockSkew() time.Duration { return time.Duration(db.skew.nanos.Load()) }

@@ -1,6 +1,6 @@
 //go:build cgo && !nosqlite
 
-package sqldb
+package sqlite
 
 import (
 	"context"
@@ -9,22 +9,22 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// sqliteConnector opens the connections of a pool.
-type sqliteConnector struct {
-	file   *sqliteFile
+// connector opens the connections of a pool.
+type connector struct {
+	file   *file
 	source string
 }
 
 // Connect implements [driver.Connector].
-func (c *sqliteConnector) Connect(context.Context) (driver.Conn, error) {
-	conn, err := c.file.connect(func() (*sqlite3.SQLiteConn, error) { return openSQLiteConn(c.source) })
+func (c *connector) Connect(context.Context) (driver.Conn, error) {
+	conn, err := c.file.connect(func() (*sqlite3.SQLiteConn, error) { return openDriver(c.source) })
 	if err != nil {
 		return nil, err
 	}
 	return conn, nil
 }
 
-func openSQLiteConn(source string) (*sqlite3.SQLiteConn, error) {
+func openDriver(source string) (*sqlite3.SQLiteConn, error) {
 	conn, err := (&sqlite3.SQLiteDriver{}).Open(source)
 	if err != nil {
 		return nil, err
@@ -33,37 +33,37 @@ func openSQLiteConn(source string) (*sqlite3.SQLiteConn, error) {
 }
 
 // Driver implements [driver.Connector].
-func (*sqliteConnector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+func (*connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-// sqliteConn is a connection that fails once its file is not the database's any
+// guardedConn is a connection that fails once its file is not the database's any
 // more: when it is taken from the pool (where another one takes its place), and
 // before it commits.
-type sqliteConn struct {
+type guardedConn struct {
 	*sqlite3.SQLiteConn
-	file  *sqliteFile
-	files *sqliteFiles // that it has open
+	file  *file
+	files *openFiles // that it has open
 }
 
 // ResetSession implements [driver.SessionResetter].
-func (c *sqliteConn) ResetSession(context.Context) error { return c.file.check(c.files) }
+func (c *guardedConn) ResetSession(context.Context) error { return c.file.check(c.files) }
 
 // Ping implements [driver.Pinger].
-func (c *sqliteConn) Ping(context.Context) error { return c.file.check(c.files) }
+func (c *guardedConn) Ping(context.Context) error { return c.file.check(c.files) }
 
 // BeginTx implements [driver.ConnBeginTx].
-func (c *sqliteConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+func (c *guardedConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.SQLiteConn.BeginTx(ctx, options)
-	return &sqliteTx{Tx: tx, conn: c}, err
+	return &guardedTx{Tx: tx, conn: c}, err
 }
 
-// sqliteTx is a transaction of such a connection.
-type sqliteTx struct {
+// guardedTx is a transaction of such a connection.
+type guardedTx struct {
 	driver.Tx
-	conn *sqliteConn
+	conn *guardedConn
 }
 
 // Commit implements [driver.Tx].
-func (t *sqliteTx) Commit() error {
+func (t *guardedTx) Commit() error {
 	if err := t.conn.file.check(t.conn.files); err != nil {
 		_ = t.Rollback() // the other error tells more
 		return err

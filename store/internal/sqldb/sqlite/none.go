@@ -1,15 +1,21 @@
 //go:build !cgo || nosqlite
 
-package sqldb
+package sqlite
 
-import "errors"
+import (
+	"context"
+	"errors"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
 
 // errNoSQLite is returned for the URL of a SQLite database by a program that was
 // built without SQLite.
 var errNoSQLite = errors.New("this program was built without SQLite, which needs a C compiler: " +
 	"build it with CGO_ENABLED=1 and without the tag nosqlite, or use PostgreSQL")
 
-func (db *DB) openSQLite() error { return errNoSQLite }
+// Open returns an error: there is no driver.
+func Open(context.Context, string, sqldb.Options) (*sqldb.DB, error) { return nil, errNoSQLite }
 
 // mattnFailureOf finds nothing: go-sqlite3 is not linked.
-func mattnFailureOf(error) (sqliteFailure, bool) { return sqliteFailure{}, false }
+func mattnFailureOf(error) (failure, bool) { return failure{}, false }

@@ -1,4 +1,4 @@
-package sqldb
+package postgres
 
 import (
 	"context"
@@ -6,18 +6,20 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// watch listens on a connection of its own. pq's listener reconnects by itself;
+// Watch listens on a connection of its own. pq's listener reconnects by itself;
 // what happened meanwhile is unknown, so each reconnect wakes too.
-func (p *postgres) watch(ctx context.Context, topics []Topic, wake func(), report func(error)) {
-	if p.options.PollOnly {
+func (d *dialect) Watch(ctx context.Context, topics []sqldb.Topic, wake func(), report func(error)) {
+	if d.dsn == "" {
 		<-ctx.Done()
 		return
 	}
-	listener := pq.NewListener(p.dsn, 100*time.Millisecond, 10*time.Second, func(_ pq.ListenerEventType, err error) {
+	listener := pq.NewListener(d.dsn, 100*time.Millisecond, 10*time.Second, func(_ pq.ListenerEventType, err error) {
 		if err != nil {
-			report(fmt.Errorf("listen for changes: %w", p.scrub(err)))
+			report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
 		}
 	})
 	defer listener.Close() //nolint:errcheck // nothing is lost with it
@@ -27,7 +29,7 @@ func (p *postgres) watch(ctx context.Context, topics []Topic, wake func(), repor
 		// Listen waits for the first connection; it fails only when closed, or
 		// when the server refuses, which polling then makes up for.
 		if err := listener.Listen(string(t)); err != nil && ctx.Err() == nil {
-			report(fmt.Errorf("listen for changes on %s: %w", t, p.scrub(err)))
+			report(fmt.Errorf("listen for changes on %s: %w", t, d.scrub(err)))
 		}
 	}
 	wake()

@@ -1,6 +1,6 @@
 //go:build cgo && !nosqlite
 
-package sqldb
+package sqlite
 
 import (
 	"database/sql/driver"
@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// sqliteFile is the file of a database. It notices when its path names another
+// file is the file of a database. It notices when its path names another
 // file than the one that was opened, or none: a backup was moved there, or the
 // file was deleted. SQLite would go on to write to the old file, which nobody
 // can find any more.
@@ -26,18 +28,18 @@ import (
 // The connections of the old file are given up then, and new ones are opened.
 // Before that the old file's -wal and -shm must go: SQLite finds them by name
 // and would apply them to the new file.
-type sqliteFile struct {
+type file struct {
 	given     string // as in the URL
 	path      string // absolute, so that a change of directory does not matter
 	create    bool
 	closeIdle func() // closes the idle connections
 
 	mu   sync.Mutex
-	open *sqliteFiles // nil before the first connection
+	open *openFiles // nil before the first connection
 }
 
-// sqliteFiles are the files that belong to the open database.
-type sqliteFiles struct {
+// openFiles are the files that belong to the open database.
+type openFiles struct {
 	name   string // of the database, links resolved: SQLite adds -wal and -shm to it
 	main   os.FileInfo
 	side   map[string]os.FileInfo // by the suffix
@@ -50,31 +52,31 @@ type sqliteFiles struct {
 // sideFiles are the suffixes of the files that SQLite keeps beside a database.
 var sideFiles = []string{"-wal", "-shm"}
 
-func newSQLiteFile(given string, create bool) *sqliteFile {
+func newFile(given string, create bool) *file {
 	path, err := filepath.Abs(given)
 	if err != nil { // there is no current directory
 		path = given
 	}
-	return &sqliteFile{given: given, path: path, create: create}
+	return &file{given: given, path: path, create: create}
 }
 
 // source is the file for the driver, which never makes it.
-func (f *sqliteFile) source() string {
+func (f *file) source() string {
 	return "file:" + strings.ReplaceAll(url.PathEscape(f.path), "%2F", "/") + "?mode=rw"
 }
 
 // find makes the file if that was asked for, or explains why it cannot be
 // opened. Only its owner may read a new file: args may hold secrets.
-func (f *sqliteFile) find() error {
+func (f *file) find() error {
 	_, err := os.Stat(f.path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil // SQLite knows what is wrong
 	}
 	if dir := filepath.Dir(f.path); !isDirectory(dir) {
-		return fmt.Errorf("%w, and no directory %s; make the directory first", ErrNoDatabase, dir)
+		return fmt.Errorf("%w, and no directory %s; make the directory first", sqldb.ErrNoDatabase, dir)
 	}
 	if !f.create {
-		return fmt.Errorf("%w; run: nextrun migrate up --db sqlite:%s", ErrNoDatabase, f.given)
+		return fmt.Errorf("%w; run: nextrun migrate up --db sqlite:%s", sqldb.ErrNoDatabase, f.given)
 	}
 	f.awaitRelease()
 	made, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -90,7 +92,7 @@ func (f *sqliteFile) find() error {
 // awaitRelease waits, not for long, until a process that has the deleted file
 // open has noticed: its -shm must not be taken for that of the new file. What a
 // crash has left does no harm.
-func (f *sqliteFile) awaitRelease() {
+func (f *file) awaitRelease() {
 	tick := time.NewTicker(dataVersionInterval / 10)
 	defer tick.Stop()
 	for range 40 { // four times as long as it takes to notice
@@ -110,7 +112,7 @@ func isDirectory(path string) bool {
 
 // check returns an error, a [driver.ErrBadConn], if the path does not name the
 // file any more that a connection has open.
-func (f *sqliteFile) check(connected *sqliteFiles) error {
+func (f *file) check(connected *openFiles) error {
 	now, err := os.Stat(f.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	same := err != nil && !missing || err == nil && os.SameFile(now, connected.main)
@@ -128,7 +130,7 @@ func (f *sqliteFile) check(connected *sqliteFiles) error {
 	return &goneError{fmt.Sprintf("the database file %s was replaced while it was in use; going on with the new file", f.given)}
 }
 
-func (f *sqliteFile) missing() string {
+func (f *file) missing() string {
 	return fmt.Sprintf("the database file %s is missing: it was deleted or moved while it was in use; "+
 		"put it back, or make a new one: nextrun migrate up --db sqlite:%s", f.given, f.given)
 }
@@ -136,13 +138,13 @@ func (f *sqliteFile) missing() string {
 // retire gives up the old file and removes what is left of it beside the new
 // one. A file that somebody else has put there stays. If the old file was moved
 // away it gets what was committed: somebody may put it back.
-func (f *sqliteFile) retire(moved bool) error {
+func (f *file) retire(moved bool) error {
 	old := f.open
 	if old.retired.Load() {
 		return nil
 	}
 	if moved && !checkpoint(old.anchor) {
-		return fmt.Errorf("%w: a reader has the old file open", ErrBusy)
+		return fmt.Errorf("%w: a reader has the old file open", sqldb.ErrBusy)
 	}
 	name, err := filepath.EvalSymlinks(f.path)
 	for _, suffix := range sideFiles {
@@ -163,7 +165,7 @@ func (f *sqliteFile) retire(moved bool) error {
 }
 
 // connect opens a connection, by open, to the file that the path names now.
-func (f *sqliteFile) connect(open func() (*sqlite3.SQLiteConn, error)) (*sqliteConn, error) {
+func (f *file) connect(open func() (*sqlite3.SQLiteConn, error)) (*guardedConn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for range 3 { // the file may be replaced meanwhile
@@ -174,7 +176,7 @@ func (f *sqliteFile) connect(open func() (*sqlite3.SQLiteConn, error)) (*sqliteC
 				return nil, err
 			}
 			if missing {
-				return nil, sentinel{f.missing(), ErrUnavailable}
+				return nil, sqldb.Special(f.missing(), sqldb.ErrUnavailable)
 			}
 			f.open = nil
 		}
@@ -186,23 +188,23 @@ func (f *sqliteFile) connect(open func() (*sqlite3.SQLiteConn, error)) (*sqliteC
 			if err := f.remember(main); err != nil {
 				return nil, errors.Join(err, conn.Close())
 			}
-			return &sqliteConn{SQLiteConn: conn, file: f, files: f.open}, nil
+			return &guardedConn{SQLiteConn: conn, file: f, files: f.open}, nil
 		}
 		if err := conn.Close(); err != nil {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: the file %s is being replaced again and again", ErrUnavailable, f.given)
+	return nil, fmt.Errorf("%w: the file %s is being replaced again and again", sqldb.ErrUnavailable, f.given)
 }
 
 // remember notes which files belong to the database, and keeps them open.
-func (f *sqliteFile) remember(main os.FileInfo) error {
+func (f *file) remember(main os.FileInfo) error {
 	if f.open == nil {
-		anchor, err := openSQLiteConn(f.source())
+		anchor, err := openDriver(f.source())
 		if err != nil {
 			return err
 		}
-		f.open = &sqliteFiles{name: f.path, main: main, side: map[string]os.FileInfo{}, anchor: anchor}
+		f.open = &openFiles{name: f.path, main: main, side: map[string]os.FileInfo{}, anchor: anchor}
 		if name, err := filepath.EvalSymlinks(f.path); err == nil {
 			f.open.name = name
 		}
@@ -222,7 +224,7 @@ func (f *sqliteFile) remember(main os.FileInfo) error {
 }
 
 // close ends what keeps the files open.
-func (f *sqliteFile) close() error {
+func (f *file) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil || f.open.retired.Swap(true) {
@@ -237,4 +239,4 @@ type goneError struct{ text string }
 func (e *goneError) Error() string { return e.text }
 
 // Unwrap has database/sql throw the connection away.
-func (*goneError) Unwrap() []error { return []error{driver.ErrBadConn, ErrUnavailable} }
+func (*goneError) Unwrap() []error { return []error{driver.ErrBadConn, sqldb.ErrUnavailable} }

@@ -1,32 +1,34 @@
-package sqldb
+package sqlite
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // dataVersionInterval is how often SQLite is asked whether another connection
 // has committed, and whether the file is still the same.
 const dataVersionInterval = 250 * time.Millisecond
 
-// maxWatchers is how many calls of watch may go on at a time: a scheduler's, its
+// maxWatchers is how many calls of Watch may go on at a time: a scheduler's, its
 // lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
 // which must not be missing elsewhere.
 const maxWatchers = 8
 
-// watch compares PRAGMA data_version, which changes when another connection,
+// Watch compares PRAGMA data_version, which changes when another connection,
 // of this process or another, commits. The connection is pinned, since the
 // number means nothing on another one, and never writes. When the connection
-// fails, or its file is not the database's any more, watch wakes, so that
+// fails, or its file is not the database's any more, Watch wakes, so that
 // whoever waits for changes notices too, and goes on with a new connection. It
 // reports the same failure once, until a connection works again.
-func (s *sqlite) watch(ctx context.Context, _ []Topic, wake func(), report func(error)) {
+func (d *dialect) Watch(ctx context.Context, _ []sqldb.Topic, wake func(), report func(error)) {
 	tick := time.NewTicker(dataVersionInterval)
 	defer tick.Stop()
 	reported := ""
 	for ctx.Err() == nil {
-		err := s.watchConn(ctx, tick.C, func() { reported = ""; wake() })
+		err := d.watchConn(ctx, tick.C, func() { reported = ""; wake() })
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
@@ -42,8 +44,8 @@ func (s *sqlite) watch(ctx context.Context, _ []Topic, wake func(), report func(
 	}
 }
 
-func (s *sqlite) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
-	conn, err := s.read.Conn(ctx)
+func (d *dialect) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
+	conn, err := d.read.Conn(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,19 @@
-package sqldb
+package postgres
 
 import (
 	"bytes"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// table unnests the parts of the array, one for each column, and casts their texts.
+// Table unnests the parts of the array, one for each column, and casts their texts.
 // That costs PostgreSQL half of what JSON would. The limit makes the planner expect
 // few rows: a tenth of a limit whose value it does not know. If it expected many, it
 // might read a table of a hundred thousand rows instead of using the index.
-func (*postgres) table(n int, columns []Field) string {
+func (*dialect) Table(n int, columns []sqldb.Field) string {
 	var names, casts, parts strings.Builder
 	array, rows := fmt.Sprintf("($%d::text[])", n), fmt.Sprintf("cardinality($%d::text[]) / %d", n, len(columns))
 	for i, c := range columns {
@@ -20,21 +22,21 @@ func (*postgres) table(n int, columns []Field) string {
 			casts.WriteString(", ")
 			parts.WriteString(", ")
 		}
-		names.WriteString(c.name)
-		fmt.Fprintf(&casts, "u.%s::%s", c.name, c.kind)
+		names.WriteString(c.Name)
+		fmt.Fprintf(&casts, "u.%s::%s", c.Name, c.Kind)
 		fmt.Fprintf(&parts, "%s[%d * %s + 1 : %d * %s]", array, i, rows, i+1, rows)
 	}
 	return fmt.Sprintf("(SELECT %s FROM unnest(%s) AS u (%s) LIMIT (SELECT 1000000000))", &casts, &parts, &names)
 }
 
-// encode writes an array of texts, one column after the other.
-func (*postgres) encode(columns []Field, n int, values func(i int) []any) (string, error) {
+// Encode writes an array of texts, one column after the other.
+func (*dialect) Encode(columns []sqldb.Field, n int, values func(i int) []any) (string, error) {
 	parts := make([][]byte, len(columns))
 	for i := range n {
 		for j, v := range values(i) {
 			var err error
 			if parts[j], err = appendElement(parts[j], v); err != nil {
-				return "", fmt.Errorf("%s: %w", columns[j].name, err)
+				return "", fmt.Errorf("%s: %w", columns[j].Name, err)
 			}
 			parts[j] = append(parts[j], ',')
 			if i == 0 { // the others will be about as long
@@ -60,10 +62,10 @@ func (*postgres) encode(columns []Field, n int, values func(i int) []any) (strin
 func appendElement(to []byte, value any) ([]byte, error) {
 	text, ok := value.(string)
 	switch {
-	case isNull(value):
+	case sqldb.IsNull(value):
 		return append(to, "NULL"...), nil
 	case !ok:
-		return appendValue(to, value)
+		return sqldb.AppendValue(to, value)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	to = append(to, '"')

@@ -1,6 +1,6 @@
 //go:build cgo && !nosqlite
 
-package sqldb
+package sqlite_test
 
 import (
 	"context"
@@ -11,30 +11,42 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
+func openTest(t *testing.T, url string) *sqldb.DB {
+	t.Helper()
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
 // fileOf opens a new database that holds the text, part of it in its -wal.
-func fileOf(t *testing.T, text string) (db *DB, path string) {
+func fileOf(t *testing.T, text string) (db *sqldb.DB, path string) {
 	t.Helper()
 	url := storetest.SQLiteURL(t)
-	db = openTest(t, url, Options{})
+	db = openTest(t, url)
 	put(t, db, "CREATE TABLE say (what text)")
 	put(t, db, "CREATE TABLE filler (what text)")
 	put(t, db, "INSERT INTO say VALUES ('"+text+"')")
 	return db, strings.TrimPrefix(url, "sqlite:")
 }
 
-func put(t *testing.T, db *DB, statement string) {
+func put(t *testing.T, db *sqldb.DB, statement string) {
 	t.Helper()
-	if err := db.Update(t.Context(), func(tx *Tx) error { _, err := tx.Exec(t.Context(), statement); return err }); err != nil {
+	if err := db.Update(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec(t.Context(), statement); return err }); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
-func said(t *testing.T, db *DB) (texts []string) {
+func said(t *testing.T, db *sqldb.DB) (texts []string) {
 	t.Helper()
-	if err := db.View(t.Context(), func(tx *Tx) error { return tx.Select(t.Context(), &texts, "SELECT what FROM say ORDER BY what") }); err != nil {
+	if err := db.View(t.Context(), func(tx *sqldb.Tx) error { return tx.Select(t.Context(), &texts, "SELECT what FROM say ORDER BY what") }); err != nil {
 		t.Fatal(err)
 	}
 	return texts
@@ -47,14 +59,14 @@ type watched struct {
 	woken   chan struct{}
 }
 
-func watchOf(t *testing.T, db *DB) *watched {
+func watchOf(t *testing.T, db *sqldb.DB) *watched {
 	t.Helper()
 	w := &watched{woken: make(chan struct{}, 1)}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		db.dialect.watch(ctx, nil, func() {
+		db.Watch(ctx, func() {
 			select {
 			case w.woken <- struct{}{}:
 			default:
@@ -101,14 +113,14 @@ func TestSQLiteFileReplaced(t *testing.T) {
 	}
 	db, path := fileOf(t, "old")
 	w := watchOf(t, db)
-	err := db.Update(t.Context(), func(tx *Tx) error {
+	err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(t.Context(), "INSERT INTO say VALUES ('between')"); err != nil {
 			t.Error(err)
 		}
 		return os.Rename(from, path)
 	})
-	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), path) {
-		t.Errorf("a commit to the old file: %v, want ErrUnavailable and the path", err)
+	if !errors.Is(err, sqldb.ErrUnavailable) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a commit to the old file: %v, want sqldb.ErrUnavailable and the path", err)
 	}
 	put(t, db, "INSERT INTO say VALUES ('new')")
 	if got := strings.Join(said(t, db), " "); got != "backup new" {
@@ -117,12 +129,14 @@ func TestSQLiteFileReplaced(t *testing.T) {
 	w.waitFor(t, "was replaced while it was in use")
 	put(t, db, "INSERT INTO say VALUES ('newer')")
 	<-w.woken // of the new file
-	other := openTest(t, "sqlite:"+path, Options{})
+	other := openTest(t, "sqlite:"+path)
 	if got := strings.Join(said(t, other), " "); got != "backup new newer" {
 		t.Errorf("another program reads %q", got)
 	}
-	if got := oneValue(t, other.read, "PRAGMA integrity_check"); got != "ok" {
-		t.Error(got)
+	var intact string
+	err = other.View(t.Context(), func(tx *sqldb.Tx) error { return tx.First(t.Context(), &intact, "PRAGMA integrity_check") })
+	if err != nil || intact != "ok" {
+		t.Errorf("integrity_check = %q, %v", intact, err)
 	}
 }
 
@@ -137,18 +151,18 @@ func TestSQLiteFileDeleted(t *testing.T) {
 	}
 	w.waitFor(t, "is missing: it was deleted or moved")
 	for name, err := range map[string]error{
-		"Update": db.Update(t.Context(), func(*Tx) error { return nil }),
-		"View":   db.View(t.Context(), func(*Tx) error { return nil }),
+		"Update": db.Update(t.Context(), func(*sqldb.Tx) error { return nil }),
+		"View":   db.View(t.Context(), func(*sqldb.Tx) error { return nil }),
 		"Ping":   db.Ping(t.Context()),
 	} {
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "nextrun migrate up --db sqlite:"+path) {
+		if !errors.Is(err, sqldb.ErrUnavailable) || !strings.Contains(err.Error(), "nextrun migrate up --db sqlite:"+path) {
 			t.Errorf("%s without a file: %v", name, err)
 		}
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
-	other := openTest(t, "sqlite:"+path, Options{})
+	other := openTest(t, "sqlite:"+path)
 	put(t, other, "CREATE TABLE say (what text)")
 	put(t, db, "INSERT INTO say VALUES ('again')")
 	put(t, other, "INSERT INTO say VALUES ('other')")
@@ -166,7 +180,7 @@ func TestSQLiteFileMovedAndPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.waitFor(t, "is missing")
-	aside := openTest(t, "sqlite:"+path+".aside", Options{})
+	aside := openTest(t, "sqlite:"+path+".aside")
 	if got := strings.Join(said(t, aside), " "); got != "kept" {
 		t.Errorf("the moved database says %q", got)
 	}
@@ -192,7 +206,7 @@ func TestSQLiteLinkSetElsewhere(t *testing.T) {
 	if err := os.Symlink(from, link); err != nil {
 		t.Fatal(err)
 	}
-	db := openTest(t, "sqlite:"+link, Options{})
+	db := openTest(t, "sqlite:"+link)
 	if got := strings.Join(said(t, db), " "); got != "first" {
 		t.Errorf("by the link: %q", got)
 	}
@@ -204,7 +218,7 @@ func TestSQLiteLinkSetElsewhere(t *testing.T) {
 		t.Errorf("the second database says %q", got)
 	}
 	put(t, first, "INSERT INTO say VALUES ('alive')")
-	again := openTest(t, "sqlite:"+from, Options{})
+	again := openTest(t, "sqlite:"+from)
 	if got := strings.Join(said(t, again), " "); got != "alive first" {
 		t.Errorf("the first database says %q", got)
 	}
@@ -214,7 +228,7 @@ func TestSQLiteLinkSetElsewhere(t *testing.T) {
 func TestSQLiteRelativePath(t *testing.T) {
 	_, path := fileOf(t, "here")
 	t.Chdir(filepath.Dir(path))
-	db := openTest(t, "sqlite:"+filepath.Base(path), Options{})
+	db := openTest(t, "sqlite:"+filepath.Base(path))
 	t.Chdir(t.TempDir())
 	put(t, db, "INSERT INTO say VALUES ('there')")
 	if got := strings.Join(said(t, db), " "); got != "here there" {
@@ -227,8 +241,8 @@ func TestSQLiteRelativePath(t *testing.T) {
 func TestSQLiteFileModes(t *testing.T) {
 	t.Parallel()
 	db, path := fileOf(t, "secret")
-	err := db.View(t.Context(), func(tx *Tx) error { _, err := tx.Exec(t.Context(), "DELETE FROM say"); return err })
-	if want := "cannot write the database file " + path + " (mode -rw-------)"; !errors.Is(err, ErrUnavailable) ||
+	err := db.View(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec(t.Context(), "DELETE FROM say"); return err })
+	if want := "cannot write the database file " + path + " (mode -rw-------)"; !errors.Is(err, sqldb.ErrUnavailable) ||
 		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "user ") {
 		t.Errorf("a write to a read-only database: %v, want %q and the user", err, want)
 	}
@@ -239,8 +253,8 @@ func TestSQLiteFileModes(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "no", "dir")
 	for _, create := range []bool{true, false} {
-		_, err := Open(t.Context(), "sqlite:"+filepath.Join(missing, "x.db"), Options{Create: create})
-		if !errors.Is(err, ErrNoDatabase) || !strings.Contains(err.Error(), "no directory "+missing) {
+		_, err := connect.Open(t.Context(), "sqlite:"+filepath.Join(missing, "x.db"), sqldb.Options{Create: create})
+		if !errors.Is(err, sqldb.ErrNoDatabase) || !strings.Contains(err.Error(), "no directory "+missing) {
 			t.Errorf("without a directory: %v", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package sqldb
+package sqlite
 
 import (
 	"context"
@@ -9,95 +9,45 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// minSQLiteConns is the least limit of an adopted pool on SQLite: the watchers keep
+// minConns is the least limit of an adopted pool on SQLite: the watchers keep
 // a connection each, and a reader and a writer need one as well.
-const minSQLiteConns = maxWatchers + 2
+const minConns = maxWatchers + 2
 
-// oldestSQLite is the first version that has unhex.
-const oldestSQLite = "3.41"
+// oldest is the first version that has unhex.
+const oldest = "3.41"
 
-// Adopt returns the database of a pool that the program has opened. Close leaves the
-// pool open. On PostgreSQL it asks nothing of the pool. On SQLite it checks what
-// [Open] would have set.
-func Adopt(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
-	if pool == nil {
-		return nil, errors.New("store.New: the *sql.DB is nil")
-	}
-	if err := options.Validate(); err != nil {
+// Adopt returns the database of a pool that the program has opened, given the version
+// of its SQLite. It checks what [Open] would have set.
+func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (*sqldb.DB, error) {
+	if err := refuse(o); err != nil {
 		return nil, err
 	}
-	db := &DB{options: options.withDefaults(), migrate: pool, write: sqlx.NewDb(pool, "")}
-	db.read = db.write
-	db.beginTx = db.beginOnPool
-	if err := db.adopt(ctx, pool); err != nil {
-		return nil, fmt.Errorf("use the program's database: %w", err)
+	if olderVersion(version, oldest) {
+		return nil, fmt.Errorf("the driver brings SQLite %s; nextrun needs %s or newer", version, oldest)
 	}
-	db.words = db.dialect.words()
-	if err := db.findSchema(ctx); err != nil {
-		return nil, fmt.Errorf("use the program's database: %w", err)
+	if limit := pool.Stats().MaxOpenConnections; limit > 0 && limit < minConns {
+		return nil, fmt.Errorf("the pool is limited to %d connections, and nextrun needs up to %d: it keeps some to watch for "+
+			"changes; call SetMaxOpenConns(0), or give nextrun a pool of its own", limit, minConns)
 	}
-	return db, nil
-}
-
-func (db *DB) adopt(ctx context.Context, pool *sql.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, db.options.ConnectTimeout+db.options.LockTimeout)
-	defer cancel()
-	if err := pool.PingContext(ctx); err != nil {
-		return err
-	}
-	var answer string
-	errPostgres := pool.QueryRowContext(ctx, "SELECT current_database() FROM (SELECT current_setting('server_version_num')) AS v").Scan(&answer)
-	if errPostgres == nil {
-		return db.adoptPostgres(answer)
-	}
-	errSQLite := pool.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&answer)
-	if errSQLite == nil {
-		return db.adoptSQLite(ctx, pool, answer)
-	}
-	return fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
-}
-
-func (db *DB) adoptPostgres(name string) error {
-	db.shown = "postgres:///" + name
-	p := &postgres{options: db.options, scrub: func(err error) error { return err }}
-	db.dialect = p
-	if db.options.ListenURL == "" {
-		p.options.PollOnly = true
-		return nil
-	}
-	return p.listenAt(db.options.ListenURL)
-}
-
-func (db *DB) adoptSQLite(ctx context.Context, pool *sql.DB, version string) error {
-	if err := errors.Join(db.options.noListenURL(), db.options.noSchema()); err != nil {
-		return err
-	}
-	if olderVersion(version, oldestSQLite) {
-		return fmt.Errorf("the driver brings SQLite %s; nextrun needs %s or newer", version, oldestSQLite)
-	}
-	if limit := pool.Stats().MaxOpenConnections; limit > 0 && limit < minSQLiteConns {
-		return fmt.Errorf("the pool is limited to %d connections, and nextrun needs up to %d: it keeps some to watch for "+
-			"changes; call SetMaxOpenConns(0), or give nextrun a pool of its own", limit, minSQLiteConns)
-	}
-	file, err := checkSQLitePool(ctx, pool)
+	file, err := checkPool(ctx, pool)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	db.shown = "sqlite:" + file
-	db.dialect = &sqlite{read: db.read, refused: func(string) error { return ErrUnavailable }}
 	turn := make(chan struct{}, 1)
-	db.beginTx = func(ctx context.Context, readOnly bool) (transaction, error) {
-		return beginOnConn(ctx, pool, turn, readOnly)
-	}
-	return nil
+	return sqldb.New(&dialect{read: pool, refused: func(string) error { return sqldb.ErrUnavailable }}, sqldb.Pools{
+		URL: "sqlite:" + file, Write: pool, Read: pool, Migrate: pool,
+		Begin: func(ctx context.Context, readOnly bool) (sqldb.Transaction, error) {
+			return beginOnConn(ctx, pool, turn, readOnly)
+		},
+	}, o), nil
 }
 
-// checkSQLitePool looks at two connections at once, since a program may have sent its
+// checkPool looks at two connections at once, since a program may have sent its
 // PRAGMAs to one only, and returns the path of the file.
-func checkSQLitePool(ctx context.Context, pool *sql.DB) (file string, err error) {
+func checkPool(ctx context.Context, pool *sql.DB) (file string, err error) {
 	first, err := pool.Conn(ctx)
 	if err != nil {
 		return "", err
@@ -108,13 +58,13 @@ func checkSQLitePool(ctx context.Context, pool *sql.DB) (file string, err error)
 		return "", err
 	}
 	defer second.Close() //nolint:errcheck // back to the pool
-	if file, err = checkSQLiteConn(ctx, first); err == nil {
-		_, err = checkSQLiteConn(ctx, second)
+	if file, err = checkConn(ctx, first); err == nil {
+		_, err = checkConn(ctx, second)
 	}
 	return file, err
 }
 
-func checkSQLiteConn(ctx context.Context, conn *sql.Conn) (file string, err error) {
+func checkConn(ctx context.Context, conn *sql.Conn) (file string, err error) {
 	var mode string
 	var foreignKeys, timeout int
 	err = conn.QueryRowContext(ctx, `SELECT coalesce((SELECT file FROM pragma_database_list WHERE name = 'main'), ''),
@@ -165,7 +115,7 @@ type connTx struct {
 
 // beginOnConn begins a transaction on a connection of the pool. The writers of this
 // process take turns, so that they do not poll for the file's lock.
-func beginOnConn(ctx context.Context, pool *sql.DB, turn chan struct{}, readOnly bool) (transaction, error) {
+func beginOnConn(ctx context.Context, pool *sql.DB, turn chan struct{}, readOnly bool) (sqldb.Transaction, error) {
 	statement, release := "BEGIN", func() {}
 	if !readOnly {
 		select {

@@ -1,4 +1,5 @@
-package sqldb
+// Package dburl reads database URLs, and shows them without their secrets.
+package dburl
 
 import (
 	"errors"
@@ -8,20 +9,21 @@ import (
 	"unicode"
 )
 
-// urlForms are the URLs that [Open] takes.
-const urlForms = "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+// forms are the URLs that can be opened.
+const forms = "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE"
 
 // errURL names no part of a URL that could not be read: it may hold a password.
 var errURL = errors.New("the database URL cannot be read (it is not shown, since it may hold a password): use " +
-	urlForms + ", and write special characters of the password as %XX")
+	forms + ", and write special characters of the password as %XX")
 
-// location is a database URL taken apart.
-type location struct {
-	sqlite string   // path of the file, or empty
-	url    *url.URL // postgres
+// URL is a database URL taken apart.
+type URL struct {
+	SQLite   string   // path of the file, or empty
+	Postgres *url.URL // nil for SQLite
 }
 
-func parseURL(text string) (location, error) {
+// Parse reads a database URL. Its errors show no part that may be a secret.
+func Parse(text string) (URL, error) {
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch strings.ToLower(scheme) {
 	case "sqlite", "sqlite3":
@@ -29,51 +31,51 @@ func parseURL(text string) (location, error) {
 	case "postgres", "postgresql":
 		u, err := url.Parse(text)
 		if err != nil || u.Opaque != "" {
-			return location{}, errURL
+			return URL{}, errURL
 		}
 		// A password with a / or a ? in it ends up there, and its rest with an @.
 		if strings.Contains(u.EscapedPath()+u.RawQuery, "@") {
-			return location{}, errURL
+			return URL{}, errURL
 		}
 		if _, err := url.ParseQuery(u.RawQuery); err != nil || u.Fragment != "" {
-			return location{}, errURL
+			return URL{}, errURL
 		}
-		return location{url: u}, nil
+		return URL{Postgres: u}, nil
 	case "":
-		return location{}, errors.New("no database URL; use " + urlForms)
+		return URL{}, errors.New("no database URL; use " + forms)
 	case "jdbc":
 		of, _, _ := strings.Cut(rest, ":")
-		return location{}, jdbcError(strings.ToLower(of))
+		return URL{}, jdbcError(strings.ToLower(of))
 	}
 	if err := unsupported(strings.ToLower(scheme)); err != nil {
-		return location{}, err
+		return URL{}, err
 	}
 	if strings.HasPrefix(rest, "//") {
-		return location{}, fmt.Errorf("the database URL begins with %s, which nextrun does not know (the rest is not shown, "+
-			"since it may hold a password); use %s", shownScheme(scheme), urlForms)
+		return URL{}, fmt.Errorf("the database URL begins with %s, which nextrun does not know (the rest is not shown, "+
+			"since it may hold a password); use %s", shownScheme(scheme), forms)
 	}
 	if name, _, ok := strings.Cut(text, "="); ok && shownParameters[name] {
-		return location{}, fmt.Errorf("the database is given as a list of parameters (%s=...), not as a URL; use %s", name, urlForms)
+		return URL{}, fmt.Errorf("the database is given as a list of parameters (%s=...), not as a URL; use %s", name, forms)
 	}
 	if isPath(text) {
-		return location{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
+		return URL{}, fmt.Errorf("the database %s is no URL; did you mean sqlite:%s?", text, text)
 	}
-	return location{}, errURL
+	return URL{}, errURL
 }
 
 // parsePath reads what follows sqlite: in a URL.
-func parsePath(path string) (location, error) {
+func parsePath(path string) (URL, error) {
 	if looksLikeServer(path) {
-		return location{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
-			"(it is not shown); use " + urlForms)
+		return URL{}, errors.New("sqlite: needs the path of a file, not a server's URL or a password " +
+			"(it is not shown); use " + forms)
 	}
 	if path == "" || path == ":memory:" {
-		return location{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
+		return URL{}, errors.New("sqlite: needs the path of a file, such as sqlite:nextrun.db")
 	}
 	if strings.ContainsRune(path, 0) {
-		return location{}, errors.New("sqlite: the path contains a NUL character")
+		return URL{}, errors.New("sqlite: the path contains a NUL character")
 	}
-	return location{sqlite: path}, nil
+	return URL{SQLite: path}, nil
 }
 
 // unsupported is the error for a kind of database on which Docspell may run and
@@ -84,7 +86,7 @@ func unsupported(kind string) error {
 		return nil
 	}
 	return fmt.Errorf("the database URL names %s, which nextrun does not support, also not for Docspell (the rest is not shown, "+
-		"since it may hold a password); use %s", name, urlForms)
+		"since it may hold a password); use %s", name, forms)
 }
 
 // jdbcError is the error for the URL of a Java program, such as Docspell.
@@ -93,7 +95,7 @@ func jdbcError(kind string) error {
 		return err
 	}
 	return errors.New("the database URL begins with jdbc:, as Java writes it (the rest is not shown, since it may hold a password); " +
-		"use " + urlForms + ", with user and password in it")
+		"use " + forms + ", with user and password in it")
 }
 
 // isPath reports whether a text can be nothing but the path of a file, without a
@@ -140,12 +142,12 @@ var shownParameters = map[string]bool{
 	"tcp_user_timeout": true, "timezone": true, "user": true,
 }
 
-// redacted is the URL as it may be shown.
-func (l location) redacted() string {
-	if l.url == nil {
-		return "sqlite:" + l.sqlite
+// Redacted is the URL as it may be shown.
+func (u URL) Redacted() string {
+	if u.Postgres == nil {
+		return "sqlite:" + u.SQLite
 	}
-	shown := *l.url
+	shown := *u.Postgres
 	query := shown.Query()
 	for name := range query {
 		if !shownParameters[strings.ToLower(name)] {
@@ -156,22 +158,22 @@ func (l location) redacted() string {
 	return shown.Redacted()
 }
 
-// minSecret is the least length of a value that scrub takes for a secret although
+// minSecret is the least length of a value that Scrub takes for a secret although
 // the name of its parameter does not say so.
 const minSecret = 4
 
-// scrub replaces the secrets of the URL in a driver's error text.
-func (l location) scrub(err error) error {
-	if err == nil || l.url == nil {
+// Scrub replaces the secrets of the URL in a driver's error text.
+func (u URL) Scrub(err error) error {
+	if err == nil || u.Postgres == nil {
 		return err
 	}
 	text := err.Error()
 	clean := text
 	secrets := []string{}
-	if password, ok := l.url.User.Password(); ok {
+	if password, ok := u.Postgres.User.Password(); ok {
 		secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
 	}
-	for name, values := range l.url.Query() {
+	for name, values := range u.Postgres.Query() {
 		if shownParameters[strings.ToLower(name)] {
 			continue
 		}
@@ -190,14 +192,4 @@ func (l location) scrub(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s", clean)
-}
-
-// Redact returns a database URL as it may be shown: without its password. What
-// cannot be read is not shown at all.
-func Redact(databaseURL string) string {
-	l, err := parseURL(databaseURL)
-	if err != nil {
-		return "(unreadable database URL)"
-	}
-	return l.redacted()
 }

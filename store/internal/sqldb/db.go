@@ -1,0 +1,140 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	dialect Dialect
+	words   Words
+	pools   Pools
+	timing  timing
+	options Options
+	health  health
+	hasJobs atomic.Bool // false: not known
+}
+
+// Pools are the connections of a database.
+type Pools struct {
+	URL     string  // as it may be shown
+	Write   *sql.DB // SQLite: one connection, transactions are immediate
+	Read    *sql.DB // PostgreSQL: the same pool
+	Migrate *sql.DB // SQLite: that of Write
+	// Begin begins a transaction; nil: Write and Read can do that themselves.
+	Begin func(ctx context.Context, readOnly bool) (Transaction, error)
+	// Closers close what was opened. They are empty for a pool of the program's.
+	Closers []func() error
+}
+
+// Transaction is one that has begun.
+type Transaction interface {
+	jobqueue.DBTX
+	Commit() error
+	Rollback() error
+}
+
+// New returns the database of these pools. It uses no connection.
+func New(d Dialect, p Pools, o Options) *DB {
+	db := &DB{dialect: d, words: d.Words(), pools: p, options: o.WithDefaults()}
+	db.timing = timing{words: &db.words, options: db.options}
+	if p.Begin == nil {
+		db.pools.Begin = p.begin
+	}
+	return db
+}
+
+func (p Pools) begin(ctx context.Context, readOnly bool) (Transaction, error) {
+	pool := p.Write
+	if readOnly {
+		pool = p.Read
+	}
+	return pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly && p.Read == p.Write})
+}
+
+// URL is the database's URL without its password.
+func (db *DB) URL() string { return db.pools.URL }
+
+// Version is the version of the PostgreSQL server, or of the SQLite library in
+// this program, such as 15.14 or 3.51.3.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	var version string
+	err := db.View(ctx, func(tx *Tx) error { return tx.First(ctx, &version, db.words.Version) })
+	version, _, _ = strings.Cut(version, " ") // PostgreSQL adds the name of the distribution
+	return version, err
+}
+
+// Ping checks that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.options.ConnectTimeout+db.options.LockTimeout)
+	defer cancel()
+	return db.Classify(ctx, db.pools.Write.PingContext(ctx))
+}
+
+// Close closes the connections that opening made.
+func (db *DB) Close() error {
+	var err error
+	for _, closer := range db.pools.Closers {
+		err = errors.Join(err, closer())
+	}
+	return err
+}
+
+// Migrator returns the migrations of this database.
+func (db *DB) Migrator() *migrations.Migrator {
+	return migrations.New(db.pools.Migrate, db.words.Dialect)
+}
+
+// SQL are the words in which the databases differ.
+func (db *DB) SQL() *Words { return &db.words }
+
+// Say finds out what the database said in an error.
+func (db *DB) Say(err error) Said { return db.dialect.Said(err) }
+
+// ClockSkew is how far the database's clock is ahead of the host's, as last
+// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
+// that a query takes.
+func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
+
+// Watch calls wake whenever rows of these topics may have changed, until ctx
+// ends. It reports failures, and retries.
+func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
+	db.dialect.Watch(ctx, topics, wake, func(err error) {
+		// The connection that watches may fail although the database works.
+		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
+			err = db.health.outcome(err, false)
+		}
+		report(err)
+	})
+}
+
+// Classify wraps a driver's error, of a statement of ours or of one on a bare
+// transaction, with the sentinel that the dialect finds for it. It does so once,
+// however often it is called. An error that the end of the context caused is reported
+// as ctx.Err().
+func (db *DB) Classify(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	class := db.dialect.Class(err)
+	if errors.Is(class, ErrNoSchema) {
+		db.hasJobs.Store(false) // look again
+	}
+	broken := errors.Is(class, ErrBusy) || errors.Is(class, ErrUnavailable) || errors.Is(err, sql.ErrTxDone)
+	if end := ctx.Err(); end != nil && broken {
+		class = end
+	}
+	if class != nil && !errors.Is(err, class) {
+		return fmt.Errorf("%w: %w", class, err)
+	}
+	return err
+}

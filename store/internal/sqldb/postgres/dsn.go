@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
+)
+
+// dsnOnly is dsn without other schemas than that of the options.
+func dsnOnly(to dburl.URL, options sqldb.Options) string {
+	u := *to.Postgres
+	query := u.Query()
+	if options.Schema != "" {
+		query.Del("search_path")
+		query.Set("search_path", quoteSchema(options.Schema))
+	}
+	u.RawQuery = query.Encode()
+	options.Schema = ""
+	return dsn(dburl.URL{Postgres: &u}, options)
+}
+
+// dsn is the URL with the parameters that nextrun adds.
+func dsn(to dburl.URL, options sqldb.Options) string {
+	u := *to.Postgres
+	query := u.Query()
+	// Sent with the connection, so no session state is needed that a pooler
+	// would break; timeouts are set in each transaction (see begin).
+	if !query.Has("connect_timeout") {
+		query.Set("connect_timeout", strconv.Itoa(int(max(1, options.ConnectTimeout/time.Second))))
+	}
+	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" {
+		query.Set("sslmode", "prefer") // as psql does
+	}
+	if !query.Has("binary_parameters") {
+		query.Set("binary_parameters", "yes") // a statement and its parameters in one round trip
+	}
+	if !query.Has("application_name") && !query.Has("fallback_application_name") {
+		query.Set("fallback_application_name", "nextrun")
+	}
+	query.Del(schemaParameter)
+	if options.Schema != "" {
+		path := quoteSchema(options.Schema)
+		if others := query.Get("search_path"); others != "" {
+			path += ", " + others
+		}
+		query.Set("search_path", path)
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}

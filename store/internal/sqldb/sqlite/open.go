@@ -1,0 +1,83 @@
+//go:build cgo && !nosqlite
+
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Open opens the database in a file and makes a first connection.
+func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) {
+	if err := refuse(o); err != nil {
+		return nil, err
+	}
+	o = o.WithDefaults()
+	file := newFile(path, o.Create)
+	if err := file.find(); err != nil {
+		return nil, err
+	}
+	source := file.source() + "&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(o.LockTimeout.Milliseconds(), 10)
+	// The writer keeps its statements prepared: preparing some takes longer than
+	// running them.
+	write := sql.OpenDB(&connector{file: file,
+		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"})
+	write.SetMaxOpenConns(1)
+	read := sql.OpenDB(&connector{file: file, source: source + "&_query_only=on"})
+	read.SetMaxOpenConns(o.MaxConns + maxWatchers)
+	read.SetMaxIdleConns(o.MaxConns)
+	file.closeIdle = func() {
+		write.SetMaxIdleConns(0)
+		write.SetMaxIdleConns(1)
+		read.SetMaxIdleConns(0)
+		read.SetMaxIdleConns(o.MaxConns)
+	}
+	db := sqldb.New(&dialect{read: read, refused: file.refused}, sqldb.Pools{
+		URL: "sqlite:" + path, Write: write, Read: read, Migrate: write, Closers: []func() error{write.Close, read.Close, file.close},
+	}, o)
+	if err := db.Ping(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// mattnFailureOf finds an error of go-sqlite3.
+func mattnFailureOf(err error) (failure, bool) {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return failure{}, false
+	}
+	code := int(e.Code)
+	if int(e.ExtendedCode)&0xff == code {
+		code = int(e.ExtendedCode)
+	}
+	return failure{code: code, text: e.Error(), system: e.SystemErrno}, true
+}
+
+// refused is the class of an error that says that the file system does not let
+// this user do something with the database.
+func (f *file) refused(what string) error {
+	who := "this user"
+	if u, err := user.Current(); err == nil {
+		who = fmt.Sprintf("user %s (%s)", u.Username, u.Uid)
+	}
+	mode := func(path string) string {
+		info, err := os.Stat(path)
+		if err != nil {
+			return "unknown"
+		}
+		return info.Mode().String()
+	}
+	return sqldb.Special(fmt.Sprintf("%s cannot %s the database file %s (mode %s) or its directory (mode %s)",
+		who, what, f.given, mode(f.path), mode(filepath.Dir(f.path))), sqldb.ErrUnavailable)
+}

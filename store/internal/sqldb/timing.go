@@ -1,0 +1,42 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// timing gives a transaction its now and its timeouts.
+type timing struct {
+	words   *Words
+	options Options
+}
+
+// begin prepares a transaction and returns its now.
+func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, wait time.Duration) (time.Time, error) {
+	if t.words.Begin == "" {
+		return normal(t.options.Clock()), nil
+	}
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	var now time.Time
+	var ignored string
+	err := tx.QueryRowContext(ctx, t.words.Begin, millis(t.options.StatementTimeout), millis(wait), millis(t.options.IdleTimeout)).
+		Scan(&now, &ignored)
+	return normal(now), err
+}
+
+// join returns the now of a transaction of the caller's, whose timeouts stay.
+func (t timing) join(ctx context.Context, outer jobqueue.DBTX) (now time.Time, schema string, err error) {
+	if t.words.Now == "" {
+		return normal(t.options.Clock()), t.options.Schema, nil
+	}
+	if err := outer.QueryRowContext(ctx, t.words.Now+", coalesce(current_schema(), '')").Scan(&now, &schema); err != nil {
+		return now, "", fmt.Errorf("ask for the time: %w", err)
+	}
+	return normal(now), schema, nil
+}
+
+func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,89 @@
+package sqldb
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// Words are the differences between the databases that are plain text.
+type Words struct {
+	// LockRows is appended to a SELECT whose rows will be updated: rows that
+	// others have locked are passed over. It is empty where a transaction holds
+	// the whole file.
+	LockRows string
+	// ShareRows is appended to a SELECT whose rows nobody else may change until the
+	// transaction ends. After a plain read they could change before its commit.
+	ShareRows string
+	// Greatest and Least name the functions of several arguments.
+	Greatest, Least string
+	// Stall is how long a transaction of a process that was stopped can last; 0
+	// if nothing ends it.
+	Stall time.Duration
+
+	Dialect migrations.Dialect
+	Version string // query for the version of the server, or of the library
+	Columns string // query for the names of the columns of the table $1
+	// Now is a query for the time, and Begin one that also sets the timeouts of a
+	// transaction: $1 of a statement, $2 for locks, $3 when idle, in milliseconds.
+	// They are empty where the host's clock counts and there are no timeouts.
+	Now, Begin string
+	// AsyncCommit makes the commit of a transaction return before it is durable;
+	// empty if the database cannot do that.
+	AsyncCommit string
+
+	// The patterns of the methods. {} stands for the argument.
+
+	Placeholder string // in front of the number of a parameter, in place of $
+	ClockSQL    string // {at} and {now} stand for the parameters
+	Collate     string // behind a text that is compared byte by byte
+	DigestSQL   string
+	TryLockSQL  string // empty where a transaction holds the whole file
+	KeySQL      string
+	FromKeySQL  string
+}
+
+// Rebind turns the placeholders $1, $2, ... into the driver's. No statement of this
+// module has a $ elsewhere.
+func (w *Words) Rebind(query string) string {
+	if w.Placeholder == "$" {
+		return query
+	}
+	return strings.ReplaceAll(query, "$", w.Placeholder)
+}
+
+// Clock is SQL for the current time plus ($at - $now), where now and at number two
+// parameters and $now is the transaction's now. PostgreSQL reads its clock when it
+// evaluates the expression: after the wait for a row, not before. On SQLite nobody
+// else can write meanwhile, so $at is good enough.
+func (w *Words) Clock(now, at int) string {
+	return strings.NewReplacer("{now}", "$"+strconv.Itoa(now), "{at}", "$"+strconv.Itoa(at)).Replace(w.ClockSQL)
+}
+
+// IsSQLite reports whether the database is a SQLite file.
+func (w *Words) IsSQLite() bool { return w.Dialect == migrations.SQLite }
+
+// Key is a text as hexadecimal, which can be read and written whatever bytes the
+// text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
+// valid.
+func (w *Words) Key(text string) string { return strings.ReplaceAll(w.KeySQL, "{}", text) }
+
+// FromKey is the text of which Key made a key.
+func (w *Words) FromKey(key string) string { return strings.ReplaceAll(w.FromKeySQL, "{}", key) }
+
+// TryLock is a condition that locks a name until the transaction ends, unless another
+// transaction has it. It is empty where transactions exclude each other anyway.
+func (w *Words) TryLock(name string) string { return strings.ReplaceAll(w.TryLockSQL, "{}", name) }
+
+// Digest is a text that differs when the given one does, and is short where the
+// database can make such a text.
+func (w *Words) Digest(text string) string { return strings.ReplaceAll(w.DigestSQL, "{}", text) }
+
+// Bytewise is a column of text that is compared byte by byte.
+func (w *Words) Bytewise(column string) string { return column + w.Collate }
+
+// PendingStates are the states of jobs that are not final, as a list for IN. The
+// partial indexes over jobs are written with the same list, in the same order.
+const PendingStates = "('waiting', 'scheduled', 'running', 'stuck')"
