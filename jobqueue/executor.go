@@ -106,6 +106,13 @@ func (e *Executor) Stop(ctx context.Context) error {
 // Done is closed when the executor has ended.
 func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 
+// Health says what is wrong with an executor that was started: that it has not been in
+// touch with the database yet, that this has failed for more than ten seconds, or that
+// it is stuck. Health does not ask the database.
+func (e *Executor) Health(context.Context) error {
+	return e.engine.Health()
+}
+
 // Wake makes the executor look for jobs now. Stores that notify of new jobs do
 // so by themselves.
 func (e *Executor) Wake() { e.engine.Look() }

@@ -46,6 +46,7 @@ func (l *loop) drain(running, working context.Context) error {
 			err = l.claimFailed(running, working, c, claimErr)
 			break
 		}
+		l.pulse.Beat(nil)
 		full := len(b.Plans) == l.cfg.BatchSize
 		more = full || !after.IsZero()
 		if after = (time.Time{}); full {

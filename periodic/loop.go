@@ -34,6 +34,7 @@ type loop struct {
 	marker  *marker
 	observe func(Event)
 	wake    <-chan struct{}
+	pulse   service.Pulse // safe for concurrent use
 
 	beside   *beside
 	aside    *aside.Aside
@@ -77,6 +78,7 @@ func (l *loop) run(running, working context.Context) error {
 				}
 				break
 			}
+			l.pulse.Beat(nil)
 		}
 		var pause idle
 		var err error
@@ -90,6 +92,7 @@ func (l *loop) run(running, working context.Context) error {
 		if errors.Is(err, leader.ErrLost) {
 			continue
 		}
+		l.pulse.Beat(err)
 		wait := l.pause(pause)
 		if err != nil {
 			l.cfg.fail("schedule", err)

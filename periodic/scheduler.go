@@ -2,6 +2,7 @@ package periodic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -96,6 +97,19 @@ func (s *Scheduler) RunOnce(ctx context.Context) error {
 
 // Status reports whether this scheduler schedules, and who does otherwise.
 func (s *Scheduler) Status() Status { return s.role.status() }
+
+// Health says what is wrong with a scheduler that was started: that it has not done its
+// first round, that rounds have failed for more than ten seconds, or that the loop is
+// stuck. A scheduler that stands by is healthy. Health does not ask the database.
+func (s *Scheduler) Health(context.Context) error {
+	switch status := s.role.status(); {
+	case status.Schedule:
+		return s.loop.pulse.Health(service.Stuck(s.loop.cfg.PollInterval))
+	case status.Lock.Name == "":
+		return errors.New("it has not seen the lock yet")
+	}
+	return nil
+}
 
 // Done is closed when a scheduler that was started has ended: by Stop, by the
 // end of Start's ctx or, in mode exclusive, because somebody else has taken the

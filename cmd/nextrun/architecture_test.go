@@ -48,6 +48,8 @@ var arrows = []struct {
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
+	// What starts the parts of a process knows the database, and services by their interface.
+	{"store/lifecycle", []string{"store", "migrations"}},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
 	{"store/storetest/migrated", []string{"store", "store/storetest"}},
 	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
@@ -69,7 +71,8 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "store", "store/queues",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
+	"store", "store/lifecycle", "store/queues",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

@@ -39,12 +39,14 @@ func startProcess(t *testing.T, url, binary string, args ...string) *process {
 
 func (p *process) waitFor(text string) {
 	p.Helper()
+	var read strings.Builder
 	for p.lines.Scan() {
 		if strings.Contains(p.lines.Text(), text) {
 			return
 		}
+		read.WriteString(p.lines.Text() + "\n")
 	}
-	p.Fatalf("the program ended without %q", text)
+	p.Fatalf("the program ended without %q:\n%s", text, read.String())
 }
 
 func (p *process) signal(s syscall.Signal) {
@@ -91,7 +93,7 @@ handlers:
 			nextrun(t, url, ui.Done, "migrate", "up")
 			run := func(task, until string) *process {
 				p := startProcess(t, url, binary, "serve", "--config", config)
-				p.waitFor("started  ")
+				p.waitFor("INFO  started  ")
 				nextrun(t, url, ui.Done, "job", "submit", task)
 				eventually(t, func() bool {
 					_, err := os.Stat(mark)

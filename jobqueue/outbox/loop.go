@@ -69,8 +69,10 @@ func (r *Relay) loop(running, working context.Context) {
 		wait, err := l.round()
 		switch {
 		case err == nil:
+			r.pulse.Beat(nil)
 			retry.Reset()
 		case running.Err() == nil:
+			r.pulse.Beat(err)
 			r.fail("claim topics", err)
 			wait = retry.Next()
 		}

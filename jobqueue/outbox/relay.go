@@ -18,6 +18,7 @@ type Relay struct {
 	cfg       Config
 	holder    string // tells processes of the same name apart
 	life      *service.Lifecycle
+	pulse     service.Pulse
 }
 
 // New returns a relay that takes messages from source, which is what
@@ -61,6 +62,13 @@ func (r *Relay) Stop(ctx context.Context) error { return r.life.Stop(ctx) }
 
 // Done is closed when the relay has ended.
 func (r *Relay) Done() <-chan struct{} { return r.life.Done() }
+
+// Health says what is wrong with a relay that was started: that it has not been in touch
+// with the database yet, that this has failed for more than ten seconds, or that it is
+// stuck. Events that a receiver refuses do not count. Health does not ask the database.
+func (r *Relay) Health(context.Context) error {
+	return r.pulse.Health(service.Stuck(r.cfg.PollInterval))
+}
 
 // Wake makes the relay query the database now. It never blocks.
 func (r *Relay) Wake() { r.life.Wake() }

@@ -52,6 +52,7 @@ type Engine struct {
 	observer Observer
 	life     *service.Lifecycle
 	inbox    *inbox
+	pulse    service.Pulse
 }
 
 // New returns an engine that works for a worker, and that life wakes.
@@ -70,6 +71,9 @@ func (e *Engine) Watch(ctx context.Context) {
 		}
 	})
 }
+
+// Health says what is wrong with the loop of Run, without asking the database.
+func (e *Engine) Health() error { return e.pulse.Health(service.Stuck(e.cfg.PollInterval)) }
 
 // Run claims jobs of the tasks that have a handler, and runs them. When soft ends, it
 // shuts down; when hard ends, it returns soon. It returns the jobs that are still in

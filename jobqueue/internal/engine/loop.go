@@ -118,6 +118,7 @@ func (l *loop) work(now time.Time) {
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
+				l.e.pulse.Beat(err)
 				l.e.observer.Trouble(err, wait)
 			}
 			return
@@ -128,6 +129,7 @@ func (l *loop) work(now time.Time) {
 	}
 	l.agenda.downUntil = time.Time{}
 	l.trouble.Reset()
+	l.e.pulse.Beat(nil)
 	if len(l.aside.reports()) == 0 {
 		l.agenda.clear(giveUp)
 	}

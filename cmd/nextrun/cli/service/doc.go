@@ -3,9 +3,8 @@
 //
 //	serve.go, scheduler.go, executor.go, relay.go  the commands
 //	service.go       their flags, and how each part is made
-//	startup.go       the stages of a start, in order, and the end in reverse order
-//	stages.go        stages in general: up, down, health
-//	health.go        nextrun health; healthserver.go answers it
+//	startup.go       the stages of a start, in order; package store/lifecycle has the rest
+//	health.go        nextrun health
 //	running.go       counts the handlers that run
 //	unhandled.go     warns of jobs that no handler of this process can run
 package service

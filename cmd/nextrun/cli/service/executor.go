@@ -32,7 +32,7 @@ return to the queue. A second signal ends it immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), executor, s.unhandled(executor))
+				return s.run(c.Context(), part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})
 			})
 		},
 	}

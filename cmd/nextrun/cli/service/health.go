@@ -7,7 +7,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/lifecycle"
 )
+
+// healthAddress is where the process reports its health; empty: nowhere.
+func healthAddress(env *ui.Env, flag string) (string, error) {
+	text := env.Setting(flag, "NEXTRUN_HEALTH", "")
+	if text == "" {
+		return "", nil
+	}
+	address, err := lifecycle.LoopbackAddress(text)
+	if err != nil {
+		return "", ui.Usagef("--health or NEXTRUN_HEALTH is %q; use a loopback address with a port, such as 127.0.0.1:8321: "+
+			"whoever reaches it may read it", text)
+	}
+	return address, nil
+}
 
 // HealthCommand returns `nextrun health`.
 func HealthCommand(env *ui.Env) *cobra.Command {
@@ -29,13 +44,13 @@ Exit code 0: healthy; 1: unhealthy, or no answer.`,
 			if address == "" {
 				return ui.Usagef("missing --health ADDRESS: the address with which the process was started")
 			}
-			report, err := askHealth(c.Context(), address)
+			report, err := lifecycle.AskHealth(c.Context(), address)
 			if err != nil {
 				return fmt.Errorf("ask %s: %w", address, err)
 			}
 			t := ui.NewTable("STAGE", "STATE", "ERROR")
 			for _, one := range report.Stages {
-				t.Add(one.Stage, one.State, one.Error)
+				t.Add(one.Stage, string(one.State), one.Error)
 			}
 			if err := env.PrintTable(t, report, asJSON); err != nil {
 				return err

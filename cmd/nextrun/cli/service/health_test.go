@@ -35,13 +35,13 @@ func TestHealthIsTold(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		b, address := healthOf(t, s, "serve", "--mode", "leader")
 		clitest.WantLines(t, s.Must(t, "health", "--health", address),
-			"configuration up", "health up", "database up", "schema version up", "lock up", "scheduler up", "executor up")
+			"health up", "configuration up", "database up", "schema up", "lock up", "scheduler up", "executor up")
 		var report struct {
 			Healthy bool
 			Stages  []struct{ Stage, State, Error string }
 		}
 		s.JSON(t, &report, "health", "--health", address)
-		if !report.Healthy || len(report.Stages) < 7 || report.Stages[0].Stage != "configuration" {
+		if !report.Healthy || len(report.Stages) < 7 || report.Stages[0].Stage != "health" {
 			t.Errorf("the report is %+v", report)
 		}
 		for path, want := range map[string]int{"/healthz": http.StatusOK, "/": http.StatusNotFound} {

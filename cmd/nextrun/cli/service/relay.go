@@ -21,7 +21,7 @@ twice. Several relays share the topics.`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {
-				return s.withRelay(func(relays ...service) error {
+				return s.withRelay(func(relays ...part) error {
 					if len(relays) == 0 {
 						return ui.Usagef("no topics are configured; define them under relay.topics in --config FILE")
 					}
@@ -35,7 +35,7 @@ twice. Several relays share the topics.`,
 }
 
 // withRelay runs fn with the relay, if there are topics to publish.
-func (s *services) withRelay(fn func(...service) error) error {
+func (s *services) withRelay(fn func(...part) error) error {
 	if len(s.config.Relay.Topics) == 0 {
 		return fn()
 	}
@@ -50,5 +50,5 @@ func (s *services) withRelay(fn func(...service) error) error {
 	if err != nil {
 		return err
 	}
-	return fn(relay)
+	return fn(part{stageRelay, relay})
 }

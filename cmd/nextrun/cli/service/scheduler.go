@@ -29,7 +29,7 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), append(besides, scheduler)...)
+				return s.run(c.Context(), append(besides, part{stageScheduler, scheduler})...)
 			})
 		},
 	}

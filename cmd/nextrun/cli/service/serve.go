@@ -2,6 +2,7 @@ package service
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +31,11 @@ the queue. A second signal ends the process immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.withRelay(func(relays ...service) error {
+				return s.withRelay(func(relays ...part) error {
+					parts := slices.Concat(relays, besides, []part{{stageScheduler, scheduler}})
 					if err := s.needJobs(c.Context()); errors.Is(err, store.ErrNoJobs) {
 						s.log.Info("no executor: this database has no tables of jobs")
-						return s.run(c.Context(), append(relays, append(besides, scheduler)...)...)
+						return s.run(c.Context(), parts...)
 					} else if err != nil {
 						return err
 					}
@@ -44,7 +46,7 @@ the queue. A second signal ends the process immediately.`,
 					if err != nil {
 						return err
 					}
-					return s.run(c.Context(), append(relays, append(besides, scheduler, executor, s.unhandled(executor))...)...)
+					return s.run(c.Context(), append(parts, part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})...)
 				})
 			})
 		},

@@ -3,10 +3,8 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -15,21 +13,14 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/lifecycle"
 )
 
 // stopTimeout is how long the end of a service may take, beside the grace time
 // of running jobs.
 const stopTimeout = 30 * time.Second
-
-// service is what runs until it is stopped: a scheduler, an executor.
-type service interface {
-	Start(ctx context.Context) error
-	Stop(ctx context.Context) error
-	Done() <-chan struct{} // closed when it has ended, also by itself
-}
 
 // modes are the values of --mode.
 var modes = []string{string(periodic.ModeShared), string(periodic.ModeLeader), string(periodic.ModeExclusive)}
@@ -64,16 +55,14 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 
 // services is what the services of one process share.
 type services struct {
-	env    *ui.Env
-	config *config.Config
-	name   string
-	db     *store.DB
-	log    *logrus.Logger
-	stages stages
-	notify *ui.Notifiers // set with the scheduler
-
-	started atomic.Bool // all services are up, and none has to stop
-	running running     // handlers
+	env     *ui.Env
+	config  *config.Config
+	name    string
+	db      *store.DB
+	log     *logrus.Logger
+	process *lifecycle.Process
+	notify  *ui.Notifiers // set with the scheduler
+	running running       // handlers
 }
 
 // modeOf is the mode of the scheduler.
@@ -100,34 +89,6 @@ func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
 	return nil
 }
 
-// schema checks or makes the schema that this program knows. What
-// differs from it is logged, and refused only if statements would fail.
-func (s *services) schema(ctx context.Context, migrate bool) error {
-	if migrate {
-		done, err := s.db.Migrator().Up(ctx)
-		for _, m := range done {
-			if m.Restored {
-				s.log.WithField("object", m.Name).Warn("restored a part of the database's schema that was missing or different")
-				continue
-			}
-			s.log.WithField("migration", m.Name).Info("migration applied")
-		}
-		return err
-	}
-	err := s.db.Migrator().Check(ctx)
-	var drift *migrations.DriftError
-	if errors.As(err, &drift) && !drift.Breaks() {
-		for _, d := range drift.Differences {
-			s.log.Warn("the database's schema is not as it should be: " + d.String())
-		}
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w (or add --migrate)", s.db.URL(), err)
-	}
-	return nil
-}
-
 // docspell refuses to schedule what Docspell schedules already.
 func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	if !f.schedules || f.besideDocspell {
@@ -150,13 +111,13 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 }
 
 // besides are the services that a scheduler needs here, to start before it.
-func (s *services) besides(ctx context.Context) (list []service, err error) {
+func (s *services) besides(ctx context.Context) (list []part, err error) {
 	if s.notify.Any() {
-		list = append(list, s.notify)
+		list = append(list, part{stageNotify, s.notify})
 	}
 	pruning, err := s.pruning(ctx)
 	if pruning != nil {
-		list = append(list, pruning)
+		list = append(list, part{stagePruning, pruning})
 	}
 	return list, err
 }
@@ -187,6 +148,6 @@ func Verify(ctx context.Context, env *ui.Env, c *config.Config, db *store.DB) er
 	s := &services{env: env, config: c, name: "check", db: db, log: env.Logger()}
 	_, schedulerErr := s.scheduler(ctx)
 	_, executorErr := s.executor()
-	relayErr := s.withRelay(func(...service) error { return nil })
+	relayErr := s.withRelay(func(...part) error { return nil })
 	return errors.Join(schedulerErr, executorErr, relayErr)
 }

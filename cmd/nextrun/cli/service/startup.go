@@ -3,47 +3,65 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/lifecycle"
 )
 
-// The stages of the start of a service, in order. Each service adds its own.
+// The stages of the start of a service, in order, beside those of package lifecycle.
 const (
 	stageConfiguration = "configuration"
-	stageHealthServer  = "health"
-	stageDatabase      = "database"
-	stageSchema        = "schema version"
 	stageDocspell      = "Docspell"
 	stageQueues        = "queues"
-	stageLock          = "lock"
-	stageScheduler     = "scheduler"
-	stageNotify        = "notifications of new jobs"
-	stagePruning       = "pruning of ticks"
-	stageExecutor      = "executor"
-	stageRelay         = "relay"
-	stageUnhandled     = "watch for jobs without a handler"
 )
+
+// The stages of services. All of them need the schema.
+const (
+	stageScheduler = "scheduler"
+	stageNotify    = "notifications of new jobs"
+	stagePruning   = "pruning of ticks"
+	stageExecutor  = "executor"
+	stageRelay     = "relay"
+	stageUnhandled = "watch for jobs without a handler"
+)
+
+// part is a service of this process, and the name of its stage.
+type part struct {
+	stage   string
+	service lifecycle.Service
+}
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*services) error) (err error) {
 	s := &services{env: env, log: env.Logger()}
+	address, err := healthAddress(env, f.health)
+	if err != nil {
+		return err
+	}
+	if s.process, err = lifecycle.New(lifecycle.Config{HealthAddress: address, Logger: s.log}); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ui.AtOnce(ctx), s.process.Hurry)()
 	err = s.bringUp(ctx,
-		stage{name: stageConfiguration, up: func(context.Context) error { return s.configure(f) }},
-		s.healthStage(f.health),
-		stage{name: stageDatabase, needs: []string{stageConfiguration}, up: s.open,
-			down:   func(context.Context) error { return s.db.Close() },
-			health: func(ctx context.Context) error { return s.db.Ping(ctx) }},
-		stage{name: stageSchema, needs: []string{stageDatabase},
-			up: func(ctx context.Context) error { return s.schema(ctx, f.migrate) }},
-		stage{name: stageDocspell, needs: []string{stageSchema},
-			up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
-		stage{name: stageQueues, needs: []string{stageSchema},
-			up: func(ctx context.Context) error { return s.queues(ctx, f) }})
+		lifecycle.Stage{Name: stageConfiguration, Up: func(context.Context) error { return s.configure(f) }},
+		lifecycle.Stage{Name: lifecycle.DatabaseStage, Needs: []string{stageConfiguration}, Up: s.open,
+			Down:   func(context.Context) error { return s.db.Close() },
+			Health: func(ctx context.Context) error { return s.db.Ping(ctx) }})
+	if err != nil {
+		return err
+	}
+	after := []string{lifecycle.SchemaStage}
+	err = s.bringUp(ctx, s.schema(f.migrate),
+		lifecycle.Stage{Name: stageDocspell, Needs: after, Up: func(ctx context.Context) error { return s.docspell(ctx, f) }},
+		lifecycle.Stage{Name: stageQueues, Needs: after, Up: func(ctx context.Context) error { return s.queues(ctx, f) }})
 	if err != nil {
 		return err
 	}
@@ -75,90 +93,67 @@ func (s *services) open(ctx context.Context) (err error) {
 	return err
 }
 
-// bringUp adds stages and brings them up.
-func (s *services) bringUp(ctx context.Context, more ...stage) error {
-	if err := s.stages.add(more...); err != nil {
+// schema is the stage that checks or makes the tables.
+func (s *services) schema(migrate bool) lifecycle.Stage {
+	stage := lifecycle.Schema(s.db, migrate, s.log)
+	up := stage.Up
+	stage.Up = func(ctx context.Context) error {
+		err := up(ctx)
+		if err != nil && !migrate {
+			return fmt.Errorf("%w (or add --migrate)", err)
+		}
 		return err
 	}
-	return s.stages.up(ctx)
+	return stage
+}
+
+// bringUp adds stages and brings them up.
+func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
+	if err := s.process.Add(more...); err != nil {
+		return err
+	}
+	return s.process.Up(ctx)
 }
 
 // shutDown takes the stages down, in reverse order: what was begun last ends
 // first, so that the scheduler, and its lock, go on while running jobs end.
 func (s *services) shutDown(ctx context.Context) error {
-	grace := max(s.config.Executor.ShutdownGrace, jobqueue.DefaultShutdownGrace)
-	ctx, cancel := context.WithTimeout(ui.AtOnce(ctx), stopTimeout+grace)
+	atOnce := ui.AtOnce(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+s.grace())
 	defer cancel()
-	err := s.stages.down(ctx)
-	if ctx.Err() != nil {
+	err := s.process.Stop(ctx)
+	if ctx.Err() != nil || atOnce.Err() != nil {
 		s.running.wait(ui.LastWords / 2) // commands are being ended
 	}
 	return err
 }
 
+// grace is how long running jobs may go on.
+func (s *services) grace() time.Duration {
+	grace := s.config.Executor.ShutdownGrace
+	service.SetDefault(&grace, jobqueue.DefaultShutdownGrace)
+	return max(grace, 0)
+}
+
 // run runs services until ctx ends or one of them does, and then stops them.
-func (s *services) run(ctx context.Context, list ...service) error {
-	ended := make(chan struct{}, len(list))
-	for _, one := range list {
-		if err := s.bringUp(ctx, stagesOf(one, ended)...); err != nil {
-			return ui.UnlessEnded(ctx, err)
+func (s *services) run(ctx context.Context, parts ...part) error {
+	for _, one := range parts {
+		if err := s.process.AddService(one.stage, one.service, lifecycle.SchemaStage); err != nil {
+			return err
 		}
 	}
-	s.started.Store(true)
+	said := sync.OnceFunc(func() { s.log.Info("stopping; a second signal ends at once") })
+	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
+	if err := s.process.Start(ctx); err != nil {
+		return ui.UnlessEnded(ctx, err)
+	}
 	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
 	select {
 	case <-ctx.Done():
-		s.log.Info("stopping; a second signal ends at once")
-	case <-ended:
+		said()
+	case <-s.process.Done():
 	}
-	s.started.Store(false)
-	err := s.shutDown(ctx)
-	for _, one := range list { // also if that is why it ended by itself
-		if failed, ok := one.(interface{ Err() error }); ok {
-			err = errors.Join(err, failed.Err())
-		}
-	}
+	err := errors.Join(s.shutDown(ctx), s.process.Err())
 	s.log.Info("stopped")
 	return err
-}
-
-// stagesOf are the stages of a service, which sends on ended when it has ended. A
-// signal ends ctx; the service goes on until its turn to stop has come.
-func stagesOf(one service, ended chan<- struct{}) []stage {
-	own := stage{needs: []string{stageSchema}, down: one.Stop}
-	own.up = func(ctx context.Context) error {
-		if err := one.Start(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-		go func() {
-			<-one.Done()
-			ended <- struct{}{}
-		}()
-		return nil
-	}
-	own.health = func(context.Context) error {
-		select {
-		case <-one.Done():
-			return errors.New("it has ended")
-		default:
-			return nil
-		}
-	}
-	switch one := one.(type) {
-	case *periodic.Scheduler:
-		own.name, own.needs = stageScheduler, []string{stageLock}
-		join := func(ctx context.Context) error { return one.Join(context.WithoutCancel(ctx)) }
-		return []stage{{name: stageLock, needs: []string{stageSchema}, up: join, down: one.Stop}, own}
-	case *jobqueue.Executor:
-		own.name = stageExecutor
-	case *ui.Notifiers:
-		own.name = stageNotify
-	case *pruning:
-		own.name = stagePruning
-	case *unhandled:
-		own.name = stageUnhandled
-	default:
-		own.name = stageRelay
-	}
-	return []stage{own}
 }

@@ -1,4 +1,4 @@
-package service
+package lifecycle
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 )
+
+// nobody wants to know which stages have come up.
+func nobody(Stage) {}
 
 // TestStages brings up five stages of which some fail, and takes them down.
 func TestStages(t *testing.T) {
@@ -33,9 +36,9 @@ func TestStages(t *testing.T) {
 		}
 		var s stages
 		for _, name := range []string{"config", "database", "lock", "scheduler"} {
-			one := stage{name: name, up: act("+", name, test.failUp), down: act("-", name, test.failDown)}
+			one := Stage{Name: name, Up: act("+", name, test.failUp), Down: act("-", name, test.failDown)}
 			if name == "config" {
-				one.down = nil // nothing to undo
+				one.Down = nil // nothing to undo
 			}
 			if err := s.add(one); err != nil {
 				t.Fatal(err)
@@ -46,7 +49,7 @@ func TestStages(t *testing.T) {
 				t.Errorf("%s: %s = %v, want %q", test.name, what, err, want)
 			}
 		}
-		check("up", s.up(t.Context()), test.up)
+		check("up", s.up(t.Context(), nobody), test.up)
 		check("down", s.down(t.Context()), test.down)
 		check("a second down", s.down(t.Context()), "")
 		if got := strings.Join(journal, " "); got != test.journal {
@@ -57,13 +60,13 @@ func TestStages(t *testing.T) {
 
 func TestStagesKnowWhatTheyNeed(t *testing.T) {
 	var s stages
-	if err := s.add(stage{name: "lock", needs: []string{"database"}}); err == nil {
+	if err := s.add(Stage{Name: "lock", Needs: []string{"database"}}); err == nil {
 		t.Error("a stage was added before the one that it needs")
 	}
-	if err := s.add(stage{name: "database"}, stage{name: "lock", needs: []string{"database"}}); err != nil {
+	if err := s.add(Stage{Name: "database"}, Stage{Name: "lock", Needs: []string{"database"}}); err != nil {
 		t.Error(err)
 	}
-	if err := s.add(stage{name: "lock"}); err == nil {
+	if err := s.add(Stage{Name: "lock"}); err == nil {
 		t.Error("a stage was added twice")
 	}
 }
@@ -73,7 +76,7 @@ func TestStagesComeUpInParts(t *testing.T) {
 	count := 0
 	once := func(context.Context) error { count++; return nil }
 	for _, name := range []string{"a", "b"} {
-		if err := errors.Join(s.add(stage{name: name, up: once}), s.up(t.Context())); err != nil {
+		if err := errors.Join(s.add(Stage{Name: name, Up: once}), s.up(t.Context(), nobody)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,13 +90,13 @@ func TestStagesEndWithTheContext(t *testing.T) {
 	var s stages
 	undone := false
 	err := s.add(
-		stage{name: "a", up: func(context.Context) error { cancel(); return nil },
-			down: func(ctx context.Context) error { undone = ctx.Err() == nil; return nil }},
-		stage{name: "b", up: func(context.Context) error { t.Error("b came up after the end"); return nil }})
+		Stage{Name: "a", Up: func(context.Context) error { cancel(); return nil },
+			Down: func(ctx context.Context) error { undone = ctx.Err() == nil; return nil }},
+		Stage{Name: "b", Up: func(context.Context) error { t.Error("b came up after the end"); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.up(ctx); !errors.Is(err, context.Canceled) || !undone {
+	if err := s.up(ctx, nobody); !errors.Is(err, context.Canceled) || !undone {
 		t.Errorf("up = %v, undone with a context that goes on: %v; want context.Canceled and true", err, undone)
 	}
 }
@@ -102,27 +105,27 @@ func TestStagesReportHealth(t *testing.T) {
 	sick := func(context.Context) error { return errors.New("cannot be reached") }
 	bad := func(context.Context) error { return errors.New("no luck") }
 	var s stages
-	if err := s.add(stage{name: "config"}, stage{name: "database", health: sick}); err != nil {
+	if err := s.add(Stage{Name: "config"}, Stage{Name: "database", Health: sick}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.up(t.Context()); err != nil {
+	if err := s.up(t.Context(), nobody); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.add(stage{name: "lock"}); err != nil {
+	if err := s.add(Stage{Name: "lock"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []stageHealth{{"config", "up", ""}, {"database", "failed", "cannot be reached"}, {"lock", "down", ""}}
+	want := []StageHealth{{"config", "up", ""}, {"database", "failed", "cannot be reached"}, {"lock", "down", ""}}
 	if got := s.health(t.Context()); !reflect.DeepEqual(got, want) {
 		t.Errorf("health = %v, want %v", got, want)
 	}
 	var f stages
-	if err := f.add(stage{name: "config"}, stage{name: "lock", up: bad}, stage{name: "scheduler"}); err != nil {
+	if err := f.add(Stage{Name: "config"}, Stage{Name: "lock", Up: bad}, Stage{Name: "scheduler"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.up(t.Context()); err == nil {
+	if err := f.up(t.Context(), nobody); err == nil {
 		t.Fatal("up succeeded")
 	}
-	want = []stageHealth{{"config", "down", ""}, {"lock", "failed", "no luck"}, {"scheduler", "down", ""}}
+	want = []StageHealth{{"config", "down", ""}, {"lock", "failed", "no luck"}, {"scheduler", "down", ""}}
 	if got := f.health(t.Context()); !reflect.DeepEqual(got, want) {
 		t.Errorf("health after a failed start = %v, want %v", got, want)
 	}

@@ -1,58 +1,47 @@
-package service
+package lifecycle
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/sirupsen/logrus"
-
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-// healthPath is where a process reports its health.
-const healthPath = "/healthz"
+// HealthPath is where a process reports its health.
+const HealthPath = "/healthz"
+
+// HealthStage is the name of the stage that reports the health.
+const HealthStage = "health"
 
 // healthTimeout limits a health report, which may have to wait for the database.
 const healthTimeout = 5 * time.Second
 
-// healthReport is the answer at [healthPath].
-type healthReport struct {
-	Healthy bool          `json:"healthy"` // all is up, and neither starting nor stopping
-	Stages  []stageHealth `json:"stages"`
-}
-
-// healthAddress is where the process reports its health; empty: nowhere. Only
-// this host may ask, since no credentials are needed.
-func healthAddress(env *ui.Env, flag string) (string, error) {
-	address := env.Setting(flag, "NEXTRUN_HEALTH", "")
-	if address == "" {
-		return "", nil
-	}
+// LoopbackAddress returns a loopback address with a port, with 127.0.0.1 for localhost.
+// Any other address is an error: no credentials are asked for there.
+func LoopbackAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if host == "localhost" {
 		host = "127.0.0.1"
 	}
 	if ip := net.ParseIP(host); err != nil || port == "" || ip == nil || !ip.IsLoopback() {
-		return "", ui.Usagef("--health or NEXTRUN_HEALTH is %q; use a loopback address with a port, such as 127.0.0.1:8321: "+
-			"whoever reaches it may read it", address)
+		return "", fmt.Errorf("%q is no loopback address with a port, such as 127.0.0.1:8321", address)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
 // healthStage serves the health of all stages, from the first one on to the end.
-func (s *services) healthStage(flag string) stage {
+func (p *Process) healthStage() Stage {
 	var server *http.Server
 	served := make(chan struct{})
-	return stage{
-		name: stageHealthServer, needs: []string{stageConfiguration},
-		up: func(ctx context.Context) error {
-			address, err := healthAddress(s.env, flag)
-			if err != nil || address == "" {
+	return Stage{
+		Name: HealthStage,
+		Up: func(ctx context.Context) error {
+			address, err := LoopbackAddress(p.cfg.HealthAddress)
+			if err != nil {
 				return err
 			}
 			listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
@@ -60,20 +49,17 @@ func (s *services) healthStage(flag string) stage {
 				return err
 			}
 			server = &http.Server{
-				Handler: s.healthHandler(), ReadHeaderTimeout: healthTimeout, ReadTimeout: healthTimeout,
+				Handler: p.HealthHandler(), ReadHeaderTimeout: healthTimeout, ReadTimeout: healthTimeout,
 				WriteTimeout: 2 * healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: 16 << 10,
 			}
 			go func() {
 				defer close(served)
 				_ = server.Serve(listener) // ends with the stage
 			}()
-			s.log.WithFields(logrus.Fields{"address": listener.Addr().String(), "path": healthPath}).Info("health endpoint listening")
+			p.cfg.Logger.WithField("address", listener.Addr().String()).WithField("path", HealthPath).Info("health endpoint listening")
 			return nil
 		},
-		down: func(ctx context.Context) error {
-			if server == nil {
-				return nil
-			}
+		Down: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
 			if server.Shutdown(ctx) != nil {
@@ -85,17 +71,18 @@ func (s *services) healthStage(flag string) stage {
 	}
 }
 
-// healthHandler answers with a [healthReport]: 200 if all is well, else 503.
-func (s *services) healthHandler() http.Handler {
+// HealthHandler answers GET [HealthPath] with a [Report] in JSON: 200 if all is well,
+// else 503. It answers only requests to this host's own names.
+func (p *Process) HealthHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, r *http.Request) {
 		if !isLoopback(r.Host) {
 			http.Error(w, "ask by the address, such as 127.0.0.1, or as localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 		defer cancel()
-		report := s.healthReport(ctx)
+		report := p.Health(ctx)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		if !report.Healthy {
@@ -116,20 +103,12 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
 }
 
-func (s *services) healthReport(ctx context.Context) healthReport {
-	report := healthReport{Healthy: s.started.Load(), Stages: s.stages.health(ctx)}
-	for _, one := range report.Stages {
-		report.Healthy = report.Healthy && one.State == stateUp
-	}
-	return report
-}
-
-// askHealth asks a process at its health address.
-func askHealth(ctx context.Context, address string) (healthReport, error) {
+// AskHealth asks the process at a health address.
+func AskHealth(ctx context.Context, address string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*healthTimeout)
 	defer cancel()
-	var report healthReport
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+healthPath, http.NoBody)
+	var report Report
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+HealthPath, http.NoBody)
 	if err != nil {
 		return report, err
 	}

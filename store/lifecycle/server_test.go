@@ -1,4 +1,4 @@
-package service
+package lifecycle
 
 import (
 	"context"
@@ -14,12 +14,15 @@ import (
 func TestHealthOverTime(t *testing.T) {
 	t.Parallel()
 	var trouble error
-	s := &services{}
-	ask := func(when string, wantStatus int, want stageHealth) {
+	s, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(when string, wantStatus int, want StageHealth) {
 		t.Helper()
 		answer := httptest.NewRecorder()
-		s.healthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+healthPath, http.NoBody))
-		var report healthReport
+		s.HealthHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+HealthPath, http.NoBody))
+		var report Report
 		if err := json.Unmarshal(answer.Body.Bytes(), &report); err != nil {
 			t.Fatal(err)
 		}
@@ -27,23 +30,23 @@ func TestHealthOverTime(t *testing.T) {
 			t.Errorf("%s: %d %+v", when, answer.Code, report)
 		}
 	}
-	err := s.stages.add(stage{name: "database", health: func(context.Context) error { return trouble }})
+	err = s.Add(Stage{Name: "database", Health: func(context.Context) error { return trouble }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask("before the start", http.StatusServiceUnavailable, stageHealth{"database", stateDown, ""})
-	if err := s.stages.up(t.Context()); err != nil {
+	ask("before the start", http.StatusServiceUnavailable, StageHealth{"database", Down, ""})
+	if err := s.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ask("while it starts", http.StatusServiceUnavailable, stageHealth{"database", stateUp, ""})
+	ask("while it starts", http.StatusServiceUnavailable, StageHealth{"database", Up, ""})
 	s.started.Store(true)
-	ask("when it has started", http.StatusOK, stageHealth{"database", stateUp, ""})
+	ask("when it has started", http.StatusOK, StageHealth{"database", Up, ""})
 	trouble = errors.New("cannot be reached")
-	ask("in trouble", http.StatusServiceUnavailable, stageHealth{"database", stateFailed, "cannot be reached"})
+	ask("in trouble", http.StatusServiceUnavailable, StageHealth{"database", Failed, "cannot be reached"})
 	trouble = nil
-	ask("after the trouble", http.StatusOK, stageHealth{"database", stateUp, ""})
+	ask("after the trouble", http.StatusOK, StageHealth{"database", Up, ""})
 	s.started.Store(false)
-	ask("while it stops", http.StatusServiceUnavailable, stageHealth{"database", stateUp, ""})
+	ask("while it stops", http.StatusServiceUnavailable, StageHealth{"database", Up, ""})
 }
 
 // A web page that has a browser ask here under another name gets nothing.
@@ -56,9 +59,9 @@ func TestHealthAnswersToItsOwnNamesOnly(t *testing.T) {
 		"localhost.evil.example": http.StatusMisdirectedRequest,
 	} {
 		answer := httptest.NewRecorder()
-		request := httptest.NewRequest(http.MethodGet, healthPath, http.NoBody)
+		request := httptest.NewRequest(http.MethodGet, HealthPath, http.NoBody)
 		request.Host = host
-		(&services{}).healthHandler().ServeHTTP(answer, request)
+		(&Process{}).HealthHandler().ServeHTTP(answer, request)
 		if answer.Code != want || want == http.StatusMisdirectedRequest && strings.Contains(answer.Body.String(), "stages") {
 			t.Errorf("Host %s: %d %s, want %d", host, answer.Code, answer.Body, want)
 		}

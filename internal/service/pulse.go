@@ -1,0 +1,59 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrStalled is wrapped by the error of [Pulse.Health] if a loop does not go on.
+var ErrStalled = errors.New("it is stuck")
+
+// Stuck is how long no round may have ended until a loop that sleeps at most that long
+// counts as stuck: its statements have timeouts that are much shorter.
+func Stuck(sleep time.Duration) time.Duration { return 2*sleep + 5*time.Minute }
+
+// trouble is for how long a loop may fail until it counts as unhealthy: a collision
+// with others is over by then.
+const trouble = 10 * time.Second
+
+// Pulse is the health of a loop that works with a database. Its zero value is that of a
+// loop that has not begun. It is safe for concurrent use.
+type Pulse struct {
+	mu   sync.Mutex
+	good time.Time // end of the last round that succeeded
+	last time.Time // end of the last round
+	err  error     // of that
+}
+
+// Beat notes the end of a round.
+func (p *Pulse) Beat(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.err = time.Now(), err
+	if err == nil {
+		p.good = p.last
+	}
+}
+
+// Health returns nil if the last round succeeded. Else it returns an error: no round has
+// succeeded yet, or none for some seconds. If none has ended for longer than most, the
+// error wraps [ErrStalled].
+func (p *Pulse) Health(most time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.last.IsZero():
+		return errors.New("its first round has not ended yet")
+	case time.Since(p.last) > most:
+		return fmt.Errorf("no round has ended for %s: %w", lasted(time.Since(p.last)), ErrStalled)
+	case p.err == nil:
+		return nil
+	case p.good.IsZero():
+		return p.err
+	case time.Since(p.good) > trouble:
+		return fmt.Errorf("no round has succeeded for %s: %w", lasted(time.Since(p.good)), p.err)
+	}
+	return nil
+}

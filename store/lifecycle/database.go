@@ -1,0 +1,105 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store"
+)
+
+// The names of the stages of this file.
+const (
+	DatabaseStage = "database"
+	SchemaStage   = "schema"
+)
+
+// Database is the stage of a database that is open. It checks that the database can be
+// reached, and closes it at the end.
+func Database(db *store.DB) Stage {
+	return Stage{
+		Name: DatabaseStage, Up: db.Ping, Health: db.Ping,
+		Down: func(context.Context) error { return db.Close() },
+	}
+}
+
+// schemaPause is for how long a schema that was right is not compared again.
+const schemaPause = time.Minute
+
+// Schema is the stage that compares the tables with what this version needs; with
+// migrate, it makes them or brings them up to date before. It refuses to start if
+// statements would fail, and logs smaller differences (nil: to logrus.StandardLogger()).
+func Schema(db *store.DB, migrate bool, log logrus.FieldLogger) Stage {
+	service.SetDefault[logrus.FieldLogger](&log, logrus.StandardLogger())
+	c := &schemaCheck{db: db, log: log}
+	return Stage{
+		Name: SchemaStage, Needs: []string{DatabaseStage}, Health: c.health,
+		Up: func(ctx context.Context) error {
+			if migrate {
+				return c.migrate(ctx)
+			}
+			return c.first(ctx)
+		},
+	}
+}
+
+type schemaCheck struct {
+	db    *store.DB
+	log   logrus.FieldLogger
+	mu    sync.Mutex
+	right time.Time // when it was last seen to be
+}
+
+func (c *schemaCheck) migrate(ctx context.Context) error {
+	done, err := c.db.Migrator().Up(ctx)
+	for _, m := range done {
+		if m.Restored {
+			c.log.WithField("object", m.Name).Warn("restored a part of the database's schema that was missing or different")
+			continue
+		}
+		c.log.WithField("migration", m.Name).Info("migration applied")
+	}
+	return err
+}
+
+func (c *schemaCheck) first(ctx context.Context) error {
+	drift, err := c.look(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.db.URL(), err)
+	}
+	if drift != nil {
+		for _, d := range drift.Differences {
+			c.log.Warn("the database's schema is not as it should be: " + d.String())
+		}
+	}
+	return nil
+}
+
+// look returns what differs without harm, and as an error what does harm.
+func (c *schemaCheck) look(ctx context.Context) (*migrations.DriftError, error) {
+	err := c.db.Migrator().Check(ctx)
+	var drift *migrations.DriftError
+	if errors.As(err, &drift) && !drift.Breaks() {
+		return drift, nil
+	}
+	return nil, err
+}
+
+func (c *schemaCheck) health(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.right.IsZero() && time.Since(c.right) < schemaPause {
+		return nil
+	}
+	_, err := c.look(ctx)
+	if err == nil {
+		c.right = time.Now()
+	}
+	return err
+}
