@@ -81,7 +81,7 @@ func (p *cronParser) behind(words []word) error {
 	}
 	if w := words[5]; strings.ContainsAny(w.text[:1], "/.~") {
 		whole := strings.TrimSpace(p.timer[:w.at])
-		return p.failAt(w.at, "a timer has no command; a handler runs it%s", didYouMean(ifTimer(whole)))
+		return p.failMeant(w.at, ifTimer(whole), "a timer has no command; a handler runs it")
 	}
 	last := words[len(words)-1]
 	zone := last.text
@@ -91,21 +91,24 @@ func (p *cronParser) behind(words []word) error {
 		}
 	}
 	meant := zonePrefixes[0] + zone + " " + strings.TrimSpace(p.timer[:last.at])
-	return p.failAt(last.at, "the zone of a cron expression stands in front%s", didYouMean(ifTimer(meant)))
+	return p.failMeant(last.at, ifTimer(meant), "the zone of a cron expression stands in front")
 }
 
 // unknownName is the error for what starts with a name such as @reboot.
 func (p *cronParser) unknownName(words []word) error {
 	name := words[0]
 	lower := strings.ToLower(name.text)
+	var meant string
 	switch {
 	case cronNames[lower] != "":
 		return p.failAt(words[1].at, "expected the end of the timer after %s", name.text)
 	case lower == "@midnight":
-		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("@daily"))
+		meant = "@daily"
 	case lower == "@every" && len(words) == 2:
-		return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean("every "+words[1].text))
+		meant = "every " + words[1].text
+	default:
+		return p.failNear(name.at, name.text, []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"},
+			"unknown name %q", name.text)
 	}
-	names := []string{"@daily", "@hourly", "@weekly", "@monthly", "@yearly", "@annually", "@everysecond"}
-	return p.failAt(name.at, "unknown name %q%s", name.text, didYouMean(nearest(name.text, names...)))
+	return p.failMeant(name.at, meant, "unknown name %q", name.text)
 }

@@ -100,9 +100,3 @@ func (i cronItem) String() string {
 	}
 	return text
 }
-
-// cronWeek turns days from 0 for Sunday to 7 for Sunday into days from 0 for Monday.
-func cronWeek(set uint64) uint8 {
-	set |= set >> 7 & 1
-	return uint8(set>>1&(1<<6-1) | set&1<<6)
-}

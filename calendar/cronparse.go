@@ -140,7 +140,7 @@ func (p *cronParser) value(f int, text string, at int, repeated bool) (int, erro
 	case f == cronDay && strings.HasPrefix(text, "L"):
 		return 0, p.failAt(at, "L, the last day of the month, stands alone")
 	}
-	return 0, p.failAt(at, "expected a %s, found %q%s", field.name, text, didYouMean(nearest(text, field.names()...)))
+	return 0, p.failNear(at, text, field.names(), "expected a %s, found %q", field.name, text)
 }
 
 // special reads L and nW among days of the month, dL and d#n among weekdays.
@@ -210,6 +210,12 @@ func (p *cronParser) rule() elapse.DateRule {
 	p.days.Days = uint32(p.sets[cronDay])
 	p.days.Weekdays = cronWeek(p.sets[cronWeekday])
 	return elapse.DateRule{Years: p.years, Months: uint16(p.sets[cronMonth]), Days: &p.days}
+}
+
+// cronWeek turns days from 0 for Sunday to 7 for Sunday into days from 0 for Monday.
+func cronWeek(set uint64) uint8 {
+	set |= set >> 7 & 1
+	return uint8(set>>1&(1<<6-1) | set&1<<6)
 }
 
 // clock returns the times of day of an expression that has been read.

@@ -14,8 +14,7 @@ func (s *eventParser) notWeekday() error {
 	case word == "":
 		return s.fail("expected a weekday such as Mon or Monday, found %s", s.found())
 	case lower == "midnight" || lower == "noon":
-		return s.fail("%q is not a name for a timer%s", word, didYouMean(map[string]string{
-			"midnight": "daily", "noon": "*-*-* 12:00"}[lower]))
+		return s.failMeant(s.pos, map[string]string{"midnight": "daily", "noon": "*-*-* 12:00"}[lower], "%q is not a name for a timer", word)
 	case shorthands[lower] != "" && s.pos == 0:
 		return s.afterShorthand(word)
 	}
@@ -28,7 +27,7 @@ func (s *eventParser) notWeekday() error {
 		what = "a weekday or a name such as daily"
 		candidates = append(append(candidates, "every"), slices.Sorted(maps.Keys(shorthands))...)
 	}
-	return s.fail("%q is not %s%s", word, what, didYouMean(nearest(word, candidates...)))
+	return s.failNear(s.pos, word, candidates, "%q is not %s", word, what)
 }
 
 // afterShorthand is the error for what follows a shorthand, which has a time already.
@@ -40,7 +39,7 @@ func (s *eventParser) afterShorthand(name string) error {
 	if newEventParser(text{timer: meant}).event(&eventSpec{}) != nil {
 		meant = ""
 	}
-	return s.failAt(len(name), "%s stands alone%s", name, didYouMean(meant))
+	return s.failMeant(len(name), meant, "%s stands alone", name)
 }
 
 // wrappedWeekdays writes a range that runs over the end of the week as systemd understands it.
@@ -68,7 +67,7 @@ func (s *scanner) notNumber() error {
 // neitherDateNorTime is the error for a first part that nothing useful follows.
 func (s *eventParser) neitherDateNorTime(start int) error {
 	if s.done() && s.pos-start <= 2 && isDigit(s.timer[start]) {
-		return s.fail("expected `-` in a date or `:` in a time%s", didYouMean(s.timer[:s.end]+":00"))
+		return s.failMeant(s.pos, s.timer[:s.end]+":00", "expected `-` in a date or `:` in a time")
 	}
 	return s.fail("expected `-` or `~` in a date or `:` in a time, found %s", s.found())
 }

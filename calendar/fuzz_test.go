@@ -53,7 +53,7 @@ func FuzzCron(f *testing.F) {
 		f.Add(timer, int64(1_800_000_000))
 	}
 	f.Fuzz(func(t *testing.T, timer string, unix int64) {
-		if words := cut(timer); len(timer) <= MaxLength && words.notation() == cronNotation {
+		if words := cut(timer); len(timer) <= MaxLength && words.isCron() {
 			s, err := parseCron(words)
 			fuzzAt(t, timer, s, err, unix)
 		}

@@ -121,12 +121,11 @@ func (p *intervalParser) notUnit(w word) error {
 	if w.text == "" {
 		return p.failAt(w.at, "expected a unit: s, m, h, days, weeks, months, quarters or years")
 	}
-	suggestion := nearest(w.text, "second", "minute", "hour", "day", "week", "month", "quarter", "year")
+	const wrong = "%q is not a unit: s, m, h, days, weeks, months, quarters or years"
 	if w.text == "M" || w.text == "mo" {
-		suggestion = "months"
+		return p.failMeant(w.at, "months", wrong, w.text)
 	}
-	return p.failAt(w.at, "%q is not a unit: s, m, h, days, weeks, months, quarters or years%s", w.text,
-		didYouMean(suggestion))
+	return p.failNear(w.at, w.text, []string{"second", "minute", "hour", "day", "week", "month", "quarter", "year"}, wrong, w.text)
 }
 
 // zoneSuffix takes the zone off the end.

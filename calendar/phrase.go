@@ -17,7 +17,7 @@ func otherWords(t text, err error) error {
 		return err
 	}
 	what, _, _ := strings.Cut(wrong.Msg, "; ") // another suggestion would lead astray
-	return t.failAt(wrong.Offset, "%s%s", what, didYouMean(meant))
+	return t.failMeant(wrong.Offset, meant, "%s", what)
 }
 
 // meantEvent returns the calendar event that everyday words mean, or "": any of them must be known.

@@ -37,22 +37,11 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 			len(timer), MaxLength)
 	}
 	t := cut(timer)
-	s, err := t.compile(anchor)
+	s, err := parseWords(t, anchor)
 	if err != nil {
 		return nil, otherWords(t, err)
 	}
 	return s, nil
-}
-
-// compile reads the timer in its notation.
-func (t text) compile(anchor time.Time) (Schedule, error) {
-	switch t.notation() {
-	case intervalNotation:
-		return parseInterval(t, anchor)
-	case cronNotation:
-		return parseCron(t)
-	}
-	return parseEvent(t)
 }
 
 // Location returns the zone in which a schedule is meant: UTC unless the timer names another one.

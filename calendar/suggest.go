@@ -13,6 +13,16 @@ func didYouMean(suggestion string) string {
 	return fmt.Sprintf("; did you mean %q?", suggestion)
 }
 
+// failMeant is failAt with what was probably meant, or "".
+func (t text) failMeant(offset int, meant, format string, args ...any) error {
+	return t.failAt(offset, "%s%s", fmt.Sprintf(format, args...), didYouMean(meant))
+}
+
+// failNear is failAt with the candidate that a word was probably meant to be.
+func (t text) failNear(offset int, word string, candidates []string, format string, args ...any) error {
+	return t.failMeant(offset, nearest(word, candidates...), format, args...)
+}
+
 // nearest returns the candidate that a word was probably meant to be, or "". Case does not count.
 func nearest(word string, candidates ...string) string {
 	word = strings.ToLower(word)
@@ -64,11 +74,10 @@ func otherNotation(t text, err error) error {
 	trimmed := strings.TrimSpace(t.timer)
 	switch n := len(t.words); {
 	case n == 4 && cronLike(t.words):
-		return t.failAt(len(t.timer), "a cron expression has 5 to 7 fields, this one has 4%s",
-			didYouMean(ifTimer(trimmed+" *")))
+		return t.failMeant(len(t.timer), ifTimer(trimmed+" *"), "a cron expression has 5 to 7 fields, this one has 4")
 	case n > 0 && n < 4 && isDigit(t.words[0].text[0]):
 		if every := ifTimer("every " + trimmed); every != "" {
-			return t.failAt(t.words[0].at, "an interval starts with the word every%s", didYouMean(every))
+			return t.failMeant(t.words[0].at, every, "an interval starts with the word every")
 		}
 	}
 	return err

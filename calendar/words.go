@@ -3,6 +3,7 @@ package calendar
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // text is a timer with its words. A timer is cut once, by cut; the words tell its notation, and
@@ -44,28 +45,24 @@ func cut(timer string) text {
 // zonePrefixes are what may stand in front of a cron expression; the first one is the normal form.
 var zonePrefixes = [...]string{"CRON_TZ=", "TZ="}
 
-// notation is one of the three ways to write a timer.
-type notation int
-
-const (
-	eventNotation notation = iota
-	cronNotation
-	intervalNotation
-)
-
-// notation tells intervals by the word `every`, and cron expressions by what calendar events never
-// have: a zone in front, five words or more, or a name that starts with @ and is not a number.
-func (t text) notation() notation {
-	if len(t.words) == 0 {
-		return eventNotation
+// parseWords reads a timer in its notation.
+func parseWords(t text, anchor time.Time) (Schedule, error) {
+	switch {
+	case len(t.words) > 0 && strings.EqualFold(t.words[0].text, "every"):
+		return parseInterval(t, anchor)
+	case t.isCron():
+		return parseCron(t)
 	}
-	switch first := t.words[0].text; {
-	case strings.EqualFold(first, "every"):
-		return intervalNotation
-	case t.prefix > 0, len(t.words) >= 5, first[0] == '@' && strings.Trim(first[1:], "0123456789.") != "":
-		return cronNotation
+	return parseEvent(t)
+}
+
+// isCron tells cron expressions by what calendar events never have: a zone in front, five words or
+// more, or a name that starts with @ and is not a number.
+func (t text) isCron() bool {
+	if t.prefix > 0 || len(t.words) >= 5 {
+		return true
 	}
-	return eventNotation
+	return len(t.words) > 0 && t.words[0].text[0] == '@' && strings.Trim(t.words[0].text[1:], "0123456789.") != ""
 }
 
 // failAt returns the error for what stands at an offset of the timer.
