@@ -105,7 +105,7 @@ soak-isolation: ## Let rows be refused and locked at random beside 200 healthy t
 .PHONY: soak-lock
 soak-lock: ## Let 1,000 misfortunes happen to 20 contenders for the lock, on each database
 	@scripts/need-cc
-	NEXTRUN_SOAK_LOCK_ROUNDS=1000 scripts/with-postgres go test -timeout 30m -run TestLockSurvivesChaos -v ./periodic
+	NEXTRUN_SOAK_LOCK_ROUNDS=1000 NEXTRUN_SOAK_LOCK_CONTENDERS=20 scripts/with-postgres go test -timeout 30m -run TestLockSurvivesChaos -v ./periodic
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)

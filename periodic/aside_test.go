@@ -24,7 +24,6 @@ func TestG5RowsThatCannotBeMarked(t *testing.T) {
 
 // The same with an error code that nobody knows.
 func TestG5RowsThatFailForAnUnknownReason(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.healthy()
 	f.bad("allow")
@@ -47,7 +46,6 @@ func TestG5JobsThatAreRefused(t *testing.T) {
 }
 
 func TestG5JobsThatFailForAnUnknownReason(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.healthy()
 	f.bad("allow")
@@ -61,7 +59,6 @@ func TestG5JobsThatFailForAnUnknownReason(t *testing.T) {
 
 // An application has inserted jobs of these tasks, and does not commit.
 func TestG5UncommittedJobs(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.healthy()
 	f.bad("skip")
@@ -77,7 +74,6 @@ func TestG5UncommittedJobs(t *testing.T) {
 // A consumer works on jobs that are to be replaced in the transaction in which it
 // has claimed them.
 func TestG5JobsClaimedInALongTransaction(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.healthy()
 	f.bad("replace")
@@ -98,6 +94,7 @@ func TestG5JobsClaimedInALongTransaction(t *testing.T) {
 // An edit brings a task back at once that was set aside, also one deep in long args,
 // which keeps their length.
 func TestTaskSetAsideComesBackWithAnEdit(t *testing.T) {
+	t.Parallel()
 	args := func(last string) string { return `"` + strings.Repeat("x", 5000) + last + `"` }
 	for name, c := range map[string]struct{ column, value, refused, edited string }{
 		"subject":   {"subject", "", "NEW.subject <> 'good'", "good"},
@@ -128,9 +125,9 @@ func TestTaskSetAsideComesBackWithAnEdit(t *testing.T) {
 // are written, and the scheduler stops at once. CREATE INDEX takes the one lock,
 // ALTER TABLE the other.
 func TestG5LockedTable(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"SHARE", "ACCESS EXCLUSIVE"} {
 		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
 			f := newPostgresFixture(t)
 			f.exec(`INSERT INTO periodic_task (id, task, timer, overlap)
 				SELECT 'waits-' || n, 'backup', '*:*:*', 'queue' FROM generate_series(1, 300) AS n`)

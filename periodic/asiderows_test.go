@@ -16,7 +16,6 @@ import (
 // A row that the table periodic_task took before nextrun was there may hold NULL
 // where there is none now, and times that no schedule has.
 func TestG5RowsOfOddValues(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("ALTER TABLE periodic_task ALTER subject DROP NOT NULL, ALTER task DROP NOT NULL, ALTER priority DROP NOT NULL, ALTER timer DROP NOT NULL")
 	f.healthy()
@@ -53,7 +52,6 @@ func TestG5RowsThatAreNoText(t *testing.T) {
 // Rights are missing: nothing is booked, and the ticks are made up for, as catchup
 // says. What is missed then says why.
 func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap, catchup) VALUES ('report', 'backup', '*:*:*', 'allow', 'all'), ('event', 'e', '*:*:*', 'allow', 'all')")
 	f.exec("UPDATE periodic_task SET sink = 'event' WHERE id = 'event'")

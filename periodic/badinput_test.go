@@ -145,7 +145,6 @@ func TestBadInputFarTimes(t *testing.T) {
 // Rows that were there before nextrun are not covered by its triggers. Whatever
 // time they hold, it stops nothing, delays nobody, and does not spin.
 func TestBadInputTimesFromBefore(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("ALTER TABLE periodic_task DISABLE TRIGGER USER")
 	times := []string{"-infinity", "infinity", "0001-01-01 00:00:00", "4713-01-01 00:00:00 BC", "0099-12-31 00:00:00 BC", "9999-12-31 23:59:59",
@@ -225,6 +224,7 @@ func TestBadInputMarkOfOddTime(t *testing.T) {
 // A unique index of the user's refuses the job although none is pending: the tick
 // is skipped and says so, whatever the policy, and nothing spins.
 func TestJobsThatAnIndexRefuses(t *testing.T) {
+	t.Parallel()
 	for _, overlap := range []string{"queue", "skip", "allow"} {
 		t.Run(overlap, func(t *testing.T) {
 			both(t, func(f *fixture) {

@@ -12,6 +12,7 @@ import (
 // Ticks that were decided before, by a backfill or before nextrun was set back,
 // take no row away from those beside them that were not (G2).
 func TestG2BesideDecidedTicks(t *testing.T) {
+	t.Parallel()
 	const task = "INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:0/10', 'allow')"
 	for name, meanwhile := range map[string]func(f *fixture, first, now time.Time){
 		"the oldest was backfilled": func(f *fixture, first, _ time.Time) {

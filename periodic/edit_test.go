@@ -10,6 +10,7 @@ import (
 // An edit between mark and submit ends as if it had come first, and the rest of
 // the batch commits.
 func TestEditBetweenMarkAndSubmit(t *testing.T) {
+	t.Parallel()
 	edits := map[string]struct {
 		edit   string
 		jobs   int // of the edited task, after the next round

@@ -17,7 +17,6 @@ import (
 // says: here it is decades behind, as the clock of a synctest bubble is. The
 // difference is measured, exported and logged once.
 func TestG10DatabaseClockDecides(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "due", "yearly")
 	f.exec(insertTask, "later", "yearly")
@@ -78,7 +77,7 @@ func TestG10HostClockOnSQLite(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job WHERE due = '2000-01-01 01:00:00.000000'")
 		stop()
 		if skew := f.db.ClockSkew(); skew.Abs() > time.Second || told > 0 {
-			t.Errorf("ClockSkew is %s, told %d times", skew, told)
+			f.Errorf("ClockSkew is %s, told %d times", skew, told)
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 // the host's.
 func bubble(t *testing.T, test func(f *fixture)) {
 	t.Helper()
+	t.Parallel()
 	url := migrated.New(t, storetest.SQLite).URL
 	synctest.Test(t, func(t *testing.T) { test(newFixture(migrated.Open(storetest.At(t, url)))) })
 }
@@ -65,10 +66,10 @@ func TestG8IdleIsQuiet(t *testing.T) {
 		peeks, updates := h.peeks.Load(), h.updates.Load()
 		pass(time.Hour)
 		if got := h.peeks.Load() - peeks; got != 120 {
-			t.Errorf("%d looks in an idle hour with a poll interval of 30 s", got)
+			f.Errorf("%d looks in an idle hour with a poll interval of 30 s", got)
 		}
 		if got := h.updates.Load() - updates; got != 0 {
-			t.Errorf("%d transactions in an idle hour", got)
+			f.Errorf("%d transactions in an idle hour", got)
 		}
 		stop()
 	})
@@ -90,11 +91,11 @@ func TestG8WakesWhenDue(t *testing.T) {
 		pass(6 * time.Hour)
 		stop()
 		if len(late) != 6 {
-			t.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
+			f.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
 		}
 		for _, d := range late {
 			if d < 0 || d > 2*time.Millisecond {
-				t.Errorf("a tick was decided %s after its due", d)
+				f.Errorf("a tick was decided %s after its due", d)
 			}
 		}
 	})
@@ -119,7 +120,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 		pass(time.Minute)
 		stop()
 		if taken < 30*time.Second || taken > 31*time.Second {
-			t.Errorf("taken over after %s, the lease is 30 s", taken)
+			f.Errorf("taken over after %s, the lease is 30 s", taken)
 		}
 	})
 }
@@ -140,7 +141,6 @@ func TestG7ChangeIsNoticed(t *testing.T) {
 
 // PostgreSQL notifies; a poll would take 24 hours.
 func TestG7ChangeIsNotified(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	cfg := f.config("listener")
 	cfg.PollInterval = 24 * time.Hour

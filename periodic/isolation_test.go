@@ -93,7 +93,6 @@ func TestG5RefusedJob(t *testing.T) {
 // A transaction left open on one task holds up no other; that task follows when
 // it ends. On SQLite an open write transaction blocks every writer.
 func TestG5OpenTransactionOnOneTask(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "locked", "yearly")
 	f.exec(insertTask, "free", "yearly")
@@ -115,7 +114,6 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 
 // The same when the row is locked after it was marked.
 func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "locked", "yearly")
 	f.exec(insertTask, "free", "yearly")
@@ -139,7 +137,6 @@ func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
 // A mark that has expired on a row that somebody has locked: it is tried again
 // now and then, not all the time, and holds up nobody.
 func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "locked", "yearly")
 	f.exec(insertTask, "free", "yearly")
@@ -171,7 +168,6 @@ func TestG5ExpiredMarkOnALockedRow(t *testing.T) {
 // A lock that is gone in a moment, such as that of another scheduler which looked
 // for rows to claim, costs a moment and not the lease of the mark.
 func TestG5RowLockedWhileSubmitting(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "locked", "yearly")
 	f.due("locked", time.Second)

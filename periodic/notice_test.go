@@ -53,7 +53,6 @@ func (n notices) count() int {
 // One notification for each transaction of a user that changes tasks, however
 // many rows it touches, and none for what changes nothing.
 func TestNoticeOncePerTransaction(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	n := f.listen()
 	for _, step := range []struct {
@@ -81,7 +80,6 @@ func TestNoticeOncePerTransaction(t *testing.T) {
 // What the scheduler itself does wakes nobody: planning, claiming, submitting,
 // clearing marks; only the end of a job that a tick waits for does.
 func TestNoticeNoneOfTheScheduler(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', 'yearly', 'skip' FROM generate_series(1, 50) AS n")
 	f.exec(insertTask, "bad", "nonsense")
@@ -131,7 +129,6 @@ const listeners = "SELECT count(*) FROM pg_stat_activity WHERE datname = current
 // The listener's connection breaks, and a change happens before there is a new
 // one: it is noticed on reconnecting, not at the next poll.
 func TestNoticeAfterReconnecting(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "report", "yearly")
 	var seen *events
@@ -173,7 +170,7 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 			synctest.Wait()
 		}
 		if took := time.Since(begun); took > periodic.DefaultPollInterval {
-			t.Errorf("noticed after %s, the poll interval is %s", took, periodic.DefaultPollInterval)
+			f.Errorf("noticed after %s, the poll interval is %s", took, periodic.DefaultPollInterval)
 		}
 		stop()
 	})
@@ -182,7 +179,6 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 // Behind a transaction pooler there is no LISTEN: by configuration nextrun does
 // without, and notices at the next poll.
 func TestNoticePollOnly(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	db, err := store.Open(t.Context(), f.URL, store.Options{PollOnly: true})
 	if err != nil {

@@ -31,6 +31,7 @@ func (f *fixture) queuedTick(overlap string) time.Time {
 // A queued tick is submitted within a moment of the end of the job, however it
 // ends: by notification, or by data_version, and not by a poll.
 func TestQueuedTickFollowsTheJob(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"success", "failed", "cancelled"} {
 		t.Run(end, func(t *testing.T) {
 			both(t, func(f *fixture) {
@@ -54,7 +55,6 @@ func TestQueuedTickFollowsTheJob(t *testing.T) {
 // The job's end is not committed yet when the tick queues: the trigger has seen
 // no tick that waits, and the commit wakes all the same.
 func TestQueuedTickFollowsAJobThatIsEnding(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.runningJob("queue")
 	executor := f.open("UPDATE job SET state = 'success'")
@@ -101,6 +101,7 @@ func TestReplaceAsksARunningJobToCancel(t *testing.T) {
 
 // Replace: a job that nobody has yet is cancelled in the same transaction.
 func TestReplaceCancelsAWaitingJob(t *testing.T) {
+	t.Parallel()
 	for _, state := range []string{"waiting", "stuck"} {
 		t.Run(state, func(t *testing.T) {
 			both(t, func(f *fixture) {
@@ -163,6 +164,7 @@ func TestQueuedTickMissesItsDeadline(t *testing.T) {
 // The policy changes while a tick waits: it is submitted all the same when the
 // job ends, and nothing spins.
 func TestQueuedTickWhenThePolicyChanges(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"skip", "allow"} {
 		t.Run(policy, func(t *testing.T) {
 			both(t, func(f *fixture) {
@@ -179,6 +181,7 @@ func TestQueuedTickWhenThePolicyChanges(t *testing.T) {
 
 // A queued tick of a task that is gone is skipped, and says why.
 func TestQueuedTickOfADeletedTask(t *testing.T) {
+	t.Parallel()
 	for name, remove := range map[string]string{
 		"deleted": "DELETE FROM periodic_task WHERE id = 'report'",
 		"renamed": "UPDATE periodic_task SET id = 'other' WHERE id = 'report'",

@@ -11,7 +11,6 @@ import (
 // What says which queued ticks can go ahead cannot be read: other ticks do not
 // need it, and those that need the table job wait.
 func TestG5QueuedTicksThatCannotBeLookedFor(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('queues', 'backup', 'yearly', 'queue')")
 	f.queueOne("queues")
@@ -30,7 +29,6 @@ func TestG5QueuedTicksThatCannotBeLookedFor(t *testing.T) {
 
 // The table that says so is locked: ticks that do not queue do not touch it.
 func TestG5QueuedTicksWhoseTableIsLocked(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	open := f.open("LOCK TABLE periodic_ready IN ACCESS EXCLUSIVE MODE")
 	f.healthy()
@@ -52,9 +50,9 @@ func (f *fixture) queueOne(id string) {
 
 // The same with rights that are missing.
 func TestG5QueuedTicksWithoutRights(t *testing.T) {
+	t.Parallel()
 	for _, right := range []string{"SELECT", "DELETE"} {
 		t.Run(right, func(t *testing.T) {
-			t.Parallel()
 			f := newPostgresFixture(t)
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('queues', 'backup', 'yearly', 'queue')")
 			f.queueOne("queues")

@@ -86,18 +86,16 @@ func TestQueuePanics(t *testing.T) {
 func TestQueueIsUnknown(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.acme()
-		f.addAcme("a", "skip")
-		f.plan(q)
-		f.due("a", 11*time.Second)
-		f.once()
+		f.planned(q, "skip")
+		f.tick("a", 11)
 		f.want(0, "SELECT count(*) FROM periodic_tick")
 		if got := f.one("SELECT problem FROM periodic_task"); !strings.Contains(got, `sink "acme"`) {
-			t.Errorf("the problem is %q", got)
+			f.Errorf("the problem is %q", got)
 		}
 		f.addAcme("b", "skip") // it is planned by whoever comes first
 		f.once()
 		if got := f.one("SELECT problem FROM periodic_task WHERE id = 'b' AND due IS NOT NULL"); !strings.Contains(got, `sink "acme"`) {
-			t.Errorf("the problem of a new row is %q", got)
+			f.Errorf("the problem of a new row is %q", got)
 		}
 		f.once(withAcme(q))
 		f.want("submitted", decision, "a")
@@ -149,8 +147,7 @@ func TestQueueRefusesWithAWarning(t *testing.T) {
 		f.exec("UPDATE periodic_task SET args = '{'")
 		q.refuse["a"] = backend.Submission{Refused: "args end too soon"}
 		f.plan(q)
-		f.due("a", time.Second)
-		f.once(withAcme(q))
+		f.tick("a", 1, withAcme(q))
 		f.want("args end too soon", "SELECT problem FROM periodic_task")
 	})
 }

@@ -13,13 +13,13 @@ var raisedCodes = []string{"40001", "40P01", "53200", "53100", "57P01", "08001",
 
 // The others are scheduled, the task is named, and its tick stays due.
 func TestG5RowsForWhichATriggerRaisesACodeOfTheDatabase(t *testing.T) {
+	t.Parallel()
 	for what, refused := range map[string]struct{ table, event, condition string }{
 		"job":  {"job", "INSERT", "NEW.tracker = 'bad'"},
 		"task": {"periodic_task", "UPDATE", "OLD.id = 'bad'"},
 	} {
 		for _, code := range raisedCodes {
 			t.Run(what+" "+code, func(t *testing.T) {
-				t.Parallel()
 				f := newPostgresFixture(t)
 				for _, id := range []string{"a", "b", "bad", "c", "d"} {
 					f.exec(insertTask, id, "yearly")

@@ -25,6 +25,7 @@ func (f *fixture) watching() *events {
 // A queued tick is submitted within a moment of the end of its wait, also when
 // the job is not finished but taken away.
 func TestQueuedTickFollowsAJobThatIsTakenAway(t *testing.T) {
+	t.Parallel()
 	for name, statement := range map[string]string{
 		"deleted":  "DELETE FROM job",
 		"given on": "UPDATE job SET tracker = 'other'",
@@ -36,7 +37,6 @@ func TestQueuedTickFollowsAJobThatIsTakenAway(t *testing.T) {
 }
 
 func TestQueuedTickFollowsTruncatedJobs(t *testing.T) {
-	t.Parallel()
 	newPostgresFixture(t).followed("TRUNCATE job CASCADE")
 }
 
@@ -53,7 +53,6 @@ func (f *fixture) followed(statement string) {
 // The job's end is committed long after the tick has queued and was found to
 // wait: neither transaction has seen the other.
 func TestQueuedTickFollowsALateCommit(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.runningJob("queue")
 	executor := f.open("UPDATE job SET state = 'success'")

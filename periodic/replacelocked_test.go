@@ -12,9 +12,9 @@ import (
 // the tick falls due: it is passed over, and the job asked to end as soon as the
 // lock is gone.
 func TestReplaceAsksALockedJobLater(t *testing.T) {
+	t.Parallel()
 	for _, state := range []string{"running", "waiting"} {
 		t.Run(state, func(t *testing.T) {
-			t.Parallel()
 			f := newPostgresFixture(t)
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', 'yearly', 'replace')")
 			f.due("report", 2*time.Second)

@@ -29,12 +29,12 @@ func TestG5QueuedTickOfABlockedTask(t *testing.T) {
 
 // A lock on something of one task's, held in psql, holds up that task only.
 func TestG5LockedTickAndJob(t *testing.T) {
+	t.Parallel()
 	for name, lock := range map[string]string{
 		"tick": "SELECT 1 FROM periodic_tick WHERE task_id = 'locked' AND decision = 'queued' FOR UPDATE",
 		"job":  "UPDATE job SET state = 'cancelled' WHERE tracker = 'locked'",
 	} {
 		t.Run("postgres, "+name, func(t *testing.T) {
-			t.Parallel()
 			f := newPostgresFixture(t)
 			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('locked', 'backup', 'yearly', 'replace')")
 			f.due("locked", 3*time.Minute)
@@ -94,7 +94,6 @@ func TestJitterEditedBeforeATick(t *testing.T) {
 
 // Times out of range are refused on a planned row, too.
 func TestRangeOfAPlannedRow(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "report", "yearly")
 	f.once()

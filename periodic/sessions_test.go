@@ -26,6 +26,7 @@ var sessionEdits = map[string]struct {
 // eachSessionEdit runs a test for each edit with a due task and another one.
 func eachSessionEdit(t *testing.T, test func(f *fixture, edit func() error, jobs, args string)) {
 	t.Helper()
+	t.Parallel()
 	for name, e := range sessionEdits {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(f *fixture) {
@@ -118,10 +119,10 @@ func TestSessionsEditAfterSubmit(t *testing.T) {
 // The edit is open, and not committed, when the scheduler comes by: before the
 // mark, or between mark and submit. It goes on without that row.
 func TestSessionsEditOpen(t *testing.T) {
+	t.Parallel()
 	for name, e := range sessionEdits {
 		for _, when := range []string{"at mark", "at submit"} {
 			t.Run(name+" "+when, func(t *testing.T) {
-				t.Parallel()
 				f := newPostgresFixture(t)
 				f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
 				f.due("edited", time.Second)

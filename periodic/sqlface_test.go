@@ -62,7 +62,6 @@ var notTimes = []any{
 // SQLite has no type for times: the table accepts texts that mean one time only,
 // stores them in the one form, and refuses all others, inserted or updated.
 func TestSQLTimeTexts(t *testing.T) {
-	t.Parallel()
 	f := newSQLiteFixture(t)
 	f.exec(insertTask, "edited", "yearly")
 	f.once() // so that due is set
@@ -87,7 +86,6 @@ func TestSQLTimeTexts(t *testing.T) {
 // The column due is the scheduler's. Who writes it all the same cannot put
 // there what a scheduler could not read.
 func TestSQLTimesBesideDue(t *testing.T) {
-	t.Parallel()
 	f := newSQLiteFixture(t)
 	f.exec(insertTask, "edited", "yearly")
 	for _, bad := range notTimes {
@@ -100,6 +98,7 @@ func TestSQLTimesBesideDue(t *testing.T) {
 
 func newSQLiteFixture(t *testing.T) *fixture {
 	t.Helper()
+	t.Parallel()
 	return newFixture(migrated.New(t, storetest.SQLite))
 }
 
@@ -118,7 +117,6 @@ func (f *fixture) refused(message, query string, args ...any) {
 
 // The sqlite3 program is enough: the triggers use nothing that only Go registers.
 func TestSQLite3Program(t *testing.T) {
-	t.Parallel()
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {
 		t.Log("there is no sqlite3 program here; the other tests use the same library from Go")

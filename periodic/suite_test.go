@@ -28,9 +28,11 @@ func both(t *testing.T, test func(f *fixture)) {
 	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(newFixture(d)) })
 }
 
-// newPostgresFixture is for what SQLite has no equal of.
+// newPostgresFixture is for what SQLite has no equal of. The test runs in parallel
+// with others.
 func newPostgresFixture(t *testing.T) *fixture {
 	t.Helper()
+	t.Parallel()
 	return newFixture(migrated.New(t, storetest.Postgres))
 }
 

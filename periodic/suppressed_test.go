@@ -57,7 +57,6 @@ func TestG2SuppressedChanges(t *testing.T) {
 
 // A trigger writes another mark than the scheduler's.
 func TestG5AlteredMark(t *testing.T) {
-	t.Parallel()
 	f := newPostgresFixture(t)
 	f.exec(insertTask, "good", "yearly")
 	f.exec(insertTask, "bad", "yearly")

@@ -1,51 +1,11 @@
 package periodic_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/store/storetest"
 )
-
-func withOther(q periodic.Submitter) func(*periodic.Config) {
-	return func(c *periodic.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"other": q} }
-}
-
-// aQueued adds a task with a job that runs in the queue acme, and a tick that waits
-// for it.
-func (f *fixture) aQueued(overlap string) *acme {
-	q := f.acme()
-	f.addAcme("a", overlap)
-	f.plan(q)
-	f.due("a", 2*time.Second)
-	f.once(withAcme(q))
-	f.exec("UPDATE acme_job SET state = 'busy'")
-	f.due("a", time.Second)
-	f.once(withAcme(q))
-	f.want("queued", decision, "a")
-	return q
-}
-
-// ends runs a scheduler once, which must end within a while.
-func (f *fixture) ends(change ...func(*periodic.Config)) {
-	f.Helper()
-	cfg := f.config("ends")
-	for _, c := range change {
-		c(&cfg)
-	}
-	s, err := periodic.New(f.db.Periodic(), cfg)
-	if err != nil {
-		f.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), storetest.Patience)
-	defer cancel()
-	if _ = s.RunOnce(ctx); ctx.Err() != nil { // it may say what failed
-		f.Errorf("RunOnce has not ended within %s", storetest.Patience)
-	}
-}
 
 // A scheduler that knows another queue only does not end the wait for a job of this one.
 func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
@@ -102,10 +62,8 @@ func TestQueueTickOfATaskPlannedByOthers(t *testing.T) {
 func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.acme()
-		f.addAcme("a", "queue")
-		f.plan(q)
-		f.due("a", 5*time.Second)
-		f.once(withAcme(q))
+		f.planned(q, "queue")
+		f.tick("a", 5, withAcme(q))
 		f.exec("UPDATE acme_job SET state = 'done'")
 		f.exec("UPDATE periodic_task SET sink = 'job' WHERE id = 'a'")
 		f.due("a", 4*time.Second)
@@ -116,7 +74,7 @@ func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
 		f.exec("UPDATE job SET state = 'success'")
 		f.ends()
 		if f.one(decision, "a") != "submitted" {
-			t.Error("the tick waits although the job before it has ended")
+			f.Error("the tick waits although the job before it has ended")
 		}
 		f.exec("DELETE FROM periodic_tick WHERE decision = 'queued'")
 		f.due("a", 2*time.Second)
@@ -132,18 +90,14 @@ func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
 func TestQueueAllowInBetween(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.acme()
-		f.addAcme("a", "skip")
-		f.plan(q)
-		f.due("a", 5*time.Second)
-		f.once(withAcme(q))
+		f.planned(q, "skip")
+		f.tick("a", 5, withAcme(q))
 		f.exec("UPDATE acme_job SET state = 'busy'")
 		f.exec("UPDATE periodic_task SET overlap = 'allow' WHERE id = 'a'")
-		f.due("a", 4*time.Second)
-		f.once(withAcme(q))
+		f.tick("a", 4, withAcme(q))
 		f.exec("UPDATE acme_job SET state = 'done' WHERE state = 'new'")
 		f.exec("UPDATE periodic_task SET overlap = 'skip' WHERE id = 'a'")
-		f.due("a", 3*time.Second)
-		f.once(withAcme(q))
+		f.tick("a", 3, withAcme(q))
 		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
 	})
 }

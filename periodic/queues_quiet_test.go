@@ -45,17 +45,17 @@ func TestQueueRefusalIsQuiet(t *testing.T) {
 		}
 		s, err := periodic.New(f.db.Periodic(), cfg)
 		if err != nil {
-			t.Fatal(err)
+			f.Fatal(err)
 		}
 		if err := s.Start(context.Background()); err != nil {
-			t.Fatal(err)
+			f.Fatal(err)
 		}
 		elapse(2 * time.Second)
 		if err := s.Stop(context.Background()); err != nil {
-			t.Fatal(err)
+			f.Fatal(err)
 		}
 		if n > 4 {
-			t.Errorf("the scheduler found rows locked %d times in two seconds", n)
+			f.Errorf("the scheduler found rows locked %d times in two seconds", n)
 		}
 	})
 }
@@ -103,8 +103,7 @@ func TestQueueLeftBehindIsBroken(t *testing.T) {
 	f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('b', 'backup', 'yearly')")
 	f.plan(q)
 	f.due("a", 5*time.Second)
-	f.due("b", 5*time.Second)
-	f.once(withAcme(q))
+	f.tick("b", 5, withAcme(q))
 	f.exec("UPDATE periodic_task SET sink = 'job' WHERE id = 'a'")
 	f.due("a", 4*time.Second)
 	f.due("b", 4*time.Second)
@@ -120,8 +119,7 @@ func TestQueueSecondTickOfAnEndedTask(t *testing.T) {
 	f := newSQLiteFixture(t)
 	q := f.aQueued("queue")
 	f.exec("UPDATE periodic_task SET catchup = 'all' WHERE id = 'a'")
-	f.due("a", time.Second)
-	f.once(withAcme(q))
+	f.tick("a", 1, withAcme(q))
 	f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
 	f.once(withAcme(q))
 	f.exec("UPDATE acme_job SET state = 'done'")
