@@ -35,8 +35,8 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 			return "", err
 		}
 	}
-	tick.TaskID, tick.JID = t.ID, job.JID
-	if free, err := tx.RecordSubmitted(ctx, tick); err != nil || !free {
+	tick.TaskID, tick.Decision, tick.JID = t.ID, Submitted, job.JID
+	if free, err := tx.Record(ctx, tick); err != nil || !free {
 		if err == nil {
 			err = &TickError{Due: tick.Due}
 		}

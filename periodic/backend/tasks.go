@@ -46,12 +46,12 @@ type TaskTx interface {
 	Enable(ctx context.Context, id string, enabled bool) error
 	// Run sets NextRun to now.
 	Run(ctx context.Context, id string) error
-	// RecordSubmitted records a tick as submitted: TaskID, Due, Reason and JID. A
-	// tick that was skipped, late or missed becomes a submitted one. If it is the
-	// first of several missed ticks in one row, that row begins at Until afterwards.
-	// RecordSubmitted clears the task's mark, so that no scheduler commits a decision
-	// on it. It reports false for a tick that is queued or submitted already.
-	RecordSubmitted(ctx context.Context, tick task.Tick) (bool, error)
+	// Record records a tick that was decided without a scheduler: TaskID, Due, Decision,
+	// Reason and JID. If it is Submitted, it takes the place of a tick that was skipped,
+	// late or missed. If that is the first of several missed ticks in one row, the row
+	// begins at Until afterwards. Record clears the task's mark, so that no scheduler
+	// commits a decision on it. It reports false for a tick that is there and stays.
+	Record(ctx context.Context, tick task.Tick) (bool, error)
 	// Bare returns the transaction as a [Submitter] needs it, and its now.
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.

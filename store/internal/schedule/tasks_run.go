@@ -15,7 +15,7 @@ func (tx taskTx) Run(ctx context.Context, id string) error {
 
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }
 
-func (tx taskTx) RecordSubmitted(ctx context.Context, tick periodic.Tick) (bool, error) {
+func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 	// A scheduler that works on the task has to decide anew: it does not know of
 	// this tick.
 	if _, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
@@ -31,10 +31,10 @@ func (tx taskTx) RecordSubmitted(ctx context.Context, tick periodic.Tick) (bool,
 		}
 	}
 	n, err := tx.Exec(ctx, `INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
-		VALUES ($1, $2, 'submitted', $3, $4, $5)
+		VALUES ($1, $2, $6, $3, $4, $5)
 		ON CONFLICT (task_id, due) DO UPDATE SET decision = excluded.decision, reason = excluded.reason,
 			jid = excluded.jid, decided = excluded.decided, missed = 0, until = NULL, worker = NULL
-		WHERE periodic_tick.decision IN ('skipped', 'late', 'missed')`,
-		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, tick.JID, sqldb.Timestamp(tx.Now()))
+		WHERE excluded.decision = 'submitted' AND periodic_tick.decision IN ('skipped', 'late', 'missed')`,
+		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, sqldb.Nullable(tick.JID), sqldb.Timestamp(tx.Now()), string(tick.Decision))
 	return n > 0, err
 }
