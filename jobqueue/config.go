@@ -85,6 +85,9 @@ type Config struct {
 	// then their contexts are cancelled and they go back to waiting.
 	// 0: [DefaultShutdownGrace]; negative: cancelled at once.
 	ShutdownGrace time.Duration
+	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
+	// transaction; store.DB.Hooks makes them.
+	Hooks Hooks
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every [Event], possibly from several
@@ -113,7 +116,7 @@ func (c Config) withDefaults() Config {
 func (c Config) engine() engine.Config {
 	return engine.Config{
 		Name: c.Name, PoolSize: c.PoolSize, Groups: c.Groups, High: c.High, Low: c.Low,
-		PollInterval: c.PollInterval, Heartbeat: c.Heartbeat, ShutdownGrace: c.ShutdownGrace,
+		PollInterval: c.PollInterval, Heartbeat: c.Heartbeat, ShutdownGrace: c.ShutdownGrace, Hooks: c.Hooks,
 		Policy: outcome.Policy{
 			RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
 			MaxInterrupts: c.MaxInterrupts, Lease: c.Lease,

@@ -33,6 +33,8 @@ type (
 	PauseKind = backend.PauseKind
 	// DBTX runs statements inside somebody's transaction: *sql.Tx or *sqlx.Tx.
 	DBTX = backend.DBTX
+	// Hooks hear of jobs that begin and of jobs that end; see package hooks.
+	Hooks = backend.Hooks
 )
 
 // The states of a job. Waiting, scheduled, running and stuck jobs are pending;

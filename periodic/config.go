@@ -59,6 +59,9 @@ type Config struct {
 	// built-in queue. Names begin with a lower-case letter; letters, digits, '-' and
 	// '_' follow, 64 characters at most.
 	Submitters map[Sink]Submitter
+	// Hooks, if not nil, hear of ticks that get no job, in the transaction that records
+	// them; store.DB.Hooks makes them.
+	Hooks Hooks
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every event, from the scheduler's

@@ -33,6 +33,8 @@ type (
 	// Submitter puts the jobs of due tasks into a queue, in the transaction of the
 	// scheduler.
 	Submitter = backend.Submitter
+	// Hooks hear of ticks that get no job; see package jobqueue/hooks.
+	Hooks = backend.Hooks
 	// TaskFilter selects tasks.
 	TaskFilter = backend.TaskFilter
 	// TickFilter selects ticks.

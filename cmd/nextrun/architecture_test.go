@@ -34,6 +34,7 @@ var arrows = []struct {
 	{"jobqueue/internal/engine", []string{"jobqueue/backend", "jobqueue/internal/joblog", "jobqueue/internal/outcome"}},
 	{"jobqueue/internal/...", []string{"jobqueue/backend"}},
 	{"jobqueue/backend", nil},
+	{"jobqueue/hooks", []string{"jobqueue", "jobqueue/..."}},
 	{"migrations", nil},
 	{"store", append([]string{"store/internal/...", "store/queues"}, belowCommand...)},
 	// The kinds of other queues know the connection and what a submitter is.

@@ -45,7 +45,8 @@ type Request struct {
 	ReplyLost   bool     // an earlier claim may have succeeded: jobs of the worker other than InFlight go back to waiting
 	InFlight    []string // with ReplyLost: the worker's jobs
 	Claim       Claim
-	Brief       bool // somebody holds a lock: wait for locks for a few milliseconds only
+	Brief       bool  // somebody holds a lock: wait for locks for a few milliseconds only
+	Hooks       Hooks // hear of jobs that begin or end here; nil: nobody does
 }
 
 // Empty reports whether there is nothing to do.

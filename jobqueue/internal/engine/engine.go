@@ -20,6 +20,7 @@ type Config struct {
 	PollInterval  time.Duration
 	Heartbeat     time.Duration
 	ShutdownGrace time.Duration
+	Hooks         backend.Hooks // nil: nobody wants to hear of jobs
 	outcome.Policy
 }
 

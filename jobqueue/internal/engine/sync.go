@@ -64,6 +64,7 @@ func (l *loop) send(q backend.Request) (chosen []string, err error) {
 	if q.Empty() {
 		return nil, nil
 	}
+	q.Hooks = l.e.cfg.Hooks
 	result, err := l.e.store.Sync(l.hard, q)
 	if err != nil {
 		if q.Claim.Limit > 0 && l.e.store.Judge(err) == isolate.Database {

@@ -22,6 +22,7 @@ type Committer struct {
 	Update  func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	Queues  map[task.Sink]backend.Queue
 	Outages *Outages
+	Hooks   backend.Hooks // nil: nobody wants to hear of ticks
 	timers  *timers
 }
 
@@ -35,6 +36,8 @@ type Outcome struct {
 	Kept  []*task.Plan          // of the tasks whose mark still held, in the order of the batch
 	Plans map[string]*task.Plan // the same by the task's id
 	Ticks []task.Tick
+
+	refused map[task.TickKey]bool // ticks that the queue of their task has refused for good
 }
 
 // Submit commits the plans of tasks that carry a mark, in one transaction:
@@ -42,7 +45,8 @@ type Outcome struct {
 //  1. due and nextrun advance and the mark goes, where the mark still holds;
 //  2. the ticks of those tasks are recorded, where they do not exist yet;
 //  3. the jobs that these ticks replace are cancelled, and theirs submitted;
-//  4. ticks whose job was refused are skipped or queued instead.
+//  4. ticks whose job was refused are skipped or queued instead;
+//  5. hooks hear of the ticks that get no job.
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
@@ -68,7 +72,7 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, 
 		if err := d.submitJobs(ctx, inTheWay); err != nil {
 			return fmt.Errorf("submit jobs: %w", err)
 		}
-		return nil
+		return c.tellHooks(ctx, tx, done)
 	})
 	return done, err
 }

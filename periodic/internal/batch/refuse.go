@@ -93,21 +93,32 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 		if tick.JID == "" || !refused {
 			continue
 		}
-		plan := d.done.Plans[tick.TaskID]
 		tick.JID, tick.Decision, tick.Reason = "", task.Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
 			tick.Reason = task.SkipReason(&p, d.tx.Now())
-			if plan.Task.Queues() {
+			if d.done.Plans[tick.TaskID].Task.Queues() {
 				tick.Decision, tick.Reason = task.Queued, task.WaitReason(&p, d.tx.Now())
 			}
-		} else if plan.Problem == "" || strings.HasPrefix(plan.Problem, task.WarningPrefix) {
-			plan.Problem = reason
-			if err := d.tx.SetProblem(ctx, Key(tick.TaskID), reason); err != nil {
-				return err
-			}
+		} else if err := d.refuseForGood(ctx, *tick); err != nil {
+			return err
 		}
 		changed = append(changed, *tick)
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
 	return err
+}
+
+// refuseForGood notes a tick that the queue of its task does not take, and the reason as
+// the problem of the task, unless that has another.
+func (d *delivery) refuseForGood(ctx context.Context, tick task.Tick) error {
+	if d.done.refused == nil {
+		d.done.refused = map[task.TickKey]bool{}
+	}
+	d.done.refused[tick.Key()] = true
+	plan := d.done.Plans[tick.TaskID]
+	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, task.WarningPrefix) {
+		return nil
+	}
+	plan.Problem = tick.Reason
+	return d.tx.SetProblem(ctx, Key(tick.TaskID), tick.Reason)
 }

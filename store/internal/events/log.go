@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -111,7 +112,7 @@ func (l Log) Topics(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list topics: %w", err)
 	}
-	return topics, nil
+	return slices.DeleteFunc(topics, outbox.IsHookTopic), nil
 }
 
 // Seek implements [outbox.Log]. The token rises, so that a batch in flight cannot

@@ -50,7 +50,7 @@ func (db *DB) placeEvents(ctx context.Context, topics, except []string, brief bo
 	done.unreadable = unreadable(rows)
 	var open []string
 	for _, r := range rows {
-		if bool(r.Readable) && (topics == nil || slices.Contains(topics, r.Topic)) && !slices.Contains(except, r.Topic) {
+		if bool(r.Readable) && (topics == nil && !outbox.IsHookTopic(r.Topic) || slices.Contains(topics, r.Topic)) && !slices.Contains(except, r.Topic) {
 			open = append(open, r.Topic)
 		}
 	}

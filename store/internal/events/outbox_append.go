@@ -26,6 +26,17 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 	if err := tx.nextVersions(ctx, rows); err != nil {
 		return nil, fmt.Errorf("append events: %w", err)
 	}
+	if err := tx.addEvents(ctx, events, rows); err != nil {
+		return nil, fmt.Errorf("append events: %w", err)
+	}
+	for i := range events {
+		events[i].AggregateVersion, events[i].Created = rows[i].version, tx.Now()
+	}
+	return events, nil
+}
+
+// addEvents adds events, whose versions are in rows, and their messages.
+func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appended) error {
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("topic"), sqldb.Text("type"),
 		sqldb.Text("aggregate_id"), sqldb.Int("aggregate_version"), sqldb.Text("payload"), sqldb.Time("due"),
 		sqldb.Time("created")}
@@ -34,7 +45,7 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 		return []any{i, e.ID, e.Topic, e.Type, e.AggregateID, rows[i].version, e.Payload, e.Due, tx.Now()}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	added, err := tx.Exec(ctx, `INSERT INTO event_store
 			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
@@ -44,15 +55,9 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 		err = tx.checkAdded(ctx, added, "event_store", "id", rows)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("append events: %w", err)
+		return err
 	}
-	if err := tx.addMessages(ctx, rows); err != nil {
-		return nil, fmt.Errorf("append events: %w", err)
-	}
-	for i := range events {
-		events[i].AggregateVersion, events[i].Created = rows[i].version, tx.Now()
-	}
-	return events, nil
+	return tx.addMessages(ctx, rows)
 }
 
 // nextVersions gives each event the next version of its aggregate. Writers of

@@ -12,9 +12,18 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Claim implements [outbox.Source].
+// Claim implements [outbox.Source]. It leaves the topics of hooks alone.
 func (s Outbox) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
-	claimed, err := s.db.claimTopics(ctx, c, pendingTopics, acquireMessages)
+	return s.claim(ctx, c, func(topic string) bool { return !outbox.IsHookTopic(topic) })
+}
+
+// claim is Claim among the topics that are wanted.
+func (s Outbox) claim(ctx context.Context, c outbox.Claim, wanted func(topic string) bool) (outbox.Claimed, error) {
+	list := func(ctx context.Context, tx *Tx) ([]topicRow, error) {
+		rows, err := pendingTopics(ctx, tx)
+		return slices.DeleteFunc(rows, func(r topicRow) bool { return !wanted(r.Topic) }), err
+	}
+	claimed, err := s.db.claimTopics(ctx, c, list, acquireMessages)
 	if err != nil {
 		return claimed, fmt.Errorf("claim topics of the outbox: %w", err)
 	}

@@ -61,6 +61,9 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 		if err := tx.insertLines(ctx, lines); err != nil {
 			return err
 		}
+		if err := tx.tellHooks(ctx, q, result); err != nil {
+			return err
+		}
 		return tx.recordGroup(ctx, q.Claim, result.Turn.Group)
 	}))
 	return result, err

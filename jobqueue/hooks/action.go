@@ -1,0 +1,57 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// DefaultTimeout is how long a command or a request may take unless its configuration
+// says something else, and MostTimeout the longest time that it may say.
+const (
+	DefaultTimeout = 10 * time.Second
+	MostTimeout    = 20 * time.Second
+)
+
+// Action is what a hook does. It is safe for concurrent use, and comparable.
+type Action interface {
+	// Do tells the receiver, and returns soon after ctx has ended. It is tried again
+	// after an error. outbox.Refuse marks one that no retry would help.
+	Do(ctx context.Context, n Notice) error
+}
+
+// None is the action of a hook that does nothing: it silences a more general one.
+var None Action = none{}
+
+type none struct{}
+
+func (none) Do(context.Context, Notice) error { return nil }
+
+// Func makes an action of a function. The notice may come more than once, with the
+// same ID.
+func Func(do func(ctx context.Context, n Notice) error) Action { return &function{do} }
+
+type function struct {
+	do func(context.Context, Notice) error
+}
+
+func (f *function) Do(ctx context.Context, n Notice) error { return f.do(ctx, n) }
+
+// Submit returns the action that submits a periodic task: it gets a tick at the time of
+// the event, which a scheduler handles as the policies of the task say. Delivered
+// twice, it still is one tick. A task that is disabled, or outside its Starts and Ends,
+// is skipped.
+func Submit(task string) Action { return submit{task} }
+
+type submit struct{ task string }
+
+func (submit) Do(context.Context, Notice) error {
+	return errors.New("only the relay of store.DB.Hooks can submit tasks")
+}
+
+// Submitter submits periodic tasks; store.DB.Hooks has one.
+type Submitter interface {
+	// SubmitNext gives a task a tick of that due time, unless it has one. It returns an
+	// error that wraps jobqueue.ErrNotFound if there is no such task.
+	SubmitNext(ctx context.Context, task string, due time.Time, reason string) error
+}

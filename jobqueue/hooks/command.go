@@ -1,0 +1,95 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// CommandConfig is a program that a hook runs. The notice comes to it as JSON on
+// standard input, and its main parts as variables: NEXTRUN_EVENT, NEXTRUN_HOOK,
+// NEXTRUN_EVENT_ID, NEXTRUN_ERROR, and of the job what a handler's command gets:
+// NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_TRACKER, NEXTRUN_DUE and others.
+type CommandConfig struct {
+	// Argv is the program and its arguments. There is no shell. Required.
+	Argv []string
+	// Dir is the working directory. Empty: that of this process.
+	Dir string
+	// Env are variables as NAME=value, beside those of this process.
+	Env []string
+	// Without are the names of variables that the program does not get.
+	Without []string
+	// Timeout ends the program. At most [MostTimeout]. 0: [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// Validate returns an error that names each bad field. [Command] calls it.
+func (c CommandConfig) Validate() error {
+	p := &service.Check{Config: "hooks.CommandConfig"}
+	p.Field(len(c.Argv) > 0 && c.Argv[0] != "", "Argv", c.Argv, "a program and its arguments")
+	service.Within(p, "Timeout", cmp.Or(c.Timeout, DefaultTimeout), time.Millisecond, MostTimeout)
+	return p.Err()
+}
+
+// Command returns the action that runs a program. An exit code other than 0 is an
+// error, and so is the end of its time. What the program writes is of no account, but
+// for its last line, which is part of the error.
+func Command(c CommandConfig) (Action, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clip(slices.Clone(c.Env)), cmp.Or(c.Timeout, DefaultTimeout)
+	return &command{c}, nil
+}
+
+type command struct{ cfg CommandConfig }
+
+func (c *command) Do(ctx context.Context, n Notice) error {
+	run, err := handlers.Command(handlers.CommandConfig{
+		Argv: c.cfg.Argv, Dir: c.cfg.Dir, Env: append(c.cfg.Env, variables(n)...), Without: c.cfg.Without,
+		Timeout: c.cfg.Timeout, KillGrace: time.Second, MaxOutput: 4 << 10,
+	})
+	if err != nil {
+		return outbox.Refuse(err)
+	}
+	job := jobqueue.NewJobContext(n.asJob())
+	err = run(ctx, job)
+	if lines := job.Record().Lines; err != nil && len(lines) > 0 {
+		err = fmt.Errorf("%w: %s", err, text.Clean(lines[len(lines)-1].Message, 200))
+	}
+	if jobqueue.IsPermanent(err) {
+		return outbox.Refuse(err)
+	}
+	return err
+}
+
+// variables are those that tell of the event. None can hold a NUL.
+func variables(n Notice) []string {
+	first, _, _ := strings.Cut(n.Error, "\n")
+	return []string{
+		"NEXTRUN_EVENT=" + string(n.Event), "NEXTRUN_HOOK=" + n.Hook, "NEXTRUN_EVENT_ID=" + n.ID,
+		"NEXTRUN_ERROR=" + first,
+	}
+}
+
+// asJob is the job of a notice as a handler's command would get it, with the notice as
+// its args.
+func (n Notice) asJob() jobqueue.Job {
+	j := jobqueue.Job{Task: n.Handler, Tracker: n.Task, Args: n.json()}
+	if n.Tick != nil {
+		j.Due = n.Tick.Due
+	}
+	if n.Job != nil {
+		j.JID, j.Group, j.Subject, j.Retries = n.Job.ID, n.Job.Group, n.Job.Subject, n.Job.Attempt-1
+	}
+	return j
+}

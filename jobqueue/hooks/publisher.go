@@ -1,0 +1,71 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// GiveUp is how long delivery is tried. Failures of older events count as refusals,
+// and several of those make the event dead.
+const GiveUp = 24 * time.Hour
+
+// Settings of the relay that delivers. The lease bounds how long a topic has to wait if
+// its relay dies.
+const (
+	relayLease = time.Minute
+	relayBatch = 20
+	retryMost  = 5 * time.Minute
+)
+
+// RelayConfig fills in what the configuration of the relay that delivers leaves out.
+func RelayConfig(c outbox.Config) outbox.Config {
+	if c.Lease == 0 {
+		c.Lease = relayLease
+	}
+	if c.BatchSize == 0 {
+		c.BatchSize = relayBatch
+	}
+	if c.RetryMax == 0 {
+		c.RetryMax = retryMost
+	}
+	return c
+}
+
+// Publisher returns the publisher that does what the hooks of a book say.
+func (b *Book) Publisher(next Submitter) outbox.Publisher {
+	return outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
+		err := b.deliver(ctx, e, next)
+		if err != nil && time.Since(e.Created) > GiveUp {
+			return outbox.Refuse(fmt.Errorf("given up after %s: %w", GiveUp, err))
+		}
+		return err
+	})
+}
+
+func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) error {
+	action := b.action(e.Topic)
+	if action == nil {
+		return errors.New("this process has no such hook")
+	}
+	var n Notice
+	if err := json.Unmarshal([]byte(e.Payload), &n); err != nil || n.Hook == "" {
+		return outbox.Refuse(errors.New("the payload is not that of a hook"))
+	}
+	n.ID = e.ID
+	task, submits := Next(action)
+	if !submits {
+		return action.Do(ctx, n)
+	}
+	reason := fmt.Sprintf("submitted by %s of %s", n.Hook, n.subject())
+	err := next.SubmitNext(ctx, task, n.At, reason)
+	if errors.Is(err, jobqueue.ErrNotFound) {
+		return outbox.Refuse(err)
+	}
+	return err
+}

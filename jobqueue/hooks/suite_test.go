@@ -1,0 +1,187 @@
+package hooks_test
+
+import (
+	"context"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	periodicbackend "github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+)
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+
+// fixture is a database with hooks on it.
+type fixture struct {
+	*storetest.Database
+	db *store.DB
+}
+
+func both(t *testing.T, test func(f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(&fixture{d.Database, d.Store}) })
+}
+
+func silent() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
+func (f *fixture) hooks(h hooks.Hooks) *store.Hooks {
+	f.Helper()
+	made, err := f.db.Hooks(h)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return made
+}
+
+// service is an executor, a scheduler or a relay.
+type service interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+}
+
+func (f *fixture) start(s service, err error) service {
+	f.Helper()
+	if err == nil {
+		err = s.Start(context.Background())
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = s.Stop(context.Background()) })
+	return s
+}
+
+// executor starts an executor whose handlers do what they are called.
+func (f *fixture) executor(h *store.Hooks, change ...func(*jobqueue.Config)) service {
+	f.Helper()
+	cfg := jobqueue.Config{Name: "executor", Logger: silent(), PollInterval: 100 * time.Millisecond,
+		RetryLimit: 1, RetryDelay: time.Millisecond}
+	if h != nil {
+		cfg.Hooks = h
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	e, err := jobqueue.NewExecutor(f.db.Jobs(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	e.Register("works", func(_ context.Context, job *jobqueue.JobContext) error {
+		job.Log(jobqueue.Info, "all is well")
+		return nil
+	})
+	e.Register("fails", func(_ context.Context, job *jobqueue.JobContext) error {
+		job.Log(jobqueue.Warn, "no such file")
+		return jobqueue.Permanent(errFailed)
+	})
+	e.Register("fails-once", func(_ context.Context, job *jobqueue.JobContext) error {
+		if job.Attempt() == 1 {
+			return errFailed
+		}
+		return nil
+	})
+	return f.start(e, nil)
+}
+
+func (f *fixture) relay(h *store.Hooks) service {
+	f.Helper()
+	return f.start(h.Relay(outbox.Config{
+		Name: "relay", Logger: silent(), PollInterval: 100 * time.Millisecond, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond,
+	}, nil))
+}
+
+func (f *fixture) submit(handler, tracker string) string {
+	f.Helper()
+	jids, err := jobqueue.NewQueue(f.db.Jobs()).Submit(f.Context(), jobqueue.Job{Task: handler, Group: "g", Tracker: tracker})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return jids[0]
+}
+
+// ended waits for the end of all jobs.
+func (f *fixture) ended() {
+	f.Helper()
+	storetest.Eventually(f, "the end of all jobs", func() bool {
+		return f.One("SELECT count(*) FROM job WHERE state NOT IN ('success', 'failed', 'cancelled')") == "0"
+	})
+}
+
+// once has a scheduler do what is due.
+func (f *fixture) once(h *store.Hooks, change ...func(*periodic.Config)) {
+	f.Helper()
+	cfg := periodic.Config{Name: "scheduler", Logger: silent(), Hooks: h}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := periodic.New(f.db.Periodic(), cfg)
+	if err == nil {
+		err = s.RunOnce(f.Context())
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// receiver is an action that notes what it is told.
+type receiver struct {
+	mu      sync.Mutex
+	notices []hooks.Notice
+	fail    func(hooks.Notice) error
+}
+
+func (r *receiver) action() hooks.Action {
+	return hooks.Func(func(_ context.Context, n hooks.Notice) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.fail != nil {
+			if err := r.fail(n); err != nil {
+				return err
+			}
+		}
+		r.notices = append(r.notices, n)
+		return nil
+	})
+}
+
+func (r *receiver) got() []hooks.Notice {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]hooks.Notice(nil), r.notices...)
+}
+
+// wait waits for so many notices.
+func (r *receiver) wait(t testing.TB, n int) []hooks.Notice {
+	t.Helper()
+	storetest.Eventually(t, "notices", func() bool { return len(r.got()) >= n })
+	return r.got()
+}
+
+// refusing is a queue that takes no job.
+type refusing struct{}
+
+func (refusing) Submit(_ context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) (list []periodicbackend.Submission, err error) {
+	for _, j := range jobs {
+		list = append(list, periodicbackend.Submission{JID: j.JID, Refused: "the queue is closed"})
+	}
+	return list, nil
+}
+
+func (refusing) Pending(context.Context, jobqueue.DBTX, []periodicbackend.Open) ([]periodic.Pending, error) {
+	return nil, nil
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/events"
+)
+
+// Hooks are the hooks of a program on a database. It is the field Hooks of
+// [jobqueue.Config] and of [periodic.Config], which write events, and it makes the
+// relay that delivers them.
+//
+// [jobqueue.Config]: https://pkg.go.dev/github.com/nextrun/nextrun/jobqueue#Config
+type Hooks struct {
+	events.Hooks
+	db   *DB
+	book *hooks.Book
+}
+
+// Hooks connects hooks with the database. It returns an error that names what is wrong
+// with them, and does not use the database yet.
+//
+// Give all executors and schedulers of a database the same hooks: the one that ends a
+// job writes the events. Any process that has the hook delivers them.
+func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
+	book, err := hooks.NewBook(h)
+	if err != nil {
+		return nil, err
+	}
+	return &Hooks{db.events.Hooks(book), db, book}, nil
+}
+
+// Relay returns a relay that delivers the events of the hooks. Of its configuration
+// Topics is of no use. queues are the queues of [periodic.Config.Submitters], for hooks
+// that submit tasks.
+func (h *Hooks) Relay(c outbox.Config, queues map[periodic.Sink]periodic.Submitter) (*outbox.Relay, error) {
+	c.Topics = nil
+	tasks := periodic.NewTasks(h.db.Tasks()).With(queues)
+	return outbox.New(h.Hooks, h.book.Publisher(tasks), hooks.RelayConfig(c))
+}

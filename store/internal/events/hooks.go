@@ -1,0 +1,123 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	jobbackend "github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Hooks writes the events of hooks, in the transactions of executors and schedulers,
+// and is the source of the relay that delivers them. It is safe for concurrent use.
+type Hooks struct {
+	Outbox
+	book *hooks.Book
+}
+
+var (
+	_ jobbackend.Hooks = Hooks{}
+	_ backend.Hooks    = Hooks{}
+	_ outbox.Source    = Hooks{}
+	_ outbox.Pruner    = Hooks{}
+)
+
+// Hooks returns what a database has for the hooks of a book.
+func (db *DB) Hooks(book *hooks.Book) Hooks { return Hooks{db.Outbox(), book} }
+
+// Hears implements [jobbackend.Hooks].
+func (h Hooks) Hears(task, tracker string, to jobqueue.State) bool {
+	event := hooks.EventOf(to)
+	if task == "" {
+		return h.book.HearsSome(event)
+	}
+	return h.book.Hears(task, tracker, event)
+}
+
+// Tell implements [jobbackend.Hooks].
+func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobbackend.Told) error {
+	notices := make([]hooks.Notice, len(jobs))
+	for i, j := range jobs {
+		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
+	}
+	return h.write(ctx, tx, now, notices)
+}
+
+// HearsMissed implements [backend.Hooks].
+func (h Hooks) HearsMissed(t *periodic.Task) bool { return h.book.Hears(t.Task, t.ID, hooks.Missed) }
+
+// TellMissed implements [backend.Hooks].
+func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []backend.MissedTick) error {
+	notices := make([]hooks.Notice, len(ticks))
+	for i, m := range ticks {
+		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
+		if !m.Tick.Until.IsZero() {
+			tick.Until = &m.Tick.Until
+		}
+		notices[i] = hooks.Notice{Event: hooks.Missed, At: now, Task: m.Task.ID, Handler: m.Task.Task, Tick: tick}
+	}
+	return h.write(ctx, tx, now, notices)
+}
+
+// write adds the events of notices. Each is an aggregate of its own, so that nobody
+// waits for the row of one. Their times differ, since the due times of the ticks that
+// some of them lead to have to.
+func (h Hooks) write(ctx context.Context, outer jobqueue.DBTX, now time.Time, notices []hooks.Notice) error {
+	var list []outbox.Event
+	for i, n := range notices {
+		n.At = n.At.Add(time.Duration(i) * time.Microsecond)
+		list = append(list, h.book.Events(n)...)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	tx := &Tx{h.db.In(outer, now)}
+	rows := make([]appended, len(list))
+	for i, e := range list {
+		rows[i] = appended{id: e.ID, aggregate: e.AggregateID, version: 1}
+	}
+	return tx.addEvents(ctx, list, rows)
+}
+
+// Claim implements [outbox.Source]: it takes the topics of the hooks of the book.
+func (h Hooks) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) {
+	return h.claim(ctx, c, h.book.Has)
+}
+
+// Prune implements [outbox.Pruner]: it removes events of hooks only, with their
+// messages.
+func (h Hooks) Prune(ctx context.Context, messages, _ time.Duration, limit int) (outbox.Pruned, error) {
+	n, err := h.pruneHooks(ctx, messages, limit)
+	return outbox.Pruned{Messages: n, Events: n}, err
+}
+
+// isHookMessage is true of the messages of hooks.
+const isHookMessage = `substr(topic, 1, 14) = '` + outbox.HookTopics + `'`
+
+// pruneHooks removes messages of hooks that were published before an age, with their
+// events: nobody reads those.
+func (s Outbox) pruneHooks(ctx context.Context, age time.Duration, limit int) (removed int, err error) {
+	err = s.db.updateOutbox(ctx, false, func(tx *Tx) error {
+		var old []string
+		if err := tx.Select(ctx, &old, `SELECT event_id FROM outbox_message WHERE published < $1 AND `+isHookMessage+`
+			ORDER BY published LIMIT $2`+tx.SQL().LockRows, sqldb.Timestamp(tx.Now().Add(-age)), limit); err != nil || len(old) == 0 {
+			return err
+		}
+		r, err := tx.Texts(1, old)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM outbox_message WHERE event_id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
+		removed = len(old)
+		return err
+	})
+	return removed, err
+}

@@ -1,0 +1,92 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+)
+
+// hookLines is how many of the last lines of its log go with a job that has ended.
+const hookLines = 50
+
+// tellHooks tells the hooks of the jobs that have begun or ended in this transaction.
+func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend.Result) error {
+	if q.Hooks == nil {
+		return nil
+	}
+	told, err := tx.ended(ctx, q, result.Done)
+	if err != nil {
+		return fmt.Errorf("read the jobs for hooks: %w", err)
+	}
+	for _, job := range result.Claimed {
+		if job.State == backend.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+			told = append(told, backend.Told{Job: job})
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	if err := q.Hooks.Tell(ctx, tx.DBTX(), tx.Now(), told); err != nil {
+		return fmt.Errorf("write the events of hooks: %w", err)
+	}
+	return nil
+}
+
+// ended are the jobs that have succeeded or failed and of which somebody wants to hear.
+func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]backend.Told, error) {
+	to := make(map[string]backend.State, len(q.Transitions))
+	for _, t := range q.Transitions {
+		to[t.JID] = t.To
+	}
+	var jids []string
+	for _, jid := range done {
+		if to[jid].Final() && q.Hooks.Hears("", "", to[jid]) {
+			jids = append(jids, jid)
+		}
+	}
+	if len(jids) == 0 {
+		return nil, nil
+	}
+	r, err := tx.Texts(1, jids)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v) ORDER BY jid", r.Param)
+	if err != nil {
+		return nil, err
+	}
+	var told []backend.Told
+	for _, job := range jobs {
+		if q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+			told = append(told, backend.Told{Job: job})
+		}
+	}
+	return told, tx.lastLines(ctx, told)
+}
+
+// lastLines reads the end of the logs of jobs.
+func (tx jobTx) lastLines(ctx context.Context, told []backend.Told) error {
+	if len(told) == 0 {
+		return nil
+	}
+	jids := make([]string, len(told))
+	at := map[string]int{}
+	for i := range told {
+		jids[i] = told[i].Job.JID
+		at[jids[i]] = i
+	}
+	r, err := tx.Texts(1, jids)
+	if err != nil {
+		return err
+	}
+	var lines []struct{ JID, Message string }
+	err = tx.Select(ctx, &lines, `SELECT l.jid, l.message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
+		WHERE l.counter > (SELECT max(m.counter) FROM joblog AS m WHERE m.jid = v.value) - $2
+		ORDER BY l.jid, l.counter`, r.Param, hookLines)
+	for _, line := range lines {
+		job := &told[at[line.JID]]
+		job.Lines = append(job.Lines, line.Message)
+	}
+	return err
+}
