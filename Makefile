@@ -7,6 +7,12 @@
 # off by itself and fail later, with a message about something else.
 export CGO_ENABLED = 1
 
+# The commit is part of the program's version, also where -buildvcs=false keeps the
+# go command from looking.
+cli     := github.com/nextrun/nextrun/cmd/nextrun/cli
+ldflags  = $(shell git log -1 --format='-X $(cli).committed=%cI' 2>/dev/null) \
+           -X $(cli).commit=$(shell git describe --always --dirty --exclude='*' 2>/dev/null)
+
 TESTFLAGS ?=
 BENCH     ?= .
 FUZZTIME  ?= 20s
@@ -21,11 +27,11 @@ help: ## List the commands
 .PHONY: build
 build: ## Build bin/nextrun
 	@scripts/need-cc
-	go build -o bin/nextrun ./cmd/nextrun
+	go build -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: build-static
 build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no C compiler, nor libraries of the system
-	CGO_ENABLED=0 go build -o bin/nextrun ./cmd/nextrun
+	CGO_ENABLED=0 go build -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: run
 run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it

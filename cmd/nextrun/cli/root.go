@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/lock"
@@ -25,7 +26,7 @@ func rootCommand(env *ui.Env) *cobra.Command {
 		Short: "Turns rows of a table into jobs, on time",
 		Long: `nextrun submits a job each time the timer of a row in periodic_task elapses, and
 runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
-		Version:       version(),
+		Version:       builtFrom().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -47,30 +48,24 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env),
 		migrate.Command(env), check.Command(env), service.HealthCommand(env),
 		task.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
-		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env),
+		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env),
 	)
 	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	setHelp(env, root)
 	for _, path := range watchable {
-		command, _, err := root.Find(strings.Fields(path))
-		if err != nil {
-			panic(err) // watchable names a command that does not exist
-		}
-		addWatch(env, command)
+		addWatch(env, find(root, path))
 	}
+	forgetDefaults(find(root, "task set"))
+	complete.Add(env, root)
 	return root
 }
 
-// helpCommand is cobra's, but for an unknown command being wrong usage.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND...]",
-		Short: "Help about a command",
-		RunE: func(c *cobra.Command, args []string) error {
-			about, rest, err := c.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return ui.Usagef("there is no command %q", args)
-			}
-			return about.Help()
-		},
+// find finds a command that is there.
+func find(root *cobra.Command, path string) *cobra.Command {
+	command, rest, err := root.Find(strings.Fields(path))
+	if err != nil || len(rest) > 0 {
+		panic("there is no command " + path)
 	}
+	return command
 }

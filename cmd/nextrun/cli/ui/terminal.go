@@ -37,6 +37,9 @@ func (env *Env) terminal(w io.Writer) Terminal {
 	return t
 }
 
+// Width is the width of the terminal that standard output goes to; 0: it is none.
+func (env *Env) Width() int { return env.terminal(env.Stdout).Width }
+
 // style is a colour of a terminal: parameters of SGR (ECMA-48, 8.3.117). All are
 // legible on a light and on a dark background.
 type style string
