@@ -3,6 +3,7 @@ package jobqueue_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -99,12 +100,13 @@ func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, q *fixture) {
 				q.sql("INSERT INTO job_limit (kind, name, most) VALUES ('task', 'held', 1), ('group', 'held', 1)")
-				for i := range 100 {
-					if name == "tracker" { // in more groups than a claim looks at
-						held.Group = fmt.Sprintf("g%d", i%8)
+				jobs := slices.Repeat([]jobqueue.Job{held}, 100)
+				if name == "tracker" { // in more groups than a claim looks at
+					for i := range jobs {
+						jobs[i].Group = fmt.Sprintf("g%d", i%8)
 					}
-					q.submit(held)
 				}
+				q.submit(jobs...)
 				begun, end := make(chan string, 200), make(chan struct{})
 				h := func(ctx context.Context, job *jobqueue.JobContext) error {
 					begun <- job.Subject

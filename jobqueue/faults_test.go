@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // faulty is a queue whose syncs go wrong on request.
@@ -180,7 +181,8 @@ func TestLogWaitsWhileTheDatabaseIsAway(t *testing.T) {
 			},
 		}).start()
 		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		e.await(5, "of trouble", kind(jobqueue.EventTrouble))
+		storetest.Eventually(t, "lines wait", func() bool { return written.Load() >= 2000 })
+		e.await(3, "of trouble", kind(jobqueue.EventTrouble))
 		if n := written.Load(); n >= lines {
 			t.Errorf("%d lines wait in memory", n)
 		}

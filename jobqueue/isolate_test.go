@@ -93,12 +93,16 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 	begins := "NEW.state = 'running'"
 	for name, c := range map[string]struct{ postgres, sqlite string }{
 		"refused alike":   {"RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')"},
-		"refused by name": {"RAISE EXCEPTION 'no %', NEW.jid", "SELECT raise(ABORT, 'no')"},
+		"refused by name": {"RAISE EXCEPTION 'no %', NEW.jid", ""}, // triggers of SQLite raise constant texts only
 		"unknown error":   {"RAISE 'no' USING ERRCODE = 'XX123'", "SELECT raise(ROLLBACK, 'no')"},
 		"suppressed":      {"RETURN NULL", "SELECT raise(IGNORE)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, q *fixture) {
+			on := onBoth
+			if c.sqlite == "" {
+				on = onPostgres
+			}
+			on(t, func(t *testing.T, q *fixture) {
 				q.trigger(begins, c.postgres, c.sqlite)
 				bad := q.badJobs()
 				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.

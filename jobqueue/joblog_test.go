@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -78,25 +81,22 @@ func TestLogAndProgressAreVisibleWhileTheJobRuns(t *testing.T) {
 	})
 }
 
-// The bound is the executor's, whatever the database.
 func TestLogOfAnAttemptIsBounded(t *testing.T) {
-	onSQLite(t, func(t *testing.T, q *fixture) {
+	synctest.Test(t, func(t *testing.T) {
 		const more = 1000
-		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
-			"t": func(_ context.Context, job *jobqueue.JobContext) error {
-				for range jobqueue.MaxLogLines + more {
-					job.Log(jobqueue.Info, "")
-				}
-				return nil
-			},
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "j", Task: "t"}}}
+		_, stop := startFake(t, s, jobqueue.Config{}, func(_ context.Context, job *jobqueue.JobContext) error {
+			for range jobqueue.MaxLogLines + more {
+				job.Log(jobqueue.Info, "")
+			}
+			return nil
 		})
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		e.awaitEnd(jid, jobqueue.Success)
-		if n, want := q.value("SELECT count(*) FROM joblog"), fmt.Sprint(jobqueue.MaxLogLines+2); n != want {
-			t.Errorf("%s lines, want %s", n, want)
+		pass(time.Hour)
+		stop()
+		if n, want := len(s.lines), jobqueue.MaxLogLines+1; n != want {
+			t.Fatalf("%d lines, want %d", n, want)
 		}
-		last := q.value("SELECT message FROM joblog ORDER BY counter DESC LIMIT 1")
-		if want := fmt.Sprintf("the log of this attempt is full: %d more lines were left out", more); last != want {
+		if last, want := s.lines[jobqueue.MaxLogLines], fmt.Sprintf("the log of this attempt is full: %d more lines were left out", more); last != want {
 			t.Errorf("the last line is %q, want %q", last, want)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,9 @@ func TestLimitHoldsWhileExecutorsAreKilled(t *testing.T) {
 			alive = append(alive, q.limitedProcess(path))
 		}
 		killed := 0
-		for deadline := time.Now().Add(patience); ; {
+		again := time.NewTicker(5 * time.Millisecond) // leave the processors to the executors
+		defer again.Stop()
+		for deadline := time.Now().Add(patience); ; <-again.C {
 			if n := q.value("SELECT count(*) FROM job WHERE state = 'running'"); n != "0" && n != "1" && n != "2" {
 				t.Errorf("%s jobs run", n)
 			}
@@ -136,12 +139,7 @@ func TestLimitHoldsWhileExecutorsAreKilled(t *testing.T) {
 	})
 }
 
-func manyJobs(n int) (jobs []jobqueue.Job) {
-	for range n {
-		jobs = append(jobs, jobqueue.Job{Task: "x"})
-	}
-	return jobs
-}
+func manyJobs(n int) []jobqueue.Job { return slices.Repeat([]jobqueue.Job{{Task: "x"}}, n) }
 
 // beginsNow is the process whose handler began last, if it has not ended.
 func beginsNow(t *testing.T, journal string) (pid string) {

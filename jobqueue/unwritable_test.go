@@ -4,17 +4,20 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Once only ends are left that the database does not take, Stop does not wait for the
-// grace time, which is for handlers. It names these jobs, and says why.
+// grace time, which is for handlers. It tries for the time of a lease, names these
+// jobs, and says why.
 func TestStopGivesUpOnEndsThatCannotBeRecorded(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'not today'", "SELECT raise(ABORT, 'not today')")
-		e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour, Lease: time.Second}, map[string]jobqueue.Handler{"t": nothing})
 		q.mustStart(e)
 		bad := q.submit(jobqueue.Job{Task: "t", Subject: "bad"})[0]
 		good := q.submit(jobqueue.Job{Task: "t"})[0]
@@ -36,7 +39,7 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onPostgres(t, func(t *testing.T, q *fixture) {
 				began, release := make(chan string, 1), make(chan struct{})
-				e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
+				e := q.executor(jobqueue.Config{ShutdownGrace: time.Hour, Lease: time.Second}, map[string]jobqueue.Handler{
 					"t": func(_ context.Context, job *jobqueue.JobContext) error {
 						began <- job.JID
 						<-release
@@ -71,27 +74,21 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 // A database that is down does not delay the stop either, and a handler that still
 // runs has its grace time.
 func TestStopGivesUpWhileTheDatabaseIsDown(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		s := &faulty{JobStore: q.store}
-		began, release := make(chan string, 1), make(chan struct{})
-		e := q.executorOn(s, jobqueue.Config{ShutdownGrace: time.Hour, Lease: time.Hour}, map[string]jobqueue.Handler{
-			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
-				began <- job.JID
-				<-release
-				return ctx.Err()
-			},
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{overdue: backend.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
+		e, _ := startFake(t, s, jobqueue.Config{ShutdownGrace: time.Hour, Lease: 3 * time.Hour}, func(ctx context.Context, _ *jobqueue.JobContext) error {
+			pass(30 * time.Minute)
+			return ctx.Err()
 		})
-		q.mustStart(e)
-		jid := q.submit(jobqueue.Job{Task: "t"})[0]
-		receive(q, began, "the job")
-		s.down.Store(true)
-		stopped := make(chan error, 1)
-		go func() { stopped <- e.Stop(context.Background()) }()
-		e.await(1, "stopping", kind(jobqueue.EventStopping))
-		close(release)
-		err := receive(q, stopped, "the end of the executor")
-		if err == nil || !strings.Contains(err.Error(), jid) || !strings.Contains(err.Error(), "the connection broke") {
-			t.Errorf("stopped with %v, want it to name %s and the reason", err, jid)
+		pass(time.Minute)
+		s.goDown(errDown)
+		began := time.Now()
+		err := e.Stop(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "the-job") || !strings.Contains(err.Error(), "the connection broke") {
+			t.Errorf("stopped with %v, want it to name the job and the reason", err)
+		}
+		if took := time.Since(began); took < 29*time.Minute || took > 30*time.Minute {
+			t.Errorf("stopped after %s, want soon after the handler had returned", took)
 		}
 	})
 }

@@ -6,6 +6,7 @@ package migrated
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -85,10 +86,22 @@ func migrate(url string) (err error) {
 	return err
 }
 
+// atOnce is how many tests run at once, unless -parallel says so: most of them wait
+// for a database most of the time.
+const atOnce = "6"
+
 // VerifyTestMain runs the tests of a package. It fails if they leave goroutines
 // behind, and removes what the databases were copied from.
 func VerifyTestMain(m *testing.M) {
 	copies.Store(true)
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", atOnce); err != nil {
+			panic(err)
+		}
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if err := template.Drop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
