@@ -166,16 +166,13 @@ func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 // retryAlone tries jobs again that were set aside, each in a transaction of its
 // own.
 func (l *loop) retryAlone(now time.Time) error {
-	if !l.agenda.due(retryAlone, now) {
-		return nil
-	}
 	var due []string
-	for _, jobs := range l.aside.alone(l.room()) {
+	for _, jobs := range l.aside.alone(l.flight.room()) {
 		due = append(due, jobs.Due(now)...)
 	}
 	for _, jid := range due[:min(len(due), maxAlone)] {
-		it := item{jid: jid, attempt: l.attempts.byJID[jid]}
-		if it.attempt == nil && l.room() <= 0 {
+		it := item{jid: jid, attempt: l.flight.byJID[jid]}
+		if it.attempt == nil && l.flight.room() <= 0 {
 			continue // it stays due
 		}
 		q := request(l.e.worker, []item{it}, now)

@@ -2,13 +2,9 @@ package engine
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
-	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // logPatience is how long lines and progress are gathered before they are
@@ -20,26 +16,26 @@ const logPatience = 200 * time.Millisecond
 type loop struct {
 	e        *Engine
 	hard     context.Context // ends when Stop gives up
-	handlers map[string]Handler
+	flight   flight
 	agenda   agenda
-
-	attempts attempts
 	claims   claims
 	gather   gather
 	aside    aside
 	recovery recovery
-
 	trouble  service.Backoff // of the database
-	why      error           // of the trouble
-	stopping bool
+	why      error           // of the trouble; nil: there is none
 }
 
 func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
-	return &loop{
-		e: e, hard: hard, handlers: handlers, attempts: newAttempts(), claims: newClaims(handlers), aside: newAside(),
+	l := &loop{
+		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(),
 		recovery: recovery{trouble: patience}, trouble: patience,
 	}
+	l.flight = flight{
+		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
+	}
+	return l
 }
 
 // run returns the jobs that are still in flight, and why.
@@ -58,7 +54,7 @@ func (l *loop) run(soft context.Context) []string {
 			l.work(time.Now())
 		}
 		if l.finished(time.Now()) {
-			return l.leave()
+			return l.flight.leave(l.why)
 		}
 		l.plan(time.Now())
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
@@ -85,7 +81,9 @@ func (l *loop) readInbox(now time.Time) {
 		}
 	}
 	for _, e := range m.returned {
-		l.returned(e)
+		l.gather.ended(e.attempt.round)
+		l.claims.ended()
+		l.flight.returned(e)
 	}
 	if m.changed {
 		l.claims.changed()
@@ -94,27 +92,23 @@ func (l *loop) readInbox(now time.Time) {
 	}
 }
 
-// returned decides what follows for a job after its handler has returned.
-func (l *loop) returned(e ended) {
-	a := e.attempt
-	l.gather.ended(a.round)
-	l.claims.ended()
-	if a.phase == lost {
-		l.attempts.drop(a)
-		return
-	}
-	a.fetch(true)
-	a.percent = -1 // the transition sets it
-	a.err = e.Err
-	a.end = l.e.cfg.Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
-	a.end.Worker = l.e.worker
-	a.phase = ending
-}
-
 // work does what is due in the database.
 func (l *loop) work(now time.Time) {
-	for _, do := range []func(time.Time) error{l.renew, l.lookOverdue, l.lookCancels, l.retryAlone, l.sync} {
-		if err := do(now); err != nil {
+	l.agenda.set(report, now) // handlers may have returned since the plan
+	for _, task := range []struct {
+		duty duty
+		do   func(time.Time) error
+	}{
+		{renew, l.flight.renew},
+		{lookOverdue, l.lookOverdue},
+		{lookCancels, l.flight.lookCancels},
+		{retryAlone, l.retryAlone},
+		{report, l.sync},
+	} {
+		if !l.agenda.due(task.duty, now) {
+			continue
+		}
+		if err := task.do(now); err != nil {
 			if l.hard.Err() == nil { // the work stays planned
 				wait := l.trouble.Next()
 				l.agenda.downUntil, l.why = time.Now().Add(wait), err
@@ -127,7 +121,7 @@ func (l *loop) work(now time.Time) {
 	if now.Before(l.agenda.downUntil) {
 		return
 	}
-	l.agenda.downUntil = time.Time{}
+	l.agenda.downUntil, l.why = time.Time{}, nil
 	l.trouble.Reset()
 	l.e.pulse.Beat(nil)
 	if len(l.aside.reports()) == 0 {
@@ -139,10 +133,10 @@ func (l *loop) work(now time.Time) {
 func (l *loop) plan(now time.Time) {
 	l.agenda.clear(report)
 	l.agenda.clear(claim)
-	if len(ready(&l.attempts, &l.aside)) > 0 || l.claims.replyLost {
+	if len(l.flight.ready()) > 0 || l.claims.replyLost {
 		l.agenda.set(report, now)
 	}
-	if at, planned := l.claims.when(); planned && l.room() > 0 {
+	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {
 		l.agenda.set(claim, later(now, at))
 	}
 	if l.gather.waits(now) {
@@ -151,20 +145,12 @@ func (l *loop) plan(now time.Time) {
 	} else if l.gather.fresh > 1 {
 		l.e.inbox.expect(0) // each end wakes the loop from now on
 	}
-	l.agenda.set(retryAlone, l.aside.next(l.room()))
-	if len(l.attempts.byJID) == 0 {
+	l.agenda.set(retryAlone, l.aside.next(l.flight.room()))
+	if len(l.flight.byJID) == 0 {
 		l.agenda.clear(renew)
 		l.agenda.clear(lookCancels)
 	}
-	l.planGiveUp(now)
-}
-
-// room is for how many jobs more there is room.
-func (l *loop) room() int {
-	if l.stopping {
-		return 0
-	}
-	return l.attempts.room(l.e.cfg.PoolSize)
+	l.flight.planGiveUp(now)
 }
 
 func later(a, b time.Time) time.Time {
@@ -172,63 +158,4 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// apply updates an attempt by the status of its job in the database.
-func (l *loop) apply(a *attempt, s backend.JobStatus) step {
-	what := a.after(s, l.e.worker)
-	switch what {
-	case keep:
-	case stop:
-		a.cancel(outcome.ErrCancelled)
-	case turnCancel:
-		a.end.To, a.end.Interrupted = backend.Cancelled, false
-	case settle:
-		l.settle(a)
-	case lose:
-		a.cancel(outcome.ErrLeaseLost)
-		l.attempts.lose(a)
-		l.aside.release(a.job.JID)
-		l.e.observer.Lost(a.job)
-	}
-	return what
-}
-
-// settle lets go of a job whose end is recorded.
-func (l *loop) settle(a *attempt) {
-	l.attempts.drop(a)
-	l.aside.release(a.job.JID)
-	if a.end.To == backend.Stuck && !l.stopping {
-		l.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
-	}
-	l.e.observer.Ended(a.job, a.end.To, time.Since(a.began), a.err)
-}
-
-// begin calls the handler of a job. The claim began at the time claimed, from which
-// the lease counts.
-func (l *loop) begin(job backend.Job, claimed time.Time) {
-	if old := l.attempts.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
-		l.apply(old, backend.JobStatus{})
-	}
-	a := &attempt{job: job, percent: -1, began: time.Now(), round: l.gather.round}
-	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(l.hard))
-	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { l.e.inbox.logged(a, urgent) })
-	// A timer ends the lease, since the loop may be waiting for the database.
-	a.lease = time.AfterFunc(time.Until(claimed.Add(l.e.cfg.Lease)), func() {
-		if context.Cause(a.ctx) == nil {
-			l.e.observer.Lost(a.job)
-			a.cancel(outcome.ErrLeaseLost)
-		}
-	})
-	l.attempts.add(a)
-	if !l.agenda.planned(renew) {
-		l.agenda.set(renew, claimed.Add(l.e.cfg.Heartbeat))
-	}
-	if !l.agenda.planned(lookCancels) {
-		l.agenda.set(lookCancels, claimed.Add(cancelInterval))
-	}
-	l.e.observer.Begun(job)
-	handler := l.handlers[job.Task]
-	a.limits = job.Limits.Over(handler.Limits)
-	go a.run(handler, l.e.inbox.ended)
 }

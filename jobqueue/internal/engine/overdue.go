@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
@@ -33,13 +34,9 @@ func (c Config) suspicion() time.Duration { return min(time.Second, c.Heartbeat)
 // lookOverdue takes jobs back from dead workers, puts stuck jobs back to waiting, and
 // polls. Its failure delays no other work.
 func (l *loop) lookOverdue(now time.Time) error {
-	if !l.agenda.due(lookOverdue, now) {
-		return nil
-	}
 	// First renew, so that no job in flight looks dead after a jump of the clock.
 	if !l.agenda.at[renew].Equal(now.Add(l.e.cfg.Heartbeat)) { // otherwise renewed in this round
-		l.agenda.set(renew, now)
-		if err := l.renew(now); err != nil {
+		if err := l.flight.renew(now); err != nil {
 			return err
 		}
 	}
@@ -65,60 +62,76 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	wait := min(l.e.cfg.PollInterval, l.e.cfg.Lease)
+	jobs := slices.DeleteFunc(append(overdue.Dead, overdue.Due...), func(job backend.Job) bool {
+		return job.Worker == l.e.worker && l.flight.byJID[job.JID] != nil
+	})
+	items, wait := l.recovery.choose(jobs, l.e.cfg, now)
 	if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
 	}
-	before := l.recovery.suspects
-	l.recovery.suspects = map[string]suspect{}
-	var items []item
-	for _, job := range append(overdue.Dead, overdue.Due...) {
-		if job.Worker == l.e.worker && l.attempts.byJID[job.JID] != nil {
-			continue
-		}
-		s, seen := before[job.JID]
-		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
-			s = suspect{heartbeat: sign, since: now}
-		}
-		if left := s.since.Add(l.e.cfg.suspicion()).Sub(now); outcome.HasWorker(job) && left > 0 {
-			wait = min(wait, left)
-			l.recovery.suspects[job.JID] = s
-			continue
-		}
-		t := l.e.cfg.Abandoned(job)
-		s.tries++
-		l.recovery.suspects[job.JID] = s
-		items = append(items, item{jid: job.JID, transition: &t})
-	}
 	err = l.deliver(items, backend.Claim{}, now)
-	if took := tookBack(l, items); took > 0 && overdue.More {
+	took, refused := l.recovery.sort(items)
+	for _, it := range refused {
+		if !l.aside.overdue.Has(it.jid) {
+			l.setAside([]item{it}, isolate.Row, errUnchanged)
+		}
+	}
+	reportTaken(took, l.e.observer)
+	if len(took) > 0 && overdue.More {
 		wait = 0
 	}
 	return wait, err
 }
 
-// tookBack reports what became of the jobs that were to be taken back, and
-// returns how many were.
-func tookBack(l *loop, items []item) int {
-	interrupted, retried, begins := 0, 0, 0
+// choose returns the jobs to take back now, with their transitions, and how long to
+// wait before the next look. The others that have a worker stay suspects.
+func (r *recovery) choose(jobs []backend.Job, cfg Config, now time.Time) (items []item, wait time.Duration) {
+	wait = min(cfg.PollInterval, cfg.Lease)
+	before := r.suspects
+	r.suspects = map[string]suspect{}
+	for _, job := range jobs {
+		s, seen := before[job.JID]
+		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
+			s = suspect{heartbeat: sign, since: now}
+		}
+		left := s.since.Add(cfg.suspicion()).Sub(now)
+		if outcome.HasWorker(job) && left > 0 {
+			wait = min(wait, left)
+		} else {
+			s.tries++
+			t := cfg.Abandoned(job)
+			items = append(items, item{jid: job.JID, transition: &t})
+		}
+		r.suspects[job.JID] = s
+	}
+	return items, wait
+}
+
+// sort tells the jobs that were taken back from those that the database did not change
+// although it was asked more than once.
+func (r *recovery) sort(items []item) (took []backend.Transition, refused []item) {
 	for _, it := range items {
-		t := it.transition
-		s, left := l.recovery.suspects[it.jid]
-		switch {
-		case left && s.tries > 1 && !l.aside.overdue.Has(it.jid):
-			l.setAside([]item{it}, isolate.Row, errUnchanged)
-		case left:
-		case t.From == backend.Waiting:
-			begins++
-		case t.From == backend.Stuck:
+		if s, left := r.suspects[it.jid]; !left {
+			took = append(took, *it.transition)
+		} else if s.tries > 1 {
+			refused = append(refused, it)
+		}
+	}
+	return took, refused
+}
+
+func reportTaken(took []backend.Transition, observer Observer) {
+	retried := 0
+	for _, t := range took {
+		switch t.From {
+		case backend.Waiting: // its time has come
+		case backend.Stuck:
 			retried++
 		default:
-			interrupted++
-			l.e.observer.Interrupted(it.jid, t.Worker, t.To)
+			observer.Interrupted(t.JID, t.Worker, t.To)
 		}
 	}
 	if retried > 0 {
-		l.e.observer.Retried(retried)
+		observer.Retried(retried)
 	}
-	return interrupted + retried + begins
 }

@@ -18,70 +18,64 @@ const (
 )
 
 // renew renews the leases, and finds out which jobs were lost or cancelled.
-func (l *loop) renew(now time.Time) error {
-	if !l.agenda.due(renew, now) {
-		return nil
-	}
-	jids := l.attempts.jids()
+func (f *flight) renew(now time.Time) error {
+	jids := f.jids()
 	if len(jids) == 0 {
 		return nil
 	}
-	l.agenda.set(renew, now.Add(l.e.cfg.Heartbeat))
-	err := l.beat(jids, false)
-	if err != nil && l.e.store.Judge(err) != isolate.Database {
-		found := isolate.Bisect(l.hard, jids, err, isolate.Search[string]{
-			Judge: l.e.store.Judge,
-			Try:   func(_ context.Context, jids []string, brief bool) error { return l.beat(jids, brief) },
+	f.agenda.set(renew, now.Add(f.e.cfg.Heartbeat))
+	err := f.beat(jids, false)
+	if err != nil && f.e.store.Judge(err) != isolate.Database {
+		found := isolate.Bisect(f.hard, jids, err, isolate.Search[string]{
+			Judge: f.e.store.Judge,
+			Try:   func(_ context.Context, jids []string, brief bool) error { return f.beat(jids, brief) },
 		})
 		for _, c := range found.Culprits {
-			if l.aside.renewals.Add(c.Item, now) {
-				l.e.observer.Refused([]backend.Job{{JID: c.Item}}, l.e.cfg.Heartbeat, c.Err)
+			if f.aside.renewals.Add(c.Item, now) {
+				f.e.observer.Refused([]backend.Job{{JID: c.Item}}, f.e.cfg.Heartbeat, c.Err)
 			}
 		}
 		err = found.Err
 	}
 	if err != nil {
-		l.agenda.set(renew, now)
+		f.agenda.set(renew, now)
 	}
 	return err
 }
 
 // beat renews the leases of some jobs. Rows that somebody has locked are retried
 // within the time of suspicion, in which others do not take the job yet.
-func (l *loop) beat(jids []string, brief bool) error {
+func (f *flight) beat(jids []string, brief bool) error {
 	asked := time.Now()
-	list, err := l.e.store.Beat(l.hard, l.e.worker, jids, brief)
+	list, err := f.e.store.Beat(f.hard, f.e.worker, jids, brief)
 	if err != nil {
 		return err
 	}
 	for _, s := range list {
-		a := l.attempts.byJID[s.JID]
+		a := f.byJID[s.JID]
 		if a == nil {
 			continue
 		}
-		if what := l.apply(a, s); what != lose && what != settle {
-			a.renewed(asked, l.e.cfg.Lease)
+		if what := f.apply(a, s); what != lose && what != settle {
+			a.renewed(asked, f.e.cfg.Lease)
 		}
 		if s.Locked {
-			l.agenda.sooner(renew, asked.Add(l.e.cfg.suspicion()/2))
+			f.agenda.sooner(renew, asked.Add(f.e.cfg.suspicion()/2))
 		}
-		l.aside.renewals.Release(s.JID)
+		f.aside.renewals.Release(s.JID)
 	}
 	return nil
 }
 
-// lookCancels ends the contexts of jobs that somebody asked to cancel.
-func (l *loop) lookCancels(now time.Time) error {
-	if !l.agenda.due(lookCancels, now) || len(l.attempts.byJID) == 0 {
-		return nil
-	}
-	l.agenda.set(lookCancels, now.Add(cancelInterval))
-	jids, err := l.e.store.CancelRequests(l.hard, l.e.worker)
+// lookCancels ends the contexts of jobs that somebody asked to cancef.
+func (f *flight) lookCancels(now time.Time) error {
+	f.agenda.set(lookCancels, now.Add(cancelInterval))
+	jids, err := f.e.store.CancelRequests(f.hard, f.e.worker)
 	if err != nil {
 		return err
 	}
 	for _, jid := range jids {
-		if a := l.attempts.byJID[jid]; a != nil {
+		if a := f.byJID[jid]; a != nil {
 			a.cancel(outcome.ErrCancelled)
 		}
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/backend"
@@ -32,19 +30,6 @@ func (it item) job() backend.Job {
 		return it.attempt.job
 	}
 	return backend.Job{JID: it.jid}
-}
-
-// ready lists the attempts that have something to write, sorted, except those that
-// are set aside.
-func ready(as *attempts, s *aside) []item {
-	var items []item
-	for _, a := range as.byJID {
-		if a.unwritten() && !s.hasReport(a.job.JID) {
-			items = append(items, item{jid: a.job.JID, attempt: a})
-		}
-	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.jid, b.jid) })
-	return items
 }
 
 // fitting is how many of the items fit into one transaction.

@@ -13,8 +13,8 @@ const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
-	l.stopping = true
-	l.e.observer.Stopping(l.attempts.count())
+	l.flight.closed = true
+	l.e.observer.Stopping(l.flight.count())
 	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(lookOverdue)
 	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
@@ -27,44 +27,41 @@ func (l *loop) shutDown(now time.Time) {
 func (l *loop) finished(now time.Time) bool {
 	if l.agenda.due(endGrace, now) {
 		l.agenda.clear(endGrace)
-		for a := range l.attempts.all {
+		for a := range l.flight.all {
 			a.cancel(outcome.ErrShutdown)
 		}
 	}
 	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
-		l.stopping && l.attempts.count() == 0 && !l.claims.replyLost
+		l.flight.closed && l.flight.count() == 0 && !l.claims.replyLost
 }
 
 // planGiveUp bounds the time for ends that the database does not take.
-func (l *loop) planGiveUp(now time.Time) {
-	switch down := l.agenda.down(); {
-	case !l.stopping || !down && len(l.aside.reports()) == 0:
-	case onlyUnwritable(&l.attempts, &l.aside, down):
-		l.agenda.sooner(giveUp, now.Add(min(giveUpAfter, l.e.cfg.Lease)))
-	default:
-		l.agenda.sooner(giveUp, later(now, l.agenda.at[endGrace]).Add(min(giveUpAfter, l.e.cfg.Lease)))
+func (f *flight) planGiveUp(now time.Time) {
+	if !f.closed || !f.agenda.down() && len(f.aside.reports()) == 0 {
+		return
 	}
+	if !f.onlyUnwritable() {
+		now = later(now, f.agenda.at[endGrace])
+	}
+	f.agenda.sooner(giveUp, now.Add(min(giveUpAfter, f.e.cfg.Lease)))
 }
 
 // onlyUnwritable reports whether all handlers have returned and the database takes
 // none of the ends.
-func onlyUnwritable(attempts *attempts, aside *aside, down bool) bool {
-	for a := range attempts.all {
-		if a.phase != ending || !down && !aside.hasReport(a.job.JID) {
+func (f *flight) onlyUnwritable() bool {
+	for a := range f.all {
+		if a.phase != ending || !f.agenda.down() && !f.aside.hasReport(a.job.JID) {
 			return false
 		}
 	}
 	return true
 }
 
-// leave cancels what still runs, and says what is left and why.
-func (l *loop) leave() []string {
+// leave cancels what still runs, and says what is left and why. down is why the
+// database cannot be reached, if so.
+func (f *flight) leave(down error) []string {
 	var left []string
-	var down error // why the database cannot be reached
-	if l.agenda.down() {
-		down = l.why
-	}
-	for a := range l.attempts.all {
+	for a := range f.all {
 		a.cancel(outcome.ErrShutdown)
 		left = append(left, a.job.JID+" ("+whyLeft(a, down)+")")
 	}

@@ -10,16 +10,16 @@ import (
 
 // sync writes the reports of attempts, and claims jobs.
 func (l *loop) sync(now time.Time) error {
-	if now.Before(l.agenda.downUntil) || l.gather.waits(now) {
+	if l.gather.waits(now) {
 		return nil
 	}
 	if err := l.giveBack(); err != nil {
 		return err
 	}
-	items := ready(&l.attempts, &l.aside)
+	items := l.flight.ready()
 	items = items[:fitting(items)]
 	var c backend.Claim
-	if room := l.room(); room > 0 && l.claims.due(now) {
+	if room := l.flight.room(); room > 0 && l.claims.due(now) {
 		c = l.claims.request(l.e.cfg, room, now)
 		c.Except = l.aside.claims.Keys()
 	}
@@ -72,19 +72,19 @@ func (l *loop) send(q backend.Request) (chosen []string, err error) {
 		}
 		return result.Chosen, err
 	}
-	for _, a := range l.attempts.wrote(q) {
+	for _, a := range l.flight.wrote(q) {
 		l.aside.release(a.job.JID)
 	}
 	for _, jid := range result.Done {
-		if a := l.attempts.byJID[jid]; a != nil {
-			l.settle(a)
+		if a := l.flight.byJID[jid]; a != nil {
+			l.flight.settle(a)
 		} else {
 			delete(l.recovery.suspects, jid)
 			l.aside.overdue.Release(jid)
 		}
 	}
 	for _, s := range result.Missed {
-		if a := l.attempts.byJID[s.JID]; a != nil && l.apply(a, s) == keep {
+		if a := l.flight.byJID[s.JID]; a != nil && l.flight.apply(a, s) == keep {
 			l.setAside([]item{{jid: s.JID, attempt: a}}, isolate.Row, errUnchanged)
 		}
 	}
@@ -125,7 +125,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 		l.e.inbox.expect(len(begun))
 	}
 	for _, job := range begun {
-		l.begin(job, asked)
+		l.flight.begin(job, l.gather.round, asked)
 	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
@@ -145,7 +145,7 @@ func (l *loop) giveBack() error {
 	if !l.claims.replyLost {
 		return nil
 	}
-	_, err := l.send(backend.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.attempts.jids()})
+	_, err := l.send(backend.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Judge(err) == isolate.Database {
 		return err
 	}
