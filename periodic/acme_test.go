@@ -112,9 +112,9 @@ func (f *fixture) addAcme(id, overlap string) {
 func (f *fixture) plan(q periodic.Submitter) { f.once(withAcme(q)) }
 
 // tick makes a task due a number of seconds ago, and runs a scheduler once.
-func (f *fixture) tick(id string, ago time.Duration, change ...func(*periodic.Config)) {
+func (f *fixture) tick(id string, ago int, change ...func(*periodic.Config)) {
 	f.Helper()
-	f.due(id, ago*time.Second)
+	f.due(id, time.Duration(ago)*time.Second)
 	f.once(change...)
 }
 

@@ -2,13 +2,13 @@ package periodic_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
@@ -37,48 +37,21 @@ func BenchmarkSubmit10000(b *testing.B) {
 	const tasks = 10_000
 	for kind := range oneStatement {
 		b.Run(kind, func(b *testing.B) {
-			var ours, plain, ratio []float64
-			for b.Loop() {
-				p := dueTasks(b, kind, tasks, func(f *fixture) {
+			storetest.Compare(b, "s/10000tasks", func(t testing.TB) time.Duration {
+				return dueTasks(t, kind, tasks, func(f *fixture) { f.runOnce() })
+			}, "s/statement", func(t testing.TB) time.Duration {
+				return dueTasks(t, kind, tasks, func(f *fixture) {
 					for _, statement := range oneStatement[kind] {
 						f.exec(statement)
 					}
-				}).Seconds()
-				o := dueTasks(b, kind, tasks, func(f *fixture) { f.runOnce() }).Seconds()
-				ours, plain, ratio = append(ours, o), append(plain, p), append(ratio, p/o)
-			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(ours), "s/10000tasks")
-			b.ReportMetric(median(plain), "s/statement")
-			b.ReportMetric(median(ratio), "ratio")
+				})
+			})
 		})
 	}
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-// round cleans up when it ends, not with the whole benchmark: the databases of
-// rounds before would still be vacuumed.
-type round struct {
-	testing.TB
-	cleanups []func()
-}
-
-func (r *round) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
-
-func (r *round) end() {
-	for _, f := range slices.Backward(r.cleanups) {
-		f()
-	}
-}
-
-func dueTasks(b *testing.B, kind string, tasks int, run func(*fixture)) time.Duration {
-	r := &round{TB: b}
-	defer r.end()
-	f := newFixture(migrated.New(r, kind))
+func dueTasks(t testing.TB, kind string, tasks int, run func(*fixture)) time.Duration {
+	f := newFixture(migrated.New(t, kind))
 	due := time.Now().UTC().Add(-time.Minute).Truncate(time.Minute)
 	f.exec("INSERT INTO periodic_task (id, task, timer, args) SELECT 'task-' || n, 'backup', ?, ? FROM "+f.series(tasks),
 		due.Format("15:04"), `{"path": "/srv/data", "keep": 7}`)

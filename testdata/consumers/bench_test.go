@@ -2,7 +2,6 @@ package consumers_test
 
 import (
 	"io"
-	"slices"
 	"testing"
 	"time"
 
@@ -31,45 +30,18 @@ func BenchmarkBurst10000(b *testing.B) {
 		{pgBoss, queues.PgBoss{}},
 	} {
 		b.Run(q.sink+"/"+q.database, func(b *testing.B) {
-			var other, own, ratio []float64
-			for b.Loop() {
-				j := burst(b, q.queue, "job", q.kind).Seconds()
-				o := burst(b, q.queue, q.sink, q.kind).Seconds()
-				other, own, ratio = append(other, o), append(own, j), append(ratio, j/o)
-			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(other), "s/10000tasks")
-			b.ReportMetric(median(own), "s/job")
-			b.ReportMetric(median(ratio), "ratio")
+			storetest.Compare(b, "s/10000tasks", func(t testing.TB) time.Duration {
+				return burst(t, q.queue, q.sink, q.kind)
+			}, "s/job", func(t testing.TB) time.Duration {
+				return burst(t, q.queue, "job", q.kind)
+			})
 		})
 	}
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-// round cleans up when it ends, not with the whole benchmark: the databases of
-// rounds before would still be vacuumed.
-type round struct {
-	testing.TB
-	cleanups []func()
-}
-
-func (r *round) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
-
-func (r *round) end() {
-	for _, f := range slices.Backward(r.cleanups) {
-		f()
-	}
-}
-
 // burst submits 10,000 due tasks of a sink, and returns how long that took.
-func burst(b *testing.B, q queue, sink string, kind queues.Kind) time.Duration {
-	r := &round{TB: b}
-	defer r.end()
-	f := newFixture(r, q)
+func burst(t testing.TB, q queue, sink string, kind queues.Kind) time.Duration {
+	f := newFixture(t, q)
 	due := time.Now().UTC().Add(-time.Minute).Truncate(time.Minute)
 	f.Exec("WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 10000)"+
 		" INSERT INTO periodic_task (id, task, timer, args, sink) SELECT 'task-' || n, 'proof', ?, ?, ? FROM s",
@@ -80,8 +52,8 @@ func burst(b *testing.B, q queue, sink string, kind queues.Kind) time.Duration {
 	}
 	scheduler := f.scheduler(kind)
 	begun := time.Now()
-	if err := scheduler.RunOnce(b.Context()); err != nil {
-		b.Fatal(err)
+	if err := scheduler.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	took := time.Since(begun)
 	f.Want(10000, "SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'")
