@@ -9,10 +9,6 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
-// ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that
-// runs or ran.
-var ErrStarted = service.ErrStarted
-
 // Scheduler submits the jobs of periodic tasks. It is safe for concurrent use.
 type Scheduler struct {
 	life *service.Lifecycle

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -59,15 +60,18 @@ const (
 	Missed         = task.Missed
 )
 
-// ErrNotFound and ErrDuplicate are wrapped by the errors of [Tasks] about a task
-// that does not exist, and about one that exists already.
+// The errors that those of this package wrap.
 var (
-	ErrNotFound  = backend.ErrNotFound
+	// ErrNotFound is wrapped by the errors of [Tasks] about a task that does not exist.
+	ErrNotFound = backend.ErrNotFound
+	// ErrDuplicate is wrapped by the errors of [Tasks] about a task that exists already.
 	ErrDuplicate = backend.ErrDuplicate
+	// ErrNoJobs is wrapped by errors about a database without the tables of jobs.
+	ErrNoJobs = backend.ErrNoJobs
+	// ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that
+	// runs or ran.
+	ErrStarted = service.ErrStarted
 )
-
-// ErrNoJobs is wrapped by errors about a database without the tables of jobs.
-var ErrNoJobs = backend.ErrNoJobs
 
 // NextRun of a task that is not planned yet, and of one without further ticks.
 var (
