@@ -152,9 +152,9 @@ func TestDocspellAlive(t *testing.T) {
 	f := newDocspellFixture(t)
 	live := func(want string) {
 		t.Helper()
-		list, err := f.db.LiveDocspell(t.Context())
+		list, err := f.db.Docspell().Live(t.Context())
 		if err != nil || strings.Join(list, ", ") != want {
-			t.Errorf("LiveDocspell = %v, %v, want %q", list, err, want)
+			t.Errorf("Live = %v, %v, want %q", list, err, want)
 		}
 	}
 	live("")
@@ -162,14 +162,14 @@ func TestDocspellAlive(t *testing.T) {
 	f.exec(node, "rest1", "restserver", "rest1", 0)
 	f.exec(node, "joex2", "joex", "joex2", 2) // did not answer
 	live("")
-	if err := f.db.RefuseLiveDocspell(t.Context()); err != nil {
+	if err := f.db.Docspell().RefuseLive(t.Context()); err != nil {
 		t.Error(err)
 	}
 	f.exec(node, "joex1", "joex", "joex1", 0)
 	live("joex1 (http://joex1:7878)")
-	err := f.db.RefuseLiveDocspell(t.Context())
+	err := f.db.Docspell().RefuseLive(t.Context())
 	if !errors.Is(err, store.ErrDocspell) {
-		t.Fatalf("RefuseLiveDocspell = %v", err)
+		t.Fatalf("RefuseLive = %v", err)
 	}
 	for _, part := range []string{"joex1 (http://joex1:7878)", "--beside-docspell", "docs/docspell.md", "DELETE FROM node"} {
 		if !strings.Contains(err.Error(), part) {
@@ -188,7 +188,7 @@ func TestDocspellIsNotThere(t *testing.T) {
 	both(t, func(f *fixture) {
 		for _, prepare := range []string{"SELECT 1", "CREATE TABLE node (id integer)"} {
 			f.exec(prepare)
-			if err := f.db.RefuseLiveDocspell(f.Context()); err != nil {
+			if err := f.db.Docspell().RefuseLive(f.Context()); err != nil {
 				f.Error(err)
 			}
 		}

@@ -10,10 +10,16 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// ErrDocspell is wrapped by [DB.RefuseLiveDocspell].
+// Docspell is what a database tells about a Docspell that works with it.
+type Docspell struct{ db *sqldb.DB }
+
+// Docspell returns what the database tells about Docspell.
+func (db *DB) Docspell() Docspell { return Docspell{db.db} }
+
+// ErrDocspell is wrapped by [Docspell.RefuseLive].
 var ErrDocspell = errors.New("a Docspell job executor uses this database")
 
-// LiveDocspell lists the job executors of Docspell that its table node knows, by
+// Live lists the job executors of Docspell that its table node knows, by
 // id and URL: each of them runs Docspell's own periodic scheduler, which submits
 // the same rows of periodic_task. Without such a table it returns none.
 //
@@ -21,8 +27,8 @@ var ErrDocspell = errors.New("a Docspell job executor uses this database")
 // renew the row, but its housekeeping asks every node from time to time, and counts
 // in not_found how often a node did not answer. So a crashed executor is listed
 // until it has not answered once.
-func (db *DB) LiveDocspell(ctx context.Context) ([]string, error) {
-	nodes, err := db.joexNodes(ctx)
+func (d Docspell) Live(ctx context.Context) ([]string, error) {
+	nodes, err := d.nodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for Docspell's job executors: %w", err)
 	}
@@ -41,9 +47,9 @@ type joexNode struct {
 	NotFound int
 }
 
-// joexNodes lists the rows of job executors; none without such a table.
-func (db *DB) joexNodes(ctx context.Context) (nodes []joexNode, err error) {
-	err = db.db.View(ctx, func(tx *sqldb.Tx) error {
+// nodes lists the rows of job executors; none without such a table.
+func (d Docspell) nodes(ctx context.Context) (nodes []joexNode, err error) {
+	err = d.db.View(ctx, func(tx *sqldb.Tx) error {
 		has, err := nodeColumns(ctx, tx)
 		if err != nil || has == nil {
 			return err
@@ -69,10 +75,10 @@ func nodeColumns(ctx context.Context, tx *sqldb.Tx) (map[string]bool, error) {
 	return nil, nil
 }
 
-// IsDocspell reports whether Docspell works with this database: it has Docspell's
+// IsHere reports whether Docspell works with this database: it has Docspell's
 // table node.
-func (db *DB) IsDocspell(ctx context.Context) (is bool, err error) {
-	err = db.db.View(ctx, func(tx *sqldb.Tx) error {
+func (d Docspell) IsHere(ctx context.Context) (is bool, err error) {
+	err = d.db.View(ctx, func(tx *sqldb.Tx) error {
 		has, err := nodeColumns(ctx, tx)
 		is = has != nil
 		return err
@@ -87,11 +93,11 @@ func (db *DB) IsDocspell(ctx context.Context) (is bool, err error) {
 // address that the table node has.
 const joexNotify = "/api/v1/notify"
 
-// DocspellNotify lists the URLs at which Docspell's job executors take note of new
+// NotifyURLs lists the URLs at which Docspell's job executors take note of new
 // jobs by a POST; without that they look for jobs every 30 minutes. It fits
 // notify.Config.Addresses.
-func (db *DB) DocspellNotify(ctx context.Context) ([]string, error) {
-	nodes, err := db.joexNodes(ctx)
+func (d Docspell) NotifyURLs(ctx context.Context) ([]string, error) {
+	nodes, err := d.nodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the addresses of Docspell's job executors: %w", err)
 	}
@@ -102,16 +108,16 @@ func (db *DB) DocspellNotify(ctx context.Context) ([]string, error) {
 	return urls, nil
 }
 
-// DocspellOffset is how far the times that Docspell's job executors write are
+// Offset is how far the times that Docspell's job executors write are
 // ahead of UTC. Docspell writes the begin of a job twice: in the zone of its process
-// (started), and in milliseconds since 1970 (startedmillis). DocspellOffset is the
+// (started), and in milliseconds since 1970 (startedmillis). Offset is the
 // difference in the newest job that Docspell has begun, 0 if there is none.
-func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
+func (d Docspell) Offset(ctx context.Context) (time.Duration, error) {
 	var newest []struct {
 		Started       Timestamp
 		StartedMillis int64
 	}
-	err := db.db.View(ctx, func(tx *sqldb.Tx) error {
+	err := d.db.View(ctx, func(tx *sqldb.Tx) error {
 		if has, err := tx.HasJobs(ctx); err != nil || !has {
 			return err
 		}
@@ -126,10 +132,10 @@ func (db *DB) DocspellOffset(ctx context.Context) (time.Duration, error) {
 	return newest[0].Started.Time().Sub(time.UnixMilli(newest[0].StartedMillis)).Round(time.Minute), nil
 }
 
-// RefuseLiveDocspell returns an error that wraps [ErrDocspell] and says what to
-// do if [DB.LiveDocspell] lists an executor.
-func (db *DB) RefuseLiveDocspell(ctx context.Context) error {
-	live, err := db.LiveDocspell(ctx)
+// RefuseLive returns an error that wraps [ErrDocspell] and says what to
+// do if [Docspell.Live] lists an executor.
+func (d Docspell) RefuseLive(ctx context.Context) error {
+	live, err := d.Live(ctx)
 	if err != nil || len(live) == 0 {
 		return err
 	}

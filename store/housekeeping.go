@@ -34,9 +34,9 @@ func (db *DB) Housekeeping() jobqueue.Handler {
 		if err := keep.validate(); err != nil {
 			return jobqueue.Permanent(err)
 		}
-		ticks, err1 := db.pruneTicks(ctx, keep.Ticks)
-		jobs, err2 := db.pruneJobs(ctx, keep.Jobs)
-		events, err3 := db.pruneEvents(ctx, keep.Events)
+		ticks, err1 := pruneTicks(ctx, db, keep.Ticks)
+		jobs, err2 := pruneJobs(ctx, db, keep.Jobs)
+		events, err3 := pruneEvents(ctx, db, keep.Events)
 		deleted := fmt.Sprintf("deleted ticks: %d, jobs: %d, events: %d", ticks, jobs, events)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return fmt.Errorf("%s; %w", deleted, retryUnlessKept(err, err1, err2, err3))
@@ -77,14 +77,14 @@ func retryUnlessKept(err error, parts ...error) error {
 	return jobqueue.Permanent(err)
 }
 
-func (db *DB) pruneTicks(ctx context.Context, days int) (int, error) {
+func pruneTicks(ctx context.Context, db *DB, days int) (int, error) {
 	if days == 0 {
 		return 0, nil
 	}
 	return db.PruneTicks(ctx, age(days))
 }
 
-func (db *DB) pruneJobs(ctx context.Context, days int) (int, error) {
+func pruneJobs(ctx context.Context, db *DB, days int) (int, error) {
 	if days == 0 {
 		return 0, nil
 	}
@@ -93,7 +93,7 @@ func (db *DB) pruneJobs(ctx context.Context, days int) (int, error) {
 
 // pruneEvents deletes in batches. One that leaves rows does not end that, while it
 // deletes others.
-func (db *DB) pruneEvents(ctx context.Context, days int) (sum int, err error) {
+func pruneEvents(ctx context.Context, db *DB, days int) (sum int, err error) {
 	if days == 0 {
 		return 0, nil
 	}

@@ -67,10 +67,10 @@ func olderVersion(a, b string) bool {
 // checkDocspell finds out whether this database is Docspell's, and warns if Docspell
 // writes into it in another zone.
 func (r *report) checkDocspell(ctx context.Context, db *store.DB) (err error) {
-	if r.docspell, err = db.IsDocspell(ctx); err != nil {
+	if r.docspell, err = db.Docspell().IsHere(ctx); err != nil {
 		return err
 	}
-	offset, err := db.DocspellOffset(ctx)
+	offset, err := db.Docspell().Offset(ctx)
 	if err == nil && offset != 0 {
 		r.add(levelWarning, "docspell", "its executors write times that are %s off from UTC, which nextrun reads them as; "+
 			"have Docspell run in UTC, see docs/docspell.md", offset)

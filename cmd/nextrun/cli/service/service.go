@@ -94,7 +94,7 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	if !f.schedules || f.besideDocspell {
 		return nil
 	}
-	return s.db.RefuseLiveDocspell(ctx)
+	return s.db.Docspell().RefuseLive(ctx)
 }
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.

@@ -18,7 +18,7 @@ type warner struct {
 }
 
 func newWarner(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues) (*warner, error) {
-	is, err := db.IsDocspell(ctx)
+	is, err := db.Docspell().IsHere(ctx)
 	return &warner{env, queues, is}, err
 }
 

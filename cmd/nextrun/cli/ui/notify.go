@@ -27,12 +27,12 @@ func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB)
 		return nil, err
 	}
 	if !c.NotifySet(periodic.SinkJob) {
-		docspell, err := db.IsDocspell(ctx)
+		docspell, err := db.Docspell().IsHere(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if docspell {
-			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: db.DocspellNotify})
+			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: db.Docspell().NotifyURLs})
 		}
 	}
 	n := &Notifiers{bySink: map[periodic.Sink]*notify.Notifier{}, done: make(chan struct{})}
