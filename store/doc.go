@@ -13,6 +13,8 @@
 //	          those who submit and change jobs
 //	events    event_store, outbox_message and their topics: append, publish, read
 //	lock      scheduler_lock
+//	foreign   what the queues of other projects share, whose kinds are in
+//	          store/queues
 //
 // The parts know sqldb and not one another, so that the queue's code cannot
 // reach the scheduler's rows. Here remain what needs several of them

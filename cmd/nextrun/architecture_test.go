@@ -38,7 +38,7 @@ var arrows = []struct {
 	{"migrations", nil},
 	{"store", append([]string{"store/internal/...", "store/queues"}, belowCommand...)},
 	// The kinds of other queues know the connection and what a submitter is.
-	{"store/queues", []string{"store/internal/sqldb", "jobqueue", "periodic/backend", "periodic/task"}},
+	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic/backend", "periodic/task"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/sqldb", []string{"jobqueue", "jobqueue/backend", "periodic", "migrations"}},
 	{"store/internal/sqldb/dburl", nil},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -40,9 +41,9 @@ func (GraphileWorker) sealed() {}
 // Validate implements [Kind].
 func (k GraphileWorker) Validate() error {
 	p := &service.Check{Config: "queues.GraphileWorker"}
-	checkIdentifier(p, "Schema", k.Schema)
-	checkName(p, "Queue", k.Queue, graphileNameLength)
-	checkAttempts(p, "MaxAttempts", k.MaxAttempts)
+	foreign.CheckIdentifier(p, "Schema", k.Schema)
+	foreign.CheckName(p, "Queue", k.Queue, graphileNameLength)
+	foreign.CheckAttempts(p, "MaxAttempts", k.MaxAttempts)
 	return p.Err()
 }
 
@@ -60,7 +61,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
 	}
-	return newQueue(db, spec{kind: "graphile-worker", check: k.check, detect: k.detect, cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true}), nil
 }
 
 func (GraphileWorker) check(j jobqueue.Job) string {
@@ -70,7 +71,7 @@ func (GraphileWorker) check(j jobqueue.Job) string {
 	case utf8.RuneCountInString(j.Task) > graphileNameLength:
 		return fmt.Sprintf("task is longer than the %d characters that Graphile Worker's identifiers can have", graphileNameLength)
 	}
-	return checkPriority(j)
+	return foreign.CheckPriority(j)
 }
 
 // graphileKey is the key of a job, which may have 512 characters; ids of tasks have 254
@@ -80,11 +81,11 @@ func graphileKey(j jobqueue.Job) string {
 	return "nextrun:" + j.Tracker + j.Due.UTC().Format(":2006-01-02T15:04:05.000000Z:") + j.JID
 }
 
-func (k GraphileWorker) columns() []column {
-	return []column{
-		columnJID, columnTracker, columnTask, columnDue, text("key", graphileKey),
-		text("queue_name", func(jobqueue.Job) string { return k.Queue }),
-		number("priority", func(j jobqueue.Job) int { return -j.Priority }),
-		number("max_attempts", func(jobqueue.Job) int { return k.MaxAttempts }),
+func (k GraphileWorker) columns() []foreign.Column {
+	return []foreign.Column{
+		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnTask, foreign.ColumnDue, foreign.TextColumn("key", graphileKey),
+		foreign.TextColumn("queue_name", func(jobqueue.Job) string { return k.Queue }),
+		foreign.NumberColumn("priority", func(j jobqueue.Job) int { return -j.Priority }),
+		foreign.NumberColumn("max_attempts", func(jobqueue.Job) int { return k.MaxAttempts }),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -19,14 +20,14 @@ const graphileJobs = "_private_jobs"
 
 const graphileInstall = "run: npx graphile-worker --schema-only --connection ... (https://worker.graphile.org)"
 
-func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	private, err := k.rights(ctx, tx, r)
-	if err != nil || r.unusable() {
+	if err != nil || r.Unusable() {
 		return nil, err
 	}
-	var seen Report // the rights that it asks for are part of those above
-	done := relation{schema: k.Schema, name: "migrations"}
-	if ok, err := done.look(ctx, tx, &seen, graphileInstall); err != nil || !ok {
+	var seen foreign.Inspection // the rights that it asks for are part of those above
+	done := foreign.Relation{Schema: k.Schema, Name: "migrations"}
+	if ok, err := done.Look(ctx, tx, &seen, graphileInstall); err != nil || !ok {
 		r.Problems = append(r.Problems, seen.Problems...)
 		return nil, err
 	}
@@ -39,17 +40,17 @@ func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*s
 	case level == 0:
 		r.Found = fmt.Sprintf("migration %d or newer", graphileMinLevel)
 	case level < graphileMinLevel:
-		r.problem("update Graphile Worker to 0.16 or newer, which migrates its tables when it starts",
+		r.Problem("update Graphile Worker to 0.16 or newer, which migrates its tables when it starts",
 			"Graphile Worker's tables are at migration %d; nextrun needs %d or newer", level, graphileMinLevel)
 		return nil, nil
 	}
-	jobs := relation{schema: k.Schema, name: "jobs", rights: []string{"SELECT"}}
-	if ok, err := jobs.look(ctx, tx, &seen, "update Graphile Worker to 0.16 or newer"); err != nil || !ok {
+	jobs := foreign.Relation{Schema: k.Schema, Name: "jobs", Rights: []string{"SELECT"}}
+	if ok, err := jobs.Look(ctx, tx, &seen, "update Graphile Worker to 0.16 or newer"); err != nil || !ok {
 		r.Problems = append(r.Problems, seen.Problems...)
 		return nil, err
 	}
 	fields, err := k.fields(ctx, tx, r)
-	if err != nil || r.unusable() {
+	if err != nil || r.Unusable() {
 		return nil, err
 	}
 	return k.postgres(fields, private), nil
@@ -58,7 +59,7 @@ func (k GraphileWorker) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*s
 // level is the newest migration of Graphile Worker; 0 if this role may not read it.
 func (k GraphileWorker) level(ctx context.Context, tx *sqldb.Tx) (level int, err error) {
 	may := false
-	table := qualified(k.Schema, "migrations")
+	table := foreign.Qualified(k.Schema, "migrations")
 	if err := tx.First(ctx, &may, `SELECT has_table_privilege($1, 'SELECT')`, table); err != nil || !may {
 		return 0, err
 	}
@@ -87,7 +88,7 @@ type graphileTable struct {
 
 // rights reports that the role may not add jobs. private says that the table of jobs
 // is where nextrun knows it.
-func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) (private bool, err error) {
+func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (private bool, err error) {
 	var tables []graphileTable
 	err = tx.Select(ctx, &tables, `SELECT c.oid::bigint AS oid, c.relname AS name, pg_get_userbyid(c.relowner) AS owner,
 			quote_ident(current_user) AS role, quote_ident(left('nextrun_' || current_user, 63)) AS policy,
@@ -105,19 +106,19 @@ func (k GraphileWorker) rights(ctx context.Context, tx *sqldb.Tx, r *Report) (pr
 		return false, err
 	}
 	if len(missing) > 0 {
-		r.problem("as "+tables[0].Owner+" run: "+strings.Join(missing, " "), "role %s may not add jobs of Graphile Worker", tables[0].Role)
+		r.Problem("as "+tables[0].Owner+" run: "+strings.Join(missing, " "), "role %s may not add jobs of Graphile Worker", tables[0].Role)
 		return false, nil
 	}
 	// Planning this insert waits for a lock of the table, as add_jobs would.
-	_, err = tx.Exec(ctx, `EXPLAIN INSERT INTO `+qualified(k.Schema, graphileJobs)+` (task_id) SELECT 1 WHERE false`)
+	_, err = tx.Exec(ctx, `EXPLAIN INSERT INTO `+foreign.Qualified(k.Schema, graphileJobs)+` (task_id) SELECT 1 WHERE false`)
 	return true, err
 }
 
 // missing returns statements that give the role what it lacks, and reports all that
 // a role needs.
-func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *Report, tables []graphileTable) (missing []string, err error) {
+func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection, tables []graphileTable) (missing []string, err error) {
 	need := func(has bool, statement string) {
-		r.grant(statement)
+		r.Grant(statement)
 		if !has {
 			missing = append(missing, statement)
 		}
@@ -126,9 +127,9 @@ func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *Report, ta
 	if err := tx.First(ctx, &may, `SELECT has_schema_privilege($1, 'USAGE')`, k.Schema); err != nil {
 		return nil, err
 	}
-	need(may, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", quote(k.Schema), tables[0].Role))
+	need(may, fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;", foreign.Quote(k.Schema), tables[0].Role))
 	for _, t := range tables {
-		name, rights, all := qualified(k.Schema, t.Name), graphileRights[t.Name], true
+		name, rights, all := foreign.Qualified(k.Schema, t.Name), graphileRights[t.Name], true
 		for right := range strings.SplitSeq(rights, ", ") {
 			if err := tx.First(ctx, &may, `SELECT has_table_privilege($1::bigint::oid, $2)`, t.OID, right); err != nil {
 				return nil, err
@@ -144,13 +145,13 @@ func (k GraphileWorker) missing(ctx context.Context, tx *sqldb.Tx, r *Report, ta
 }
 
 // fields returns the fields of a job_spec, of which add_jobs takes an array.
-func (k GraphileWorker) fields(ctx context.Context, tx *sqldb.Tx, r *Report) (fields []string, err error) {
+func (k GraphileWorker) fields(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (fields []string, err error) {
 	err = tx.Select(ctx, &fields, `SELECT a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
 		JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE n.nspname = $1 AND c.relname = 'job_spec' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, k.Schema)
 	for field := range graphileFields {
 		if !slices.Contains(fields, field) {
-			r.problem("use a newer version of nextrun", "the type job_spec of Graphile Worker has no field %s", field)
+			r.Problem("use a newer version of nextrun", "the type job_spec of Graphile Worker has no field %s", field)
 			break
 		}
 	}

@@ -1,6 +1,10 @@
 package queues
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/store/internal/foreign"
+)
 
 // graphileFields are the fields of a job_spec that are written, from a job j.
 // Others are NULL.
@@ -29,7 +33,7 @@ const graphilePending = `(j.locked_at IS NOT NULL OR j.attempts < j.max_attempts
 // postgres makes the statements for a job_spec with these fields. add_jobs notifies
 // the workers itself. private says that the table of jobs is there: cancel passes
 // over its locked rows.
-func (k GraphileWorker) postgres(fields []string, private bool) *shape {
+func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 	values := make([]string, len(fields))
 	for i, field := range fields {
 		values[i] = "NULL"
@@ -37,28 +41,28 @@ func (k GraphileWorker) postgres(fields []string, private bool) *shape {
 			values[i] = value
 		}
 	}
-	row := "ROW(" + strings.Join(values, ", ") + ")::" + qualified(k.Schema, "job_spec")
-	jobs := qualified(k.Schema, "jobs")
+	row := "ROW(" + strings.Join(values, ", ") + ")::" + foreign.Qualified(k.Schema, "job_spec")
+	jobs := foreign.Qualified(k.Schema, "jobs")
 	free := jobs + " AS j ON " + graphileOurs + " WHERE j.locked_at IS NULL AND " + graphilePending
 	if private {
-		free = strings.Replace(free, jobs, qualified(k.Schema, graphileJobs), 1) + " FOR UPDATE OF j SKIP LOCKED"
+		free = strings.Replace(free, jobs, foreign.Qualified(k.Schema, graphileJobs), 1) + " FOR UPDATE OF j SKIP LOCKED"
 	}
-	return &shape{
-		columns: k.columns(), isRef: isNumber,
-		absent: "Graphile Worker did not add the job; check whether a trigger that you added to its tables forbids it",
-		insert: own(`WITH j AS MATERIALIZED (SELECT v.*, t.args FROM {batch} AS v` + joinTask + `)
+	return &foreign.Shape{
+		Columns: k.columns(), IsRef: foreign.IsNumber,
+		Absent: "Graphile Worker did not add the job; check whether a trigger that you added to its tables forbids it",
+		Insert: foreign.Own(`WITH j AS MATERIALIZED (SELECT v.*, t.args FROM {batch} AS v` + foreign.JoinTask + `)
 			SELECT j.jid, a.id AS ref
-			FROM ` + qualified(k.Schema, "add_jobs") + `(ARRAY(SELECT ` + row + ` FROM j)) AS a JOIN j ON j.key = a.key`),
-		pending: own(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'
+			FROM ` + foreign.Qualified(k.Schema, "add_jobs") + `(ARRAY(SELECT ` + row + ` FROM j)) AS a JOIN j ON j.key = a.key`),
+		Pending: foreign.Own(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'
 				WHEN j.attempts > 0 THEN 'stuck' ELSE 'waiting' END AS state
 			FROM {batch} AS v JOIN ` + jobs + ` AS j ON ` + graphileMaybeOurs + `
 			WHERE ` + graphilePending),
 		// complete_jobs deletes jobs, but none that a worker has locked, unless four
 		// hours ago. The query before it leaves those out, too.
-		cancel: own(`SELECT c.id AS ref FROM ` + qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
+		Cancel: foreign.Own(`SELECT c.id AS ref FROM ` + foreign.Qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + free + `)) AS c WHERE $2::timestamp IS NOT NULL`),
 		// Jobs that are done are deleted. Those that fail for good stay, which no column
 		// alone tells.
-		ended: []endedTrigger{{schema: k.Schema, table: graphileJobs, ref: "OLD.id::text"}},
+		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text"}},
 	}
 }

@@ -1,9 +1,7 @@
 package queues
 
 import (
-	"context"
-
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -20,19 +18,28 @@ type Kind interface {
 	sealed()
 }
 
-// Queue is an opened queue: a submitter of periodic tasks that can say how it finds
-// its tables.
-type Queue interface {
-	backend.Submitter
-	Inspector
-	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
-	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
-}
+type (
+	// Queue is an opened queue: a submitter of periodic tasks that can say how it
+	// finds its tables, and has a trigger that ends the wait for its jobs.
+	Queue = foreign.Queue
+	// Inspector says whether a queue can be used, and what it lacks.
+	Inspector = foreign.Inspector
+	// Report says how a queue was found.
+	Report = foreign.Report
+	// Problem is something wrong with a queue.
+	Problem = foreign.Problem
+	// EndTrigger is SQL for a trigger on the tables of another system. When a job
+	// ends, the trigger lets a tick that waits for it be submitted at once, instead of
+	// after the next look at the queue. Nothing else needs it. It is for people to read
+	// and to run, as the owner of both tables.
+	EndTrigger = foreign.EndTrigger
+)
 
-// Inspector says whether a queue can be used, and what it lacks.
-type Inspector interface {
-	// Inspect looks at the tables of the queue. It changes nothing. What is wrong
-	// with the queue is in the report; an error means that the database could not
-	// be asked.
-	Inspect(ctx context.Context) (Report, error)
-}
+var (
+	// ErrUnusable is wrapped by errors about a queue that takes no jobs: its tables are
+	// missing or too old, or this role lacks a right. No row is to blame.
+	ErrUnusable = foreign.ErrUnusable
+	// ErrNoTrigger is wrapped by errors about a queue whose jobs end in a way that no
+	// trigger can see.
+	ErrNoTrigger = foreign.ErrNoTrigger
+)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -32,7 +33,7 @@ func (PgBoss) sealed() {}
 // Validate implements [Kind].
 func (k PgBoss) Validate() error {
 	p := &service.Check{Config: "queues.PgBoss"}
-	checkIdentifier(p, "Schema", k.Schema)
+	foreign.CheckIdentifier(p, "Schema", k.Schema)
 	return p.Err()
 }
 
@@ -47,7 +48,7 @@ func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
 	}
-	return newQueue(db, spec{kind: "pg-boss", check: k.check, detect: k.detect, cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true}), nil
 }
 
 // uuid is the form of a job's id. A reference is the queue and that id.
@@ -63,7 +64,7 @@ func (k PgBoss) check(j jobqueue.Job) string {
 	case !uuid.MatchString(j.JID):
 		return fmt.Sprintf("the id %q is not a UUID, as ids of pg-boss are", j.JID)
 	}
-	return checkPriority(j)
+	return foreign.CheckPriority(j)
 }
 
 func (k PgBoss) queueOf(j jobqueue.Job) string {
@@ -73,9 +74,9 @@ func (k PgBoss) queueOf(j jobqueue.Job) string {
 	return j.Task
 }
 
-func (k PgBoss) columns() []column {
-	return []column{
-		columnJID, columnTracker, columnGroup, columnDue, columnPriority,
-		{sqldb.Text("queue"), func(j jobqueue.Job) any { return k.queueOf(j) }},
+func (k PgBoss) columns() []foreign.Column {
+	return []foreign.Column{
+		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnGroup, foreign.ColumnDue, foreign.ColumnPriority,
+		foreign.TextColumn("queue", k.queueOf),
 	}
 }

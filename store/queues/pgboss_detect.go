@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -17,7 +18,7 @@ const (
 )
 
 // detect builds the list of columns from the table, since pg-boss often adds some.
-func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	version, err := k.version(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -27,31 +28,31 @@ func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, er
 	case version == 0:
 		r.Found = ""
 	case version < pgBossMinSchema:
-		r.problem(pgBossUpdate, "pg-boss's tables are at schema %d; nextrun needs %d or newer", version, pgBossMinSchema)
+		r.Problem(pgBossUpdate, "pg-boss's tables are at schema %d; nextrun needs %d or newer", version, pgBossMinSchema)
 		return nil, nil
 	}
 	values := k.values()
-	jobs := relation{schema: k.Schema, name: "job", rights: []string{"SELECT", "INSERT", "UPDATE"}}
+	jobs := foreign.Relation{Schema: k.Schema, Name: "job", Rights: []string{"SELECT", "INSERT", "UPDATE"}}
 	for _, v := range values {
-		jobs.writes = append(jobs.writes, v.column)
+		jobs.Writes = append(jobs.Writes, v.column)
 	}
-	if ok, err := jobs.look(ctx, tx, r, pgBossInstall); err != nil || !ok {
+	if ok, err := jobs.Look(ctx, tx, r, pgBossInstall); err != nil || !ok {
 		return nil, err
 	}
-	queue := relation{schema: k.Schema, name: "queue", rights: []string{"SELECT"}}
-	if ok, err := queue.look(ctx, tx, r, pgBossInstall); err != nil || !ok {
+	queue := foreign.Relation{Schema: k.Schema, Name: "queue", Rights: []string{"SELECT"}}
+	if ok, err := queue.Look(ctx, tx, r, pgBossInstall); err != nil || !ok {
 		return nil, err
 	}
 	for _, needed := range []struct {
-		relation relation
+		relation foreign.Relation
 		columns  []string
 	}{
 		{jobs, []string{"id", "name", "data", "state", "start_after", "keep_until", "policy", "started_on", "completed_on"}},
 		{queue, []string{"name", "policy", "retention_seconds"}},
 	} {
 		for _, column := range needed.columns {
-			if !needed.relation.has(column) {
-				r.problem("use pg-boss 12.26 or newer, or a newer version of nextrun", "pg-boss's table %s has no column %s", needed.relation.name, column)
+			if !needed.relation.Has(column) {
+				r.Problem("use pg-boss 12.26 or newer, or a newer version of nextrun", "pg-boss's table %s has no column %s", needed.relation.Name, column)
 				return nil, nil
 			}
 		}
@@ -60,19 +61,19 @@ func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, er
 		r.Found = fmt.Sprintf("schema %d or newer", pgBossMinSchema)
 	}
 	values = slices.DeleteFunc(values, func(v pgBossValue) bool {
-		return !jobs.has(v.column) || slices.Contains(pgBossCopied, v.column) && !queue.has(v.column)
+		return !jobs.Has(v.column) || slices.Contains(pgBossCopied, v.column) && !queue.Has(v.column)
 	})
-	return k.postgres(values, queue.has("notify")), nil
+	return k.postgres(values, queue.Has("notify")), nil
 }
 
 // version is that of pg-boss's tables; 0 if this role may not read it, or there are
 // none.
 func (k PgBoss) version(ctx context.Context, tx *sqldb.Tx) (version int, err error) {
-	at := relation{schema: k.Schema, name: "version", rights: []string{"SELECT"}}
-	var ignored Report // the right to read it is not needed
-	if ok, err := at.look(ctx, tx, &ignored, ""); err != nil || !ok {
+	at := foreign.Relation{Schema: k.Schema, Name: "version", Rights: []string{"SELECT"}}
+	var ignored foreign.Inspection // the right to read it is not needed
+	if ok, err := at.Look(ctx, tx, &ignored, ""); err != nil || !ok {
 		return 0, err
 	}
-	err = tx.First(ctx, &version, `SELECT coalesce(max(version), 0) FROM `+at.as())
+	err = tx.First(ctx, &version, `SELECT coalesce(max(version), 0) FROM `+at.As())
 	return version, err
 }

@@ -1,6 +1,10 @@
 package queues
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/store/internal/foreign"
+)
 
 // pgBossValue is a column of pg-boss's table job, and its value for a job v of the
 // task t in the queue q.
@@ -41,39 +45,39 @@ var pgBossCopied = []string{
 const pgBossUnfinished = "('created', 'retry', 'active')"
 
 // postgres makes the statements for a table job with the columns of these values.
-func (k PgBoss) postgres(values []pgBossValue, notifies bool) *shape {
+func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 	var columns, expressions []string
 	for _, v := range values {
 		columns, expressions = append(columns, v.column), append(expressions, v.value)
 	}
-	table, queue := qualified(k.Schema, "job"), qualified(k.Schema, "queue")
-	s := &shape{
-		columns: k.columns(), queueOf: k.queueOf, isRef: pgBossRef.MatchString,
-		insert: own(`INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `)
+	table, queue := foreign.Qualified(k.Schema, "job"), foreign.Qualified(k.Schema, "queue")
+	s := &foreign.Shape{
+		Columns: k.columns(), QueueOf: k.queueOf, IsRef: pgBossRef.MatchString,
+		Insert: foreign.Own(`INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `)
 			SELECT ` + strings.Join(expressions, ", ") + `
-			FROM {batch} AS v` + joinTask + `JOIN ` + queue + ` AS q ON q.name = v.queue
+			FROM {batch} AS v` + foreign.JoinTask + `JOIN ` + queue + ` AS q ON q.name = v.queue
 			ON CONFLICT DO NOTHING
 			RETURNING id AS jid, name || '/' || id AS ref`),
-		absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
-		whyAbsent: own(`SELECT v.jid, CASE
+		Absent: "pg-boss has not added the job; check whether a trigger that you added to its table forbids it",
+		WhyAbsent: foreign.Own(`SELECT v.jid, CASE
 				WHEN q.name IS NULL THEN 'pg-boss has no queue ' || to_json(v.queue)::text || '; create it in your program: await boss.createQueue('
 					|| to_json(v.queue)::text || ')'
 				WHEN q.policy = 'standard' THEN 'pg-boss has a job with the id ' || v.jid || ' in the queue ' || to_json(v.queue)::text || ' already'
 				ELSE 'the queue ' || to_json(v.queue)::text || ' of pg-boss has the policy ' || q.policy || ' and holds a job that excludes another'
 				END AS reason, q.policy <> 'standard' AS passing
 			FROM {batch} AS v LEFT JOIN ` + queue + ` AS q ON q.name = v.queue`),
-		pending: own(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
+		Pending: foreign.Own(`SELECT v.ref, CASE j.state WHEN 'active' THEN 'running' WHEN 'retry' THEN 'stuck' ELSE 'waiting' END AS state,
 				j.started_on AT TIME ZONE 'UTC' AS started
 			FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 			WHERE j.state IN ` + pgBossUnfinished),
-		cancel: own(`UPDATE ` + table + ` AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
+		Cancel: foreign.Own(`UPDATE ` + table + ` AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
 			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
-		ended: []endedTrigger{{schema: k.Schema, table: "job", column: "state", final: "NOT IN " + pgBossUnfinished, ref: "OLD.name || '/' || OLD.id"}},
+		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id"}},
 	}
 	if notifies {
-		s.notify = own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)
+		s.Notify = foreign.Own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + foreign.Literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)
 			FROM {batch} AS v JOIN ` + queue + ` AS q ON q.name = v.queue WHERE q.notify`)
 	}
 	return s

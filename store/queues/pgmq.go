@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -29,7 +30,7 @@ func (PGMQ) sealed() {}
 // Validate implements [Kind].
 func (k PGMQ) Validate() error {
 	p := &service.Check{Config: "queues.PGMQ"}
-	checkIdentifier(p, "Queue", k.Queue)
+	foreign.CheckIdentifier(p, "Queue", k.Queue)
 	return p.Err()
 }
 
@@ -41,19 +42,19 @@ func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pgmq: the database is SQLite; PGMQ has its tables in PostgreSQL")
 	}
-	return newQueue(db, spec{kind: "pgmq", detect: k.detect, cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "pgmq", Detect: k.detect, Cancels: true}), nil
 }
 
 // pgmqHeaders are the headers of the message of a job.
 func pgmqHeaders(j jobqueue.Job) string {
-	b, err := json.Marshal(map[string]any{"task": j.Task, "nextrun": originOf(j)})
+	b, err := json.Marshal(map[string]any{"task": j.Task, "nextrun": foreign.OriginOf(j)})
 	if err != nil {
 		return "{}" // it is made of texts only
 	}
 	return string(b)
 }
 
-func (k PGMQ) part(j jobqueue.Job) string { return strings.ToLower(queueOf(k.Queue, j)) }
+func (k PGMQ) part(j jobqueue.Job) string { return strings.ToLower(foreign.QueueOf(k.Queue, j)) }
 
 // pgmqQueue is a queue of PGMQ and what this role may do with it.
 type pgmqQueue struct {
@@ -65,15 +66,15 @@ func (q pgmqQueue) grants() []string {
 	return []string{
 		fmt.Sprintf(`GRANT USAGE ON SCHEMA pgmq TO %s;`, q.Role),
 		fmt.Sprintf(`GRANT SELECT ON pgmq.meta TO %s;`, q.Role),
-		fmt.Sprintf(`GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.%s TO %s;`, quote("q_"+q.Name), q.Role),
-		fmt.Sprintf(`GRANT INSERT ON pgmq.%s TO %s;`, quote("a_"+q.Name), q.Role),
+		fmt.Sprintf(`GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.%s TO %s;`, foreign.Quote("q_"+q.Name), q.Role),
+		fmt.Sprintf(`GRANT INSERT ON pgmq.%s TO %s;`, foreign.Quote("a_"+q.Name), q.Role),
 	}
 }
 
-func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	meta := relation{schema: "pgmq", name: "meta", rights: []string{"SELECT"}}
+func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+	meta := foreign.Relation{Schema: "pgmq", Name: "meta", Rights: []string{"SELECT"}}
 	const remedy = "run: CREATE EXTENSION pgmq (https://github.com/pgmq/pgmq)"
-	if ok, err := meta.look(ctx, tx, r, remedy); err != nil || !ok {
+	if ok, err := meta.Look(ctx, tx, r, remedy); err != nil || !ok {
 		return nil, err
 	}
 	var current bool
@@ -87,7 +88,7 @@ func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 	}
 	r.Found = version
 	if !current {
-		r.problem("run: ALTER EXTENSION pgmq UPDATE", "PGMQ is too old (%s): it has no function send_batch with headers; nextrun needs 1.5 or newer", version)
+		r.Problem("run: ALTER EXTENSION pgmq UPDATE", "PGMQ is too old (%s): it has no function send_batch with headers; nextrun needs 1.5 or newer", version)
 		return nil, nil
 	}
 	return k.queues(ctx, tx, r)
@@ -95,7 +96,7 @@ func (k PGMQ) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 
 // queues looks at all queues: also at those that get no jobs since the configuration
 // was changed, which may hold unfinished ones.
-func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	var list []pgmqQueue
 	err := tx.Select(ctx, &list, `SELECT lower(m.queue_name) AS name, pg_get_userbyid(q.relowner) AS owner, quote_ident(current_user) AS role,
 			has_table_privilege(q.oid, 'SELECT') AND has_table_privilege(q.oid, 'INSERT') AND has_table_privilege(q.oid, 'UPDATE')
@@ -110,31 +111,31 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 	parts, forbidden := map[string]bool{}, map[string]string{}
 	s := k.shape(parts, forbidden)
 	for _, q := range list {
-		if !identifier.MatchString(q.Name) {
+		if !foreign.IsIdentifier(q.Name) {
 			continue
 		}
 		takes := k.Queue == "" || q.Name == strings.ToLower(k.Queue)
 		for _, g := range q.grants() {
 			if takes {
-				r.grant(g)
+				r.Grant(g)
 			}
 		}
 		if !q.May {
 			forbidden[q.Name] = fmt.Sprintf("role %s lacks rights on the queue %s of PGMQ: as %s run: %s", q.Role, q.Name, q.Owner, strings.Join(q.grants(), " "))
 			if takes {
-				r.warn("", "%s", forbidden[q.Name])
+				r.Warn("", "%s", forbidden[q.Name])
 			}
 			continue
 		}
 		parts[q.Name] = true
 		if takes {
-			s.ended = append(s.ended, endedTrigger{schema: "pgmq", table: "q_" + q.Name, ref: literal(q.Name+"/") + " || OLD.msg_id"})
+			s.Ended = append(s.Ended, foreign.Ended{Schema: "pgmq", Table: "q_" + q.Name, Ref: foreign.Literal(q.Name+"/") + " || OLD.msg_id"})
 		}
 	}
 	if k.Queue != "" && !parts[strings.ToLower(k.Queue)] {
 		r.Problems = nil
-		reason, _ := s.noPart(strings.ToLower(k.Queue))
-		r.problem("", "%s", reason)
+		reason, _ := s.NoPart(strings.ToLower(k.Queue))
+		r.Problem("", "%s", reason)
 		return nil, nil
 	}
 	return s, nil
@@ -142,29 +143,29 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, erro
 
 // shape makes the statements. Only the headers tell which message is for which job:
 // PGMQ does not promise the order of the numbers that it returns.
-func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *shape {
+func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *foreign.Shape {
 	const table = `pgmq."q_{part}"`
 	// A queue that was dropped and created again gives the same numbers to others.
 	const ours = `q.msg_id = v.ref::bigint AND q.headers->'nextrun'->>'jid' = v.jid`
-	return &shape{
-		columns: []column{columnJID, columnTracker, text("headers", pgmqHeaders)},
-		part:    k.part, parts: parts,
-		noPart: func(part string) (string, bool) {
+	return &foreign.Shape{
+		Columns: []foreign.Column{foreign.ColumnJID, foreign.ColumnTracker, foreign.TextColumn("headers", pgmqHeaders)},
+		Part:    k.part, Parts: parts,
+		NoPart: func(part string) (string, bool) {
 			if reason, ok := forbidden[part]; ok {
 				return reason, true
 			}
 			return fmt.Sprintf("PGMQ has no queue %q: run SELECT pgmq.create(...), or set group_ to the name of a queue", part), false
 		},
-		refPart: func(ref string) (string, string) { part, id, _ := strings.Cut(ref, "/"); return part, id },
-		isRef:   func(ref string) bool { _, id, ok := strings.Cut(ref, "/"); return ok && isNumber(id) },
-		insert: own(`SELECT s AS ref FROM (SELECT array_agg(t.args::jsonb ORDER BY v.jid) AS args, array_agg(v.headers::jsonb ORDER BY v.jid) AS headers
-				FROM {batch} AS v` + joinTask + `) AS b, pgmq.send_batch('{part}', b.args, b.headers) AS s`),
-		mapped: own(`SELECT q.headers->'nextrun'->>'jid' AS jid, '{part}/' || q.msg_id AS ref
+		RefPart: func(ref string) (string, string) { part, id, _ := strings.Cut(ref, "/"); return part, id },
+		IsRef:   func(ref string) bool { _, id, ok := strings.Cut(ref, "/"); return ok && foreign.IsNumber(id) },
+		Insert: foreign.Own(`SELECT s AS ref FROM (SELECT array_agg(t.args::jsonb ORDER BY v.jid) AS args, array_agg(v.headers::jsonb ORDER BY v.jid) AS headers
+				FROM {batch} AS v` + foreign.JoinTask + `) AS b, pgmq.send_batch('{part}', b.args, b.headers) AS s`),
+		Mapped: foreign.Own(`SELECT q.headers->'nextrun'->>'jid' AS jid, '{part}/' || q.msg_id AS ref
 			FROM {batch} AS v JOIN ` + table + ` AS q ON q.msg_id = v.ref::bigint`),
-		absent: "PGMQ did not take the message; check whether a trigger that you added to its table forbids it",
-		pending: own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
+		Absent: "PGMQ did not take the message; check whether a trigger that you added to its table forbids it",
+		Pending: foreign.Own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
 			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
-		cancel: own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id
+		Cancel: foreign.Own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id
 			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours + `
 			WHERE q.read_ct = 0 AND $2::timestamp IS NOT NULL FOR UPDATE OF q SKIP LOCKED)) AS a`),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -49,9 +50,9 @@ func (River) sealed() {}
 // Validate implements [Kind].
 func (k River) Validate() error {
 	p := &service.Check{Config: "queues.River"}
-	checkIdentifier(p, "Schema", k.Schema)
-	checkName(p, "Queue", k.Queue, riverNameLength)
-	checkAttempts(p, "MaxAttempts", k.MaxAttempts)
+	foreign.CheckIdentifier(p, "Schema", k.Schema)
+	foreign.CheckName(p, "Queue", k.Queue, riverNameLength)
+	foreign.CheckAttempts(p, "MaxAttempts", k.MaxAttempts)
 	p.Field(0 <= k.Priority && k.Priority <= 4, "Priority", k.Priority, "1 to 4")
 	return p.Err()
 }
@@ -67,14 +68,14 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema != "" && db.SQL().IsSQLite() {
 		return nil, fmt.Errorf("river: the schema is %q, but SQLite has no schemas; leave it empty", k.Schema)
 	}
-	return newQueue(db, spec{kind: "river", check: k.check, detect: k.detect, cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true}), nil
 }
 
 // riverNameLength is the greatest length of kinds and queues.
 const riverNameLength = 127
 
 func (k River) check(j jobqueue.Job) string {
-	queue := queueOf(k.Queue, j)
+	queue := foreign.QueueOf(k.Queue, j)
 	switch {
 	case j.Task == "":
 		return "task is empty; River needs the kind of a job there"
@@ -85,7 +86,7 @@ func (k River) check(j jobqueue.Job) string {
 	case utf8.RuneCountInString(queue) > riverNameLength:
 		return fmt.Sprintf("group_ is longer than the %d characters that River's queues can have", riverNameLength)
 	}
-	return checkPriority(j)
+	return foreign.CheckPriority(j)
 }
 
 func (k River) priority(j jobqueue.Job) int {
@@ -112,10 +113,10 @@ func riverKey(j jobqueue.Job) string {
 	return hex.EncodeToString(hash[:])
 }
 
-func (k River) columns() []column {
-	return []column{
-		columnJID, columnTracker, columnTask, columnQueue(k.Queue), number("priority", k.priority),
-		columnDue, columnMeta, text("unique_key", riverKey),
+func (k River) columns() []foreign.Column {
+	return []foreign.Column{
+		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnTask, foreign.ColumnQueue(k.Queue), foreign.NumberColumn("priority", k.priority),
+		foreign.ColumnDue, foreign.ColumnMeta, foreign.TextColumn("unique_key", riverKey),
 	}
 }
 
@@ -123,24 +124,24 @@ var riverWrites = []string{
 	"args", "kind", "max_attempts", "metadata", "priority", "queue", "scheduled_at", "state", "tags", "unique_key", "unique_states",
 }
 
-func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
-	jobs := relation{schema: k.Schema, name: "river_job", unlike: true, serial: "id", writes: riverWrites,
-		rights: []string{"SELECT", "INSERT", "UPDATE"}}
+func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
+	jobs := foreign.Relation{Schema: k.Schema, Name: "river_job", Unlike: true, Serial: "id", Writes: riverWrites,
+		Rights: []string{"SELECT", "INSERT", "UPDATE"}}
 	const remedy = "run: river migrate-up --database-url ... (https://riverqueue.com/docs/migrations)"
-	if ok, err := jobs.look(ctx, tx, r, remedy); err != nil || !ok {
+	if ok, err := jobs.Look(ctx, tx, r, remedy); err != nil || !ok {
 		return nil, err
 	}
-	level, err := k.level(ctx, tx, jobs.found)
+	level, err := k.level(ctx, tx, jobs.Found)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case level > 0 && level < riverMinLevel:
 		r.Found = "schema level " + strconv.Itoa(level)
-		r.problem("run river migrate-up", "River's schema is at level %d; nextrun needs %d or newer", level, riverMinLevel)
+		r.Problem("run river migrate-up", "River's schema is at level %d; nextrun needs %d or newer", level, riverMinLevel)
 		return nil, nil
-	case !jobs.has("unique_states"):
-		r.problem("run river migrate-up", "River's schema is too old: its table river_job has no column unique_states; nextrun needs level %d or newer", riverMinLevel)
+	case !jobs.Has("unique_states"):
+		r.Problem("run river migrate-up", "River's schema is too old: its table river_job has no column unique_states; nextrun needs level %d or newer", riverMinLevel)
 		return nil, nil
 	case level > 0:
 		r.Found = "schema level " + strconv.Itoa(level)
@@ -150,20 +151,20 @@ func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, err
 	if tx.SQL().IsSQLite() {
 		return k.sqlite(ctx, tx)
 	}
-	return k.postgres(jobs.found), nil
+	return k.postgres(jobs.Found), nil
 }
 
 // level is the level of River's schema; 0 if this role may not read it.
 func (k River) level(ctx context.Context, tx *sqldb.Tx, schema string) (level int, err error) {
-	done := relation{schema: schema, name: "river_migration", rights: []string{"SELECT"}}
-	var ignored Report // the right to read it is not needed
-	if ok, err := done.look(ctx, tx, &ignored, ""); err != nil || !ok {
+	done := foreign.Relation{Schema: schema, Name: "river_migration", Rights: []string{"SELECT"}}
+	var ignored foreign.Inspection // the right to read it is not needed
+	if ok, err := done.Look(ctx, tx, &ignored, ""); err != nil || !ok {
 		return 0, err
 	}
 	only := ""
-	if slices.Contains(done.columns, "line") {
+	if slices.Contains(done.Columns, "line") {
 		only = " WHERE line = 'main'"
 	}
-	err = tx.First(ctx, &level, `SELECT coalesce(max(version), 0) FROM `+done.as()+only)
+	err = tx.First(ctx, &level, `SELECT coalesce(max(version), 0) FROM `+done.As()+only)
 	return level, err
 }

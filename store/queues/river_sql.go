@@ -5,16 +5,17 @@ import (
 	"strconv"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const riverAbsent = "River has an unfinished job of this task that nextrun does not know of"
 
 // shape is what is alike on both databases.
-func (k River) shape() shape {
-	return shape{
-		columns: k.columns(), absent: riverAbsent, absentPassing: true, isRef: isNumber,
-		queueOf: func(j jobqueue.Job) string { return queueOf(k.Queue, j) },
+func (k River) shape() foreign.Shape {
+	return foreign.Shape{
+		Columns: k.columns(), Absent: riverAbsent, AbsentPassing: true, IsRef: foreign.IsNumber,
+		QueueOf: func(j jobqueue.Job) string { return foreign.QueueOf(k.Queue, j) },
 	}
 }
 
@@ -23,28 +24,28 @@ const riverFinal = "('cancelled', 'completed', 'discarded')"
 
 // postgres makes the statements for PostgreSQL. The id alone does not tell that a job
 // is ours: its table may have been emptied and its numbers begun anew.
-func (k River) postgres(schema string) *shape {
-	table := qualified(schema, "river_job")
+func (k River) postgres(schema string) *foreign.Shape {
+	table := foreign.Qualified(schema, "river_job")
 	s := k.shape()
-	s.insert = own(`INSERT INTO ` + table + ` (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags,
+	s.Insert = foreign.Own(`INSERT INTO ` + table + ` (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags,
 			unique_key, unique_states)
 		SELECT t.args::jsonb, v.task, ` + strconv.Itoa(k.MaxAttempts) + `, v.meta::jsonb, v.priority, v.queue, v.due AT TIME ZONE 'UTC',
 			'available', '{}', decode(v.unique_key, 'hex'), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + `::bit(8) END
-		FROM {batch} AS v` + joinTask + `
+		FROM {batch} AS v` + foreign.JoinTask + `
 		ON CONFLICT DO NOTHING
 		RETURNING metadata #>> '{nextrun,jid}' AS jid, id AS ref`)
-	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
+	s.Pending = foreign.Own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
 			j.attempted_at AT TIME ZONE 'UTC' AS started
 		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint AND j.metadata #>> '{nextrun,jid}' = v.jid
 		WHERE j.state NOT IN ` + riverFinal)
-	s.cancel = own(`UPDATE ` + table + ` AS j SET state = 'cancelled', finalized_at = $2::timestamp AT TIME ZONE 'UTC',
+	s.Cancel = foreign.Own(`UPDATE ` + table + ` AS j SET state = 'cancelled', finalized_at = $2::timestamp AT TIME ZONE 'UTC',
 			metadata = jsonb_set(j.metadata, '{cancel_attempted_at}', to_jsonb($2::timestamp AT TIME ZONE 'UTC'))
 		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint AND w.metadata #>> '{nextrun,jid}' = v.jid
 			WHERE w.state IN ('available', 'pending', 'retryable', 'scheduled') FOR UPDATE OF w SKIP LOCKED)
 		RETURNING j.id AS ref`)
-	s.notify = own(`SELECT pg_notify(` + literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
+	s.Notify = foreign.Own(`SELECT pg_notify(` + foreign.Literal(schema+".river_insert") + `, json_build_object('queue', v.queue)::text)
 		FROM {batch} AS v`)
-	s.ended = []endedTrigger{{schema: schema, table: "river_job", column: "state", final: "IN " + riverFinal, ref: "OLD.id::text"}}
+	s.Ended = []foreign.Ended{{Schema: schema, Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "OLD.id::text"}}
 	return &s
 }
 
@@ -52,35 +53,35 @@ func (k River) postgres(schema string) *shape {
 // milliseconds. Before level 8 SQLite gives the id of a deleted row to a new one, so
 // a job is looked up by our id, too. CROSS JOIN keeps SQLite from reading all jobs of
 // a state. A statement must hold no $, so that paths into JSON are written with ->.
-func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
-	notification := relation{name: "river_notification"}
-	if err := notification.findSQLite(ctx, tx, nil); err != nil {
+func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error) {
+	notification := foreign.Relation{Name: "river_notification"}
+	if err := notification.FindSQLite(ctx, tx, nil); err != nil {
 		return nil, err
 	}
 	s := k.shape()
 	json := "json"
-	if notification.exists {
+	if notification.Exists {
 		json = "jsonb"
-		s.notify = own(`INSERT INTO river_notification (payload, topic)
+		s.Notify = foreign.Own(`INSERT INTO river_notification (payload, topic)
 			SELECT json_object('queue', v.queue), 'river_insert' FROM {batch} AS v`)
 	}
 	const ours = `j.metadata->'nextrun'->>'jid' = v.jid`
-	s.insert = own(`INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, created_at, state, tags,
+	s.Insert = foreign.Own(`INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, created_at, state, tags,
 			unique_key, unique_states)
 		SELECT ` + json + `(t.args), v.task, ` + strconv.Itoa(k.MaxAttempts) + `, ` + json + `(v.meta), v.priority, v.queue,
 			strftime('%Y-%m-%d %H:%M:%f', v.due), strftime('%Y-%m-%d %H:%M:%f', 'now'),
 			'available', ` + json + `('[]'), unhex(v.unique_key), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + ` END
-		FROM {batch} AS v` + joinTask + `WHERE true
+		FROM {batch} AS v` + foreign.JoinTask + `WHERE true
 		ON CONFLICT DO NOTHING
 		RETURNING metadata->'nextrun'->>'jid' AS jid, id AS ref`)
-	s.pending = own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
+	s.Pending = foreign.Own(`SELECT v.ref, CASE j.state WHEN 'running' THEN 'running' WHEN 'retryable' THEN 'stuck' ELSE 'waiting' END AS state,
 			strftime('%Y-%m-%d %H:%M:%f', j.attempted_at) AS started
 		FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 		WHERE j.state NOT IN ` + riverFinal)
-	s.cancel = own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
+	s.Cancel = foreign.Own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
 		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))
 		RETURNING id AS ref`)
-	s.ended = []endedTrigger{{table: "river_job", column: "state", final: "IN " + riverFinal, ref: "CAST(OLD.id AS TEXT)"}}
+	s.Ended = []foreign.Ended{{Table: "river_job", Column: "state", Final: "IN " + riverFinal, Ref: "CAST(OLD.id AS TEXT)"}}
 	return &s, nil
 }

@@ -2,13 +2,12 @@ package queues
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -66,12 +65,12 @@ func (k SQL) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	return newQueue(db, spec{kind: "sql", detect: k.detect, cancels: k.Cancel != "", rehearse: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "", Rehearse: true}), nil
 }
 
 const (
 	sqlBatch = `nextrun_batch AS (SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
-		v.submitted, v.priority, v.single FROM {batch} AS v` + joinTask + `)`
+		v.submitted, v.priority, v.single FROM {batch} AS v` + foreign.JoinTask + `)`
 	sqlOpen      = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
 	sqlCancel    = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
 	sqlQueues    = `nextrun_queues AS (SELECT v.queue FROM {batch} AS v)`
@@ -82,82 +81,56 @@ const (
 
 // shape makes the statements. SQLite would unpack the rows again for each row that
 // a user joins with them, if it were not told to keep them.
-func (k SQL) shape(sqlite bool) *shape {
+func (k SQL) shape(sqlite bool) *foreign.Shape {
 	now, as := pgParamTime, " AS ("
 	if sqlite {
 		now, as = anyParamTime, " AS MATERIALIZED ("
 	}
-	with := func(relation, user string) statement {
-		return users(strings.NewReplacer(" AS (", as, "{now}", now).Replace(relation), user)
+	with := func(relation, user string) foreign.Statement {
+		return foreign.UserStatement(strings.NewReplacer(" AS (", as, "{now}", now).Replace(relation), user)
 	}
-	return &shape{
-		columns: []column{
-			columnJID, columnTracker, columnDue, columnTask, columnGroup, columnSubject, columnSubmitter, columnSubmitted,
-			columnPriority, columnSingle,
+	return &foreign.Shape{
+		Columns: []foreign.Column{
+			foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnDue, foreign.ColumnTask, foreign.ColumnGroup,
+			foreign.ColumnSubject, foreign.ColumnSubmitter, foreign.ColumnSubmitted, foreign.ColumnPriority, foreign.ColumnSingle,
 		},
-		insert: with(sqlBatch, k.Enqueue), pending: with(sqlOpen, k.Pending), cancel: with(sqlCancel, k.Cancel),
-		notify: with(sqlQueues, k.Notify), absent: sqlAbsent, queueOf: func(j jobqueue.Job) string { return j.Group },
+		Insert: with(sqlBatch, k.Enqueue), Pending: with(sqlOpen, k.Pending), Cancel: with(sqlCancel, k.Cancel),
+		Notify: with(sqlQueues, k.Notify), Absent: sqlAbsent, QueueOf: func(j jobqueue.Job) string { return j.Group },
 	}
 }
 
 // detect lets the database plan the statements, and runs pending without a job.
-func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (*shape, error) {
+func (k SQL) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	found := k.shape(tx.SQL().IsSQLite())
-	fields := make([]sqldb.Field, len(found.columns))
-	for i, c := range found.columns {
-		fields[i] = c.field
+	fields := make([]sqldb.Field, len(found.Columns))
+	for i, c := range found.Columns {
+		fields[i] = c.Field
 	}
 	for _, s := range []struct {
 		name   string
-		s      statement
+		s      foreign.Statement
 		fields []sqldb.Field
 		more   []any
 	}{
-		{"enqueue", found.insert, fields, nil},
-		{"pending", found.pending, openFields, nil},
-		{"cancel", found.cancel, openFields, []any{sqldb.Timestamp(tx.Now())}},
-		{"notify", found.notify, []sqldb.Field{sqldb.Text("queue")}, nil},
+		{"enqueue", found.Insert, fields, nil},
+		{"pending", found.Pending, foreign.OpenFields, nil},
+		{"cancel", found.Cancel, foreign.OpenFields, []any{sqldb.Timestamp(tx.Now())}},
+		{"notify", found.Notify, []sqldb.Field{sqldb.Text("queue")}, nil},
 	} {
-		if s.s.empty() {
+		if s.s.Empty() {
 			continue
 		}
 		none, err := tx.DB().Records(1, s.fields, 0, nil)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.s.check(ctx, tx, none, s.name, r, s.more...); err != nil {
+		if err := s.s.Check(ctx, tx, none, s.name, r, s.more...); err != nil {
 			return nil, err
 		}
 	}
-	if r.unusable() {
+	if r.Unusable() {
 		return nil, nil
 	}
 	r.Found = "statements that the database can run"
 	return found, nil
-}
-
-// check reports what the database says against a statement, and where.
-func (s statement) check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, name string, r *Report, more ...any) error {
-	var rows result
-	err := saved(ctx, tx, func() (err error) {
-		if _, err = query(ctx, tx, explained(s), "", none, more...); err == nil && name == "pending" {
-			rows, err = query(ctx, tx, s, "", none)
-		}
-		return err
-	})
-	switch {
-	case err == nil && name == "pending" && !slices.Contains(rows.columns, "ref") && !slices.Contains(rows.columns, "jid"):
-		r.problem("", "pending: it returns the columns %s; it must return ref or jid", strings.Join(rows.columns, ", "))
-		return nil
-	case err == nil:
-		return nil
-	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), ctx.Err() != nil:
-		return err
-	}
-	said := tx.DB().Say(err)
-	if said.Message == "" {
-		return err
-	}
-	r.problem("", "%s: %s%s", name, s.place(explained(s), none, said), words(tx.DB(), err))
-	return nil
 }

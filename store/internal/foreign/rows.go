@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"database/sql"

@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"context"
@@ -8,31 +8,32 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// statement is a statement of a kind. What a user wrote follows behind, as it is: on
+// Statement is a statement of a kind. What a user wrote follows behind, as it is: on
 // SQLite a $ in it is no placeholder.
-type statement struct {
+type Statement struct {
 	text   string
 	user   string
 	before string // what the user wrote in front of it, and text replaces
 }
 
-// own is a statement of a kind itself.
-func own(text string) statement { return statement{text: text} }
+// Own is a statement of a kind itself.
+func Own(text string) Statement { return Statement{text: text} }
 
-func (s statement) empty() bool { return s.text == "" && s.user == "" }
+// Empty reports whether there is no statement.
+func (s Statement) Empty() bool { return s.text == "" && s.user == "" }
 
 // explained is a statement that is only planned.
-func explained(s statement) statement {
-	return statement{text: "EXPLAIN " + s.text, user: s.user, before: s.before}
+func explained(s Statement) Statement {
+	return Statement{text: "EXPLAIN " + s.text, user: s.user, before: s.before}
 }
 
 // rendered is the statement over records, up to what the user wrote.
-func (s statement) rendered(r sqldb.Records, part string) string {
+func (s Statement) rendered(r sqldb.Records, part string) string {
 	return strings.NewReplacer("{batch}", r.SQL, "{part}", part).Replace(s.text)
 }
 
 // query runs a statement of a kind over records and reads all rows.
-func query(ctx context.Context, tx *sqldb.Tx, s statement, part string, r sqldb.Records, more ...any) (result, error) {
+func query(ctx context.Context, tx *sqldb.Tx, s Statement, part string, r sqldb.Records, more ...any) (result, error) {
 	rows, err := tx.DBTX().QueryContext(ctx, tx.SQL().Rebind(s.rendered(r, part))+s.user, append([]any{r.Param}, more...)...)
 	if err != nil {
 		return result{}, tx.DB().Classify(ctx, err)

@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ const freshness = time.Minute
 // known is a shape as it was last found.
 type known struct {
 	mu    sync.Mutex
-	shape *shape
+	shape *Shape
 	at    time.Time
 }
 
-func (k *known) get() *shape {
+func (k *known) get() *Shape {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if time.Since(k.at) > freshness {
@@ -31,7 +31,7 @@ func (k *known) get() *shape {
 	return k.shape
 }
 
-func (k *known) set(s *shape) {
+func (k *known) set(s *Shape) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.shape, k.at = s, time.Now()
@@ -39,13 +39,13 @@ func (k *known) set(s *shape) {
 
 func (k *known) forget() { k.set(nil) }
 
-// shape returns the queue as its tables are, or an error that says why it cannot be
+// Shape returns the queue as its tables are, or an error that says why it cannot be
 // used.
-func (q *queue) shape(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
+func (q *queue) shape(ctx context.Context, tx *sqldb.Tx) (*Shape, error) {
 	if found := q.known.get(); found != nil {
 		return found, nil
 	}
-	var r Report
+	var r Inspection
 	found, err := q.detect(ctx, tx, &r)
 	if err == nil {
 		err = r.err()
@@ -58,9 +58,9 @@ func (q *queue) shape(ctx context.Context, tx *sqldb.Tx) (*shape, error) {
 }
 
 // detect looks at the tables.
-func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (found *shape, err error) {
+func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Inspection) (found *Shape, err error) {
 	err = saved(ctx, tx, func() error {
-		found, err = q.spec.detect(ctx, tx, r)
+		found, err = q.spec.Detect(ctx, tx, r)
 		return err
 	})
 	return found, err
@@ -69,7 +69,7 @@ func (q *queue) detect(ctx context.Context, tx *sqldb.Tx, r *Report) (found *sha
 // with runs fn, which only adds to what it returns, inside a savepoint. If it fails
 // because the tables are not as they were found, it looks at them again: it tries
 // once more if the queue can be used, else the error says what it lacks.
-func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(found *shape, justLooked bool) error) error {
+func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(found *Shape, justLooked bool) error) error {
 	found, err := q.shape(ctx, tx)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (q *queue) with(ctx context.Context, tx *sqldb.Tx, fn func(found *shape, ju
 }
 
 // again is with after fn has failed with an error that may come from changed tables.
-func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(found *shape, justLooked bool) error) error {
+func (q *queue) again(ctx context.Context, tx *sqldb.Tx, cause error, fn func(found *Shape, justLooked bool) error) error {
 	q.known.forget()
 	found, err := q.shape(ctx, tx)
 	if errors.Is(err, ErrUnusable) {
@@ -115,22 +115,22 @@ func (q *queue) wrap(err error) error {
 
 // Inspect implements [Inspector].
 func (q *queue) Inspect(ctx context.Context) (Report, error) {
-	r := Report{Kind: q.spec.kind}
+	r := Inspection{Report{Kind: q.spec.Kind}}
 	err := q.db.Update(ctx, func(tx *sqldb.Tx) error {
 		found, err := q.detect(ctx, tx, &r)
-		if err != nil || r.unusable() {
+		if err != nil || r.Unusable() {
 			return err
 		}
 		q.known.set(found)
-		if err = q.Probe(ctx, tx.DBTX()); err == nil && q.spec.rehearse {
+		if err = q.Probe(ctx, tx.DBTX()); err == nil && q.spec.Rehearse {
 			err = q.rehearse(ctx, tx, found)
 		}
 		if err != nil {
-			r.problem("", "%v", err)
+			r.Problem("", "%v", err)
 		}
 		return nil
 	})
-	return r, q.wrap(err)
+	return r.Report, q.wrap(err)
 }
 
 // errTakeBack ends a rehearsal.
@@ -138,13 +138,13 @@ var errTakeBack = errors.New("take it back")
 
 // rehearse runs the insert without a job, to see what it returns, and takes back
 // what it did.
-func (q *queue) rehearse(ctx context.Context, tx *sqldb.Tx, found *shape) error {
-	none, err := batch(q.db, found.columns, nil)
+func (q *queue) rehearse(ctx context.Context, tx *sqldb.Tx, found *Shape) error {
+	none, err := batch(q.db, found.Columns, nil)
 	if err != nil {
 		return err
 	}
 	err = saved(ctx, tx, func() error {
-		rows, err := query(ctx, tx, found.insert, "", none)
+		rows, err := query(ctx, tx, found.Insert, "", none)
 		if err == nil {
 			_, err = (&submit{queue: q, shape: found}).accepted(nil, rows)
 		}

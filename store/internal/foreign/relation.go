@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"context"
@@ -9,47 +9,47 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// relation is a table, or a view, of the other system.
-type relation struct {
-	schema  string   // as configured; empty: the first of the search path that has it
-	name    string   // the table's
-	rights  []string // that the queue needs, such as INSERT
-	writes  []string // columns that the insert writes; every other one must be able to do without
-	serial  string   // the column whose sequence an insert uses; empty: none
-	unlike  bool     // no other system has a table of this name
-	columns []string // as found
+// Relation is a table, or a view, of the other system.
+type Relation struct {
+	Schema  string   // as configured; empty: the first of the search path that has it
+	Name    string   // the table's
+	Rights  []string // that the queue needs, such as INSERT
+	Writes  []string // columns that the insert writes; every other one must be able to do without
+	Serial  string   // the column whose sequence an insert uses; empty: none
+	Unlike  bool     // no other system has a table of this name
+	Columns []string // as found
 	// required are the columns found that an insert must write, and found is the
 	// schema that the table is in.
 	required []string
-	found    string
-	exists   bool
+	Found    string
+	Exists   bool
 }
 
-// as is the table's qualified name.
-func (t *relation) as() string { return qualified(t.found, t.name) }
+// As is the table's Qualified name.
+func (t *Relation) As() string { return Qualified(t.Found, t.Name) }
 
-// has reports whether the table has a column.
-func (t *relation) has(column string) bool { return slices.Contains(t.columns, column) }
+// Has reports whether the table has a column.
+func (t *Relation) Has(column string) bool { return slices.Contains(t.Columns, column) }
 
-// look looks for the table and reports columns and rights that are missing; remedy
+// Look looks for the table and reports columns and rights that are missing; remedy
 // is for a table that does not exist. It is false if the table cannot be used.
-func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) (bool, error) {
+func (t *Relation) Look(ctx context.Context, tx *sqldb.Tx, r *Inspection, remedy string) (bool, error) {
 	find := t.findPostgres
 	if tx.SQL().IsSQLite() {
-		find = t.findSQLite
+		find = t.FindSQLite
 	}
 	if err := find(ctx, tx, r); err != nil {
 		return false, err
 	}
-	if !t.exists {
+	if !t.Exists {
 		return false, t.missing(ctx, tx, r, remedy)
 	}
-	if r.unusable() {
+	if r.Unusable() {
 		return false, nil
 	}
 	for _, c := range t.required {
-		if len(t.writes) > 0 && !slices.Contains(t.writes, c) {
-			r.problem("use a newer version of nextrun", "table %s has a column %s that needs a value, which nextrun does not know", t.name, c)
+		if len(t.Writes) > 0 && !slices.Contains(t.Writes, c) {
+			r.Problem("use a newer version of nextrun", "table %s has a column %s that needs a value, which nextrun does not know", t.Name, c)
 			return false, nil
 		}
 	}
@@ -57,24 +57,24 @@ func (t *relation) look(ctx context.Context, tx *sqldb.Tx, r *Report, remedy str
 }
 
 // missing reports that there is no such table, or that it is in another schema.
-func (t *relation) missing(ctx context.Context, tx *sqldb.Tx, r *Report, remedy string) error {
+func (t *Relation) missing(ctx context.Context, tx *sqldb.Tx, r *Inspection, remedy string) error {
 	var schemas []string
-	if t.unlike && !tx.SQL().IsSQLite() {
+	if t.Unlike && !tx.SQL().IsSQLite() {
 		if err := tx.Select(ctx, &schemas, `SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-			WHERE c.relname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1`, t.name); err != nil {
+			WHERE c.relname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1`, t.Name); err != nil {
 			return err
 		}
 	}
-	name := strings.ReplaceAll(qualified(t.schema, t.name), `"`, "")
+	name := strings.ReplaceAll(Qualified(t.Schema, t.Name), `"`, "")
 	if len(schemas) == 0 {
-		r.problem(remedy, "there is no table %s in this database", name)
+		r.Problem(remedy, "there is no table %s in this database", name)
 		return nil
 	}
 	where := "in the search path"
-	if t.schema != "" {
-		where = "in the schema " + t.schema
+	if t.Schema != "" {
+		where = "in the schema " + t.Schema
 	}
-	r.problem("set schema to where this queue is", "there is no table %s %s, but one in %s", t.name, where, strings.Join(schemas, ", "))
+	r.Problem("set schema to where this queue is", "there is no table %s %s, but one in %s", t.Name, where, strings.Join(schemas, ", "))
 	return nil
 }
 
@@ -90,10 +90,10 @@ type relationRow struct {
 
 // findPostgres looks into the catalog, which needs no rights. Errors of a missing
 // right would end the transaction.
-func (t *relation) findPostgres(ctx context.Context, tx *sqldb.Tx, r *Report) error {
-	where, arg := "c.oid = to_regclass($1)", quote(t.name)
-	if t.schema != "" {
-		where, arg = "c.relname = $1 AND n.nspname = "+literal(t.schema), t.name
+func (t *Relation) findPostgres(ctx context.Context, tx *sqldb.Tx, r *Inspection) error {
+	where, arg := "c.oid = to_regclass($1)", Quote(t.Name)
+	if t.Schema != "" {
+		where, arg = "c.relname = $1 AND n.nspname = "+Literal(t.Schema), t.Name
 	}
 	var rows []relationRow
 	err := tx.Select(ctx, &rows, `SELECT c.oid::bigint AS oid, n.nspname AS nsp, quote_ident(current_user) AS role,
@@ -106,14 +106,14 @@ func (t *relation) findPostgres(ctx context.Context, tx *sqldb.Tx, r *Report) er
 		return err
 	}
 	at := rows[0]
-	t.exists, t.found = true, at.Nsp
+	t.Exists, t.Found = true, at.Nsp
 	if err := t.columnsPostgres(ctx, tx, at.OID); err != nil {
 		return err
 	}
 	return t.rightsPostgres(ctx, tx, r, at)
 }
 
-func (t *relation) columnsPostgres(ctx context.Context, tx *sqldb.Tx, oid int64) error {
+func (t *Relation) columnsPostgres(ctx context.Context, tx *sqldb.Tx, oid int64) error {
 	var columns []struct {
 		Name     string
 		Required bool
@@ -121,7 +121,7 @@ func (t *relation) columnsPostgres(ctx context.Context, tx *sqldb.Tx, oid int64)
 	err := tx.Select(ctx, &columns, `SELECT attname AS name, attnotnull AND NOT atthasdef AND attidentity = '' AS required
 		FROM pg_attribute WHERE attrelid = $1::bigint::oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, oid)
 	for _, c := range columns {
-		t.columns = append(t.columns, c.Name)
+		t.Columns = append(t.Columns, c.Name)
 		if c.Required {
 			t.required = append(t.required, c.Name)
 		}
@@ -130,18 +130,18 @@ func (t *relation) columnsPostgres(ctx context.Context, tx *sqldb.Tx, oid int64)
 }
 
 // rightsPostgres reports the rights that are missing and how to grant them.
-func (t *relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Report, at relationRow) error {
+func (t *Relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Inspection, at relationRow) error {
 	grant := func(what, on string) string {
 		return fmt.Sprintf("GRANT %s ON %s TO %s;", what, on, at.Role)
 	}
 	var missing []string
-	usage := grant("USAGE", "SCHEMA "+quote(at.Nsp))
-	r.grant(usage)
+	usage := grant("USAGE", "SCHEMA "+Quote(at.Nsp))
+	r.Grant(usage)
 	if !at.Usage {
 		missing = append(missing, usage)
 	}
 	var lacking []string
-	for _, right := range t.rights {
+	for _, right := range t.Rights {
 		var ok bool
 		if err := tx.First(ctx, &ok, `SELECT has_table_privilege($1::bigint::oid, $2)`, at.OID, right); err != nil {
 			return err
@@ -150,15 +150,15 @@ func (t *relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Report, 
 			lacking = append(lacking, right)
 		}
 	}
-	if len(t.rights) > 0 {
-		r.grant(grant(strings.Join(t.rights, ", "), t.as()))
+	if len(t.Rights) > 0 {
+		r.Grant(grant(strings.Join(t.Rights, ", "), t.As()))
 	}
 	if len(lacking) > 0 {
-		missing = append(missing, grant(strings.Join(lacking, ", "), t.as()))
+		missing = append(missing, grant(strings.Join(lacking, ", "), t.As()))
 	}
-	if t.serial != "" && at.Sequence != nil {
+	if t.Serial != "" && at.Sequence != nil {
 		use := grant("USAGE", "SEQUENCE "+*at.Sequence)
-		r.grant(use)
+		r.Grant(use)
 		var ok bool
 		if err := tx.First(ctx, &ok, `SELECT has_sequence_privilege(d.objid, 'USAGE') FROM pg_depend AS d
 			JOIN pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
@@ -170,21 +170,22 @@ func (t *relation) rightsPostgres(ctx context.Context, tx *sqldb.Tx, r *Report, 
 		}
 	}
 	if len(missing) > 0 {
-		r.problem("as "+at.Owner+" run: "+strings.Join(missing, " "), "role %s lacks rights on %s", at.Role, t.as())
+		r.Problem("as "+at.Owner+" run: "+strings.Join(missing, " "), "role %s lacks rights on %s", at.Role, t.As())
 	}
 	return nil
 }
 
-func (t *relation) findSQLite(ctx context.Context, tx *sqldb.Tx, _ *Report) error {
+// FindSQLite looks for the table on SQLite.
+func (t *Relation) FindSQLite(ctx context.Context, tx *sqldb.Tx, _ *Inspection) error {
 	var columns []struct {
 		Name     string
 		Required bool
 	}
 	err := tx.Select(ctx, &columns, `SELECT name, "notnull" = 1 AND dflt_value IS NULL AND pk = 0 AS required
-		FROM pragma_table_info($1)`, t.name)
-	t.exists = len(columns) > 0
+		FROM pragma_table_info($1)`, t.Name)
+	t.Exists = len(columns) > 0
 	for _, c := range columns {
-		t.columns = append(t.columns, c.Name)
+		t.Columns = append(t.Columns, c.Name)
 		if c.Required {
 			t.required = append(t.required, c.Name)
 		}

@@ -1,8 +1,11 @@
-package queues
+package foreign
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,22 +16,22 @@ import (
 // own, behind space and comments.
 var withClause = regexp.MustCompile(`(?is)^(?:\s+|--[^\n]*\n|/\*.*?\*/)*(with\s+)(recursive\s+)?`)
 
-// users is a statement of a user's behind a relation for it to read. An empty one
+// UserStatement is a statement of a user's behind a relation for it to read. An empty one
 // stays empty.
-func users(relation, text string) statement {
+func UserStatement(relation, text string) Statement {
 	if strings.TrimSpace(text) == "" {
-		return statement{}
+		return Statement{}
 	}
 	text = strings.TrimRight(text, "; \t\r\n")
 	with := withClause.FindStringSubmatchIndex(text)
 	if with == nil {
-		return statement{text: "WITH " + relation + "\n", user: text}
+		return Statement{text: "WITH " + relation + "\n", user: text}
 	}
 	recursive := ""
 	if with[4] >= 0 {
 		recursive = "RECURSIVE "
 	}
-	return statement{text: "WITH " + recursive + relation + ",\n", user: text[with[1]:], before: text[:with[1]]}
+	return Statement{text: "WITH " + recursive + relation + ",\n", user: text[with[1]:], before: text[:with[1]]}
 }
 
 // nearby finds the word that a database complains about: SQLite tells no position.
@@ -36,7 +39,7 @@ var nearby = regexp.MustCompile(`"([^"]+)"|no such (?:table|column|function): (\
 
 // place says where in the user's text an error is: "line 1, column 8: ", or nothing
 // if that is not known. sent is the statement that failed.
-func (s statement) place(sent statement, r sqldb.Records, said sqldb.Said) string {
+func (s Statement) place(sent Statement, r sqldb.Records, said sqldb.Said) string {
 	at := -1 // in bytes of the user's text
 	if said.Position > 0 {
 		at = byteOf(s.user, said.Position-1-utf8.RuneCountInString(sent.rendered(r, "")))
@@ -77,4 +80,30 @@ func byteOf(text string, n int) int {
 		return len(text)
 	}
 	return -1
+}
+
+// Check reports what the database says against a statement, and where.
+func (s Statement) Check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, name string, r *Inspection, more ...any) error {
+	var rows result
+	err := saved(ctx, tx, func() (err error) {
+		if _, err = query(ctx, tx, explained(s), "", none, more...); err == nil && name == "pending" {
+			rows, err = query(ctx, tx, s, "", none)
+		}
+		return err
+	})
+	switch {
+	case err == nil && name == "pending" && !slices.Contains(rows.columns, "ref") && !slices.Contains(rows.columns, "jid"):
+		r.Problem("", "pending: it returns the columns %s; it must return ref or jid", strings.Join(rows.columns, ", "))
+		return nil
+	case err == nil:
+		return nil
+	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), ctx.Err() != nil:
+		return err
+	}
+	said := tx.DB().Say(err)
+	if said.Message == "" {
+		return err
+	}
+	r.Problem("", "%s: %s%s", name, s.place(explained(s), none, said), words(tx.DB(), err))
+	return nil
 }

@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"errors"
@@ -34,31 +34,34 @@ func (p Problem) String() string {
 // missing or too old, or this role lacks a right. No row is to blame.
 var ErrUnusable = errors.New("the queue cannot be used")
 
-// problem adds a problem that keeps the queue from being used.
-func (r *Report) problem(remedy, format string, args ...any) {
+// Inspection is a report that is being written.
+type Inspection struct{ Report }
+
+// Problem adds a problem that keeps the queue from being used.
+func (r *Inspection) Problem(remedy, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Text: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
-// warn adds a problem that does not.
-func (r *Report) warn(remedy, format string, args ...any) {
+// Warn adds a problem that does not.
+func (r *Inspection) Warn(remedy, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Text: fmt.Sprintf(format, args...), Remedy: remedy, Warning: true})
 }
 
-// grant adds a right that is needed, once.
-func (r *Report) grant(statement string) {
+// Grant adds a right that is needed, once.
+func (r *Inspection) Grant(statement string) {
 	if !slices.Contains(r.Grants, statement) {
 		r.Grants = append(r.Grants, statement)
 	}
 }
 
-// unusable reports whether there is a problem that keeps the queue from being used.
-func (r *Report) unusable() bool {
+// Unusable reports whether there is a problem that keeps the queue from being used.
+func (r *Inspection) Unusable() bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Warning })
 }
 
 // err is an error with all problems that keep the queue from being used, nil if
 // there are none.
-func (r *Report) err() error {
+func (r *Inspection) err() error {
 	var list []string
 	for _, p := range r.Problems {
 		if !p.Warning {

@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue
 type submit struct {
 	*queue
 	tx     *sqldb.Tx
-	shape  *shape
+	shape  *Shape
 	done   []backend.Submission
 	queues map[string]bool // those that got jobs
 	looked bool            // for new parts
@@ -63,22 +63,22 @@ type submit struct {
 // sort returns the part that a job belongs to, or why the queue cannot take it. A
 // part that was made since the tables were looked at is found.
 func (s *submit) sort(ctx context.Context, j jobqueue.Job) (part, reason string, passing bool, err error) {
-	if s.spec.check != nil {
-		reason = s.spec.check(j)
+	if s.spec.Check != nil {
+		reason = s.spec.Check(j)
 	}
-	if reason != "" || s.shape.part == nil {
+	if reason != "" || s.shape.Part == nil {
 		return "", reason, false, nil
 	}
-	part = s.shape.part(j)
-	if !s.shape.parts[part] && !s.looked {
+	part = s.shape.Part(j)
+	if !s.shape.Parts[part] && !s.looked {
 		s.looked = true
 		s.known.forget()
 		if s.shape, err = s.queue.shape(ctx, s.tx); err != nil {
 			return "", "", false, err
 		}
 	}
-	if !s.shape.parts[part] {
-		reason, passing = s.shape.noPart(part)
+	if !s.shape.Parts[part] {
+		reason, passing = s.shape.NoPart(part)
 	}
 	return part, reason, passing, nil
 }
@@ -139,20 +139,20 @@ func words(db *sqldb.DB, err error) string {
 
 // try adds jobs, all or none of them.
 func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) error {
-	r, err := batch(s.db, s.shape.columns, jobs)
+	r, err := batch(s.db, s.shape.Columns, jobs)
 	if err != nil {
 		return err
 	}
 	var done []backend.Submission
 	err = saved(ctx, s.tx, func() error {
-		rows, err := query(ctx, s.tx, s.shape.insert, part, r)
-		if err == nil && !s.shape.mapped.empty() {
+		rows, err := query(ctx, s.tx, s.shape.Insert, part, r)
+		if err == nil && !s.shape.Mapped.Empty() {
 			rows, err = s.mapped(ctx, part, rows)
 		}
 		if err == nil {
 			done, err = s.accepted(jobs, rows)
 		}
-		if err == nil && !s.shape.whyAbsent.empty() && slices.ContainsFunc(done, isRefused) {
+		if err == nil && !s.shape.WhyAbsent.Empty() && slices.ContainsFunc(done, isRefused) {
 			err = s.explain(ctx, part, r, done)
 		}
 		return err
@@ -174,7 +174,7 @@ func (s *submit) mapped(ctx context.Context, part string, rows result) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	return query(ctx, s.tx, s.shape.mapped, part, r)
+	return query(ctx, s.tx, s.shape.Mapped, part, r)
 }
 
 // accepted says what became of jobs for which the insert returned rows, or none.
@@ -192,13 +192,13 @@ func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]backend.Submissio
 		row, ok := taken[j.JID]
 		switch {
 		case !ok && !all:
-			done[i] = backend.Submission{JID: j.JID, Refused: s.shape.absent, Passing: s.shape.absentPassing}
+			done[i] = backend.Submission{JID: j.JID, Refused: s.shape.Absent, Passing: s.shape.AbsentPassing}
 		case row.text("refused") != "":
 			done[i] = backend.Submission{JID: j.JID, Refused: row.text("refused"), Passing: row.truth("passing")}
 		default:
 			done[i] = backend.Submission{JID: j.JID, Ref: cmp.Or(row.text("ref"), j.JID)}
-			if s.shape.queueOf != nil {
-				s.queues[s.shape.queueOf(j)] = true
+			if s.shape.QueueOf != nil {
+				s.queues[s.shape.QueueOf(j)] = true
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]backend.Submissio
 
 // explain asks why jobs of a batch were not taken.
 func (s *submit) explain(ctx context.Context, part string, jobs sqldb.Records, done []backend.Submission) error {
-	reasons, err := query(ctx, s.tx, s.shape.whyAbsent, part, jobs)
+	reasons, err := query(ctx, s.tx, s.shape.WhyAbsent, part, jobs)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (s *submit) explain(ctx context.Context, part string, jobs sqldb.Records, d
 
 // notify wakes the workers of the queues that got jobs.
 func (s *submit) notify(ctx context.Context) error {
-	if s.shape.notify.empty() || len(s.queues) == 0 {
+	if s.shape.Notify.Empty() || len(s.queues) == 0 {
 		return nil
 	}
 	names := make([]string, 0, len(s.queues))
@@ -236,6 +236,6 @@ func (s *submit) notify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = query(ctx, s.tx, s.shape.notify, "", r)
+	_, err = query(ctx, s.tx, s.shape.Notify, "", r)
 	return err
 }

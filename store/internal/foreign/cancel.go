@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"context"
@@ -16,13 +16,13 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []back
 	}
 	tx := q.db.In(outer, now)
 	var cancelled []string
-	err := q.with(ctx, tx, func(found *shape, justLooked bool) error {
+	err := q.with(ctx, tx, func(found *Shape, justLooked bool) error {
 		cancelled = nil
 		parts, err := found.sortOpen(open, justLooked)
-		if err != nil || found.cancel.empty() {
+		if err != nil || found.Cancel.Empty() {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.cancel, parts, func(o backend.Open, _ row) {
+		return q.overOpen(ctx, tx, found.Cancel, parts, func(o backend.Open, _ row) {
 			cancelled = append(cancelled, o.JID)
 		}, sqldb.Timestamp(now))
 	})

@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"context"
@@ -25,12 +25,12 @@ type EndTrigger struct {
 // trigger can see.
 var ErrNoTrigger = errors.New("no trigger can tell when a job of this queue ends")
 
-// endedTrigger says on which table, and when, a job ends.
-type endedTrigger struct {
-	schema, table string
-	ref           string // SQL: the reference, made of columns of OLD; a text
-	column        string // the one that says whether a job is final; empty: only its removal ends it
-	final         string // SQL behind the column: the condition that its value is final
+// Ended says on which table, and when, a job ends.
+type Ended struct {
+	Schema, Table string
+	Ref           string // SQL: the reference, made of columns of OLD; a text
+	Column        string // the one that says whether a job is final; empty: only its removal ends it
+	Final         string // SQL behind the column: the condition that its value is final
 }
 
 // sinkName is what the table periodic_task lets a sink be.
@@ -50,23 +50,23 @@ func (q *queue) EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 		if err != nil {
 			return err
 		}
-		if len(found.ended) == 0 {
+		if len(found.Ended) == 0 {
 			return q.wrap(ErrNoTrigger)
 		}
-		ours := relation{name: "periodic_open"}
-		if ok, err := ours.look(ctx, tx, &Report{}, ""); err != nil || !ok {
+		ours := Relation{Name: "periodic_open"}
+		if ok, err := ours.Look(ctx, tx, &Inspection{}, ""); err != nil || !ok {
 			return errors.Join(err, sqldb.ErrNoSchema)
 		}
-		for i, e := range found.ended {
-			one := e.postgres(ours.found, sink, i)
+		for i, e := range found.Ended {
+			one := e.postgres(ours.Found, sink, i)
 			if q.db.SQL().IsSQLite() {
 				one = e.sqlite(sink, i)
 			}
 			made.Create += one.Create
 			made.Drop += one.Drop
 		}
-		made.Create = "CREATE INDEX IF NOT EXISTS " + endPrefix + "ref ON " + ours.as() + " (sink, ref);\n" + made.Create
-		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + qualified(ours.found, endPrefix+"ref") + ";\n"
+		made.Create = "CREATE INDEX IF NOT EXISTS " + endPrefix + "ref ON " + ours.As() + " (sink, ref);\n" + made.Create
+		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + Qualified(ours.Found, endPrefix+"ref") + ";\n"
 		return nil
 	})
 	return made, err
@@ -93,12 +93,12 @@ func triggerName(sink string, i int) string {
 // which condition.
 type event struct{ name, what, when string }
 
-func (e endedTrigger) events() []event {
-	if e.column == "" {
+func (e Ended) events() []event {
+	if e.Column == "" {
 		return []event{{"gone", "DELETE", ""}}
 	}
-	column := quote(e.column)
-	final := func(row string) string { return row + "." + column + " " + e.final }
+	column := Quote(e.Column)
+	final := func(row string) string { return row + "." + column + " " + e.Final }
 	return []event{
 		{"done", "UPDATE OF " + column, " WHEN (" + final("NEW") + " AND NOT (" + final("OLD") + "))"},
 		{"gone", "DELETE", " WHEN (NOT (" + final("OLD") + "))"},
@@ -108,9 +108,9 @@ func (e endedTrigger) events() []event {
 // postgres is the trigger for PostgreSQL. It passes over a row that a scheduler has
 // locked, so that it never keeps a worker waiting, and does nothing while there is no
 // table periodic_open.
-func (e endedTrigger) postgres(schema, sink string, i int) EndTrigger {
+func (e Ended) postgres(schema, sink string, i int) EndTrigger {
 	name := triggerName(sink, i)
-	function, open, table := qualified(schema, name), qualified(schema, "periodic_open"), qualified(e.schema, e.table)
+	function, open, table := Qualified(schema, name), Qualified(schema, "periodic_open"), Qualified(e.Schema, e.Table)
 	var create, drop strings.Builder
 	fmt.Fprintf(&create, `CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $nextrun$
@@ -122,9 +122,9 @@ BEGIN
     RETURN NULL;
 END
 $nextrun$;
-`, function, literal(open), open, open, literal(sink), e.ref)
+`, function, Literal(open), open, open, Literal(sink), e.Ref)
 	for _, event := range e.events() {
-		trigger := quote(name + "_" + event.name)
+		trigger := Quote(name + "_" + event.name)
 		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %s ON %s;\nCREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW%s\n    EXECUTE FUNCTION %s();\n",
 			trigger, table, trigger, event.what, table, event.when, function)
 		fmt.Fprintf(&drop, "DROP TRIGGER IF EXISTS %s ON %s;\n", trigger, table)
@@ -134,13 +134,13 @@ $nextrun$;
 }
 
 // sqlite is the trigger for SQLite.
-func (e endedTrigger) sqlite(sink string, i int) EndTrigger {
+func (e Ended) sqlite(sink string, i int) EndTrigger {
 	var create, drop strings.Builder
 	for _, event := range e.events() {
-		trigger := quote(triggerName(sink, i) + "_" + event.name)
+		trigger := Quote(triggerName(sink, i) + "_" + event.name)
 		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %s;\nCREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW%s\nBEGIN\n"+
 			"    DELETE FROM periodic_open WHERE sink = %s AND ref = %s;\nEND;\n",
-			trigger, trigger, event.what, quote(e.table), event.when, literal(sink), e.ref)
+			trigger, trigger, event.what, Quote(e.Table), event.when, Literal(sink), e.Ref)
 		fmt.Fprintf(&drop, "DROP TRIGGER IF EXISTS %s;\n", trigger)
 	}
 	return EndTrigger{create.String(), drop.String()}

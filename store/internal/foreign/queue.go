@@ -1,4 +1,4 @@
-package queues
+package foreign
 
 import (
 	"context"
@@ -12,20 +12,38 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
+// Queue is an opened queue: a submitter of periodic tasks that can say how it finds
+// its tables.
+type Queue interface {
+	backend.Submitter
+	Inspector
+	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
+	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
+}
+
+// Inspector says whether a queue can be used, and what it lacks.
+type Inspector interface {
+	// Inspect looks at the tables of the queue. It changes nothing. What is wrong
+	// with the queue is in the report; an error means that the database could not
+	// be asked.
+	Inspect(ctx context.Context) (Report, error)
+}
+
 // queue is a queue of any kind that cannot cancel jobs. It is safe for concurrent
 // use.
 type queue struct {
 	db    *sqldb.DB
-	spec  spec
+	spec  Spec
 	known known
 }
 
 // cancelling is a queue that can.
 type cancelling struct{ *queue }
 
-func newQueue(db *sqldb.DB, s spec) Queue {
+// New returns the queue of a kind in a database.
+func New(db *sqldb.DB, s Spec) Queue {
 	q := &queue{db: db, spec: s}
-	if s.cancels {
+	if s.Cancels {
 		return cancelling{q}
 	}
 	return q
@@ -43,15 +61,15 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	if err != nil {
 		return err
 	}
-	if found.part != nil { // its tables are known only with a job
+	if found.Part != nil { // its tables are known only with a job
 		return nil
 	}
 	return saved(ctx, tx, func() error {
-		none, err := batch(q.db, found.columns, nil)
+		none, err := batch(q.db, found.Columns, nil)
 		if err != nil {
 			return err
 		}
-		_, err = query(ctx, tx, explained(found.insert), "", none)
+		_, err = query(ctx, tx, explained(found.Insert), "", none)
 		return err
 	})
 }
@@ -63,13 +81,13 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []backend
 	}
 	tx := q.db.In(outer, time.Time{})
 	var pending []task.Pending
-	err := q.with(ctx, tx, func(found *shape, justLooked bool) error {
+	err := q.with(ctx, tx, func(found *Shape, justLooked bool) error {
 		pending = nil
 		parts, err := found.sortOpen(open, justLooked)
 		if err != nil {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.pending, parts, func(o backend.Open, row row) {
+		return q.overOpen(ctx, tx, found.Pending, parts, func(o backend.Open, row row) {
 			p := task.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
 			if state := jobqueue.State(row.text("state")); state.Valid() {
 				p.State = state
@@ -87,20 +105,20 @@ var errUnknownPart = errors.New("an open job is in a queue that did not exist wh
 // there. It leaves out those that cannot be in the queue. Unless the tables have just
 // been looked at, an unknown part may be a new one. A part that is there and cannot be
 // used is an error, since nobody knows whether its jobs are final.
-func (s *shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]backend.Open, error) {
+func (s *Shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]backend.Open, error) {
 	parts := map[string][]backend.Open{}
 	for _, o := range open {
-		if s.isRef != nil && !s.isRef(o.Ref) {
+		if s.IsRef != nil && !s.IsRef(o.Ref) {
 			continue
 		}
 		part := ""
-		if s.refPart != nil {
-			part, o.Ref = s.refPart(o.Ref)
-			if !s.parts[part] {
+		if s.RefPart != nil {
+			part, o.Ref = s.RefPart(o.Ref)
+			if !s.Parts[part] {
 				if !justLooked {
 					return nil, errUnknownPart
 				}
-				if reason, passing := s.noPart(part); passing { // its jobs may be unfinished
+				if reason, passing := s.NoPart(part); passing { // its jobs may be unfinished
 					return nil, fmt.Errorf("%w: %s", ErrUnusable, reason)
 				}
 				continue
@@ -113,7 +131,7 @@ func (s *shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]bac
 
 // overOpen runs a statement over open jobs and calls each with those whose
 // reference, or jid, it returns.
-func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s statement, parts map[string][]backend.Open,
+func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts map[string][]backend.Open,
 	each func(backend.Open, row), more ...any,
 ) error {
 	for part, list := range parts {
@@ -141,8 +159,8 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s statement, parts m
 }
 
 // readOpen runs a statement over open jobs of one part.
-func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s statement, part string, open []backend.Open, more ...any) (result, error) {
-	r, err := q.db.Records(1, openFields, len(open), func(i int) []any {
+func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s Statement, part string, open []backend.Open, more ...any) (result, error) {
+	r, err := q.db.Records(1, OpenFields, len(open), func(i int) []any {
 		o := open[i]
 		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}
 	})
@@ -152,7 +170,7 @@ func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s statement, part st
 	return query(ctx, tx, s, part, r, more...)
 }
 
-// openFields are the columns of open jobs that statements read.
-var openFields = []sqldb.Field{
+// OpenFields are the columns of open jobs that statements read.
+var OpenFields = []sqldb.Field{
 	sqldb.Text("ref"), sqldb.Text("jid"), sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("submitted"),
 }

@@ -1,0 +1,68 @@
+package foreign
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// identifier is what a name of a schema, a table or a queue's table may consist of.
+// PostgreSQL cuts names after 63 bytes.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+
+// IsIdentifier reports whether a name can be that of a table.
+func IsIdentifier(name string) bool { return identifier.MatchString(name) }
+
+// CheckIdentifier notes a value that becomes an identifier and cannot; it may be
+// empty.
+func CheckIdentifier(p *service.Check, field, name string) {
+	p.Field(name == "" || identifier.MatchString(name), field, fmt.Sprintf("%q", name),
+		"a name of up to 63 letters, digits, _ and - that begins with a letter or _")
+}
+
+// CheckName notes a name that is too long.
+func CheckName(p *service.Check, field, name string, most int) {
+	p.Field(utf8.ValidString(name) && !strings.ContainsRune(name, 0) && utf8.RuneCountInString(name) <= most,
+		field, fmt.Sprintf("%q", name), fmt.Sprintf("a name of up to %d characters", most))
+}
+
+// CheckAttempts notes a number of attempts that a smallint does not hold.
+func CheckAttempts(p *service.Check, field string, attempts int) {
+	if attempts != 0 {
+		service.Within(p, field, attempts, 1, math.MaxInt16)
+	}
+}
+
+// Quote is an identifier with its quotes.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Literal is a text as a literal. The names that come here hold no backslash.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Qualified is a table, a type or a function with its schema, which may be empty.
+func Qualified(schema, name string) string {
+	if schema == "" {
+		return Quote(name)
+	}
+	return Quote(schema) + "." + Quote(name)
+}
+
+// CheckPriority says why a job's priority cannot be mapped.
+func CheckPriority(j jobqueue.Job) string {
+	if j.Priority < jobqueue.PriorityLow || j.Priority > jobqueue.PriorityHigh {
+		return fmt.Sprintf("priority is %d, and not between %d and %d", j.Priority, jobqueue.PriorityLow, jobqueue.PriorityHigh)
+	}
+	return ""
+}
+
+// IsNumber reports whether a reference is a number of 64 bits.
+func IsNumber(ref string) bool {
+	_, err := strconv.ParseInt(ref, 10, 64)
+	return err == nil
+}
