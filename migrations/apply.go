@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/nextrun/nextrun/migrations/internal/script"
 )
 
 // maxDeadlocks is how often Up or Down begins again because of a deadlock.
@@ -20,7 +23,7 @@ func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 			return done, err
 		}
 		if before == 0 {
-			if err := m.compare(ctx); err != nil {
+			if err := m.compare(ctx, m.wanted()); err != nil {
 				if after, verr := m.Version(ctx); verr == nil && after > 0 {
 					continue // another process migrated while we compared
 				}
@@ -66,4 +69,55 @@ func (m *Migrator) revert(ctx context.Context) (done []Applied, err error) {
 			return done, err
 		}
 	}
+}
+
+// open returns the current version and a goose provider over the SQL as it
+// reads for this database.
+func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
+	version, err := m.Version(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	latest, err := m.files.Latest()
+	if err != nil {
+		return 0, nil, err
+	}
+	if version > latest {
+		return 0, nil, fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
+	}
+	found, err := m.found(ctx, version)
+	if err != nil {
+		return 0, nil, err
+	}
+	schema, err := schemaOf(ctx, m.db, m.dialect)
+	if err != nil {
+		return 0, nil, err
+	}
+	fsys, err := m.files.Render(script.State{Version: version, Found: found, Schema: schema})
+	if err != nil {
+		return 0, nil, err
+	}
+	options := []goose.ProviderOption{goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true)}
+	dialect := goose.DialectSQLite3
+	if m.dialect == Postgres {
+		dialect = goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(lockID), lock.WithLockTimeout(1, 300))
+		if err != nil {
+			return 0, nil, fmt.Errorf("migration lock: %w", err)
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(dialect, m.db, fsys, options...)
+	if err != nil {
+		return 0, nil, fmt.Errorf("open migrations: %w", err)
+	}
+	return version, p, nil
+}
+
+func applied(results []*goose.MigrationResult) []Applied {
+	var list []Applied
+	for _, r := range results {
+		list = append(list, Applied{Version: r.Source.Version, Name: r.Source.Path})
+	}
+	return list
 }

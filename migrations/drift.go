@@ -2,11 +2,15 @@ package migrations
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/migrations/internal/shape"
+	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
 // ErrDrift is wrapped by a [*DriftError].
@@ -40,7 +44,7 @@ type Difference struct {
 	Name    string
 	Problem string
 	Remedy  string
-	want    object
+	want    shape.Object
 }
 
 // String names the object, the problem and the remedy.
@@ -49,7 +53,7 @@ func (d Difference) String() string { return d.Object() + " " + d.Problem + "; "
 // Object names the kind, the table and the object.
 func (d Difference) Object() string {
 	switch {
-	case d.Kind == kindColumn:
+	case d.Kind == shape.Column:
 		return "column " + d.Table + "." + d.Name
 	case d.Table == "" || d.Table == d.Name:
 		return d.Kind + " " + d.Name
@@ -58,7 +62,7 @@ func (d Difference) Object() string {
 }
 
 func (d Difference) breaks() bool {
-	return d.Problem == isMissing && (d.Kind == kindTable || d.Kind == kindColumn)
+	return d.Problem == isMissing && (d.Kind == shape.Table || d.Kind == shape.Column)
 }
 
 const (
@@ -67,6 +71,18 @@ const (
 	isOther    = "is different"
 	noDefault  = "has no default"
 )
+
+//go:embed snapshot/*.json
+var snapshots embed.FS
+
+// expected is the schema that the migrations make of an empty database.
+func expected(dialect Dialect) (shape.Snapshot, error) {
+	text, err := snapshots.ReadFile("snapshot/" + string(dialect) + ".json")
+	if err != nil {
+		return shape.Snapshot{}, fmt.Errorf("read the expected schema: %w", err)
+	}
+	return shape.Parse(text)
+}
 
 // Drift compares the database with the schema that this version expects, and
 // returns the differences. Additions of other programs do not count. While
@@ -80,51 +96,49 @@ func (m *Migrator) Drift(ctx context.Context) ([]Difference, error) {
 		return nil, err
 	}
 	// A migration is being written, and the snapshot does not have it yet.
-	if files, err := m.checksum(); err != nil || files != want.Files {
+	if files, err := m.files.Checksum(); err != nil || files != want.Files {
 		return nil, err
 	}
-	found, err := m.recorded(ctx)
+	found, err := recorded(ctx, m.db)
 	if err != nil {
 		return nil, err
 	}
-	return m.differences(ctx, m.db, want, found)
+	return differences(ctx, m.db, m.dialect, want, found)
 }
 
 // differences compares what q sees with the expected schema.
-func (m *Migrator) differences(ctx context.Context, q querier, want snapshot, found map[string]bool) ([]Difference, error) {
-	server, err := m.server(ctx, q)
+func differences(ctx context.Context, q tables.Querier, dialect Dialect, want shape.Snapshot, found map[string]bool) ([]Difference, error) {
+	server, err := shape.Server(ctx, q, dialect)
 	if err != nil {
 		return nil, err
 	}
-	have, err := m.inspect(ctx, q)
+	have, err := shape.Inspect(ctx, q, dialect)
 	if err != nil {
 		return nil, err
 	}
-	c := comparison{dialect: m.dialect, found: found, have: map[string]object{}, sameServer: server == want.Server}
+	c := comparison{dialect: dialect, found: found, have: map[string]shape.Object{}, sameServer: server == want.Server}
 	for _, o := range have {
-		c.have[o.key()] = o
+		c.have[o.Key()] = o
 	}
 	return c.differences(want.Objects), nil
 }
-
-func (o object) key() string { return o.Kind + "\x00" + o.Table + "\x00" + strings.ToLower(o.Name) }
 
 // comparison is a database that is compared with the expected objects.
 type comparison struct {
 	dialect    Dialect
 	found      map[string]bool
-	have       map[string]object
+	have       map[string]shape.Object
 	sameServer bool
 }
 
-func (c comparison) differences(want []object) (list []Difference) {
+func (c comparison) differences(want []shape.Object) (list []Difference) {
 	known := map[string]bool{}
 	for _, w := range want {
-		if c.found[WithoutJobs] && w.Jobs == onlyWith || !c.found[WithoutJobs] && w.Jobs == onlyWithout {
+		if c.found[WithoutJobs] && w.Jobs == shape.OnlyWith || !c.found[WithoutJobs] && w.Jobs == shape.OnlyWithout {
 			continue
 		}
-		known[w.key()] = true
-		if w.Own && w.Kind != kindColumn && c.foundTableOf(w) {
+		known[w.Key()] = true
+		if w.Own && w.Kind != shape.Column && c.foundTableOf(w) {
 			continue
 		}
 		if problem := c.problem(w); problem != "" {
@@ -133,7 +147,7 @@ func (c comparison) differences(want []object) (list []Difference) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.have)) {
 		o := c.have[key]
-		named := o.Kind == kindTrigger || o.Kind == kindFunction || o.Kind == kindIndex
+		named := o.Kind == shape.Trigger || o.Kind == shape.Function || o.Kind == shape.Index
 		if named && !known[key] {
 			list = append(list, Difference{Kind: o.Kind, Table: o.Table, Name: o.Name, Problem: isLeftOver, want: o})
 		}
@@ -147,27 +161,27 @@ func (c comparison) differences(want []object) (list []Difference) {
 
 // foundTableOf reports whether the table of an object was there before nextrun. A
 // function names no table, so for it any such table counts.
-func (c comparison) foundTableOf(w object) bool {
+func (c comparison) foundTableOf(w shape.Object) bool {
 	found := len(c.found)
 	if c.found[WithoutJobs] {
 		found--
 	}
-	return c.found[w.Table] || w.Kind == kindFunction && found > 0
+	return c.found[w.Table] || w.Kind == shape.Function && found > 0
 }
 
 // problem is what is wrong with an expected object, empty if nothing is.
-func (c comparison) problem(w object) string {
-	o, exists := c.have[w.key()]
+func (c comparison) problem(w shape.Object) string {
+	o, exists := c.have[w.Key()]
 	switch {
-	case !exists && w.Kind == kindConstraint && c.hasKey(w):
+	case !exists && w.Kind == shape.Constraint && c.hasKey(w):
 		return ""
 	case !exists:
 		return isMissing
-	case w.Kind == kindTable || w.Kind == kindView && !c.sameServer:
+	case w.Kind == shape.Table || w.Kind == shape.View && !c.sameServer:
 		return ""
-	case w.Kind == kindColumn && c.found[w.Table] && !isOurs(w.Table, w.Name):
+	case w.Kind == shape.Column && c.found[w.Table] && !tables.IsOurs(w.Table, w.Name):
 		return "" // Up compared it before the first migration, with what nextrun needs
-	case !sameText(o.Text, w.Text):
+	case !shape.SameText(o.Text, w.Text):
 		return isOther
 	case w.Default != "" && o.Default == "":
 		return noDefault
@@ -177,22 +191,16 @@ func (c comparison) problem(w object) string {
 
 // hasKey reports whether a table has the primary key w by another name: PostgreSQL
 // chooses the name, and its first choice may be taken.
-func (c comparison) hasKey(w object) bool {
+func (c comparison) hasKey(w shape.Object) bool {
 	if !strings.HasPrefix(w.Text, "PRIMARY KEY") {
 		return false
 	}
 	for _, o := range c.have {
-		if o.Kind == w.Kind && o.Table == w.Table && sameText(o.Text, w.Text) {
+		if o.Kind == w.Kind && o.Table == w.Table && shape.SameText(o.Text, w.Text) {
 			return true
 		}
 	}
 	return false
-}
-
-// isOurs reports whether nextrun adds a column to a table that it finds.
-func isOurs(table, name string) bool {
-	i := slices.IndexFunc(tables[table], func(c column) bool { return c.Name == name })
-	return i >= 0 && tables[table][i].ours
 }
 
 // withoutMembers leaves out the columns and other parts of a view that is reported
@@ -201,12 +209,12 @@ func isOurs(table, name string) bool {
 func (c comparison) withoutMembers(list []Difference) []Difference {
 	gone, views := map[string]bool{}, map[string]bool{}
 	for _, d := range list {
-		gone[d.Table] = gone[d.Table] || d.Kind == kindTable || d.Kind == kindView
-		views[d.Table] = views[d.Table] || d.Kind == kindView
+		gone[d.Table] = gone[d.Table] || d.Kind == shape.Table || d.Kind == shape.View
+		views[d.Table] = views[d.Table] || d.Kind == shape.View
 	}
 	return slices.DeleteFunc(list, func(d Difference) bool {
-		member := d.Kind != kindTable && d.Kind != kindView
-		return member && views[d.Table] || member && gone[d.Table] && d.Problem == isMissing && c.dialect == SQLite && d.Kind == kindColumn
+		member := d.Kind != shape.Table && d.Kind != shape.View
+		return member && views[d.Table] || member && gone[d.Table] && d.Problem == isMissing && c.dialect == SQLite && d.Kind == shape.Column
 	})
 }
 

@@ -2,21 +2,10 @@ package migrations
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 )
-
-// endPrefix begins the names of what a user has made with the SQL of `nextrun queue
-// trigger`: triggers on a table of another queue, their functions, and an index on
-// periodic_open. They are the user's, so they are no difference, nothing repairs or
-// drops them, and no migration makes objects of such names.
-const endPrefix = "nextrun_ended_"
-
-// users reports whether the user of nextrun has made an object.
-func (o object) users() bool {
-	member := o.Kind == kindTrigger || o.Kind == kindFunction || o.Kind == kindIndex
-	return member && strings.HasPrefix(o.Name, endPrefix)
-}
 
 // The statements that remove the triggers that write to periodic_open when a job of
 // another queue ends, and then their functions. Those tables may be in any schema.
@@ -38,12 +27,12 @@ SELECT 'DROP TRIGGER "' || name || '";' FROM sqlite_schema
 
 // withoutEndTriggers returns an error while a trigger on a table of another queue
 // writes to periodic_open. Without that table no job of that queue could end.
-func (m *Migrator) withoutEndTriggers(ctx context.Context) error {
+func withoutEndTriggers(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	query := dropEndPostgres
-	if m.dialect == SQLite {
+	if dialect == SQLite {
 		query = dropEndSQLite
 	}
-	rows, err := m.db.QueryContext(ctx, query)
+	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("look for triggers on other queues: %w", err)
 	}

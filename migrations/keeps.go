@@ -2,6 +2,8 @@ package migrations
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +19,7 @@ func (m *Migrator) Keeps(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var tables []string
-	for _, name := range sorted(found) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if !strings.ContainsAny(name, ". ") {
 			tables = append(tables, name)
 		}

@@ -15,14 +15,16 @@
 // found is recorded in the table nextrun_found, and [Migrator.Down] drops
 // nothing that is named there, only what nextrun added.
 //
-// The SQL files are text/template templates over that record:
+// # Where is what?
 //
-//	firstTime               nextrun has no tables there yet
-//	schema                  the schema of PostgreSQL, quoted
-//	found "job"             the table was there before nextrun
-//	found "joblog.counter"  so was that column
-//	foundNames              all such names, and whether the tables of jobs are left out
-//	withoutDefault "job"    expected columns that have no default of their own
+//	migrations.go       what callers use
+//	apply.go            the files are applied and taken back
+//	record.go           version, schema, and what was there before nextrun
+//	drift.go, repair.go differences from what this version expects, and their repair
+//	parts.go            a database without the tables of jobs, and how they are added
+//	internal/tables     the columns that nextrun expects in tables that it finds
+//	internal/script     the SQL files as texts; knows no connection
+//	internal/shape      the schema of a database as a list of objects
 package migrations
 
 import (
@@ -31,10 +33,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
+	"github.com/nextrun/nextrun/migrations/internal/script"
+	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
 //go:embed postgres/*.sql sqlite/*.sql
@@ -55,12 +56,12 @@ var ErrNewer = errors.New("the database's schema is newer than this program; use
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
 // Dialect names a database system by its folder of SQL files.
-type Dialect string
+type Dialect = tables.Dialect
 
 // The dialects that have migrations.
 const (
-	Postgres Dialect = "postgres"
-	SQLite   Dialect = "sqlite"
+	Postgres = tables.Postgres
+	SQLite   = tables.SQLite
 )
 
 // Migrator applies the migrations of one database. It is safe for concurrent
@@ -68,14 +69,14 @@ const (
 type Migrator struct {
 	db      *sql.DB
 	dialect Dialect
-	files   fs.FS // with a folder for each dialect
+	files   script.Files
 	// leaveOutJobs has the first Up make no tables of jobs.
 	leaveOutJobs bool
 }
 
 // New returns a migrator for db, which must be of the given dialect.
 func New(db *sql.DB, dialect Dialect) *Migrator {
-	return &Migrator{db: db, dialect: dialect, files: files}
+	return &Migrator{db: db, dialect: dialect, files: script.Files{FS: files, Dialect: dialect}}
 }
 
 // Applied is a migration that Up or Down has run, or an object of the schema that
@@ -112,7 +113,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 // `nextrun queue trigger` are on tables of other queues it changes nothing, and returns
 // an error that says how to remove them.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
-	if err := m.withoutEndTriggers(ctx); err != nil {
+	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {
 		return nil, fmt.Errorf("migrate down: %w", err)
 	}
 	done, err := m.revert(ctx)
@@ -122,7 +123,7 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if _, err := m.db.ExecContext(ctx, "DROP TABLE "+VersionTable); err != nil {
 		return done, fmt.Errorf("migrate down: drop %s: %w", VersionTable, err)
 	}
-	schema, err := m.dropOwnSchema(ctx)
+	schema, err := dropOwnSchema(ctx, m.db, m.dialect)
 	if schema != "" {
 		done = append(done, Applied{Name: "schema " + schema})
 	}
@@ -138,13 +139,13 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := m.known()
+	known, err := m.files.Known()
 	if err != nil {
 		return nil, err
 	}
 	var list []Status
-	for _, a := range known {
-		list = append(list, Status{Applied: a, Done: a.Version <= version})
+	for _, f := range known {
+		list = append(list, Status{Applied: Applied{Version: f.Version, Name: f.Name}, Done: f.Version <= version})
 	}
 	return list, nil
 }
@@ -168,7 +169,7 @@ func (m *Migrator) CheckVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	latest, err := m.latest()
+	latest, err := m.files.Latest()
 	if err != nil {
 		return err
 	}
@@ -179,55 +180,4 @@ func (m *Migrator) CheckVersion(ctx context.Context) error {
 		return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
 	}
 	return nil
-}
-
-// open returns the current version and a goose provider over the SQL as it
-// reads for this database.
-func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
-	version, err := m.Version(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	latest, err := m.latest()
-	if err != nil {
-		return 0, nil, err
-	}
-	if version > latest {
-		return 0, nil, fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
-	}
-	found, err := m.found(ctx, version)
-	if err != nil {
-		return 0, nil, err
-	}
-	schema, err := m.schema(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	fsys, err := m.render(state{version, found, schema})
-	if err != nil {
-		return 0, nil, err
-	}
-	options := []goose.ProviderOption{goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true)}
-	dialect := goose.DialectSQLite3
-	if m.dialect == Postgres {
-		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(lockID), lock.WithLockTimeout(1, 300))
-		if err != nil {
-			return 0, nil, fmt.Errorf("migration lock: %w", err)
-		}
-		options = append(options, goose.WithSessionLocker(locker))
-	}
-	p, err := goose.NewProvider(dialect, m.db, fsys, options...)
-	if err != nil {
-		return 0, nil, fmt.Errorf("open migrations: %w", err)
-	}
-	return version, p, nil
-}
-
-func applied(results []*goose.MigrationResult) []Applied {
-	var list []Applied
-	for _, r := range results {
-		list = append(list, Applied{Version: r.Source.Version, Name: r.Source.Path})
-	}
-	return list
 }

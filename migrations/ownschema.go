@@ -41,12 +41,12 @@ func CreateSchema(ctx context.Context, db *sql.DB, name string) error {
 
 // dropOwnSchema removes the schema if [CreateSchema] has created it and nothing is in
 // it any more. It returns the name, empty if the schema stays.
-func (m *Migrator) dropOwnSchema(ctx context.Context) (string, error) {
-	if m.dialect != Postgres {
+func dropOwnSchema(ctx context.Context, db *sql.DB, dialect Dialect) (string, error) {
+	if dialect != Postgres {
 		return "", nil
 	}
 	var name string
-	err := m.db.QueryRowContext(ctx, `SELECT quote_ident(nspname) FROM pg_namespace
+	err := db.QueryRowContext(ctx, `SELECT quote_ident(nspname) FROM pg_namespace
 		WHERE oid = current_schema()::regnamespace AND obj_description(oid, 'pg_namespace') = $1`, ownSchema).Scan(&name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -54,7 +54,7 @@ func (m *Migrator) dropOwnSchema(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("look for the schema: %w", err)
 	}
-	_, err = m.db.ExecContext(ctx, "DROP SCHEMA "+name)
+	_, err = db.ExecContext(ctx, "DROP SCHEMA "+name)
 	if sqlState(err) == "2BP01" { // somebody else has something in it
 		return "", nil
 	}

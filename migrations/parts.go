@@ -7,113 +7,18 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
-	"strings"
+	"slices"
+
+	"github.com/nextrun/nextrun/migrations/internal/script"
+	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
-// The tables of jobs are a part that a database may do without: those who feed
-// another queue need none of them, and may have a table job of their own. Which shape
-// a database has is recorded in nextrun_found. The SQL files do not know of this: a
-// file is taken apart into statements, and those of the part are left out, or, to add
-// the part later, are the only ones that run.
-//
-// Functions of triggers are in both shapes, since they name no table of the part.
-
 // WithoutJobs is the row of nextrun_found in a database without the tables of jobs.
-const WithoutJobs = "without job"
+const WithoutJobs = script.WithoutJobs
 
 // ErrHasJobs is returned by [Migrator.UpWithoutJobs] if the tables of jobs are there.
 var ErrHasJobs = errors.New("the database has the tables of jobs already; they can only be left out when nextrun's tables " +
 	"are created (nextrun migrate down removes them all)")
-
-var jobTables = []string{"job", "joblog", "jobgroupuse", "job_pause", "job_limit"}
-
-const anyJobTable = `(job|joblog|jobgroupuse|job_pause|job_limit)\b`
-
-// ofJobs finds the statements of the part, without their comments.
-var ofJobs = regexp.MustCompile(`^(` + strings.Join([]string{
-	`(CREATE|ALTER|DROP) TABLE (IF (NOT )?EXISTS )?` + anyJobTable,
-	`COMMENT ON (TABLE|COLUMN) ` + anyJobTable,
-	`CREATE (UNIQUE )?INDEX \w+ ON ` + anyJobTable,
-	`DROP INDEX (IF EXISTS )?nextrun_job(log)?_`,
-	`(CREATE|DROP) TRIGGER (IF EXISTS )?nextrun_(jobs?|joblog|pause|limit)_`,
-	`INSERT INTO periodic_task \([^)]*\)\s+VALUES \('nextrun-housekeeping'`, // no executor would run it
-}, `|`) + `)`)
-
-// What other statements say about jobs, and what they say without them.
-var (
-	joinedJob  = "LEFT JOIN job ON job.jid = last.jid"
-	joinedNone = `LEFT JOIN (SELECT CAST(NULL AS varchar(254)) AS jid, CAST(NULL AS varchar(254)) AS state,
-                    CAST(NULL AS timestamp) AS finished) AS job ON job.jid = last.jid`
-	noPendingJob = regexp.MustCompile(`NOT EXISTS \(SELECT 1 FROM job WHERE tracker = NEW\.task_id AND state IN \([^)]*\)\)\s+AND `)
-)
-
-// statement is a part of a file: a statement with the comments before it, or a line
-// that tells goose where the halves begin.
-type statement string
-
-var commentsBefore = regexp.MustCompile(`^(\s*(--.*)?\n)*`)
-
-// isOfJobs reports whether a statement belongs to the part.
-func (s statement) isOfJobs() bool { return ofJobs.MatchString(s.code()) }
-
-// code is the statement without the comments around it.
-func (s statement) code() string {
-	text := commentsBefore.ReplaceAllString(string(s), "")
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "-- +goose StatementEnd"))
-}
-
-// statements takes a half of a file apart as goose does.
-func statements(half string) (list []statement) {
-	var s strings.Builder
-	block := false
-	for line := range strings.Lines(half) {
-		s.WriteString(line)
-		switch text := strings.TrimSpace(line); {
-		case text == "-- +goose StatementBegin":
-			block = true
-			continue
-		case text == "-- +goose StatementEnd":
-			block = false
-		case block || strings.HasPrefix(text, "--") || !strings.HasSuffix(text, ";"):
-			continue
-		}
-		list = append(list, statement(s.String()))
-		s.Reset()
-	}
-	return append(list, statement(s.String()))
-}
-
-const downMark = "-- +goose Down"
-
-// leaveOutJobs is the text of a file without the part.
-func leaveOutJobs(text string) string {
-	halves := strings.Split(text, downMark)
-	for i, half := range halves {
-		var rest strings.Builder
-		for _, s := range statements(half) {
-			if !s.isOfJobs() {
-				rest.WriteString(string(s))
-			} else if mark := strings.Index(string(s), "-- +goose Up"); mark >= 0 {
-				rest.WriteString("-- +goose Up\n")
-			}
-		}
-		half = strings.ReplaceAll(rest.String(), joinedJob, joinedNone)
-		halves[i] = noPendingJob.ReplaceAllString(half, "") + "\nSELECT 1;\n" // goose wants one
-	}
-	return strings.Join(halves, downMark+"\n")
-}
-
-// jobsOnly are the statements of the part that a file runs on the way up.
-func jobsOnly(text string) (list []string) {
-	up, _, _ := strings.Cut(text, downMark)
-	for _, s := range statements(up) {
-		if s.isOfJobs() {
-			list = append(list, s.code())
-		}
-	}
-	return list
-}
 
 // UpWithoutJobs is [Migrator.Up] for a database that is to have no tables of jobs:
 // job, joblog and those whose names begin with job. A table of such a name that belongs to
@@ -150,7 +55,7 @@ func (m *Migrator) HasJobs(ctx context.Context) (bool, error) {
 	if err != nil || version == 0 {
 		return true, err
 	}
-	found, err := m.recorded(ctx)
+	found, err := recorded(ctx, m.db)
 	return !found[WithoutJobs], err
 }
 
@@ -164,7 +69,7 @@ func (m *Migrator) AddJobs(ctx context.Context) ([]Applied, error) {
 	if has, err := m.HasJobs(ctx); err != nil || has {
 		return done, err
 	}
-	if err := m.compareTables(ctx, jobTables); err != nil {
+	if err := m.compare(ctx, tables.Jobs); err != nil {
 		return done, err
 	}
 	if err := m.addJobs(ctx); err != nil {
@@ -174,24 +79,24 @@ func (m *Migrator) AddJobs(ctx context.Context) ([]Applied, error) {
 	if err != nil {
 		return done, fmt.Errorf("add the tables of jobs: %w", err)
 	}
-	for _, name := range jobTables {
+	for _, name := range tables.Jobs {
 		done = append(done, Applied{Name: "table " + name})
 	}
 	return append(done, restored...), nil
 }
 
 func (m *Migrator) addJobs(ctx context.Context) error {
-	found := map[string]bool{}
-	if err := m.foundTables(ctx, jobTables, found); err != nil {
+	found, err := tables.Found(ctx, m.db, m.dialect, tables.Jobs)
+	if err != nil {
 		return err
 	}
-	all, err := m.recorded(ctx)
+	all, err := recorded(ctx, m.db)
 	if err != nil {
 		return err
 	}
 	maps.Copy(all, found)
 	delete(all, WithoutJobs)
-	schema, err := m.schema(ctx)
+	schema, err := schemaOf(ctx, m.db, m.dialect)
 	if err != nil {
 		return err
 	}
@@ -199,7 +104,7 @@ func (m *Migrator) addJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := m.render(state{version, all, schema})
+	files, err := m.files.Render(script.State{Version: version, Found: all, Schema: schema})
 	if err != nil {
 		return err
 	}
@@ -228,7 +133,7 @@ func (m *Migrator) addJobsIn(ctx context.Context, tx *sql.Tx, files fs.FS, found
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	known, err := m.known()
+	known, err := m.files.Known()
 	if err != nil {
 		return err
 	}
@@ -237,13 +142,13 @@ func (m *Migrator) addJobsIn(ctx context.Context, tx *sql.Tx, files fs.FS, found
 		if err != nil {
 			return fmt.Errorf("read %s: %w", a.Name, err)
 		}
-		for _, s := range jobsOnly(string(text)) {
+		for _, s := range script.JobsOnly(string(text)) {
 			if _, err := tx.ExecContext(ctx, s); err != nil {
 				return fmt.Errorf("%s: %w", a.Name, err)
 			}
 		}
 	}
-	for _, name := range sorted(found) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ($1)", name); err != nil {
 			return err
 		}

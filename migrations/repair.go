@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/migrations/internal/shape"
 )
 
 // statements are the SQL that repairs a difference. There are none if the owner has
@@ -16,21 +18,21 @@ func (c comparison) statements(d Difference) []string {
 		on = ""
 	}
 	switch {
-	case d.Kind == kindTrigger && d.Problem == isLeftOver:
+	case d.Kind == shape.Trigger && d.Problem == isLeftOver:
 		return []string{"DROP TRIGGER IF EXISTS " + d.Name + on}
-	case d.Kind == kindIndex && d.Problem == isLeftOver:
+	case d.Kind == shape.Index && d.Problem == isLeftOver:
 		return []string{"DROP INDEX IF EXISTS " + d.Name}
-	case d.Kind == kindFunction && d.Problem == isLeftOver:
+	case d.Kind == shape.Function && d.Problem == isLeftOver:
 		return []string{"DROP FUNCTION IF EXISTS " + d.Name}
-	case d.Kind == kindTrigger:
+	case d.Kind == shape.Trigger:
 		return []string{"DROP TRIGGER IF EXISTS " + d.Name + on, d.want.Text}
-	case d.Kind == kindIndex:
+	case d.Kind == shape.Index:
 		return []string{"DROP INDEX IF EXISTS " + d.Name, d.want.Text}
-	case d.Kind == kindView && c.dialect == SQLite:
+	case d.Kind == shape.View && c.dialect == SQLite:
 		return []string{"DROP VIEW IF EXISTS " + d.Name, d.want.Text}
-	case d.Kind == kindView:
+	case d.Kind == shape.View:
 		return []string{d.want.Text}
-	case d.Kind == kindFunction:
+	case d.Kind == shape.Function:
 		return c.function(d)
 	case c.dialect == SQLite:
 		return c.sqliteTable(d)
@@ -50,10 +52,10 @@ func (c comparison) function(d Difference) []string {
 
 func (c comparison) sqliteTable(d Difference) []string {
 	switch {
-	case d.Kind == kindTable:
+	case d.Kind == shape.Table:
 		return []string{d.want.Text}
-	case d.Kind == kindColumn && d.Problem == isMissing:
-		return []string{"ALTER TABLE " + d.Table + " ADD COLUMN " + d.Name + " " + d.want.typeAndDefault()}
+	case d.Kind == shape.Column && d.Problem == isMissing:
+		return []string{"ALTER TABLE " + d.Table + " ADD COLUMN " + d.Name + " " + d.want.TypeAndDefault()}
 	}
 	return nil
 }
@@ -61,13 +63,13 @@ func (c comparison) sqliteTable(d Difference) []string {
 func (c comparison) postgresTable(d Difference) []string {
 	alter := "ALTER TABLE " + d.Table
 	switch {
-	case d.Kind == kindTable:
+	case d.Kind == shape.Table:
 		return []string{"CREATE TABLE " + d.Table + " ()"}
-	case d.Kind == kindColumn && d.Problem == isMissing:
-		return []string{alter + " ADD COLUMN " + d.Name + " " + d.want.typeAndDefault()}
-	case d.Kind == kindColumn && d.Problem == noDefault:
+	case d.Kind == shape.Column && d.Problem == isMissing:
+		return []string{alter + " ADD COLUMN " + d.Name + " " + d.want.TypeAndDefault()}
+	case d.Kind == shape.Column && d.Problem == noDefault:
 		return []string{alter + " ALTER COLUMN " + d.Name + " SET DEFAULT " + d.want.Default}
-	case d.Kind == kindConstraint:
+	case d.Kind == shape.Constraint:
 		text := d.want.Text
 		if strings.HasPrefix(text, "CHECK") && !strings.HasSuffix(text, "NOT VALID") {
 			text += " NOT VALID" // rows that break it are to be found, not to stop the repair
@@ -75,13 +77,6 @@ func (c comparison) postgresTable(d Difference) []string {
 		return []string{alter + " DROP CONSTRAINT IF EXISTS " + d.Name, alter + " ADD CONSTRAINT " + d.Name + " " + text}
 	}
 	return nil
-}
-
-func (o object) typeAndDefault() string {
-	if o.Default == "" {
-		return o.Text
-	}
-	return o.Text + " DEFAULT " + o.Default
 }
 
 // repair mends what it can of the differences between the database and the
@@ -95,7 +90,7 @@ func (m *Migrator) repair(ctx context.Context) ([]Applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.recorded(ctx)
+	found, err := recorded(ctx, m.db)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +107,7 @@ func (m *Migrator) repair(ctx context.Context) ([]Applied, error) {
 			return nil, fmt.Errorf("lock the schema: %w", err)
 		}
 	}
-	list, err := m.differences(ctx, tx, want, found)
+	list, err := differences(ctx, tx, m.dialect, want, found)
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +143,9 @@ func restore(ctx context.Context, tx *sql.Tx, dialect Dialect, schema string, li
 func inOrder(a, b Difference) int {
 	rank := func(d Difference) int {
 		if d.Problem == isLeftOver {
-			return -slices.Index(kinds, d.Kind) // triggers before their functions
+			return -slices.Index(shape.Kinds, d.Kind) // triggers before their functions
 		}
-		return 1 + slices.Index(kinds, d.Kind)
+		return 1 + slices.Index(shape.Kinds, d.Kind)
 	}
 	return rank(a) - rank(b)
 }

@@ -1,15 +1,18 @@
-package migrations
+// Package shape describes the schema of a database as a list of objects, and keeps
+// that of the schema that the migrations make.
+package shape
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
 
-// object is a part of the schema as the database describes it.
-type object struct {
+// Object is a part of the schema as the database describes it.
+type Object struct {
 	Kind    string `json:"kind"`              // one of the constants below
 	Table   string `json:"table,omitempty"`   // empty for functions
 	Name    string `json:"name"`              // equal to Table for tables and views
@@ -19,28 +22,47 @@ type object struct {
 	Jobs    string `json:"jobs,omitempty"`    // expected only with, or only without the tables of jobs
 }
 
+// Key tells an object from others.
+func (o Object) Key() string { return o.Kind + "\x00" + o.Table + "\x00" + strings.ToLower(o.Name) }
+
+// TypeAndDefault is how a column is declared.
+func (o Object) TypeAndDefault() string {
+	if o.Default == "" {
+		return o.Text
+	}
+	return o.Text + " DEFAULT " + o.Default
+}
+
 // The values of Jobs; empty: expected in both shapes.
 const (
-	onlyWith    = "with"
-	onlyWithout = "without"
+	OnlyWith    = "with"
+	OnlyWithout = "without"
 )
 
 // The kinds of objects, in the order in which they can be created.
 const (
-	kindTable      = "table"
-	kindColumn     = "column"
-	kindConstraint = "constraint"
-	kindFunction   = "function"
-	kindView       = "view"
-	kindIndex      = "index"
-	kindTrigger    = "trigger"
+	Table      = "table"
+	Column     = "column"
+	Constraint = "constraint"
+	Function   = "function"
+	View       = "view"
+	Index      = "index"
+	Trigger    = "trigger"
 )
 
-var kinds = []string{kindTable, kindColumn, kindConstraint, kindFunction, kindView, kindIndex, kindTrigger}
+// Kinds are all kinds, in that order.
+var Kinds = []string{Table, Column, Constraint, Function, View, Index, Trigger}
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+// endPrefix begins the names of what a user has made with the SQL of `nextrun queue
+// trigger`: triggers on a table of another queue, their functions, and an index on
+// periodic_open. They are the user's, so they are no difference, nothing repairs or
+// drops them, and no migration makes objects of such names.
+const endPrefix = "nextrun_ended_"
+
+// users reports whether the user of nextrun has made an object.
+func (o Object) users() bool {
+	member := o.Kind == Trigger || o.Kind == Function || o.Kind == Index
+	return member && strings.HasPrefix(o.Name, endPrefix)
 }
 
 // inspectPostgres lists tables and views of the schema, and all that has a name
@@ -93,11 +115,11 @@ SELECT 'column', s.name, c.name, c.type || CASE WHEN c."notnull" OR c.pk THEN ' 
   FROM sqlite_schema AS s JOIN pragma_table_xinfo(s.name) AS c
  WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name <> 'nextrun_migration'`
 
-// inspect lists the objects of the database's schema, those of other programs
+// Inspect lists the objects of the database's schema, those of other programs
 // included, but none of [endPrefix].
-func (m *Migrator) inspect(ctx context.Context, q querier) ([]object, error) {
+func Inspect(ctx context.Context, q tables.Querier, dialect tables.Dialect) ([]Object, error) {
 	query := inspectPostgres
-	if m.dialect == SQLite {
+	if dialect == tables.SQLite {
 		query = inspectSQLite
 	}
 	rows, err := q.QueryContext(ctx, query)
@@ -105,9 +127,9 @@ func (m *Migrator) inspect(ctx context.Context, q querier) ([]object, error) {
 		return nil, fmt.Errorf("inspect the schema: %w", err)
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	var list []object
+	var list []Object
 	for rows.Next() {
-		var o object
+		var o Object
 		if err := rows.Scan(&o.Kind, &o.Table, &o.Name, &o.Text, &o.Default); err != nil {
 			return nil, fmt.Errorf("inspect the schema: %w", err)
 		}
@@ -115,7 +137,7 @@ func (m *Migrator) inspect(ctx context.Context, q querier) ([]object, error) {
 			continue
 		}
 		list = append(list, o)
-		if m.dialect == SQLite && o.Kind == kindTable {
+		if dialect == tables.SQLite && o.Kind == Table {
 			list = append(list, constraintsOf(o)...)
 		}
 	}
@@ -126,7 +148,7 @@ var namedConstraint = regexp.MustCompile(`CONSTRAINT (nextrun_\w+)\s+(CHECK|UNIQ
 
 // constraintsOf takes the named constraints out of the SQL of a table of SQLite,
 // which has no list of them.
-func constraintsOf(table object) (list []object) {
+func constraintsOf(table Object) (list []Object) {
 	for _, at := range namedConstraint.FindAllStringSubmatchIndex(table.Text, -1) {
 		end, depth := at[1], 1
 		for ; end < len(table.Text) && depth > 0; end++ {
@@ -137,8 +159,8 @@ func constraintsOf(table object) (list []object) {
 				depth--
 			}
 		}
-		list = append(list, object{
-			Kind: kindConstraint, Table: table.Table, Name: table.Text[at[2]:at[3]], Text: table.Text[at[4]:end],
+		list = append(list, Object{
+			Kind: Constraint, Table: table.Table, Name: table.Text[at[2]:at[3]], Text: table.Text[at[4]:end],
 		})
 	}
 	return list
@@ -146,9 +168,9 @@ func constraintsOf(table object) (list []object) {
 
 var insignificant = regexp.MustCompile(`--[^\n]*\n|::(character varying|text)(\[\])?|[\s()"]+|NOT VALID$`)
 
-// sameText reports whether two texts differ in nothing but comments, blanks,
+// SameText reports whether two texts differ in nothing but comments, blanks,
 // parentheses and casts of text. PostgreSQL adds such casts each time that it
 // reads an expression it has printed, and its versions print differently.
-func sameText(a, b string) bool {
+func SameText(a, b string) bool {
 	return a == b || strings.EqualFold(insignificant.ReplaceAllString(a, ""), insignificant.ReplaceAllString(b, ""))
 }

@@ -1,6 +1,17 @@
-package migrations
+// Package tables knows the tables that may be in a database before nextrun: what
+// nextrun expects of their columns, and what the database has.
+package tables
 
 import "strings"
+
+// Dialect names a database system by its folder of SQL files.
+type Dialect string
+
+// The dialects that have migrations.
+const (
+	Postgres Dialect = "postgres"
+	SQLite   Dialect = "sqlite"
+)
 
 // kind is the class of a column's type, as far as nextrun depends on it.
 type kind string
@@ -12,8 +23,8 @@ const (
 	timestamp kind = "timestamp without time zone"
 )
 
-// column is what nextrun expects of a column of a table that it finds.
-type column struct {
+// Column is what nextrun expects of a column of a table that it finds.
+type Column struct {
 	Name     string
 	kind     kind
 	optional bool   // may be absent: nextrun adds it
@@ -22,9 +33,9 @@ type column struct {
 	Default  string // set where a column has none (PostgreSQL)
 }
 
-// tables lists the tables of nextrun's schema that may be there before it, and
+// All lists the tables of nextrun's schema that may be there before it, and
 // the columns that it expects in them. Tables with a nil list must not exist.
-var tables = map[string][]column{
+var All = map[string][]Column{
 	"job": {
 		{Name: "jid", kind: text, Default: "gen_random_uuid()::text"},
 		{Name: "task", kind: text},
@@ -105,6 +116,25 @@ var tables = map[string][]column{
 	"nextrun_found":   nil,
 	"job_pause":       nil,
 	"job_limit":       nil,
+}
+
+// Jobs are the tables of jobs, which a database may do without.
+var Jobs = []string{"job", "joblog", "jobgroupuse", "job_pause", "job_limit"}
+
+// Expected is what nextrun expects of a column, or nil of one that it does not know.
+func Expected(table, name string) *Column {
+	for i, c := range All[table] {
+		if c.Name == name {
+			return &All[table][i]
+		}
+	}
+	return nil
+}
+
+// IsOurs reports whether nextrun adds a column to a table that it finds.
+func IsOurs(table, name string) bool {
+	want := Expected(table, name)
+	return want != nil && want.ours
 }
 
 // kindOf classes a type as PostgreSQL's information_schema or a SQLite

@@ -1,0 +1,82 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nextrun/nextrun/migrations/internal/tables"
+)
+
+// Version returns the version of the database's schema, 0 if there is none.
+func (m *Migrator) Version(ctx context.Context) (int64, error) {
+	exists, err := tables.Exists(ctx, m.db, m.dialect, VersionTable)
+	if err != nil || !exists {
+		return 0, err
+	}
+	var version sql.NullInt64
+	err = m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+VersionTable).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return version.Int64, nil
+}
+
+// found names what was in the database before nextrun, and whether it does without
+// the tables of jobs. Before the first migration it is read off the database, later off
+// the record.
+func (m *Migrator) found(ctx context.Context, version int64) (map[string]bool, error) {
+	if version > 0 {
+		return recorded(ctx, m.db)
+	}
+	found, err := tables.Found(ctx, m.db, m.dialect, m.wanted())
+	if err == nil && m.leaveOutJobs {
+		found[WithoutJobs] = true
+	}
+	return found, err
+}
+
+// wanted are the tables that the first Up makes.
+func (m *Migrator) wanted() []string {
+	names := slices.Sorted(maps.Keys(tables.All))
+	if m.leaveOutJobs {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(tables.Jobs, name) })
+	}
+	return names
+}
+
+// recorded names what the first Up has found, and the shape of the database.
+func recorded(ctx context.Context, db *sql.DB) (map[string]bool, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM nextrun_found")
+	if err != nil {
+		return nil, fmt.Errorf("read nextrun_found: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // reading; Err tells
+	found := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("read nextrun_found: %w", err)
+		}
+		found[name] = true
+	}
+	return found, rows.Err()
+}
+
+// schemaOf is the quoted name of the schema of PostgreSQL in which the tables are.
+func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (string, error) {
+	if dialect == SQLite {
+		return "", nil
+	}
+	var schema sql.NullString
+	if err := db.QueryRowContext(ctx, "SELECT quote_ident(current_schema())").Scan(&schema); err != nil {
+		return "", fmt.Errorf("ask for the schema: %w", err)
+	}
+	if !schema.Valid {
+		return "", errors.New("no schema of the connection's search_path exists; create it, or name another one in the URL (?search_path=...)")
+	}
+	return schema.String, nil
+}
