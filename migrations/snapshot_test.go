@@ -17,7 +17,8 @@ const foundLock = `CREATE TABLE scheduler_lock (name varchar(254) NOT NULL PRIMA
 
 // The embedded description of the schema is what the migrations make.
 func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
-	for _, kind := range []string{storetest.SQLite, storetest.Postgres} {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
 		fresh, found, bare := open(storetest.New(t, kind)), open(storetest.New(t, kind)), open(storetest.New(t, kind))
 		bare.m = bare.m.WithoutJobs()
 		found.execFile("../testdata/docspell/adr0012.sql")
@@ -36,10 +37,10 @@ func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
 			if err := os.WriteFile(path, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			continue
+			return
 		}
 		if want, err := os.ReadFile(path); err != nil || !bytes.Equal(want, text) {
 			t.Errorf("%s is not what the migrations make (%v); after a new migration run: make snapshot", path, err)
 		}
-	}
+	})
 }
