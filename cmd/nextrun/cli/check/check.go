@@ -20,28 +20,43 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
+// options are the flags of `nextrun check`.
+type options struct {
+	strict, verbose bool
+	asJSON          bool
+}
+
 // Command returns `nextrun check`.
 func Command(env *ui.Env) *cobra.Command {
-	var asJSON bool
+	var o options
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, database and tasks",
-		Long: `Check the configuration, the database and the tasks. Errors give exit code 1;
-warnings point out what may surprise you.`,
+		Long: `Check the configuration, the database and the tasks. An error is something that
+does not work, a warning something that probably does not do what you want, a note
+something to know. What changes of the clock do to tasks is one note; --verbose
+names each of these tasks.
+
+Exit code 0: no errors. 1: errors, or with --strict warnings. 2: wrong usage.`,
+		Example: `  nextrun check --config nextrun.yaml
+  nextrun check --strict --json`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			r := &report{env: env}
+			r := &report{env: env, verbose: o.verbose}
 			r.check(c.Context())
-			return r.print(asJSON)
+			return r.print(o)
 		},
 	}
-	ui.JSONFlag(command, &asJSON)
+	command.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings, too")
+	command.Flags().BoolVar(&o.verbose, "verbose", false, "name each task to which changes of the clock do something")
+	ui.JSONFlag(command, &o.asJSON)
 	return command
 }
 
 // The levels of findings.
 const (
 	levelOK      = "ok"
+	levelNote    = "note"
 	levelWarning = "warning"
 	levelError   = "error"
 )
@@ -56,6 +71,7 @@ type finding struct {
 // report is what `nextrun check` finds.
 type report struct {
 	env      *ui.Env
+	verbose  bool
 	docspell bool      // the database is Docspell's
 	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
 	noJobs   bool      // it has no tables of jobs
@@ -174,17 +190,17 @@ func (r *report) misconfigured(c *config.Config, err error) {
 	}
 }
 
-func (r *report) print(asJSON bool) error {
+func (r *report) print(o options) error {
 	t := ui.NewTable("LEVEL", "ABOUT", "FINDING")
 	count := map[string]int{}
 	for _, f := range r.findings {
 		count[f.Level]++
 		t.Add(f.Level, f.About, f.Text)
 	}
-	if err := r.env.PrintTable(t, r.findings, asJSON); err != nil {
+	if err := r.env.PrintTable(t, r.findings, o.asJSON); err != nil {
 		return err
 	}
-	if count[levelError] > 0 {
+	if count[levelError] > 0 || o.strict && count[levelWarning] > 0 {
 		return fmt.Errorf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
 	}
 	return nil

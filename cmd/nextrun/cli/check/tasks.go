@@ -3,7 +3,8 @@ package check
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
@@ -27,13 +28,14 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 	tasks := periodic.NewTasks(db.Tasks())
 	filter := periodic.TaskFilter{Limit: checkPage}
 	found, seen := len(r.findings), 0
+	clock := &clockChanges{}
 	for {
 		list, err := tasks.List(ctx, filter)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			r.checkTask(&list[i], c)
+			r.checkTask(&list[i], c, clock)
 		}
 		if seen += len(list); len(list) < checkPage {
 			break
@@ -43,10 +45,12 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 	if len(r.findings) == found {
 		r.add(levelOK, "tasks", "%d, no problems found", seen)
 	}
+	slices.SortStableFunc(r.findings[found:], byImportance)
+	r.addClock(clock)
 	return nil
 }
 
-func (r *report) checkTask(t *periodic.Task, c *config.Config) {
+func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChanges) {
 	about := "task " + t.ID
 	upcoming, err := t.Upcoming(r.env.Now(), 1)
 	if err != nil {
@@ -65,9 +69,9 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config) {
 		return
 	}
 	if len(upcoming) == 0 {
-		r.add(levelWarning, about, "timer %q never elapses from now on", t.Timer)
+		r.add(levelWarning, about, neverElapses, t.Timer)
 	} else {
-		r.lint(about, t)
+		r.lint(about, t, clock)
 	}
 	r.checkDeadline(about, t)
 	r.checkSink(about, t, c)
@@ -100,25 +104,37 @@ func (r *report) checkLimits(about string, t *periodic.Task) {
 	}
 }
 
-// lint adds what may surprise about a timer, one line for each kind.
-func (r *report) lint(about string, t *periodic.Task) {
+// neverElapses is said of a task that does nothing any more.
+const neverElapses = "timer %q never elapses from now on"
+
+// byImportance puts errors first, then tasks that never run again, then others.
+func byImportance(a, b finding) int { return importance(a) - importance(b) }
+
+func importance(f finding) int {
+	_, never, _ := strings.Cut(neverElapses, "%q")
+	switch {
+	case f.Level == levelError:
+		return 0
+	case strings.HasSuffix(f.Text, never):
+		return 1
+	}
+	return 2
+}
+
+// lint adds what may surprise about a timer. What a change of the clock does to it is
+// kept apart.
+func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
 	schedule, err := calendar.ParseAt(t.Timer, r.env.Now())
 	if err != nil {
 		return // reported already
 	}
 	findings := explain.Lint(schedule, r.env.Now(), 0)
-	for i := 0; i < len(findings); {
-		alike := i + 1
-		for alike < len(findings) && findings[alike].Code == findings[i].Code {
-			alike++
+	for _, f := range findings {
+		if !aboutClock(f) {
+			r.add(levelWarning, about, "timer %q: %s (%s)", t.Timer, f.Message, f.Code)
 		}
-		more := ""
-		if alike > i+1 {
-			more = fmt.Sprintf(", and %d more such days; see: nextrun next --lint", alike-i-1)
-		}
-		r.add(levelWarning, about, "timer %q: %s (%s%s)", t.Timer, findings[i].Message, findings[i].Code, more)
-		i = alike
 	}
+	clock.add(about, t.Timer, findings)
 }
 
 // problemLevel says whether the column problem holds a warning or an error.
