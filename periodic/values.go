@@ -38,6 +38,10 @@ type (
 	Hooks = backend.Hooks
 	// TaskFilter selects tasks.
 	TaskFilter = backend.TaskFilter
+	// Outcome is what became of a task last.
+	Outcome = backend.Outcome
+	// Result is what became of the job or the event of a tick.
+	Result = backend.Result
 	// TickFilter selects ticks.
 	TickFilter = backend.TickFilter
 )

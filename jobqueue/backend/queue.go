@@ -87,7 +87,11 @@ type Filter struct {
 	Task    string
 	Tracker string
 	Worker  string // a worker's name, or name@boot id
+	Begin   string // of the job's id
+	End     string // of the job's id
 	Limit   int    // at most so many; 0: [DefaultListLimit]
+
+	WithArgs bool // read the args, too, which may be large
 }
 
 // DefaultListLimit is how many jobs or lines a list has by default.

@@ -37,8 +37,11 @@ type Filter struct {
 	Type        string
 	AggregateID string
 	Status      Status
-	Limit       int  // at most so many; 0: 100
-	Oldest      bool // the oldest first, instead of the newest
+	Begin       string // of the event's id
+	End         string // of the event's id
+	Limit       int    // at most so many; 0: 100
+	Oldest      bool   // the oldest first, instead of the newest
+	WithPayload bool   // read the payloads, too, which may be large
 }
 
 // Lag is how far the publishing of a topic is behind.
@@ -56,7 +59,7 @@ type Lag struct {
 
 // Admin inspects and repairs the outbox; store.DB.Outbox implements it.
 type Admin interface {
-	// List lists events, the newest first, without payload.
+	// List lists events, the newest first, without payload unless the filter asks for it.
 	List(ctx context.Context, f Filter) ([]Record, error)
 	// Show returns an event, or store.ErrNotFound.
 	Show(ctx context.Context, id string) (Record, error)

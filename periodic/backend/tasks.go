@@ -36,10 +36,9 @@ var ErrNoJobs = errors.New("there are no tables of jobs")
 // TaskTx are the operations on tasks inside one transaction. Where there is no
 // task of an id they return [ErrNotFound].
 type TaskTx interface {
+	TaskReader
 	// Add adds a task; [ErrDuplicate] if there is one of that id.
 	Add(ctx context.Context, t task.Task) error
-	// Get reads a task; to edit it, it is locked until the transaction ends.
-	Get(ctx context.Context, id string, toEdit bool) (task.Task, error)
 	// Save writes the columns that users own, without NextRun.
 	Save(ctx context.Context, t task.Task) error
 	// Enable enables or disables a task.
@@ -56,14 +55,44 @@ type TaskTx interface {
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
+}
+
+// TaskReader reads tasks and what became of them.
+type TaskReader interface {
+	// Get reads a task; to edit it, it is locked until the transaction ends.
+	Get(ctx context.Context, id string, toEdit bool) (task.Task, error)
 	// List reads tasks in the order of their ids.
 	List(ctx context.Context, filter TaskFilter) ([]task.Task, error)
 	// Ticks reads ticks, the latest first.
 	Ticks(ctx context.Context, filter TickFilter) ([]task.Tick, error)
+	// Outcomes reads what became of tasks last, by their ids. Tasks without a tick are
+	// not among them.
+	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
+	// Results reads what became of jobs and events, by their ids.
+	Results(ctx context.Context, jids []string) (map[string]Result, error)
+}
+
+// Outcome is what became of a task last.
+type Outcome struct {
+	Last   task.Tick  // its last tick
+	Run    *task.Tick // its last tick that was submitted; nil: there is none
+	Result Result     // of Run
+}
+
+// Result is what became of the job or the event of a tick, as far as nextrun's own
+// tables tell. It is zero if they do not: for queues of others, and for what has been
+// deleted.
+type Result struct {
+	Sink              task.Sink // SinkJob or SinkEvent
+	State             string    // a state of jobs; of events pending, published or dead
+	Retries           int       // of the job; of events the failed attempts
+	Started, Finished time.Time // of the job; an event finishes when it is published or dead
+	Message           string    // what the job said at its end; the problem of the event
 }
 
 // TaskFilter selects tasks; its zero value selects all.
 type TaskFilter struct {
+	ID      string // with that id; empty: any
 	Task    string // of that name; empty: any
 	Group   string // of that group; empty: any
 	Problem bool   // only those with a problem

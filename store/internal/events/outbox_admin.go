@@ -48,12 +48,18 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 	if f.Oldest {
 		order = "ASC"
 	}
+	columns := recordColumns
+	if f.WithPayload {
+		columns += `, e.payload`
+	}
 	var rows []recordRow
 	err := s.db.View(ctx, func(tx *Tx) error {
-		return tx.Select(ctx, &rows, `SELECT `+recordColumns+` FROM `+recordTables+`
+		return tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+recordTables+`
 			WHERE ($1 = '' OR e.topic = $1) AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
 				AND ($4 = '' OR `+statusOf+` = $4)
-			ORDER BY e.seq `+order+` LIMIT $5`, f.Topic, f.Type, f.AggregateID, string(f.Status), limit)
+				AND ($5 = '' OR substr(e.id, 1, length($5)) = $5)
+				AND ($6 = '' OR length(e.id) >= length($6) AND substr(e.id, length(e.id) - length($6) + 1) = $6)
+			ORDER BY e.seq `+order+` LIMIT $7`, f.Topic, f.Type, f.AggregateID, string(f.Status), f.Begin, f.End, limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)

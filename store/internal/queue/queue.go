@@ -51,8 +51,18 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 		// Earlier releases had a slash behind the name.
 		add("(worker = ? OR "+named+" OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
 	}
+	if f.Begin != "" {
+		add("substr(jid, 1, length(?)) = ?", f.Begin)
+	}
+	if f.End != "" {
+		add("length(jid) >= length(?) AND substr(jid, length(jid) - length(?) + 1) = ?", f.End)
+	}
 	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
-	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
+	columns := slimJobColumns
+	if f.WithArgs {
+		columns = jobColumns
+	}
+	return tx.jobs(ctx, "SELECT "+columns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }
 
 // PendingSingle implements [backend.JobReader].

@@ -126,7 +126,8 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	var rows []taskRow
 	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task
 		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
-		ORDER BY id LIMIT $5`, f.Task, f.Group, f.Problem, f.After, limit)
+			AND ($5 = '' OR id = $5)
+		ORDER BY id LIMIT $6`, f.Task, f.Group, f.Problem, f.After, f.ID, limit)
 	list := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		list[i] = r.task()

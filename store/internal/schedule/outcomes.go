@@ -1,0 +1,116 @@
+package schedule
+
+import (
+	"context"
+	"math"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// outcomeRow is the last tick of a task, the last one that was submitted, and what
+// became of its job or event.
+type outcomeRow struct {
+	tickRow
+	RunDue     sqldb.RowTime `db:"run_due"`
+	RunDecided sqldb.RowTime `db:"run_decided"`
+	resultRow
+}
+
+func (r outcomeRow) outcome() periodic.Outcome {
+	o := periodic.Outcome{Last: r.tick(), Result: r.result()}
+	if !r.RunDue.Time().IsZero() {
+		o.Run = &periodic.Tick{
+			TaskID: r.TaskID, Due: r.RunDue.Time(), Decision: periodic.Submitted, JID: string(r.Ref), Decided: r.RunDecided.Time(),
+		}
+	}
+	return o
+}
+
+// resultRow is a job or an event.
+type resultRow struct {
+	Ref      sqldb.RowText // its id
+	Of       sqldb.RowText // job or event
+	State    sqldb.RowText
+	Retries  sqldb.RowInt
+	Started  sqldb.RowTime
+	Finished sqldb.RowTime
+	Message  sqldb.RowText
+}
+
+func (r resultRow) result() periodic.Result {
+	return periodic.Result{
+		Sink: periodic.Sink(r.Of), State: string(r.State), Retries: r.Retries.N,
+		Started: r.Started.Time(), Finished: r.Finished.Time(), Message: string(r.Message),
+	}
+}
+
+// results is SQL for the columns of [resultRow] of the job or event with the id in a
+// column, and for the tables that they are in.
+func (tx taskTx) results(ctx context.Context, id string) (columns, joins string, err error) {
+	const event = `CASE WHEN e.id IS NULL THEN NULL WHEN m.id IS NULL THEN 'gone' WHEN m.dead IS NOT NULL THEN 'dead'
+			WHEN m.published IS NOT NULL THEN 'published' ELSE 'pending' END`
+	joins = ` LEFT JOIN event_store AS e ON e.id = ` + id + ` LEFT JOIN outbox_message AS m ON m.event_id = e.id`
+	if has, err := tx.DB().HasJobs(ctx, tx.DBTX()); err != nil || !has {
+		return id + ` AS ref, CASE WHEN e.id IS NOT NULL THEN 'event' END AS "of", ` + event + ` AS state, m.attempts AS retries,
+			NULL AS started, coalesce(m.published, m.dead) AS finished, m.problem AS message`, joins, err
+	}
+	return id + ` AS ref, CASE WHEN j.jid IS NOT NULL THEN 'job' WHEN e.id IS NOT NULL THEN 'event' END AS "of",
+			coalesce(j.state, ` + event + `) AS state, coalesce(j.retries, m.attempts) AS retries,
+			j.started, coalesce(j.finished, m.published, m.dead) AS finished, coalesce(j.result, m.problem) AS message`,
+		` LEFT JOIN job AS j ON j.jid = ` + id + joins, nil
+}
+
+// Outcomes finds the ticks of each task by the primary key of periodic_tick, however
+// many there are.
+func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[string]periodic.Outcome, error) {
+	columns, joins, err := tx.results(ctx, "r.jid")
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(f.Limit)
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	var rows []outcomeRow
+	err = tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
+			SELECT t.id,
+				(SELECT max(due) FROM periodic_tick AS k WHERE k.task_id = t.id) AS last_due,
+				(SELECT due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
+				 ORDER BY due DESC LIMIT 1) AS submitted_due
+			FROM periodic_task AS t
+			WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
+				AND ($5 = '' OR id = $5)
+			ORDER BY id LIMIT $6)
+		SELECT l.id AS task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
+			r.due AS run_due, r.decided AS run_decided, `+columns+`
+		FROM listed AS l
+		JOIN periodic_tick AS k ON k.task_id = l.id AND k.due = l.last_due
+		LEFT JOIN periodic_tick AS r ON r.task_id = l.id AND r.due = l.submitted_due`+joins,
+		f.Task, f.Group, f.Problem, f.After, f.ID, limit)
+	outcomes := make(map[string]periodic.Outcome, len(rows))
+	for _, r := range rows {
+		outcomes[r.TaskID] = r.outcome()
+	}
+	return outcomes, err
+}
+
+func (tx taskTx) Results(ctx context.Context, jids []string) (map[string]periodic.Result, error) {
+	columns, joins, err := tx.results(ctx, "v.value")
+	if err != nil {
+		return nil, err
+	}
+	ids, err := tx.Texts(1, jids)
+	if err != nil {
+		return nil, err
+	}
+	var rows []resultRow
+	err = tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+ids.SQL+` AS v`+joins, ids.Param)
+	results := make(map[string]periodic.Result, len(rows))
+	for _, r := range rows {
+		if r.Of != "" {
+			results[string(r.Ref)] = r.result()
+		}
+	}
+	return results, err
+}
