@@ -59,6 +59,7 @@ var arrows = []struct {
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
 	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},
+	{"cmd/nextrun/cli/find", append([]string{"store"}, belowCommand...)},
 	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest", "store/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
@@ -74,7 +75,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
 	"store", "store/lifecycle", "store/queues",
 }, belowCommand...)
 

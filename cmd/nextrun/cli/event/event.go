@@ -35,31 +35,36 @@ func withOutbox(ctx context.Context, env *ui.Env, fn func(*store.DB, outbox.Admi
 	})
 }
 
-// eventJSON is the JSON form of an event: the columns of it and of its message.
+// eventJSON is the JSON form of an event: the columns of it and of its message, null
+// where they are NULL.
 type eventJSON struct {
 	ID               string     `json:"id"`
 	Topic            string     `json:"topic"`
 	Type             string     `json:"type"`
-	AggregateID      string     `json:"aggregateId"`
-	AggregateVersion int64      `json:"aggregateVersion"`
-	Payload          *string    `json:"payload,omitempty"` // in lists absent
+	AggregateID      string     `json:"aggregate_id"`
+	AggregateVersion int64      `json:"aggregate_version"`
+	Payload          string     `json:"payload"`
 	Due              *time.Time `json:"due"`
 	Created          time.Time  `json:"created"`
-	Position         int64      `json:"position,omitempty"`
-	Status           string     `json:"status,omitempty"`
-	Published        *time.Time `json:"published,omitempty"`
-	Attempts         int        `json:"attempts,omitempty"`
-	Refusals         int        `json:"refusals,omitempty"`
-	Problem          string     `json:"problem,omitempty"`
-	Retry            *time.Time `json:"retry,omitempty"`
-	Dead             *time.Time `json:"dead,omitempty"`
+	Position         *int64     `json:"position"`
+	Status           *string    `json:"status"`
+	Published        *time.Time `json:"published"`
+	Attempts         int        `json:"attempts"`
+	Refusals         int        `json:"refusals"`
+	Problem          *string    `json:"problem"`
+	Retry            *time.Time `json:"retry"`
+	Dead             *time.Time `json:"dead"`
 }
 
 func newEventJSON(r *outbox.Record) eventJSON {
-	return eventJSON{
+	j := eventJSON{
 		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: r.AggregateVersion,
-		Due: ui.TimeOrNull(r.Due), Created: r.Created, Position: r.Position, Status: string(r.Status),
-		Published: ui.TimeOrNull(r.Published), Attempts: r.Attempts, Refusals: r.Refusals, Problem: r.Problem,
+		Due: ui.TimeOrNull(r.Due), Created: r.Created, Payload: r.Payload, Status: ui.TextOrNull(string(r.Status)),
+		Published: ui.TimeOrNull(r.Published), Attempts: r.Attempts, Refusals: r.Refusals, Problem: ui.TextOrNull(r.Problem),
 		Retry: ui.TimeOrNull(r.Retry), Dead: ui.TimeOrNull(r.Dead),
 	}
+	if r.Position > 0 {
+		j.Position = &r.Position
+	}
+	return j
 }

@@ -15,12 +15,12 @@ type lagJSON struct {
 	Topic   string     `json:"topic"`
 	Pending int        `json:"pending"`
 	Oldest  *time.Time `json:"oldest"`
-	Age     float64    `json:"ageSeconds"`
+	Age     float64    `json:"age"` // seconds
 	Dead    int        `json:"dead"`
 	Strict  bool       `json:"strict"`
-	Holder  string     `json:"holder,omitempty"`
-	Problem string     `json:"problem,omitempty"`
-	Retry   *time.Time `json:"retry,omitempty"`
+	Holder  *string    `json:"holder"`
+	Problem *string    `json:"problem"`
+	Retry   *time.Time `json:"retry"`
 }
 
 func lagCommand(env *ui.Env) *cobra.Command {
@@ -36,10 +36,11 @@ func lagCommand(env *ui.Env) *cobra.Command {
 					return err
 				}
 				lines := []lagJSON{}
-				t := ui.NewTable("TOPIC", "PENDING", "OLDEST", "DEAD", "STRICT", "RELAY", "PROBLEM")
+				t := ui.NewTable("TOPIC", "PENDING", "OLDEST", "DEAD", "STRICT", "RELAY", "PROBLEM").Least("STRICT", "RELAY").
+					IfEmpty("none: all events are published")
 				for _, l := range list {
 					lines = append(lines, lagJSON{l.Topic, l.Pending, ui.TimeOrNull(l.Oldest), l.Age.Seconds(), l.Dead, l.Strict,
-						l.Holder, l.Problem, ui.TimeOrNull(l.Retry)})
+						ui.TextOrNull(l.Holder), ui.TextOrNull(l.Problem), ui.TimeOrNull(l.Retry)})
 					t.Add(l.Topic, l.Pending, env.Ago(l.Oldest), l.Dead, ui.YesNo(l.Strict), l.Holder, ui.FirstLine(l.Problem))
 				}
 				return env.PrintTable(t, lines, asJSON)

@@ -23,7 +23,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
 			}
-			filter.Status = outbox.Status(status.Value)
+			filter.Status, filter.WithPayload = outbox.Status(status.Value), asJSON
 			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
 				records, err := admin.List(c.Context(), filter)
 				if err != nil {
@@ -36,7 +36,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&filter.Topic, "topic", "", "only those of this topic")
 	flags.StringVar(&filter.Type, "type", "", "only those of this type")
-	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate, such as a periodic task, with this `id`")
+	flags.StringVar(&filter.AggregateID, "task", "", "only those of the task with this `id`")
+	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate with this `id`; tasks are aggregates")
 	flags.Var(&status, "status", "only those in this status")
 	flags.IntVarP(&filter.Limit, "limit", "n", 100, "maximum number")
 	flags.BoolVar(&filter.Oldest, "oldest", false, "the oldest first")
@@ -46,7 +47,9 @@ func listCommand(env *ui.Env) *cobra.Command {
 
 func printEvents(env *ui.Env, records []outbox.Record, asJSON bool) error {
 	lines := []eventJSON{}
-	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM")
+	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM").
+		Least("VERSION", "ATTEMPTS", "TYPE", "TOPIC", "CREATED").
+		IfEmpty("none; a task with the sink event makes them: nextrun task add --help")
 	for i := range records {
 		r := &records[i]
 		lines = append(lines, newEventJSON(r))

@@ -1,12 +1,15 @@
 package event
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -18,7 +21,8 @@ func resendCommand(env *ui.Env) *cobra.Command {
 		Use:   "resend EVENT... | --dead TOPIC",
 		Short: "Publish events again",
 		Long: `Publish events again under the same ids, both published and dead ones. Receivers
-get them out of order: after events that were published in the meantime.`,
+get them out of order: after events that were published in the meantime. The
+beginning of an id is enough if no other event's begins so.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (dead == "") == (len(args) == 0) {
 				return ui.Usagef("name either events or --dead TOPIC")
@@ -31,7 +35,7 @@ get them out of order: after events that were published in the meantime.`,
 				var err error
 				if dead != "" {
 					found, err = admin.ResendDead(c.Context(), dead)
-				} else {
+				} else if err = findAll(c.Context(), admin, args); err == nil {
 					found, err = admin.Resend(c.Context(), args)
 				}
 				if err != nil {
@@ -50,4 +54,19 @@ get them out of order: after events that were published in the meantime.`,
 	}
 	command.Flags().StringVar(&dead, "dead", "", "all dead events of this `topic`")
 	return command
+}
+
+// findAll puts the ids of events in the place of their beginnings. What is not found
+// stays: the others are published all the same.
+func findAll(ctx context.Context, admin outbox.Admin, args []string) error {
+	for i, text := range args {
+		id, err := find.Event(ctx, admin, text)
+		switch {
+		case err == nil:
+			args[i] = id
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+	}
+	return nil
 }

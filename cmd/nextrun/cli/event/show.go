@@ -5,32 +5,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
 
 func showCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
+	var asJSON, last bool
 	command := &cobra.Command{
-		Use:   "show EVENT",
+		Use:   "show EVENT | --last ID",
 		Short: "Show an event and its status",
-		Args:  ui.Arguments("EVENT"),
+		Long: `Show an event and its status. The beginning of its id is enough if no other
+event's begins so; with --last the id of a task is, for the task's newest event.`,
+		Example: "  nextrun event show 01a1ffd3\n  nextrun event show --last invoice-run",
+		Args:    ui.Arguments("EVENT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
-				r, err := admin.Show(c.Context(), args[0])
+			return withOutbox(c.Context(), env, func(db *store.DB, admin outbox.Admin) error {
+				id, err := args[0], error(nil)
+				if last {
+					id, err = find.LastEvent(c.Context(), db, args[0])
+				} else {
+					id, err = find.Event(c.Context(), admin, args[0])
+				}
+				if err != nil {
+					return err
+				}
+				r, err := admin.Show(c.Context(), id)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					j := newEventJSON(&r)
-					j.Payload = &r.Payload
-					return env.PrintJSON(j)
+					return env.PrintJSON(newEventJSON(&r))
 				}
 				return env.PrintFields(eventFields(env, &r))
 			})
 		},
 	}
+	command.Flags().BoolVar(&last, "last", false, "the argument is the id of a task: show its newest event")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

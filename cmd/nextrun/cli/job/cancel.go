@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -36,9 +37,17 @@ func eachJob(env *ui.Env, with queueUser, use, short string, do func(context.Con
 	return &cobra.Command{
 		Use:   use + " JOB...",
 		Short: short,
+		Long:  short + ". The beginning of an id is enough if no other job's begins so.",
 		Args:  ui.SeveralArguments("JOB"),
-		RunE: func(c *cobra.Command, jids []string) error {
+		RunE: func(c *cobra.Command, texts []string) error {
 			return with(c.Context(), env, func(queue *jobqueue.Queue) error {
+				jids := make([]string, len(texts))
+				for i, text := range texts { // all of them before any is changed
+					var err error
+					if jids[i], err = find.Job(c.Context(), queue, text); err != nil {
+						return err
+					}
+				}
 				for _, jid := range jids {
 					done, err := do(c.Context(), queue, jid)
 					if err != nil {

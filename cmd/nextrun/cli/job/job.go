@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -51,6 +52,34 @@ func useQueue(db *store.DB, fn func(*jobqueue.Queue) error) error {
 	return err
 }
 
+// withJob runs fn with the job that a text means: an id or the beginning of one, or with
+// last the id of a task, whose newest job it is.
+func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*jobqueue.Queue, jobqueue.Job) error) error {
+	return env.WithDatabase(ctx, func(db *store.DB) error {
+		return useQueue(db, func(queue *jobqueue.Queue) error {
+			jid, err := text, error(nil)
+			if last {
+				jid, err = find.LastJob(ctx, db, text)
+			} else {
+				jid, err = find.Job(ctx, queue, text)
+			}
+			if err != nil {
+				return err
+			}
+			job, err := getJob(ctx, queue, jid)
+			if err != nil {
+				return err
+			}
+			return fn(queue, job)
+		})
+	})
+}
+
+// lastFlag adds --last to a command about one job.
+func lastFlag(command *cobra.Command, last *bool) {
+	command.Flags().BoolVar(last, "last", false, "the argument is the id of a task: show its newest job")
+}
+
 // getJob reads a job; its error names it.
 func getJob(ctx context.Context, queue *jobqueue.Queue, jid string) (jobqueue.Job, error) {
 	job, err := queue.Get(ctx, jid)
@@ -60,12 +89,12 @@ func getJob(ctx context.Context, queue *jobqueue.Queue, jid string) (jobqueue.Jo
 	return job, err
 }
 
-// jobJSON is the JSON form of a job: its columns.
+// jobJSON is the JSON form of a job: its columns, null where they are NULL.
 type jobJSON struct {
 	JID       string     `json:"jid"`
 	Task      string     `json:"task"`
 	Group     string     `json:"group"`
-	Args      *string    `json:"args,omitempty"` // in lists absent
+	Args      string     `json:"args"`
 	Subject   string     `json:"subject"`
 	Submitted time.Time  `json:"submitted"`
 	Submitter string     `json:"submitter"`
@@ -73,31 +102,31 @@ type jobJSON struct {
 	State     string     `json:"state"`
 	Retries   int        `json:"retries"`
 	Progress  int        `json:"progress"`
-	Tracker   string     `json:"tracker,omitempty"`
-	Worker    string     `json:"worker,omitempty"`
+	Tracker   *string    `json:"tracker"`
+	Worker    *string    `json:"worker"`
 	Started   *time.Time `json:"started"`
 	Finished  *time.Time `json:"finished"`
 	Due       *time.Time `json:"due"`
-	Heartbeat *time.Time `json:"heartbeat,omitempty"`
+	Heartbeat *time.Time `json:"heartbeat"`
 	Single    bool       `json:"single"`
-	Cancel    *time.Time `json:"cancel,omitempty"`
-	Retry     *time.Time `json:"retry,omitempty"`
+	Cancel    *time.Time `json:"cancel"`
+	Retry     *time.Time `json:"retry"`
 
-	RetryLimit  *int   `json:"retry_limit,omitempty"`
-	RetryDelay  *int64 `json:"retry_delay,omitempty"`
-	Timeout     *int64 `json:"timeout,omitempty"`
-	Concurrency *int   `json:"concurrency,omitempty"`
+	RetryLimit  *int   `json:"retry_limit"`
+	RetryDelay  *int64 `json:"retry_delay"`
+	Timeout     *int64 `json:"timeout"`
+	Concurrency *int   `json:"concurrency"`
 
-	Result string `json:"result,omitempty"`
+	Result *string `json:"result"`
 }
 
 func newJobJSON(j *jobqueue.Job) jobJSON {
 	return jobJSON{
-		JID: j.JID, Task: j.Task, Group: j.Group, Subject: j.Subject, Submitted: j.Submitted, Submitter: j.Submitter,
-		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: j.Tracker,
-		Worker: j.Worker, Started: ui.TimeOrNull(j.Started), Finished: ui.TimeOrNull(j.Finished), Due: ui.TimeOrNull(j.Due),
+		JID: j.JID, Task: j.Task, Group: j.Group, Args: j.Args, Subject: j.Subject, Submitted: j.Submitted, Submitter: j.Submitter,
+		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: ui.TextOrNull(j.Tracker),
+		Worker: ui.TextOrNull(j.Worker), Started: ui.TimeOrNull(j.Started), Finished: ui.TimeOrNull(j.Finished), Due: ui.TimeOrNull(j.Due),
 		Heartbeat: ui.TimeOrNull(j.Heartbeat), Single: j.Single, Cancel: ui.TimeOrNull(j.Cancel), Retry: ui.TimeOrNull(j.Retry),
-		Result: j.Result, RetryLimit: retryLimit(j), RetryDelay: ui.SecondsOrNull(j.Limits.RetryDelay),
+		Result: ui.TextOrNull(j.Result), RetryLimit: retryLimit(j), RetryDelay: ui.SecondsOrNull(j.Limits.RetryDelay),
 		Timeout: ui.SecondsOrNull(j.Limits.Timeout), Concurrency: ui.NumberOrNull(j.Limits.Concurrency),
 	}
 }

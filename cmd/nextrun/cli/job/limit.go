@@ -11,7 +11,7 @@ import (
 
 func limitCommand(env *ui.Env) *cobra.Command {
 	var most ui.CountFlag
-	command := aboutJobs(env, "limit", "Limit how many jobs of a task or a group run at a time", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	command := aboutJobs(env, "limit", "Limit how many jobs of a handler or a group run at a time", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		kind := jobqueue.LimitKind(what.Kind)
 		if most.Value == nil {
 			was, err := queue.DropLimit(c.Context(), kind, what.Name)
@@ -19,14 +19,14 @@ func limitCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			if !was {
-				return fmt.Errorf("%s %q has no limit; see: nextrun job limits", kind, what.Name)
+				return fmt.Errorf("%s %q has no limit; see: nextrun job limits", kindName(string(kind)), what.Name)
 			}
-			return env.Printf("no limit of %s %s any more\n", kind, what.Name)
+			return env.Printf("no limit of %s %s any more\n", kindName(string(kind)), what.Name)
 		}
 		if err := queue.SetLimit(c.Context(), kind, what.Name, *most.Value); err != nil {
 			return err
 		}
-		return env.Printf("at most %d jobs of %s %s at a time\n", *most.Value, kind, what.Name)
+		return env.Printf("at most %d jobs of %s %s at a time\n", *most.Value, kindName(string(kind)), what.Name)
 	})
 	command.PreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("most") {
@@ -34,11 +34,11 @@ func limitCommand(env *ui.Env) *cobra.Command {
 		}
 		return nil
 	}
-	command.Use = "limit --task NAME | --group NAME, --most NUMBER"
-	command.Long = `Limit how many jobs of a task or a group run at a time, over all executors. Jobs
-that run go on, also if they are more. Jobs beyond the limit wait, and others go
-on. The limit of a task comes before that of its handler in the configuration.`
-	command.Example = "  nextrun job limit --task backup --most 2\n  nextrun job limit --group imports --most none"
+	command.Use = "limit --handler NAME | --group NAME, --most NUMBER"
+	command.Long = `Limit how many jobs of a handler or a group run at a time, over all executors.
+Jobs that run go on, also if they are more. Jobs beyond the limit wait, and others
+go on. This limit comes before that of the handler in the configuration.`
+	command.Example = "  nextrun job limit --handler backup --most 2\n  nextrun job limit --group imports --most none"
 	command.Flags().Var(&most, "most", "how many, or none")
 	return command
 }
@@ -47,7 +47,7 @@ func limitsCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "limits",
-		Short: "List the limits of tasks and groups",
+		Short: "List the limits of handlers and groups",
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
@@ -56,16 +56,17 @@ func limitsCommand(env *ui.Env) *cobra.Command {
 					return err
 				}
 				type line struct {
-					Kind    jobqueue.LimitKind `json:"kind"`
-					Name    string             `json:"name"`
-					Most    int                `json:"most"`
-					Running int                `json:"running"`
+					Kind    string `json:"kind"`
+					Name    string `json:"name"`
+					Most    int    `json:"most"`
+					Running int    `json:"running"`
 				}
 				lines := []line{}
-				t := ui.NewTable("KIND", "NAME", "MOST", "RUNNING")
+				t := ui.NewTable("KIND", "NAME", "MOST", "RUNNING").IfEmpty("none; to set one: nextrun job limit --handler NAME --most NUMBER")
 				for _, l := range limits {
-					lines = append(lines, line{l.Kind, l.Name, l.Most, l.Running})
-					t.Add(l.Kind, l.Name, l.Most, l.Running)
+					kind := kindName(string(l.Kind))
+					lines = append(lines, line{kind, l.Name, l.Most, l.Running})
+					t.Add(kind, l.Name, l.Most, l.Running)
 				}
 				return env.PrintTable(t, lines, asJSON)
 			})

@@ -17,12 +17,14 @@ func listCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List jobs, newest first",
-		Args:  ui.Arguments(),
+		Example: `  nextrun job list --task nightly-backup
+  nextrun job list --state failed,stuck --watch`,
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
 			}
-			filter.States = states
+			filter.States, filter.WithArgs = states, asJSON
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
 				jobs, err := queue.List(c.Context(), filter)
 				if err != nil {
@@ -35,8 +37,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags := command.Flags()
 	flags.Var(&states, "state", "only those in this state; may be given more than once")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
-	flags.StringVar(&filter.Task, "task", "", "only those of this task `name`")
-	flags.StringVar(&filter.Tracker, "tracker", "", "only those of the periodic task with this `id`")
+	flags.StringVar(&filter.Tracker, "task", "", "only those of the task with this `id`")
+	flags.StringVar(&filter.Tracker, "tracker", "", "the same as --task")
+	_ = flags.MarkHidden("tracker") // the flag is there
+	flags.StringVar(&filter.Task, "handler", "", "only those that this handler runs")
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that this worker runs or ran")
 	flags.IntVarP(&filter.Limit, "limit", "n", jobqueue.DefaultListLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
@@ -45,7 +49,9 @@ func listCommand(env *ui.Env) *cobra.Command {
 
 func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 	lines := []jobJSON{}
-	t := ui.NewTable("JOB", "TASK", "TRACKER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT")
+	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
+		Least("STARTED", "HANDLER", "TOOK", "RESULT").
+		IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
 	for i := range jobs {
 		j := &jobs[i]
 		lines = append(lines, newJobJSON(j))
@@ -53,7 +59,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)
 		}
-		t.Add(j.JID, j.Task, j.Tracker, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
+		t.Add(j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
 	}
 	return env.PrintTable(t, lines, asJSON)
 }

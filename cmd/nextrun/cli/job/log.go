@@ -13,14 +13,17 @@ import (
 )
 
 func logCommand(env *ui.Env) *cobra.Command {
-	var asJSON, follow bool
+	var asJSON, follow, last bool
 	command := &cobra.Command{
-		Use:   "log JOB",
+		Use:   "log JOB | --last ID",
 		Short: "Show the log of a job",
-		Args:  ui.Arguments("JOB"),
+		Long: `Show the log of a job. The beginning of its id is enough if no other job's begins
+so; with --last the id of a task is, for the task's newest job.`,
+		Example: "  nextrun job log 01a1ffd3\n  nextrun job log --last nightly-backup --follow",
+		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				log := jobLog{env: env, queue: queue, jid: args[0], asJSON: asJSON}
+			return withJob(c.Context(), env, args[0], last, func(queue *jobqueue.Queue, job jobqueue.Job) error {
+				log := jobLog{env: env, queue: queue, jid: job.JID, asJSON: asJSON}
 				if follow {
 					return log.follow(c.Context())
 				}
@@ -30,6 +33,7 @@ func logCommand(env *ui.Env) *cobra.Command {
 		},
 	}
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "follow the log until the job ends")
+	lastFlag(command, &last)
 	command.Flags().BoolVar(&asJSON, "json", false, "write a JSON object on each line, for programs")
 	return command
 }

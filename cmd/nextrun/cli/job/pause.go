@@ -11,46 +11,60 @@ import (
 )
 
 func pauseCommand(env *ui.Env) *cobra.Command {
-	return aboutJobs(env, "pause", "Pause the jobs of a task or a group: none of them begins", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	return aboutJobs(env, "pause", "Pause the jobs of a handler or a group: none of them begins", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		if err := queue.Pause(c.Context(), what.Kind, what.Name); err != nil {
 			return err
 		}
-		return env.Printf("paused %s %s\n", what.Kind, what.Name)
+		return env.Printf("paused %s %s\n", kindName(string(what.Kind)), what.Name)
 	})
 }
 
 func resumeCommand(env *ui.Env) *cobra.Command {
-	return aboutJobs(env, "resume", "Run the jobs of a paused task or group again", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
+	return aboutJobs(env, "resume", "Run the jobs of a paused handler or group again", func(c *cobra.Command, queue *jobqueue.Queue, what jobqueue.Pause) error {
 		was, err := queue.Resume(c.Context(), what.Kind, what.Name)
 		if err != nil {
 			return err
 		}
 		if !was {
-			return fmt.Errorf("%s %q was not paused; see: nextrun job pauses", what.Kind, what.Name)
+			return fmt.Errorf("%s %q was not paused; see: nextrun job pauses", kindName(string(what.Kind)), what.Name)
 		}
-		return env.Printf("resumed %s %s\n", what.Kind, what.Name)
+		return env.Printf("resumed %s %s\n", kindName(string(what.Kind)), what.Name)
 	})
 }
 
-// aboutJobs makes a command about the jobs of a task or a group.
+// kindName is what people call a kind: the column says task and means the column task of
+// the jobs, which names their handler.
+func kindName(kind string) string {
+	if kind == string(jobqueue.PauseTask) {
+		return "handler"
+	}
+	return kind
+}
+
+// aboutJobs makes a command about the jobs of a handler or a group.
 func aboutJobs(env *ui.Env, use, short string, do func(*cobra.Command, *jobqueue.Queue, jobqueue.Pause) error) *cobra.Command {
-	var task, groupName string
+	var handler, groupName, taskID string
 	command := &cobra.Command{
-		Use:   use + " --task NAME | --group NAME",
+		Use:   use + " --handler NAME | --group NAME",
 		Short: short,
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if (task == "") == (groupName == "") {
-				return ui.Usagef("name either a --task or a --group")
+			if taskID != "" {
+				return ui.Usagef("--task would mean a periodic task; name the handler with --handler, or pause the task: nextrun task pause %s", taskID)
 			}
-			what := jobqueue.Pause{Kind: jobqueue.PauseTask, Name: task}
+			if (handler == "") == (groupName == "") {
+				return ui.Usagef("name either a --handler or a --group")
+			}
+			what := jobqueue.Pause{Kind: jobqueue.PauseTask, Name: handler}
 			if groupName != "" {
 				what = jobqueue.Pause{Kind: jobqueue.PauseGroup, Name: groupName}
 			}
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error { return do(c, queue, what) })
 		},
 	}
-	command.Flags().StringVar(&task, "task", "", "`name` of the task")
+	command.Flags().StringVar(&handler, "handler", "", "`name` of the handler")
+	command.Flags().StringVar(&taskID, "task", "", "")
+	_ = command.Flags().MarkHidden("task") // for the error above
 	command.Flags().StringVar(&groupName, "group", "", "`name` of the group")
 	return command
 }
@@ -59,7 +73,7 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "pauses",
-		Short: "List paused tasks and groups",
+		Short: "List paused handlers and groups",
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
@@ -68,15 +82,17 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 					return err
 				}
 				type line struct {
-					Kind  jobqueue.PauseKind `json:"kind"`
-					Name  string             `json:"name"`
-					Since time.Time          `json:"since"`
+					Kind  string    `json:"kind"`
+					Name  string    `json:"name"`
+					Since time.Time `json:"since"`
 				}
 				var lines []line
-				t := ui.NewTable("KIND", "NAME", "SINCE")
+				t := ui.NewTable("KIND", "NAME", "SINCE").
+					IfEmpty("none; to pause jobs: nextrun job pause --group NAME; paused tasks are in: nextrun task list")
 				for _, one := range pauses {
-					lines = append(lines, line(one))
-					t.Add(one.Kind, one.Name, env.Moment(one.Since))
+					kind := kindName(string(one.Kind))
+					lines = append(lines, line{kind, one.Name, one.Since})
+					t.Add(kind, one.Name, env.Moment(one.Since))
 				}
 				return env.PrintTable(t, lines, asJSON)
 			})

@@ -12,21 +12,18 @@ import (
 )
 
 func showCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
+	var asJSON, last bool
 	command := &cobra.Command{
-		Use:   "show JOB",
+		Use:   "show JOB | --last ID",
 		Short: "Show a job",
-		Args:  ui.Arguments("JOB"),
+		Long: `Show a job. The beginning of its id is enough if no other job's begins so; with
+--last the id of a task is, for the task's newest job.`,
+		Example: "  nextrun job show 01a1ffd3\n  nextrun job show --last nightly-backup",
+		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
-				job, err := getJob(c.Context(), queue, args[0])
-				if err != nil {
-					return err
-				}
+			return withJob(c.Context(), env, args[0], last, func(queue *jobqueue.Queue, job jobqueue.Job) error {
 				if asJSON {
-					j := newJobJSON(&job)
-					j.Args = &job.Args
-					return env.PrintJSON(j)
+					return env.PrintJSON(newJobJSON(&job))
 				}
 				limits, err := queue.Limits(c.Context())
 				if err != nil {
@@ -36,6 +33,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
+	lastFlag(command, &last)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }
@@ -45,7 +43,7 @@ func waitsForLimit(j *jobqueue.Job, limits []jobqueue.Limit) string {
 	for _, l := range limits {
 		of := map[jobqueue.LimitKind]string{jobqueue.LimitTask: j.Task, jobqueue.LimitGroup: j.Group}
 		if of[l.Kind] == l.Name && l.Running >= l.Most {
-			return fmt.Sprintf("the end of another: %d jobs of %s %s run, and %d may (nextrun job limits)", l.Running, l.Kind, l.Name, l.Most)
+			return fmt.Sprintf("the end of another: %d jobs of the %s %s run, and %d may (nextrun job limits)", l.Running, kindName(string(l.Kind)), l.Name, l.Most)
 		}
 	}
 	return ""
@@ -64,7 +62,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, limits []jobqueue.Limit) [][2]strin
 		retries = strconv.Itoa(*n)
 	}
 	return [][2]string{
-		{"job", j.JID}, {"state", jobState(j)}, {"waits for", waitsFor}, {"result", j.Result}, {"task", j.Task}, {"tracker", j.Tracker},
+		{"job", j.JID}, {"state", jobState(j)}, {"waits for", waitsFor}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},

@@ -17,14 +17,14 @@ func submitCommand(env *ui.Env) *cobra.Command {
 	var limits ui.LimitFlags
 	var at ui.TimeFlag
 	command := &cobra.Command{
-		Use:   "submit TASK",
+		Use:   "submit HANDLER",
 		Short: "Submit a single job by hand",
 		Example: `  nextrun job submit backup --args '{"full": true}' --priority 10
   nextrun job submit backup --at '2027-01-01 02:00'`,
-		Args: ui.Arguments("TASK"),
+		Args: ui.Arguments("HANDLER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if job.Task = args[0]; job.Task == "" {
-				return ui.Usagef("the name of the task is empty")
+				return ui.Usagef("the name of the handler is empty")
 			}
 			if job.Single && job.Tracker == "" {
 				return ui.Usagef("--single needs a --tracker")

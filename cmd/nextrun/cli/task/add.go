@@ -16,13 +16,13 @@ func addCommand(env *ui.Env) *cobra.Command {
 	var f taskFlags
 	var disabled bool
 	command := &cobra.Command{
-		Use:     "add ID --task NAME --timer 'TIMER'",
+		Use:     "add ID --handler NAME --timer 'TIMER'",
 		Short:   "Add a task",
-		Example: `  nextrun task add nightly-backup --task backup --timer '*-*-* 02:00 Europe/Berlin'`,
+		Example: `  nextrun task add nightly-backup --handler backup --timer '*-*-* 02:00 Europe/Berlin'`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.task == "" || f.timer == "" {
-				return ui.Usagef("a task needs --task NAME and --timer 'TIMER'")
+				return ui.Usagef("a task needs --handler NAME and --timer 'TIMER'")
 			}
 			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
 				return err

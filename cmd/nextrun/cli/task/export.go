@@ -31,7 +31,7 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 			})
 		},
 	}
-	command.Flags().StringVar(&filter.Task, "task", "", "only those of this task `name`")
+	command.Flags().StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	command.Flags().StringVar(&filter.Group, "group", "", "only those of this group")
 	return command
 }

@@ -23,7 +23,9 @@ func (f *taskFlags) register(command *cobra.Command) {
 	f.overlap.Allowed = []string{"skip", "queue", "replace", "allow"}
 	f.catchup.Allowed = []string{"one", "none", "all"}
 	flags := command.Flags()
-	flags.StringVar(&f.task, "task", "", "`name` of the handler that runs the jobs")
+	flags.StringVar(&f.task, "handler", "", "`name` of the handler that runs the jobs, the column task")
+	flags.StringVar(&f.task, "task", "", "the same as --handler")
+	_ = flags.MarkHidden("task") // the flag is there
 	flags.StringVar(&f.timer, "timer", "", "when: a calendar event, a cron expression or an interval")
 	flags.StringVar(&f.group, "group", "default", "group of the jobs; groups take turns")
 	flags.StringVar(&f.args, "args", "{}", "input of the handler, `JSON`; - reads it from standard input")
@@ -47,6 +49,7 @@ func (f *taskFlags) register(command *cobra.Command) {
 func (f *taskFlags) apply(command *cobra.Command, t *periodic.Task) (given bool) {
 	set := map[string]func(){
 		"task":      func() { t.Task = f.task },
+		"handler":   func() { t.Task = f.task },
 		"timer":     func() { t.Timer = f.timer },
 		"group":     func() { t.Group = f.group },
 		"args":      func() { t.Args = f.args },

@@ -1,13 +1,17 @@
 package task
 
 import (
+	"context"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // shownTicks is how many ticks `task show` shows.
@@ -17,24 +21,21 @@ func showCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a task: its columns, its next elapses and its last ticks",
-		Args:  ui.Arguments("ID"),
+		Short: "Show a task: its last runs and their results, its next runs, its columns",
+		Long: `Show a task: its last runs and their results, its next runs, and its columns
+without those that have their default; --json has all. The beginning of an ID is
+enough if no other task's begins so.`,
+		Args: ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				task, err := tasks.Get(c.Context(), args[0])
+				s, err := readShown(c.Context(), tasks, args[0])
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					j := newTaskJSON(&task)
-					j.Args = &task.Args
-					return env.PrintJSON(j)
+					return s.printJSON(env)
 				}
-				ticks, err := tasks.Ticks(c.Context(), periodic.TickFilter{TaskID: task.ID, Limit: shownTicks})
-				if err != nil {
-					return err
-				}
-				return showTask(env, &task, ticks)
+				return s.print(env)
 			})
 		},
 	}
@@ -42,50 +43,124 @@ func showCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func showTask(env *ui.Env, t *periodic.Task, ticks []periodic.Tick) error {
-	if err := env.PrintFields(taskFields(env, t)); err != nil {
+// shown is what `task show` shows.
+type shown struct {
+	task    periodic.Task
+	outcome periodic.Outcome
+	ticks   tick.Ticks
+}
+
+func readShown(ctx context.Context, tasks *periodic.Tasks, text string) (s shown, err error) {
+	id, err := find.Task(ctx, tasks, text)
+	if err != nil {
+		return s, err
+	}
+	if s.task, err = tasks.Get(ctx, id); err != nil {
+		return s, err
+	}
+	outcomes, err := tasks.Outcomes(ctx, periodic.TaskFilter{ID: id})
+	if err != nil {
+		return s, err
+	}
+	s.outcome = outcomes[id]
+	s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks})
+	return s, err
+}
+
+func (s shown) printJSON(env *ui.Env) error {
+	j := showJSON{taskJSON: newTaskJSON(&s.task, s.outcome), Upcoming: []time.Time{}, Ticks: s.ticks.JSON()}
+	if s.elapses() {
+		upcoming, err := s.task.Upcoming(env.Now(), shownElapses)
+		if err != nil {
+			return err
+		}
+		for _, u := range upcoming {
+			j.Upcoming = append(j.Upcoming, u.Due)
+		}
+	}
+	return env.PrintJSON(j)
+}
+
+// elapses reports whether there will be more ticks.
+func (s shown) elapses() bool { return s.task.Enabled && s.task.NextRun.Before(periodic.Never) }
+
+func (s shown) print(env *ui.Env) error {
+	if err := env.PrintFields(append(s.state(env), columns(env, &s.task)...)); err != nil {
 		return err
 	}
-	if t.Enabled && t.NextRun.Before(periodic.Never) {
-		if err := printUpcoming(env, t); err != nil {
+	if s.elapses() {
+		if err := env.Printf("\n"); err != nil {
+			return err
+		}
+		if err := printUpcoming(env, &s.task); err != nil {
 			return err
 		}
 	}
-	if len(ticks) == 0 {
+	if len(s.ticks.List) == 0 {
 		return nil
 	}
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	return tick.Print(env, ticks, false)
+	return s.ticks.PrintOfTask(env)
 }
 
-func taskFields(env *ui.Env, t *periodic.Task) [][2]string {
-	next, left := plan(env, t)
-	if left != "" {
-		next += ", " + left
+// state is what became of the task, and what comes next.
+func (s shown) state(env *ui.Env) [][2]string {
+	t := &s.task
+	next, at := plan(env, t)
+	if at != "" {
+		next = at + ", " + next
 	}
-	deadline := "none"
+	due := ""
+	if !t.Due.IsZero() && t.Due.Before(periodic.Never) && !t.Due.Equal(t.NextRun) {
+		due = env.Moment(t.Due)
+	}
+	return [][2]string{
+		{"id", t.ID}, {"state", stateOf(t, s.outcome)}, {"problem", t.Problem}, {"last run", lastRunText(env, s.outcome)},
+		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due},
+		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
+	}
+}
+
+// stateOf is the state of a task in a word or two.
+func stateOf(t *periodic.Task, o periodic.Outcome) string {
+	_, warning := task.CutWarning(t.Problem)
+	switch {
+	case !t.Enabled:
+		return "disabled"
+	case t.Problem != "" && !warning:
+		return "problem"
+	case o.Last.Due.IsZero():
+		return "not run yet"
+	}
+	return resultOf(o)
+}
+
+// columns are the columns of a task that have not their defaults.
+func columns(env *ui.Env, t *periodic.Task) [][2]string {
+	unless := func(standard, value string) string {
+		if value == standard {
+			return ""
+		}
+		return value
+	}
+	deadline, retryLimit := "", ""
 	if t.Deadline != nil {
 		deadline = ui.Seconds(*t.Deadline)
 	}
-	retryLimit := ""
 	if t.RetryLimit != nil {
 		retryLimit = strconv.Itoa(*t.RetryLimit)
 	}
-	fields := [][2]string{
-		{"id", t.ID}, {"problem", t.Problem}, {"enabled", ui.YesNo(t.Enabled)}, {"task", t.Task}, {"timer", t.Timer},
-		{"next run", next}, {"due", env.Moment(t.Due)}, {"group", t.Group}, {"args", ui.Shorten(t.Args)},
-		{"subject", t.Subject}, {"submitter", t.Submitter}, {"priority", strconv.Itoa(t.Priority)},
-		{"starts", env.Moment(t.Starts)}, {"ends", env.Moment(t.Ends)}, {"overlap", string(t.Overlap)},
-		{"catchup", string(t.Catchup)}, {"grace", ui.Seconds(t.Grace)}, {"deadline", deadline},
-		{"jitter", ui.Seconds(t.Jitter)}, {"sink", string(t.Sink)},
+	standard := periodic.NewTask("", "", "")
+	return [][2]string{
+		{"group", unless(standard.Group, t.Group)}, {"args", unless(standard.Args, ui.Shorten(t.Args))},
+		{"subject", t.Subject}, {"submitter", unless(standard.Submitter, t.Submitter)}, {"priority", ui.NumberUnlessZero(t.Priority)},
+		{"starts", env.Moment(t.Starts)}, {"ends", env.Moment(t.Ends)}, {"overlap", unless(string(standard.Overlap), string(t.Overlap))},
+		{"catchup", unless(string(standard.Catchup), string(t.Catchup))}, {"grace", unless(ui.Seconds(standard.Grace), ui.Seconds(t.Grace))},
+		{"deadline", deadline}, {"jitter", ui.SecondsUnlessZero(t.Jitter)}, {"sink", unless(string(standard.Sink), string(t.Sink))},
 		{"retry limit", retryLimit}, {"retry delay", ui.SecondsUnlessZero(t.RetryDelay)},
-		{"timeout", ui.SecondsUnlessZero(t.Timeout)}, {"concurrency", ui.NumberUnlessZero(t.Concurrency)}, {"created", env.Moment(t.Created)},
-		{"summary", t.Summary}, {"marked by", t.Worker},
+		{"timeout", ui.SecondsUnlessZero(t.Timeout)}, {"concurrency", ui.NumberUnlessZero(t.Concurrency)},
+		{"marked by", t.Worker}, {"created", env.Moment(t.Created)},
 	}
-	if !t.Due.Before(periodic.Never) {
-		fields[6][1] = ""
-	}
-	return fields
 }

@@ -38,11 +38,11 @@ func listCommand(env *ui.Env) *cobra.Command {
 			filter.Since = since.Value
 			filter.Decision = periodic.Decision(decision)
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				ticks, err := periodic.NewTasks(db.Tasks()).Ticks(c.Context(), filter)
+				ticks, err := Read(c.Context(), periodic.NewTasks(db.Tasks()), filter)
 				if err != nil {
 					return err
 				}
-				return Print(env, ticks, asJSON)
+				return ticks.Print(env, asJSON)
 			})
 		},
 	}

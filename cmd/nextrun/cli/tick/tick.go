@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -8,35 +9,78 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// tickJSON is the JSON form of a tick: its columns.
-type tickJSON struct {
+// JSON is the JSON form of a tick: its columns, and the state of its job or event.
+// What is not set is null.
+type JSON struct {
 	TaskID   string     `json:"task_id"`
 	Due      time.Time  `json:"due"`
 	Decision string     `json:"decision"`
-	Reason   string     `json:"reason,omitempty"`
-	Missed   int        `json:"missed,omitempty"`
-	Until    *time.Time `json:"until,omitempty"`
-	JID      string     `json:"jid,omitempty"`
-	Worker   string     `json:"worker,omitempty"`
+	State    *string    `json:"state"`
+	Reason   *string    `json:"reason"`
+	Missed   int        `json:"missed"`
+	Until    *time.Time `json:"until"`
+	JID      *string    `json:"jid"`
+	Worker   *string    `json:"worker"`
 	Decided  time.Time  `json:"decided"`
 }
 
-// Print writes what became of ticks.
-func Print(env *ui.Env, list []periodic.Tick, asJSON bool) error {
-	lines := []tickJSON{}
-	t := ui.NewTable("DUE", "TASK ID", "DECISION", "REASON OR JOB")
-	for _, k := range list {
-		lines = append(lines, tickJSON{
-			TaskID: k.TaskID, Due: k.Due, Decision: string(k.Decision), Reason: k.Reason, Missed: k.Missed,
-			Until: ui.TimeOrNull(k.Until), JID: k.JID, Worker: k.Worker, Decided: k.Decided,
-		})
-		t.Add(env.Moment(k.Due), k.TaskID, tickDecision(k), tickReason(k))
+// NewJSON returns the JSON form of a tick.
+func NewJSON(k periodic.Tick, result periodic.Result) JSON {
+	return JSON{
+		TaskID: k.TaskID, Due: k.Due, Decision: string(k.Decision), State: ui.TextOrNull(result.State), Reason: ui.TextOrNull(k.Reason),
+		Missed: k.Missed, Until: ui.TimeOrNull(k.Until), JID: ui.TextOrNull(k.JID), Worker: ui.TextOrNull(k.Worker), Decided: k.Decided,
 	}
-	return env.PrintTable(t, lines, asJSON)
 }
 
-func tickDecision(k periodic.Tick) string {
+// Ticks are ticks with what became of their jobs and events.
+type Ticks struct {
+	List    []periodic.Tick
+	Results map[string]periodic.Result // by the tick's JID
+}
+
+// Read reads ticks, the latest first.
+func Read(ctx context.Context, tasks *periodic.Tasks, filter periodic.TickFilter) (Ticks, error) {
+	list, err := tasks.Ticks(ctx, filter)
+	if err != nil {
+		return Ticks{}, err
+	}
+	results, err := tasks.Results(ctx, list)
+	return Ticks{list, results}, err
+}
+
+// JSON is the JSON form of the ticks.
+func (k Ticks) JSON() []JSON {
+	lines := make([]JSON, len(k.List))
+	for i, one := range k.List {
+		lines[i] = NewJSON(one, k.Results[one.JID])
+	}
+	return lines
+}
+
+// Print writes the ticks of many tasks.
+func (k Ticks) Print(env *ui.Env, asJSON bool) error {
+	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").
+		IfEmpty("none; ticks are recorded when a scheduler decides them: nextrun serve")
+	for _, one := range k.List {
+		t.Add(env.Moment(one.Due), one.TaskID, Outcome(one, k.Results[one.JID]), k.why(one))
+	}
+	return env.PrintTable(t, k.JSON(), asJSON)
+}
+
+// PrintOfTask writes the ticks of one task.
+func (k Ticks) PrintOfTask(env *ui.Env) error {
+	t := ui.NewTable("DUE", "OUTCOME", "REASON OR JOB")
+	for _, one := range k.List {
+		t.Add(env.Moment(one.Due), Outcome(one, k.Results[one.JID]), k.why(one))
+	}
+	return env.PrintTable(t, nil, false)
+}
+
+// Outcome is what became of a tick in a word: the state of its job, or the decision.
+func Outcome(k periodic.Tick, result periodic.Result) string {
 	switch {
+	case k.Decision == periodic.Submitted && result.State != "":
+		return result.State
 	case k.Missed < 0:
 		return string(k.Decision) + " (over 10000)"
 	case k.Missed > 1:
@@ -45,12 +89,21 @@ func tickDecision(k periodic.Tick) string {
 	return string(k.Decision)
 }
 
-func tickReason(k periodic.Tick) string {
-	switch {
-	case k.JID != "" && k.Reason != "":
-		return "job " + k.JID + ": " + k.Reason
-	case k.JID != "":
-		return "job " + k.JID
+// why is the reason of a tick, or where its job or event is. Of a queue that is not
+// nextrun's own, or when both are gone, it is the id alone.
+func (k Ticks) why(one periodic.Tick) string {
+	if one.JID == "" {
+		return one.Reason
 	}
-	return k.Reason
+	text := one.JID
+	result := k.Results[one.JID]
+	if result.Sink != "" {
+		text = string(result.Sink) + " " + one.JID
+	}
+	for _, more := range []string{ui.FirstLine(result.Message), one.Reason} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
 }

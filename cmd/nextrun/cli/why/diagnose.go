@@ -137,8 +137,12 @@ func ofJobs(f *facts) []finding {
 		return []finding{{fmt.Sprintf("Its job has been running for %s on %s.", ui.Span(f.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
 	case len(f.pauses) > 0:
 		p := f.pauses[0]
-		return []finding{{fmt.Sprintf("Its job waits because the %s %q is paused since %s.", p.Kind, p.Name, at(p.Since)),
-			fmt.Sprintf("nextrun job resume --%s %s", p.Kind, p.Name)}}
+		kind := "group"
+		if p.Kind == jobqueue.PauseTask {
+			kind = "handler"
+		}
+		return []finding{{fmt.Sprintf("Its job waits because the %s %q is paused since %s.", kind, p.Name, at(p.Since)),
+			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
 	case f.now.Sub(j.Submitted) > waitsLong:
 		return []finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", ui.Span(f.now.Sub(j.Submitted)), j.Task),
 			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}

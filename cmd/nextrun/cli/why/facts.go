@@ -27,7 +27,8 @@ type facts struct {
 	now     time.Time
 	skew    time.Duration // how far the database's clock is ahead of the host's
 	task    periodic.Task
-	ticks   []periodic.Tick   // the latest first
+	ticks   []periodic.Tick // the latest first
+	results map[string]periodic.Result
 	jobs    []jobqueue.Job    // of the table job, the latest first
 	last    *periodic.Tick    // the latest that was submitted; nil: there is none
 	pending *periodic.Pending // the job that is not final; nil: there is none
@@ -48,6 +49,9 @@ func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*fa
 		return nil, err
 	}
 	if f.ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
+		return nil, err
+	}
+	if f.results, err = tasks.Results(ctx, f.ticks); err != nil {
 		return nil, err
 	}
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})

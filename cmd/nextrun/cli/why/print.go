@@ -96,7 +96,7 @@ func history(env *ui.Env, f *facts) error {
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	return tick.Print(env, f.ticks, false)
+	return tick.Ticks{List: f.ticks, Results: f.results}.PrintOfTask(env)
 }
 
 // reportJSON is the explanation for programs.

@@ -1,0 +1,133 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// shown is how many candidates an error lists.
+const shown = 5
+
+// Job returns the id of the job that a text means: an id, the beginning of just one,
+// or one that a table has shortened in the middle.
+func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error) {
+	_, err := queue.Get(ctx, text)
+	begin, end := parts(text)
+	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
+		return text, about("job", text, err)
+	}
+	list, listErr := queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Limit: shown + 1})
+	if listErr != nil {
+		return "", listErr
+	}
+	ids := make([]string, len(list))
+	lines := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].JID
+		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].JID, list[i].Task, list[i].State)
+	}
+	return only("job", text, ids, lines, err)
+}
+
+// Event is [Job] for events.
+func Event(ctx context.Context, admin outbox.Admin, text string) (string, error) {
+	_, err := admin.Show(ctx, text)
+	begin, end := parts(text)
+	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
+		return text, err
+	}
+	list, listErr := admin.List(ctx, outbox.Filter{Begin: begin, End: end, Limit: shown + 1})
+	if listErr != nil {
+		return "", listErr
+	}
+	ids := make([]string, len(list))
+	lines := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].ID, list[i].Topic, list[i].Type)
+	}
+	return only("event", text, ids, lines, store.ErrNotFound)
+}
+
+// parts are the beginning and the end of an id.
+func parts(text string) (begin, end string) {
+	begin, end, shortened := strings.Cut(text, "…")
+	if !shortened {
+		begin, end, _ = strings.Cut(text, "...")
+	}
+	return begin, end
+}
+
+// only returns the id if it is the only one, and otherwise says which there are.
+func only(noun, text string, ids, lines []string, missing error) (string, error) {
+	switch {
+	case len(ids) == 0:
+		return "", about(noun, text, missing)
+	case len(ids) == 1:
+		return ids[0], nil
+	case len(ids) > shown:
+		lines = append(lines[:shown], "... and more")
+	}
+	return "", fmt.Errorf("%s %s: several ids begin so; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
+}
+
+func about(noun, text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", noun, text, err)
+}
+
+// LastJob returns the id of the newest job of the task that a text means.
+func LastJob(ctx context.Context, db *store.DB, text string) (string, error) {
+	t, err := taskOf(ctx, db, text)
+	if err != nil {
+		return "", err
+	}
+	if t.Sink == periodic.SinkEvent {
+		return "", fmt.Errorf("task %q has events and no jobs; see: nextrun event show --last %s", t.ID, t.ID)
+	}
+	jobs, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Tracker: t.ID, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(jobs) > 0 {
+		return jobs[0].JID, nil
+	}
+	if t.Sink != periodic.SinkJob {
+		return "", fmt.Errorf("the jobs of task %q go to the queue %q; look there, or at its ticks: nextrun why %s", t.ID, t.Sink, t.ID)
+	}
+	return "", fmt.Errorf("task %q has no job; to see why: nextrun why %s", t.ID, t.ID)
+}
+
+// LastEvent returns the id of the newest event of the task that a text means.
+func LastEvent(ctx context.Context, db *store.DB, text string) (string, error) {
+	t, err := taskOf(ctx, db, text)
+	if err != nil {
+		return "", err
+	}
+	events, err := db.Outbox().List(ctx, outbox.Filter{AggregateID: t.ID, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(events) == 0 {
+		return "", fmt.Errorf("task %q has no event; to see why: nextrun why %s", t.ID, t.ID)
+	}
+	return events[0].ID, nil
+}
+
+func taskOf(ctx context.Context, db *store.DB, text string) (periodic.Task, error) {
+	tasks := periodic.NewTasks(db.Tasks())
+	id, err := Task(ctx, tasks, text)
+	if err != nil {
+		return periodic.Task{}, err
+	}
+	return tasks.Get(ctx, id)
+}
