@@ -13,6 +13,7 @@
 //	check/    nextrun check
 //	migrate/  nextrun migrate up, down, status
 //	complete/ values for the shell's Tab key
+//	find/     tasks, jobs and events by a few characters
 //	ui/       what they share: flags, settings, tables, times, log lines
 //	clitest/  runs the command line in tests
 //

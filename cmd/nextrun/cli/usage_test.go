@@ -27,15 +27,15 @@ func TestWrongUsage(t *testing.T) {
 		{"task list --bogus", []string{"--bogus", "See: nextrun task list --help"}},
 		{"task show", []string{"missing argument ID"}},
 		{"task rm", []string{"missing argument ID"}},
-		{"task add a --task echo", []string{"--timer"}},
-		{"task add a --timer daily", []string{"--task"}},
-		{"task add a --task e --timer daily --overlap maybe", []string{"--overlap", "use one of skip, queue, replace, allow"}},
-		{"task add a --task e --timer daily --grace 1.5s", []string{"--grace", "whole seconds"}},
-		{"task add a --task e --timer daily --grace -1", []string{"--grace", "whole seconds"}},
-		{"task add a --task e --timer daily --grace none", []string{"--grace", "whole seconds"}},
-		{"task add a --task e --timer daily --starts soon", []string{"--starts", "use a time from now such as 2h", "or none"}},
+		{"task add a --handler echo", []string{"--timer"}},
+		{"task add a --timer daily", []string{"--handler"}},
+		{"task add a --handler e --timer daily --overlap maybe", []string{"--overlap", "use one of skip, queue, replace, allow"}},
+		{"task add a --handler e --timer daily --grace 1.5s", []string{"--grace", "whole seconds"}},
+		{"task add a --handler e --timer daily --grace -1", []string{"--grace", "whole seconds"}},
+		{"task add a --handler e --timer daily --grace none", []string{"--grace", "whole seconds"}},
+		{"task add a --handler e --timer daily --starts soon", []string{"--starts", "use a time from now such as 2h", "or none"}},
 		{"task set a", []string{"nothing to change"}},
-		{"task add a --task e --timer daily --sink", []string{"--sink"}},
+		{"task add a --handler e --timer daily --sink", []string{"--sink"}},
 		{"queue", []string{"missing command", "list", "trigger", "See: nextrun queue --help"}},
 		{"task import crontab --zone UTC --sink Mail", []string{`--sink is "Mail"; use job or the name of a queue`}},
 		{"queue list x", []string{`unexpected argument "x"`}},
@@ -70,7 +70,7 @@ func TestBadTimerShowsThePlace(t *testing.T) {
 	want := "  Mon *-*-* 25:00\n            ^"
 	clitest.Shell{}.Fails(t, ui.WrongUsage, []string{"next", "Mon *-*-* 25:00"}, "25", want)
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Fails(t, ui.WrongUsage, []string{"task", "add", "a", "--task", "e", "--timer", "Mon *-*-* 25:00"}, "25", want)
+		s.Fails(t, ui.WrongUsage, []string{"task", "add", "a", "--handler", "e", "--timer", "Mon *-*-* 25:00"}, "25", want)
 		if list := s.Must(t, "task", "list"); !strings.HasPrefix(list, "none; ") {
 			t.Errorf("the task was written all the same:\n%s", list)
 		}

@@ -19,9 +19,12 @@ const shown = 5
 // or one that a table has shortened in the middle.
 func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error) {
 	_, err := queue.Get(ctx, text)
+	if err != nil {
+		err = fmt.Errorf("job %s: %w", text, err)
+	}
 	begin, end := parts(text)
 	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
-		return text, about("job", text, err)
+		return text, err
 	}
 	list, listErr := queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Limit: shown + 1})
 	if listErr != nil {
@@ -53,7 +56,7 @@ func Event(ctx context.Context, admin outbox.Admin, text string) (string, error)
 		ids[i] = list[i].ID
 		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].ID, list[i].Topic, list[i].Type)
 	}
-	return only("event", text, ids, lines, store.ErrNotFound)
+	return only("event", text, ids, lines, err)
 }
 
 // parts are the beginning and the end of an id.
@@ -69,20 +72,13 @@ func parts(text string) (begin, end string) {
 func only(noun, text string, ids, lines []string, missing error) (string, error) {
 	switch {
 	case len(ids) == 0:
-		return "", about(noun, text, missing)
+		return "", missing
 	case len(ids) == 1:
 		return ids[0], nil
 	case len(ids) > shown:
 		lines = append(lines[:shown], "... and more")
 	}
 	return "", fmt.Errorf("%s %s: several ids begin so; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
-}
-
-func about(noun, text string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %s: %w", noun, text, err)
 }
 
 // LastJob returns the id of the newest job of the task that a text means.

@@ -1,13 +1,39 @@
 package task_test
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mattn/go-runewidth"
+	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/job"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/task"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
+
+// onTerminal returns what a command writes to a terminal of so many columns.
+func onTerminal(t *testing.T, s clitest.Shell, width int, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	env := &ui.Env{
+		Stdout: &out, Stderr: &out, Getenv: func(name string) string { return s.Env[name] }, Now: time.Now, Zone: time.UTC,
+		Terminal: func(io.Writer) int { return width },
+	}
+	env.Flags.Color.Value = "never"
+	command := map[string]func(*ui.Env) *cobra.Command{"task": task.Command, "tick": tick.Command, "job": job.Command, "event": event.Command}[args[0]](env)
+	command.SetArgs(args[1:])
+	if err := command.ExecuteContext(t.Context()); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String()
+}
 
 // addOutcomes adds tasks that failed, were skipped, emit events, feed another queue,
 // and have not run.
@@ -106,14 +132,14 @@ func TestListsFitATerminal(t *testing.T) {
 		s.Exec(t, `UPDATE periodic_task SET id = 'a-task-with-a-rather-long-name', timer = 'Mon..Fri *-*-* 08:30 Europe/Berlin' WHERE id = 'slow'`)
 		s.Exec(t, `UPDATE periodic_tick SET task_id = 'a-task-with-a-rather-long-name' WHERE task_id = 'slow'`)
 		for _, args := range [][]string{{"task", "list"}, {"task", "show", "a-task"}, {"tick", "list"}, {"job", "list"}, {"event", "list"}} {
-			out := s.OnTerminal(t, 80, args...)
+			out := onTerminal(t, s, 80, args...)
 			for line := range strings.Lines(out) {
 				if runewidth.StringWidth(strings.TrimSuffix(line, "\n")) > 80 && !strings.HasPrefix(line, "(without ") && args[1] != "show" {
 					t.Errorf("%v: wider than 80 columns: %q\n%s", args, line, out)
 				}
 			}
 		}
-		list := s.OnTerminal(t, 80, "task", "list")
+		list := onTerminal(t, s, 80, "task", "list")
 		for _, want := range []string{"RESULT", "LAST RUN", "NEXT RUN", "--wide shows all"} {
 			if !strings.Contains(list, want) {
 				t.Errorf("on 80 columns the list lacks %q:\n%s", want, list)

@@ -21,7 +21,7 @@ func TestTickList(t *testing.T) {
 		}
 		s.Must(t, "task", "run", "a")
 		s.Must(t, "scheduler", "--once")
-		clitest.WantLines(t, s.Must(t, "tick", "list"), "DUE TASK ID DECISION REASON OR JOB")
+		clitest.WantLines(t, s.Must(t, "tick", "list"), "DUE TASK OUTCOME REASON OR JOB")
 		var ticks []struct {
 			TaskID   string `json:"task_id"`
 			Decision string
