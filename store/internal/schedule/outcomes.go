@@ -51,7 +51,7 @@ func (tx taskTx) results(ctx context.Context, id string) (columns, joins string,
 	const event = `CASE WHEN e.id IS NULL THEN NULL WHEN m.id IS NULL THEN 'gone' WHEN m.dead IS NOT NULL THEN 'dead'
 			WHEN m.published IS NOT NULL THEN 'published' ELSE 'pending' END`
 	joins = ` LEFT JOIN event_store AS e ON e.id = ` + id + ` LEFT JOIN outbox_message AS m ON m.event_id = e.id`
-	if has, err := tx.DB().HasJobs(ctx, tx.DBTX()); err != nil || !has {
+	if has, err := tx.HasJobs(ctx); err != nil || !has {
 		return id + ` AS ref, CASE WHEN e.id IS NOT NULL THEN 'event' END AS "of", ` + event + ` AS state, m.attempts AS retries,
 			NULL AS started, coalesce(m.published, m.dead) AS finished, m.problem AS message`, joins, err
 	}
