@@ -30,6 +30,12 @@ type unwatched struct{ backend.Store }
 
 func (unwatched) Watch(ctx context.Context, _ func(), _ func(error)) { <-ctx.Done() }
 
+// rarely has a scheduler query only when something is to be done.
+func rarely(c *periodic.Config) { c.PollInterval = 24 * time.Hour }
+
+// seldom is rarely for a test that changes rows.
+func seldom(c *periodic.Config) { c.PollInterval = 10 * time.Minute }
+
 // pass lets fake time pass.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 
@@ -64,12 +70,12 @@ func TestG8IdleIsQuiet(t *testing.T) {
 		stop := f.run(h)
 		pass(time.Minute) // fake: planned, and every wake-up of it over
 		peeks, updates := h.peeks.Load(), h.updates.Load()
-		pass(time.Hour)
-		if got := h.peeks.Load() - peeks; got != 120 {
-			f.Errorf("%d looks in an idle hour with a poll interval of 30 s", got)
+		pass(10 * time.Minute)
+		if got := h.peeks.Load() - peeks; got != 20 {
+			f.Errorf("%d looks in ten idle minutes with a poll interval of 30 s", got)
 		}
 		if got := h.updates.Load() - updates; got != 0 {
-			f.Errorf("%d transactions in an idle hour", got)
+			f.Errorf("%d transactions in ten idle minutes", got)
 		}
 		stop()
 	})
@@ -80,8 +86,7 @@ func TestG8WakesWhenDue(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:07:13', 'allow')")
 		var late []time.Duration
-		stop := f.run(unwatched{f.db.Periodic()}, func(c *periodic.Config) {
-			c.PollInterval = 24 * time.Hour
+		stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *periodic.Config) {
 			c.Observe = func(e periodic.Event) {
 				if e.Kind == periodic.EventTick {
 					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
@@ -109,8 +114,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 		f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ?", f.at(0))
 		begun := time.Now()
 		var taken time.Duration
-		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) {
-			c.PollInterval = 24 * time.Hour
+		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely, func(c *periodic.Config) {
 			c.Observe = func(e periodic.Event) {
 				if e.Kind == periodic.EventTick {
 					taken = time.Since(begun)
@@ -129,7 +133,7 @@ func TestG8WakesWhenAMarkExpires(t *testing.T) {
 // data_version is asked for.
 func TestG7ChangeIsNoticed(t *testing.T) {
 	bubble(t, func(f *fixture) {
-		stop := f.run(&hooked{Store: f.db.Periodic()}, func(c *periodic.Config) { c.PollInterval = 24 * time.Hour })
+		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely)
 		pass(time.Minute)
 		f.exec(insertTask, "report", "yearly")
 		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(0))
@@ -160,7 +164,7 @@ func TestG7ChangeIsNotified(t *testing.T) {
 func TestOutageInFakeTime(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '02:00', 'allow')")
-		stop := f.run(unwatched{f.db.Periodic()})
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		pass(49 * time.Hour)
 		stop()
 		f.want(2, "SELECT count(*) FROM job")

@@ -21,11 +21,11 @@ func story(t *testing.T, columns string, from, to time.Duration) (ticks string, 
 	bubble(t, func(f *fixture) {
 		names, values, _ := strings.Cut(columns, " = ")
 		f.exec("INSERT INTO periodic_task (id, task, timer, " + names + ") VALUES ('report', 'backup', 'hourly', " + values + ")")
-		stop := f.run(unwatched{f.db.Periodic()})
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		sleepUntil(midnight.Add(from))
 		stop()
 		sleepUntil(midnight.Add(to))
-		stop = f.run(unwatched{f.db.Periodic()})
+		stop = f.run(unwatched{f.db.Periodic()}, rarely)
 		pass(2 * time.Second)
 		stop()
 		ticks = f.one(`SELECT group_concat(line, ', ') FROM (SELECT substr(due, 12, 5) || ' ' || decision ||
@@ -39,6 +39,7 @@ func story(t *testing.T, columns string, from, to time.Duration) (ticks string, 
 
 // An outage from 01:30 to 05:10 of an hourly task, by policy.
 func TestPoliciesAfterAnOutage(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		columns     string
 		ticks, jobs string
@@ -84,13 +85,13 @@ func TestPoliciesAfterAnOutage(t *testing.T) {
 func TestPoliciesJitter(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, jitter) VALUES ('report', 'backup', 'hourly', 'allow', 86400)")
-		stop := f.run(unwatched{f.db.Periodic()})
+		stop := f.run(unwatched{f.db.Periodic()}, seldom)
 		pass(time.Second)
 		planned := f.one("SELECT nextrun FROM periodic_task")
 		f.exec("UPDATE periodic_task SET timer = 'hourly ', timer = 'hourly'") // no change
 		f.exec("UPDATE periodic_task SET enabled = 0")
 		f.exec("UPDATE periodic_task SET enabled = 1") // planned anew
-		pass(time.Minute)
+		pass(10 * time.Minute)
 		f.want(planned, "SELECT nextrun FROM periodic_task")
 		sleepUntil(midnight.Add(12 * time.Hour))
 		stop()
@@ -108,7 +109,7 @@ func TestPoliciesJitter(t *testing.T) {
 func TestPoliciesBounds(t *testing.T) {
 	bubble(t, func(f *fixture) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, overlap, starts, ends) VALUES ('report', 'backup', 'hourly', 'allow', '2000-01-01 02:00', '2000-01-01 05:00')")
-		stop := f.run(unwatched{f.db.Periodic()})
+		stop := f.run(unwatched{f.db.Periodic()}, seldom)
 		sleepUntil(midnight.Add(8 * time.Hour))
 		f.want("2000-01-01 02:00:00.000000,2000-01-01 03:00:00.000000,2000-01-01 04:00:00.000000", "SELECT group_concat(due) FROM (SELECT due FROM job ORDER BY due)")
 		f.want(1, "SELECT count(*) FROM periodic_task WHERE due LIKE '9999-12-31 23:59:59%' AND nextrun = due AND problem IS NULL")

@@ -1,7 +1,6 @@
 package periodic_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -36,24 +35,15 @@ func TestQueueRefusalIsQuiet(t *testing.T) {
 		f.exec("UPDATE acme_job SET state = 'done'")
 		f.exec("DELETE FROM periodic_open")
 		n := 0
-		cfg := f.config("polls")
-		withAcme(q)(&cfg)
-		cfg.Observe = func(e periodic.Event) {
-			if e.Kind == periodic.EventLocked {
-				n++
+		stop := f.run(f.db.Periodic(), withAcme(q), func(c *periodic.Config) {
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventLocked {
+					n++
+				}
 			}
-		}
-		s, err := periodic.New(f.db.Periodic(), cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := s.Start(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		})
 		elapse(2 * time.Second)
-		if err := s.Stop(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		stop()
 		if n > 4 {
 			f.Errorf("the scheduler found rows locked %d times in two seconds", n)
 		}
@@ -62,37 +52,29 @@ func TestQueueRefusalIsQuiet(t *testing.T) {
 
 // A queue that cannot be asked about its jobs is reported once, not for each of them.
 func TestQueueThatCannotBeAskedIsQuiet(t *testing.T) {
-	f := newSQLiteFixture(t)
-	q := f.acme()
-	f.exec(`INSERT INTO periodic_task (id, task, timer, overlap, sink) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
-		SELECT 'a' || i, 'a', 'yearly', 'queue', 'acme' FROM n`)
-	f.plan(q)
-	f.exec(`INSERT INTO periodic_open SELECT id, 'acme', 'acme-x', 'jid' || id, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000' FROM periodic_task`)
-	f.exec(`INSERT INTO acme_job VALUES ('acme-x', 'a', '', 'a', 'busy')`)
-	f.exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2026-01-02 00:00:00.000000', 'queued', '2026-01-01 00:00:00.000000' FROM periodic_task`)
-	q.broken = errors.New("broken")
-	n := 0
-	cfg := f.config("flood")
-	withAcme(q)(&cfg)
-	cfg.Observe = func(e periodic.Event) {
-		if e.Kind == periodic.EventError {
-			n++
+	bubble(t, func(f *fixture) {
+		q := f.acme()
+		f.exec(`INSERT INTO periodic_task (id, task, timer, overlap, sink) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+			SELECT 'a' || i, 'a', 'yearly', 'queue', 'acme' FROM n`)
+		f.plan(q)
+		f.exec(`INSERT INTO periodic_open SELECT id, 'acme', 'acme-x', 'jid' || id, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000' FROM periodic_task`)
+		f.exec(`INSERT INTO acme_job VALUES ('acme-x', 'a', '', 'a', 'busy')`)
+		f.exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2026-01-02 00:00:00.000000', 'queued', '2026-01-01 00:00:00.000000' FROM periodic_task`)
+		q.broken = errors.New("broken")
+		n := 0
+		stop := f.run(f.db.Periodic(), withAcme(q), func(c *periodic.Config) {
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventError {
+					n++
+				}
+			}
+		})
+		pass(2 * time.Second)
+		stop()
+		if n == 0 || n > 20 {
+			f.Errorf("%d errors in two seconds", n)
 		}
-	}
-	s, err := periodic.New(f.db.Periodic(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	elapse(2 * time.Second)
-	if err := s.Stop(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if n == 0 || n > 20 {
-		t.Errorf("%d errors in two seconds", n)
-	}
+	})
 }
 
 // A queue that tasks have left may be broken: the others go on.
