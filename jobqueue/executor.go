@@ -103,6 +103,10 @@ func (e *Executor) Stop(ctx context.Context) error {
 	return nil
 }
 
+// Hurry ends the grace time of running jobs in a Stop, also one that has yet to begin:
+// their contexts are cancelled at once, and they go back to waiting.
+func (e *Executor) Hurry() { e.engine.Hurry() }
+
 // Done is closed when the executor has ended.
 func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 

@@ -68,8 +68,8 @@ func (p *process) end() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// The first signal ends the program when its jobs have ended. A second one ends
-// the program at once, and what runs with it.
+// The first signal ends the program when its jobs have ended. A second one ends what
+// runs, gives the jobs back, and ends the program at once, without an alarm.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	// Under nohup SIGHUP is ignored, and children inherit that; a signal that is
@@ -112,7 +112,7 @@ handlers:
 
 			p = run("long", " running")
 			p.signal(sig)
-			p.waitFor("stopping; a second signal ends at once")
+			p.waitFor("stopping; a second signal ends it at once  grace=20s  jobs=1  running=long")
 			begun := time.Now()
 			second := sig
 			if sig == syscall.SIGHUP { // several of them count as one
@@ -120,8 +120,11 @@ handlers:
 				second = syscall.SIGTERM
 			}
 			p.signal(second)
-			if exit := p.end(); exit != ui.Failed || time.Since(begun) > 10*time.Second {
-				t.Errorf("after two signals: exit code %d in %s, want %d at once", exit, time.Since(begun), ui.Failed)
+			if exit := p.end(); exit != ui.Done || time.Since(begun) > 10*time.Second {
+				t.Errorf("after two signals: exit code %d in %s, want %d at once", exit, time.Since(begun), ui.Done)
+			}
+			if list := nextrun(t, url, ui.Done, "job", "list", "-n", "1"); !strings.Contains(list, " waiting") {
+				t.Errorf("the job was not given back:\n%s", list)
 			}
 			if _, err := os.Stat(mark); err == nil {
 				t.Error("the command of the job goes on")

@@ -131,7 +131,7 @@ func (p *Process) Done() <-chan struct{} { return p.ended }
 
 // Stop takes the stages down, the last one first, and waits for that. When ctx ends,
 // the stage whose turn it is gives up what is in flight, and each of the others gets a
-// second. A failure keeps no other stage from its end; Stop returns all of them. A
+// last second. A failure keeps no other stage from its end; Stop returns all of them. A
 // process that was not started, or has been stopped, stops at once.
 func (p *Process) Stop(ctx context.Context) error {
 	if p.started.Swap(false) {
@@ -142,8 +142,9 @@ func (p *Process) Stop(ctx context.Context) error {
 	return err
 }
 
-// Hurry makes a stop give up what is in flight, also one that has yet to begin, and one
-// after a start that failed; for a second Control-C. It may be called at any time.
+// Hurry leaves each stage a last second to stop, in a stop under way or to come, also
+// after a start that failed; for a second Control-C. An executor cancels its running
+// jobs, which go back to waiting. It may be called at any time.
 func (p *Process) Hurry() { p.hurry() }
 
 // Err says why services have ended by themselves. It is of use after Done.

@@ -13,6 +13,7 @@ import (
 //	Health(context.Context) error // says what is wrong while it runs
 //	Err() error                   // why it has ended by itself, after Done
 //	Join(context.Context) error   // as a scheduler's: contends for the lock before Start
+//	Hurry()                       // as an executor's: a Stop, under way or to come, should hurry
 //
 // Health returns soon, and asks nobody.
 type Service interface {
@@ -44,6 +45,9 @@ func (p *Process) AddService(name string, s Service, needs ...string) error {
 	}
 	if e, ok := s.(interface{ Err() error }); ok {
 		own.Err = e.Err
+	}
+	if h, ok := s.(interface{ Hurry() }); ok {
+		own.hurry = h.Hurry
 	}
 	if j, ok := s.(interface{ Join(context.Context) error }); ok {
 		own.Needs = []string{LockStage}

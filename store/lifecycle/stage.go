@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Stage is a step of the start of a process, with its undo.
@@ -28,7 +29,8 @@ type Stage struct {
 	// Err says why it has ended by itself, after Done; nil: for no special reason.
 	Err func() error
 
-	watchdog bool // Health needs no database: the watchdog asks it
+	watchdog bool   // Health needs no database: the watchdog asks it
+	hurry    func() // called if Down should hurry; nil: nothing to do
 }
 
 // StageError is the failure of a stage. [Process.Up], [Process.Start] and
@@ -123,19 +125,8 @@ func (s *stages) next() (Stage, bool) {
 
 // down takes down the stages that are up, the last one first. A failure does
 // not keep the others from it; all failures are returned. Done twice, it does
-// nothing. A stage whose turn comes when ctx has ended gets a last moment.
+// nothing.
 func (s *stages) down(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		select {
-		case <-s.hurry:
-			cancel()
-		case <-over:
-		}
-	}()
 	var failures []error
 	for {
 		s.mu.Lock()
@@ -149,17 +140,43 @@ func (s *stages) down(ctx context.Context) error {
 		if last.Down == nil {
 			continue
 		}
-		if err := downOne(ctx, last); err != nil {
+		if err := s.downOne(ctx, last); err != nil {
 			failures = append(failures, &StageError{last.Name, "stop", err})
 		}
 	}
 }
 
-func downOne(ctx context.Context, one Stage) error {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastMoment)
-		defer cancel()
+// downOne takes a stage down. If there is a hurry, or ctx has ended before its turn, it
+// gets a last moment.
+func (s *stages) downOne(ctx context.Context, one Stage) error {
+	late := ctx.Err() != nil
+	if late {
+		ctx = context.WithoutCancel(ctx)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	defer close(ended)
+	limit := func() {
+		if one.hurry != nil {
+			one.hurry()
+		}
+		select {
+		case <-time.After(lastMoment):
+			cancel()
+		case <-ended:
+		}
+	}
+	go func() {
+		if late {
+			limit()
+			return
+		}
+		select {
+		case <-s.hurry:
+			limit()
+		case <-ended:
+		}
+	}()
 	return one.Down(ctx)
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -32,23 +35,30 @@ func TestWatchdogIsAboutStuckLoops(t *testing.T) {
 	}
 }
 
-// When a stop is hurried, the stage whose turn it is gives up, and what is left gets a
-// last moment each to release what it holds.
-func TestStopGivesALastMoment(t *testing.T) {
+// When a stop is hurried, each stage gets a last moment to release what it holds.
+func TestHurryGivesALastMoment(t *testing.T) {
 	t.Parallel()
-	var s stages
-	s.hurry = make(chan struct{})
-	tried := 0
-	try := func(ctx context.Context) error {
-		tried++
-		return ctx.Err()
-	}
-	err := s.add(Stage{Name: "scheduler", Down: try},
-		Stage{Name: "executor", Down: func(ctx context.Context) error { close(s.hurry); <-ctx.Done(); return nil }})
-	if err := errors.Join(err, s.up(t.Context(), nobody)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.down(t.Context()); err != nil || tried != 1 {
-		t.Errorf("down = %v, the scheduler was stopped %d times", err, tried)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hurried := false
+		slow := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		err = p.Add(Stage{Name: "lock", Down: func(ctx context.Context) error { return ctx.Err() }},
+			Stage{Name: "scheduler", Down: slow}, Stage{Name: "executor", Down: slow, hurry: func() { hurried = true }})
+		if err := errors.Join(err, p.Up(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Hour, p.Hurry)
+		began := time.Now()
+		err = p.Stop(t.Context())
+		if took := time.Since(began); took != time.Hour+2*lastMoment || !hurried {
+			t.Errorf("the stop took %s, the executor was hurried: %v; want an hour and a moment for each of two", took, hurried)
+		}
+		var stage *StageError
+		if !errors.As(err, &stage) || stage.Stage != "executor" || strings.Contains(err.Error(), "lock") {
+			t.Errorf("stop = %v, want failures of executor and scheduler only", err)
+		}
+	})
 }

@@ -54,11 +54,12 @@ type Engine struct {
 	life     *service.Lifecycle
 	inbox    *inbox
 	pulse    service.Pulse
+	hurry    chan struct{} // of capacity 1
 }
 
 // New returns an engine that works for a worker, and that life wakes.
 func New(store backend.Store, cfg Config, worker string, observer Observer, life *service.Lifecycle) *Engine {
-	return &Engine{store: store, cfg: cfg, worker: worker, observer: observer, life: life, inbox: newInbox(life.Wake)}
+	return &Engine{store: store, cfg: cfg, worker: worker, observer: observer, life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1)}
 }
 
 // Look says that jobs may have been added or cancelled.
@@ -71,6 +72,15 @@ func (e *Engine) Watch(ctx context.Context) {
 			e.observer.Trouble(err, 0)
 		}
 	})
+}
+
+// Hurry ends the grace time of running jobs in a shutdown, also one that has yet to
+// begin.
+func (e *Engine) Hurry() {
+	select {
+	case e.hurry <- struct{}{}:
+	default: // done already
+	}
 }
 
 // Health says what is wrong with the loop of Run, without asking the database.

@@ -24,6 +24,7 @@ type loop struct {
 	recovery recovery
 	trouble  service.Backoff // of the database
 	why      error           // of the trouble; nil: there is none
+	hurried  bool            // a shutdown has no grace time
 }
 
 func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop {
@@ -64,6 +65,8 @@ func (l *loop) run(soft context.Context) []string {
 		case <-stop:
 			stop = nil
 			l.shutDown(time.Now())
+		case <-l.e.hurry:
+			l.hurried = true
 		case <-l.hard.Done():
 		}
 	}

@@ -25,7 +25,7 @@ func (l *loop) shutDown(now time.Time) {
 
 // finished reports whether the loop may end.
 func (l *loop) finished(now time.Time) bool {
-	if l.agenda.due(endGrace, now) {
+	if l.agenda.due(endGrace, now) || l.hurried && l.agenda.planned(endGrace) {
 		l.agenda.clear(endGrace)
 		for a := range l.flight.all {
 			a.cancel(outcome.ErrShutdown)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,6 +108,15 @@ func (s *services) schema(migrate bool) lifecycle.Stage {
 	return stage
 }
 
+// sayStopping says what the end of the process waits for.
+func (s *services) sayStopping() {
+	log := logrus.FieldLogger(s.log)
+	if names := s.running.names(); len(names) > 0 {
+		log = log.WithFields(logrus.Fields{"jobs": len(names), "running": strings.Join(names, ", "), "grace": s.grace()})
+	}
+	log.Info(ui.Stopping)
+}
+
 // bringUp adds stages and brings them up.
 func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
 	if err := s.process.Add(more...); err != nil {
@@ -123,7 +133,7 @@ func (s *services) shutDown(ctx context.Context) error {
 	defer cancel()
 	err := s.process.Stop(ctx)
 	if ctx.Err() != nil || atOnce.Err() != nil {
-		s.running.wait(ui.LastWords / 2) // commands are being ended
+		s.running.wait(ui.LastWords / 4) // commands are being ended
 	}
 	return err
 }
@@ -142,7 +152,7 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 			return err
 		}
 	}
-	said := sync.OnceFunc(func() { s.log.Info("stopping; a second signal ends at once") })
+	said := sync.OnceFunc(s.sayStopping)
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
 	if err := s.process.Start(ctx); err != nil {
 		return ui.UnlessEnded(ctx, err)

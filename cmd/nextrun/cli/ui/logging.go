@@ -28,7 +28,7 @@ func (env *Env) Logger() *logrus.Logger {
 	case env.Flags.LogFormat.Value == "logfmt":
 		logger.SetFormatter(logfmtFormatter{})
 	case device.Width > 0:
-		logger.SetFormatter(shortFormatter{zone: env.Zone, device: device})
+		logger.SetFormatter(&shortFormatter{zone: env.Zone, device: device})
 	default:
 		logger.SetFormatter(lineFormatter{})
 	}

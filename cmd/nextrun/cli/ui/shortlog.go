@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -16,33 +18,56 @@ import (
 type shortFormatter struct {
 	zone   *time.Location
 	device Terminal
+	about  atomic.Int32 // width of the column for what a line is about: as the longest id so far
 }
+
+// jobID is the id of a job at the end of a reason. "nextrun why" has it for those who
+// need it.
+var jobID = regexp.MustCompile(` \(job [0-9a-f-]+\)$`)
 
 // shortLine is what a line says.
 type shortLine struct{ about, became, details string }
 
 // Widths of the columns for what a line is about and what became of it.
 const (
-	aboutWidth  = 20
-	becameWidth = 9
+	leastAboutWidth = 10
+	mostAboutWidth  = 20
+	becameWidth     = 9
 )
 
 // Format implements [logrus.Formatter].
-func (f shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
+	if entry.Level >= logrus.InfoLevel && slices.Contains(quietMessages, entry.Message) {
+		return nil, nil
+	}
 	clock := entry.Time.In(f.zone).Format(time.TimeOnly)
+	if f.device.Color {
+		clock = dim.paint(clock)
+	}
+	if entry.Message == Stopping {
+		return []byte(ownAndForeign(clock+"  ", stopping(entry)) + "\n"), nil
+	}
 	line, known := short(entry)
 	if !known {
 		return []byte(f.general(clock, entry)), nil
 	}
+	aboutWidth := f.aboutWidth(line.about)
 	about := runewidth.FillRight(shortenMiddle(Printable(line.about), aboutWidth), aboutWidth)
 	became := runewidth.FillRight(line.became, becameWidth)
 	if entry.Level >= logrus.InfoLevel {
-		line.details = shortenMiddle(line.details, max(f.device.Width-len(clock)-aboutWidth-becameWidth-3*columnGap, 20))
+		line.details = shortenMiddle(line.details, max(f.device.Width-len(time.TimeOnly)-aboutWidth-becameWidth-3*columnGap, 20))
 	}
 	if f.device.Color {
-		clock, became = dim.paint(clock), stateStyles[strings.TrimSpace(line.became)].paint(became)
+		became = stateStyles[strings.TrimSpace(line.became)].paint(became)
 	}
 	return []byte(strings.TrimRight(ownAndForeign(clock+"  "+about+"  "+became+"  ", line.details), " ") + "\n"), nil
+}
+
+// aboutWidth grows with the ids, so that lines stay aligned and have room for details.
+func (f *shortFormatter) aboutWidth(id string) int {
+	width := max(f.about.Load(), leastAboutWidth, min(int32(runewidth.StringWidth(id)), mostAboutWidth)) //nolint:gosec // a name is short
+	f.about.Store(width)
+	return int(width)
 }
 
 // ownAndForeign joins a part of a line that may hold colours, and one that must not.
@@ -51,10 +76,9 @@ func ownAndForeign(own, foreign string) string {
 }
 
 // general is the line of an entry that is not about a tick or a job.
-func (f shortFormatter) general(clock string, entry *logrus.Entry) string {
+func (f *shortFormatter) general(clock string, entry *logrus.Entry) string {
 	message := entry.Message
 	if f.device.Color {
-		clock = dim.paint(clock)
 		switch {
 		case entry.Level <= logrus.ErrorLevel:
 			message = red.paint(message)
@@ -68,8 +92,25 @@ func (f shortFormatter) general(clock string, entry *logrus.Entry) string {
 			fields = append(fields, name+"="+logValue(entry.Data[name]))
 		}
 	}
-	return ownAndForeign(clock+"  "+message+"  ", strings.Join(fields, "  ")) + "\n"
+	return strings.TrimRight(ownAndForeign(clock+"  "+message+"  ", strings.Join(fields, "  ")), " ") + "\n"
 }
+
+// Stopping is the message of a process that a signal ends. Its fields may be jobs, the
+// number of jobs that still run; running, what they are called; and grace.
+const Stopping = "stopping; a second signal ends it at once"
+
+// stopping is the line for somebody who has pressed Control-C.
+func stopping(entry *logrus.Entry) string {
+	if entry.Data["jobs"] == nil {
+		return "stopping"
+	}
+	n := fmt.Sprint(entry.Data["jobs"])
+	return fmt.Sprintf("stopping: waiting up to %s for %s %s (%v); press Ctrl-C again to stop now",
+		took(fmt.Sprint(entry.Data["grace"])), n, plural(n, "job"), entry.Data["running"])
+}
+
+// quietMessages tell a reader of a terminal nothing that other lines do not.
+var quietMessages = []string{"executor started", "executor is stopping", "executor stopped"}
 
 // quietFields tell a reader of a terminal little while all is well.
 var quietFields = []string{"jid", "worker", "name"}
@@ -91,7 +132,7 @@ func short(entry *logrus.Entry) (line shortLine, known bool) {
 	case "event written":
 		line.became, line.details = "event", "topic "+text("topic")
 	case "tick skipped", "tick queued", "tick late":
-		line.became, line.details = strings.TrimPrefix(entry.Message, "tick "), text("reason")
+		line.became, line.details = strings.TrimPrefix(entry.Message, "tick "), jobID.ReplaceAllString(text("reason"), "")
 	case "ticks missed":
 		line.became = "missed"
 		line.details = text("missed") + " " + plural(text("missed"), "tick") + ": " + text("reason")
@@ -99,7 +140,7 @@ func short(entry *logrus.Entry) (line shortLine, known bool) {
 		line.became, line.details = "problem", text("problem")
 	case "job ended":
 		line.became = becameOf(text("state"))
-		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("state")), text("duration")))
+		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("state")), took(text("duration"))))
 	default:
 		return line, false
 	}
@@ -123,6 +164,18 @@ func attempt(n, state string) string {
 		return ""
 	}
 	return "attempt " + n
+}
+
+// took writes how long a job ran.
+func took(text string) string {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return text
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return ExactSpan(d)
 }
 
 func inBrackets(parts ...string) string {
