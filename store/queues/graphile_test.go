@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -60,14 +59,7 @@ func TestGraphilePending(t *testing.T) {
 	set(3, "attempts = max_attempts")                                                        // failed
 	f.Exec("DELETE FROM graphile_worker._private_jobs WHERE id = CAST(? AS bigint)", open[4].Ref)
 	wantStates(t, f.pending(q, open...), map[string]string{open[0].JID: "waiting", open[1].JID: "running", open[2].JID: "stuck"})
-	for _, p := range f.pending(q, open[1]) {
-		if got := p.Started.Format("15:04"); got != "05:00" {
-			t.Errorf("the job started at %s UTC, want 05:00", got)
-		}
-	}
-	if got := f.pending(q, backend.Open{TaskID: "t0", JID: open[0].JID, Ref: "mail/" + open[0].JID}); len(got) > 0 {
-		t.Errorf("%v is pending, which is no job of Graphile Worker", got)
-	}
+	wantRunsSince(t, f, q, open[1], "05:00", "mail/"+open[0].JID)
 }
 
 // A worker may hold a job for longer than the four hours after which Graphile
@@ -106,20 +98,13 @@ func TestGraphileRefusesRowsAlone(t *testing.T) {
 }
 
 func TestGraphileSaysWhyItCannotBeUsed(t *testing.T) {
-	for name, c := range map[string]struct{ setup, want string }{
+	wantSaysWhy(t, graphileFixture, queues.GraphileWorker{}, map[string]broken{
 		"missing":    {"DROP SCHEMA graphile_worker CASCADE", "there is no table graphile_worker.migrations in this database: run: npx graphile-worker --schema-only"},
 		"old":        {"DELETE FROM graphile_worker.migrations; INSERT INTO graphile_worker.migrations VALUES (14)", "at migration 14; nextrun needs 18 or newer: update"},
 		"no view":    {"DROP VIEW graphile_worker.jobs", "there is no table graphile_worker.jobs in this database: update"},
 		"unknown":    {"ALTER TYPE graphile_worker.job_spec DROP ATTRIBUTE job_key CASCADE", "has no field job_key: use a newer version of nextrun"},
 		"other spec": {"ALTER TYPE graphile_worker.job_spec ADD ATTRIBUTE more text CASCADE", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := graphileFixture(t)
-			job := f.task("t", "{}")
-			f.Exec(c.setup)
-			wantUnusable(t, f, f.queue(queues.GraphileWorker{}), job, c.want)
-		})
-	}
+	})
 }
 
 // Rights on the tables are not enough, since Graphile Worker protects them by row
@@ -130,9 +115,9 @@ func TestGraphileNeedsRightsAndPolicies(t *testing.T) {
 	role := f.role()
 	f.Exec("GRANT USAGE ON SCHEMA graphile_worker TO " + role.name + "; GRANT ALL ON ALL TABLES IN SCHEMA graphile_worker TO " + role.name)
 	q := role.queue(queues.GraphileWorker{})
-	wantUnusable(t, role.fixture, q, jobOf("t"), "role "+role.name+" may not add jobs")
+	role.unusable(q, "role "+role.name+" may not add jobs")
 	f.Exec("REVOKE ALL ON ALL TABLES IN SCHEMA graphile_worker FROM " + role.name + "; REVOKE ALL ON SCHEMA graphile_worker FROM " + role.name)
-	wantUnusable(t, role.fixture, q, jobOf("t"), "role "+role.name+" may not add jobs")
+	role.unusable(q, "role "+role.name+" may not add jobs")
 	report, err := q.Inspect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +141,5 @@ func TestGraphileChecksItsFields(t *testing.T) {
 			t.Errorf("%+v: %v, want an error that names %s", k, err, want)
 		}
 	}
-	sqlite := newFixture(t, storetest.New(t, storetest.SQLite))
-	if _, err := (queues.GraphileWorker{}).Open(sqlite.db); err == nil || !strings.Contains(err.Error(), "SQLite") {
-		t.Errorf("on SQLite: %v, want an error", err)
-	}
+	wantNotOnSQLite(t, queues.GraphileWorker{})
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 )
@@ -81,14 +80,7 @@ func TestPgBossPending(t *testing.T) {
 	}
 	f.Exec("DELETE FROM pgboss.job WHERE id = CAST(? AS uuid)", open[6].JID)
 	wantStates(t, f.pending(q, open...), map[string]string{open[0].JID: "waiting", open[1].JID: "stuck", open[2].JID: "running"})
-	for _, p := range f.pending(q, open[2]) {
-		if got := p.Started.Format("15:04"); got != "05:00" {
-			t.Errorf("the job started at %s UTC, want 05:00", got)
-		}
-	}
-	if got := f.pending(q, backend.Open{TaskID: "t0", JID: open[0].JID, Ref: "17"}); len(got) > 0 {
-		t.Errorf("%v is pending, which is no job of pg-boss", got)
-	}
+	wantRunsSince(t, f, q, open[2], "05:00", "17")
 }
 
 func TestPgBossCancelsJobsThatDoNotRun(t *testing.T) {
@@ -140,30 +132,22 @@ func TestPgBossWakesTheWorkersOfAQueueOnce(t *testing.T) {
 		jobs[i].Task = []string{"report", "fifo"}[i%2]
 	}
 	// pg-boss listens on the first 24 digits of the hash of its schema's name.
-	heard := f.listen("pgboss_" + sha224("pgboss")[:24])
+	heard := f.hear("pgboss_" + sha224("pgboss")[:24])
 	f.accept(f.queue(queues.PgBoss{}), jobs...)
-	f.Exec("SELECT pg_notify(?, 'end')", "pgboss_"+sha224("pgboss")[:24])
-	if got := strings.Join(heard("end"), " "); got != "report" {
+	if got := strings.Join(heard(1), " "); got != "report" {
 		t.Errorf("notified %q, want one notification for the queue report", got)
 	}
 }
 
 func TestPgBossSaysWhyItCannotBeUsed(t *testing.T) {
-	for name, c := range map[string]struct{ setup, want string }{
+	wantSaysWhy(t, pgBossFixture, queues.PgBoss{}, map[string]broken{
 		"missing": {"DROP SCHEMA pgboss CASCADE", "there is no table pgboss.job in this database: start pg-boss once"},
 		"old":     {"UPDATE pgboss.version SET version = 36", "at schema 36; nextrun needs 37 or newer: update pg-boss"},
 		"column":  {"ALTER TABLE pgboss.job ADD COLUMN tenant text NOT NULL", "has a column tenant that needs a value"},
 		"default": {"ALTER TABLE pgboss.job ADD COLUMN tenant text NOT NULL DEFAULT ''", ""},
 		"fewer":   {"ALTER TABLE pgboss.job DROP COLUMN heartbeat_seconds; ALTER TABLE pgboss.queue DROP COLUMN notify", ""},
 		"no key":  {"ALTER TABLE pgboss.queue DROP COLUMN retention_seconds", "table queue has no column retention_seconds"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := pgBossFixture(t)
-			job := f.task("t", "{}")
-			f.Exec(c.setup)
-			wantUnusable(t, f, f.queue(queues.PgBoss{}), job, c.want)
-		})
-	}
+	})
 }
 
 func TestPgBossNeedsRights(t *testing.T) {
@@ -171,7 +155,7 @@ func TestPgBossNeedsRights(t *testing.T) {
 	f.task("t", "{}")
 	role := f.role()
 	q := role.queue(queues.PgBoss{})
-	wantUnusable(t, role.fixture, q, jobOf("t"), "role "+role.name+" lacks rights")
+	role.unusable(q, "role "+role.name+" lacks rights")
 	report, err := q.Inspect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -197,8 +181,5 @@ func TestPgBossChecksItsFields(t *testing.T) {
 	if _, err := (queues.PgBoss{Schema: "a b"}).Open(f.db); err == nil || !strings.Contains(err.Error(), "queues.PgBoss.Schema is") {
 		t.Errorf("%v, want an error that names schema", err)
 	}
-	sqlite := newFixture(t, storetest.New(t, storetest.SQLite))
-	if _, err := (queues.PgBoss{}).Open(sqlite.db); err == nil || !strings.Contains(err.Error(), "SQLite") {
-		t.Errorf("on SQLite: %v, want an error", err)
-	}
+	wantNotOnSQLite(t, queues.PgBoss{})
 }

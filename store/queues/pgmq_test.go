@@ -102,18 +102,11 @@ func TestPGMQLooksAgainForNewQueues(t *testing.T) {
 }
 
 func TestPGMQSaysWhyItCannotBeUsed(t *testing.T) {
-	for name, c := range map[string]struct{ setup, want string }{
+	wantSaysWhy(t, pgmqFixture, queues.PGMQ{Queue: "mail"}, map[string]broken{
 		"missing":  {"DROP SCHEMA pgmq CASCADE", "there is no table pgmq.meta in this database: run: CREATE EXTENSION pgmq"},
 		"old":      {"DROP FUNCTION pgmq.send_batch(text, jsonb[], jsonb[])", "PGMQ is too old (installed by SQL): it has no function send_batch with headers; nextrun needs 1.5"},
 		"no queue": {"DELETE FROM pgmq.meta", `PGMQ has no queue "mail"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := pgmqFixture(t)
-			f.task("t", "{}")
-			f.Exec(c.setup)
-			f.unusable(f.queue(queues.PGMQ{Queue: "mail"}), c.want)
-		})
-	}
+	})
 }
 
 func TestPGMQRights(t *testing.T) {
@@ -122,7 +115,7 @@ func TestPGMQRights(t *testing.T) {
 	jobs[1].Group = "bulk"
 	role := f.role()
 	q := role.queue(queues.PGMQ{})
-	wantUnusable(t, role.fixture, q, jobs[0], `GRANT USAGE ON SCHEMA "pgmq" TO `+role.name)
+	role.unusable(q, `GRANT USAGE ON SCHEMA "pgmq" TO `+role.name)
 	f.Exec("GRANT USAGE ON SCHEMA pgmq TO " + role.name + "; GRANT SELECT ON pgmq.meta TO " + role.name)
 	f.Exec("GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.q_mail TO " + role.name + "; GRANT INSERT ON pgmq.a_mail TO " + role.name)
 	done, err := role.submit(q, jobs...)

@@ -1,7 +1,6 @@
 package queues_test
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,11 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/lib/pq"
-
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -73,26 +68,49 @@ func checkRefused(t *testing.T, done []backend.Submission, passing bool, want ma
 	}
 }
 
-// wantUnusable checks that neither Submit nor Probe uses a queue, and what they say;
-// with want "" both do.
-func wantUnusable(t *testing.T, f *fixture, q queues.Queue, job jobqueue.Job, want string) {
+// broken is what somebody did to the tables of a queue, and what the queue says then;
+// with want "" it can be used nevertheless.
+type broken struct{ setup, want string }
+
+// wantSaysWhy checks what a queue says about tables that it cannot use.
+func wantSaysWhy(t *testing.T, fixtureOf func(*testing.T) *fixture, k queues.Kind, all map[string]broken) {
 	t.Helper()
-	probe := f.update(func(ctx context.Context, tx jobqueue.DBTX) error {
-		return q.(interface {
-			Probe(ctx context.Context, tx jobqueue.DBTX) error
-		}).Probe(ctx, tx)
-	})
-	done, submit := f.submit(q, job)
-	for what, err := range map[string]error{"Probe": probe, "Submit": submit} {
-		if want == "" && err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		if want != "" && (!errors.Is(err, queues.ErrUnusable) || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want an error with %q", what, err, want)
+	for name, b := range all {
+		t.Run(name, func(t *testing.T) {
+			f := fixtureOf(t)
+			job := f.task("t", "{}")
+			f.Exec(b.setup)
+			q := f.queue(k)
+			if b.want == "" {
+				f.accept(q, job)
+			} else {
+				f.unusable(q, b.want)
+			}
+		})
+	}
+}
+
+// wantNotOnSQLite checks that a queue of PostgreSQL cannot be opened on SQLite.
+func wantNotOnSQLite(t *testing.T, k queues.Kind) {
+	t.Helper()
+	f := newFixture(t, storetest.New(t, storetest.SQLite))
+	if _, err := k.Open(f.db); err == nil || !strings.Contains(err.Error(), "SQLite") {
+		t.Errorf("on SQLite: %v, want an error", err)
+	}
+}
+
+// wantRunsSince checks when a job that runs was started, in UTC, and that a reference
+// of another kind of queue names no job of this one.
+func wantRunsSince(t *testing.T, f *fixture, q queues.Queue, running backend.Open, want, otherRef string) {
+	t.Helper()
+	for _, p := range f.pending(q, running) {
+		if got := p.Started.Format("15:04"); got != want {
+			t.Errorf("the job started at %s UTC, want %s", got, want)
 		}
 	}
-	if want == "" {
-		wantRefused(t, done, nil)
+	running.Ref = otherRef
+	if got := f.pending(q, running); len(got) > 0 {
+		t.Errorf("%v is pending, which is no job of this queue", got)
 	}
 }
 
@@ -115,34 +133,6 @@ func (f *fixture) role() role {
 	}
 	u.User = url.UserPassword(name, "secret")
 	return role{&fixture{Database: f.Database, db: open(f, u.String())}, name, u.String()}
-}
-
-// listen listens on a channel. What it returns waits for a last payload, and returns
-// those before it.
-func (f *fixture) listen(channel string) func(last string) []string {
-	f.Helper()
-	listener := pq.NewListener(f.URL, time.Second, time.Second, nil)
-	f.Cleanup(func() { _ = listener.Close() })
-	if err := listener.Listen(channel); err != nil {
-		f.Fatal(err)
-	}
-	return func(last string) (payloads []string) {
-		f.Helper()
-		for {
-			select {
-			case n := <-listener.Notify:
-				if n == nil {
-					continue
-				}
-				if n.Extra == last {
-					return payloads
-				}
-				payloads = append(payloads, n.Extra)
-			case <-time.After(storetest.Patience):
-				f.Fatal("no notification")
-			}
-		}
-	}
 }
 
 func sha224(text string) string {
