@@ -39,39 +39,40 @@ var damages = []struct{ statement, object string }{
 // Check tells a schema that somebody has changed from one that is not up to date,
 // names what is missing or different, and Up restores it.
 func TestChangedSchemaIsNamedAndRestored(t *testing.T) {
-	for _, damage := range damages {
-		t.Run(damage.object, func(t *testing.T) {
-			both(t, func(db *database) {
-				kind, statement, _ := strings.Cut(damage.statement, ":")
-				if statement == "" {
-					statement = damage.statement
-				} else if kind != db.Kind {
-					return
-				}
-				db.up()
-				db.exec("INSERT INTO job (jid, task) VALUES ('kept', 'x')")
-				db.exec(statement)
-				err := db.m.Check(db.Context())
-				var drift *migrations.DriftError
-				if !errors.As(err, &drift) || errors.Is(err, migrations.ErrPending) || !strings.Contains(err.Error(), damage.object) ||
-					!strings.Contains(err.Error(), "nextrun migrate up") {
-					db.Fatalf("Check after %s: %v; it should name %s", statement, err, damage.object)
-				}
-				if breaks := strings.HasPrefix(damage.object, "table") || strings.HasPrefix(damage.object, "column job.") &&
-					strings.HasSuffix(damage.object, "missing"); breaks != drift.Breaks() {
-					db.Errorf("Breaks after %s is %v", statement, drift.Breaks())
-				}
-				restored, err := db.m.Up(db.Context())
-				if err != nil || len(restored) == 0 || !restored[0].Restored {
-					db.Fatalf("Up after %s restores %v: %v", statement, restored, err)
-				}
-				if err := db.m.Check(db.Context()); err != nil {
-					db.Errorf("after Up: %v", err)
-				}
-				db.want("1", "SELECT count(*) FROM job WHERE jid = 'kept'")
-			})
-		})
+	bothMade(t, func(db *database) {
+		db.exec("INSERT INTO job (jid, task) VALUES ('kept', 'x')")
+		for _, damage := range damages { // each is restored before the next
+			kind, statement, one := strings.Cut(damage.statement, ":")
+			if !one {
+				db.damage(damage.statement, damage.object)
+			} else if kind == db.Kind {
+				db.damage(statement, damage.object)
+			}
+		}
+	})
+}
+
+func (db *database) damage(statement, object string) {
+	db.Helper()
+	db.exec(statement)
+	err := db.m.Check(db.Context())
+	var drift *migrations.DriftError
+	if !errors.As(err, &drift) || errors.Is(err, migrations.ErrPending) || !strings.Contains(err.Error(), object) ||
+		!strings.Contains(err.Error(), "nextrun migrate up") {
+		db.Fatalf("Check after %s: %v; it should name %s", statement, err, object)
 	}
+	if breaks := strings.HasPrefix(object, "table") || strings.HasPrefix(object, "column job.") &&
+		strings.HasSuffix(object, "missing"); breaks != drift.Breaks() {
+		db.Errorf("Breaks after %s is %v", statement, drift.Breaks())
+	}
+	restored, err := db.m.Up(db.Context())
+	if err != nil || len(restored) == 0 || !restored[0].Restored {
+		db.Fatalf("Up after %s restores %v: %v", statement, restored, err)
+	}
+	if err := db.m.Check(db.Context()); err != nil {
+		db.Fatalf("after %s and Up: %v", statement, err)
+	}
+	db.want("1", "SELECT count(*) FROM job WHERE jid = 'kept'")
 }
 
 // What users and other programs add is none of nextrun's business, nor are the
@@ -102,8 +103,7 @@ func TestOwnAdditionsAreNoDifference(t *testing.T) {
 
 // A constraint of SQLite cannot be restored in place, so the remedy says how else.
 func TestWhatCannotBeRestoredHasARemedy(t *testing.T) {
-	both(t, func(db *database) {
-		db.up()
+	bothMade(t, func(db *database) {
 		if db.Kind == "sqlite" {
 			db.exec("DROP VIEW outbox_lag; DROP TABLE outbox_message; CREATE TABLE outbox_message (id integer NOT NULL PRIMARY KEY, event_id varchar(254))")
 		} else {

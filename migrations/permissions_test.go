@@ -95,8 +95,7 @@ var permissions = []struct {
 
 func TestGrantsOfThePageOfPermissions(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	suffix := db.roles()
 	connections := map[string]*storetest.Database{}
 	for _, p := range permissions {
@@ -118,8 +117,7 @@ func TestGrantsOfThePageOfPermissions(t *testing.T) {
 // A scheduler and an executor work with the rights of their roles.
 func TestServicesWorkWithTheGrantsOfThePage(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	suffix := db.roles()
 	connect := func(role string) *store.DB {
 		own, err := store.Open(t.Context(), db.as("nextrun_"+role+suffix).URL, store.Options{})

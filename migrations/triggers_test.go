@@ -13,8 +13,7 @@ import (
 // A statement that queues many ticks of a task adds one row of periodic_ready,
 // so that a long catch-up does not slow down every look at the table.
 func TestQueuedTicksMakeOneRowForEachTask(t *testing.T) {
-	both(t, func(db *database) {
-		db.up()
+	bothMade(t, func(db *database) {
 		var ticks []string
 		for n := range 300 {
 			ticks = append(ticks, fmt.Sprintf("('task-%d', '2026-03-04 05:06:07.%06d', 'queued', '2026-03-04 05:06:07.000000')", n%3, n))
@@ -74,8 +73,7 @@ const editedRows = `INSERT INTO periodic_task (id, task, timer, overlap) VALUES 
 
 // The triggers of both databases do the same.
 func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
-	both(t, func(db *database) {
-		db.up()
+	bothMade(t, func(db *database) {
 		db.exec("DELETE FROM periodic_task")
 		db.exec(editedRows)
 		for _, test := range edits {
@@ -99,8 +97,7 @@ func TestEditsHaveTheSameEffectOnBothDatabases(t *testing.T) {
 
 func TestTruncatedTasksAndLocks(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	db.exec(editedRows)
 	db.exec("TRUNCATE periodic_task")
 	db.want("0", "SELECT count(*) FROM periodic_tick WHERE decision = 'queued'")
@@ -125,8 +122,7 @@ func TestFoundLocksCanBeDeleted(t *testing.T) {
 // Deleting one task reads its own ticks only, however many others are queued.
 func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	db.exec(`INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'x', 'daily' FROM generate_series(1, 50) AS n;
 		INSERT INTO periodic_tick (task_id, due, decision, decided)
 		SELECT 'task-' || n % 50 + 1, timestamp '2026-01-01' + n * interval '1 minute', 'queued', '2026-01-01' FROM generate_series(1, 20000) AS n`)
@@ -154,8 +150,7 @@ func TestDeletedTaskReadsItsOwnTicks(t *testing.T) {
 // Times that no schedule reaches are refused, whatever else the statement sets.
 func TestTimesOutOfRange(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	for _, edit := range []string{
 		"UPDATE periodic_task SET due = '0044-03-15 BC', nextrun = '1970-01-02'",
 		"UPDATE periodic_task SET due = '2026-01-01', nextrun = '0044-03-15 BC'",
@@ -230,8 +225,7 @@ func TestTriggersFindTheirTablesWhateverTheSearchPath(t *testing.T) {
 // as well: see CONTRIBUTING.md.
 func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.Postgres))
-	db.up()
+	db := made(t, storetest.Postgres)
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype
 		AND NOT 'search_path=public, pg_temp' = ANY (coalesce(proconfig, '{}'))`)

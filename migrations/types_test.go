@@ -69,8 +69,7 @@ const typedRows = `INSERT INTO job (jid, task) VALUES ('j', 'x');
 
 func TestSQLiteRefusesValuesOfWrongTypes(t *testing.T) {
 	t.Parallel()
-	db := open(storetest.New(t, storetest.SQLite))
-	db.up()
+	db := made(t, storetest.SQLite)
 	db.exec(typedRows)
 	for _, test := range wrongTypes {
 		_, err := db.SQL.Exec(test.statement)
@@ -82,8 +81,7 @@ func TestSQLiteRefusesValuesOfWrongTypes(t *testing.T) {
 
 // What has the right type is accepted, on both databases alike.
 func TestValuesOfRightTypes(t *testing.T) {
-	both(t, func(db *database) {
-		db.up()
+	bothMade(t, func(db *database) {
 		db.exec(typedRows)
 		db.exec(`INSERT INTO job (jid, task, group_, args, subject, submitter, submitted, priority, tracker, due, single)
 			VALUES ('ü-1', 'x', 'g', 'not JSON', '', '', '2026-03-04 05:06:07', -2147483648, 't', '2026-03-04 05:06:07.000001', true);
