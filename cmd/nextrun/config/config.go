@@ -23,6 +23,8 @@ type Config struct {
 	Executor  jobqueue.Config    // section executor
 	Handlers  map[string]Handler // section handlers, by task name
 	Relay     Relay              // section relay
+	Hooks     HookSet            // the hooks for all
+	TaskHooks map[string]HookSet // section tasks, by the task's id
 
 	// TickRetention is how long ticks are kept where no executor of nextrun deletes
 	// them: scheduler.tick_retention. 0: DefaultTickRetention.
@@ -43,6 +45,7 @@ type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
 	Limits  jobqueue.Limits // retries and concurrency; Command or HTTP has the timeout
+	Hooks   HookSet
 
 	headerEnv map[string]string // http: environment variables with the values of headers
 	passEnv   []string          // command: environment variables that it inherits
@@ -69,6 +72,11 @@ func (c *Config) secretVariables() []string {
 	names := []string{"NEXTRUN_DB", "PGPASSWORD"}
 	for _, h := range c.Handlers {
 		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
+		names = append(names, h.Hooks.secretVariables()...)
+	}
+	names = append(names, c.Hooks.secretVariables()...)
+	for _, s := range c.TaskHooks {
+		names = append(names, s.secretVariables()...)
 	}
 	for _, n := range c.Notify {
 		names = slices.AppendSeq(names, maps.Values(n.headerEnv))

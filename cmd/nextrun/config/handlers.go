@@ -21,7 +21,7 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 			return Handler{}
 		}
 		h := Handler{HTTP: &handlers.HTTPConfig{Method: http.MethodPost}}
-		r.mapping(n, place, r.withLimits(&h.Limits, keys{
+		r.mapping(n, place, r.withCommon(&h, keys{
 			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
 			"timeout": &h.HTTP.Timeout,
 		}))
@@ -32,13 +32,13 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 	before := len(r.problems)
 	c := &handlers.CommandConfig{}
 	h := Handler{Command: c}
-	r.mapping(n, place, r.withLimits(&h.Limits, keys{
+	r.mapping(n, place, r.withCommon(&h, keys{
 		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
 		"http":       nil, // known, but not here
 		"timeout":    &c.Timeout,
 		"kill_grace": &c.KillGrace,
 		"dir":        &c.Dir,
-		"env":        func(place string, v *yaml.Node) { r.environment(place, v, &h) },
+		"env":        func(place string, v *yaml.Node) { h.passEnv = r.environment(place, v, &c.Env) },
 		"max_output": (*byteSize)(&c.MaxOutput),
 	}))
 	if len(r.problems) == before && !has(n, "command") { // an unknown key may be a misspelt one
@@ -49,12 +49,13 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 	return h
 }
 
-// withLimits adds the keys of a handler's limits.
-func (r handlerReader) withLimits(l *jobqueue.Limits, known keys) keys {
+// withCommon adds the keys that both kinds of handlers have: limits and hooks.
+func (r handlerReader) withCommon(h *Handler, known keys) keys {
+	l := &h.Limits
 	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, jobqueue.Never)
 	known["retry_delay"] = &l.RetryDelay
 	known["concurrency"] = &l.Concurrency
-	return known
+	return hookReader(r).withHooks(&h.Hooks, known)
 }
 
 func (r handlerReader) command(place string, n *yaml.Node) []string {
@@ -72,17 +73,18 @@ func (r handlerReader) command(place string, n *yaml.Node) []string {
 
 // environment reads environment variables as NAME=value pairs. The command inherits
 // a variable that has no value here from this process, even if it holds a secret.
-func (r handlerReader) environment(place string, n *yaml.Node, h *Handler) {
+func (r handlerReader) environment(place string, n *yaml.Node, env *[]string) (inherited []string) {
 	r.pairs(n, place, func(key, value *yaml.Node) {
 		if strings.ContainsAny(key.Value, "=\x00") {
 			r.problem(key, "%s: %q cannot name a variable", place, key.Value)
 		}
 		if isNull(resolve(value)) {
-			h.passEnv = append(h.passEnv, key.Value)
+			inherited = append(inherited, key.Value)
 			return
 		}
-		h.Command.Env = append(h.Command.Env, key.Value+"="+r.text(join(place, key.Value), value))
+		*env = append(*env, key.Value+"="+r.text(join(place, key.Value), value))
 	})
+	return inherited
 }
 
 func (r handlerReader) http(place string, n *yaml.Node, h *Handler) {

@@ -51,6 +51,10 @@ func TestReferenceHasTheKeys(t *testing.T) {
 			"pgmq": "queues: {a: {type: pgmq, bogus: 1}}", "notify.": "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
 		},
 		"handlers": {"": "handlers: {a: {bogus: 1}}", "http.": "handlers: {a: {http: {bogus: 1}}}"},
+		"tasks": {
+			"": "tasks: {a: {bogus: 1}}", "on_failure.": "tasks: {a: {on_failure: {command: [x], bogus: 1}}}",
+			"on_failure. ": "tasks: {a: {on_failure: {url: 'http://x', bogus: 1}}}", "on_failure.  ": "tasks: {a: {on_failure: {submit: b, bogus: 1}}}",
+		},
 		"relay": {
 			"":        "relay: {bogus: 1}",
 			"webhook": "relay: {topics: {a: {table: true, bogus: 1}}}", "webhook.": "relay: {topics: {a: {webhook: {bogus: 1}}}}",
@@ -68,7 +72,7 @@ func TestReferenceHasTheKeys(t *testing.T) {
 				t.Fatalf("%s: %v", sample, err)
 			}
 			for key := range strings.SplitSeq(match[1], ", ") {
-				want = append(want, prefix+key)
+				want = append(want, strings.TrimSpace(prefix)+key)
 			}
 		}
 		have := referenceSection(t, section)

@@ -81,8 +81,8 @@ func (r relayReader) webhook(place string, n *yaml.Node, route *Route) {
 		"timeout":     &c.Timeout,
 		"headers":     &c.Headers,
 		"header_env":  &route.headerEnv,
-		"secret_env":  r.secretsInto(route, func(s string) secret { return secret{env: s} }),
-		"secret_file": r.secretsInto(route, func(s string) secret { return secret{file: s} }),
+		"secret_env":  r.secretsInto(&route.secrets, func(s string) secret { return secret{env: s} }),
+		"secret_file": r.secretsInto(&route.secrets, func(s string) secret { return secret{file: s} }),
 	})
 	r.need(n, place, "url", "a ")
 	r.check(n, place, c)
@@ -123,20 +123,5 @@ func (r relayReader) sasl(place string, n *yaml.Node, route *Route) {
 	r.need(n, place, "user", "a ")
 	if has(n, "password_env") == has(n, "password_file") {
 		r.problem(n, "%s needs one of password_env and password_file", place)
-	}
-}
-
-// secretsInto reads where secrets are: one text, or a list of them.
-func (r relayReader) secretsInto(route *Route, of func(string) secret) func(string, *yaml.Node) {
-	return func(place string, n *yaml.Node) {
-		names := []string{}
-		if resolve(n).Kind == yaml.SequenceNode {
-			names = r.texts(place, n)
-		} else {
-			names = append(names, r.text(place, n))
-		}
-		for _, name := range names {
-			route.secrets = append(route.secrets, of(name))
-		}
 	}
 }

@@ -16,14 +16,15 @@ import (
 type sectionReader struct{ *reader }
 
 func (r sectionReader) config(n *yaml.Node, c *Config) {
-	r.mapping(n, "", keys{
+	r.mapping(n, "", hookReader(r).withHooks(&c.Hooks, keys{
 		"database":  func(place string, v *yaml.Node) { r.database(place, v, &c.Database) },
 		"scheduler": func(place string, v *yaml.Node) { r.scheduler(place, v, c) },
 		"executor":  func(place string, v *yaml.Node) { r.executor(place, v, &c.Executor) },
 		"relay":     func(place string, v *yaml.Node) { relayReader(r).relay(place, v, &c.Relay) },
 		"handlers":  named(r.reader, &c.Handlers, handlerReader(r).handler),
 		"queues":    func(place string, v *yaml.Node) { queueReader(r).queues(place, v, c) },
-	})
+		"tasks":     named(r.reader, &c.TaskHooks, hookReader(r).task),
+	}))
 }
 
 func (r sectionReader) database(place string, n *yaml.Node, o *store.Options) {

@@ -105,7 +105,10 @@ func (r *report) check(ctx context.Context) {
 		if err := r.checkQueues(ctx, db, c); err != nil {
 			return err
 		}
-		return r.checkTasks(ctx, db, c)
+		if err := r.checkTasks(ctx, db, c); err != nil {
+			return err
+		}
+		return r.checkHooks(ctx, db, c)
 	})
 	if err != nil {
 		r.add(levelError, "database", "%v", err)

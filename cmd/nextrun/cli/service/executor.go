@@ -32,7 +32,11 @@ return to the queue. A second signal ends it immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})
+				parts, err := s.hookRelay()
+				if err != nil {
+					return err
+				}
+				return s.run(c.Context(), append(parts, part{stageExecutor, executor}, part{stageUnhandled, s.unhandled(executor)})...)
 			})
 		},
 	}

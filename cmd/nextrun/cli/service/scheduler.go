@@ -1,6 +1,8 @@
 package service
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -29,7 +31,11 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), append(besides, part{stageScheduler, scheduler})...)
+				hooks, err := s.hookRelay()
+				if err != nil {
+					return err
+				}
+				return s.run(c.Context(), slices.Concat(hooks, besides, []part{{stageScheduler, scheduler}})...)
 			})
 		},
 	}

@@ -107,6 +107,11 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
 		return nil, err
 	}
+	if hooks, err := s.hooks(); err != nil {
+		return nil, err
+	} else if hooks != nil {
+		c.Hooks = hooks
+	}
 	return periodic.New(s.db.Periodic(), c)
 }
 
@@ -125,6 +130,11 @@ func (s *services) besides(ctx context.Context) (list []part, err error) {
 func (s *services) executor() (*jobqueue.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
+	if hooks, err := s.hooks(); err != nil {
+		return nil, err
+	} else if hooks != nil {
+		c.Hooks = hooks
+	}
 	executor, err := jobqueue.NewExecutor(s.db.Jobs(), c)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ const (
 	stagePruning   = "pruning of ticks"
 	stageExecutor  = "executor"
 	stageRelay     = "relay"
+	stageHooks     = "hooks"
 	stageUnhandled = "watch for jobs without a handler"
 )
 

@@ -31,7 +31,7 @@ const (
 // diagnose draws conclusions, what matters most first.
 func diagnose(f *facts) []finding {
 	var list []finding
-	for _, part := range []func(*facts) []finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock} {
+	for _, part := range []func(*facts) []finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofHooks} {
 		list = append(list, part(f)...)
 	}
 	return list

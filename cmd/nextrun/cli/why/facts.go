@@ -39,6 +39,7 @@ type facts struct {
 	event   *outbox.Record    // of the latest tick of an event task
 	failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
 	output  []string          // the end of its log
+	hooks   []hookFact        // that were not delivered
 }
 
 func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*facts, error) {
@@ -73,6 +74,9 @@ func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*fa
 		err = f.readJobs(ctx, jobqueue.NewQueue(db.Jobs()))
 	}
 	if err != nil && !errors.Is(err, store.ErrNoSchema) { // the table job need not be there
+		return nil, err
+	}
+	if f.hooks, err = readHooks(ctx, db, id); err != nil {
 		return nil, err
 	}
 	err = db.View(ctx, func(tx *store.Tx) error { f.now = tx.Now(); return nil })

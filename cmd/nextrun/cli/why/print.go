@@ -22,7 +22,7 @@ func verdict(f *facts, findings []finding) string {
 		return "failed"
 	case len(f.jobs) > 0 && f.jobs[0].State == jobqueue.Running:
 		return "running"
-	case len(findings) > 0 && findings[0].Do != "":
+	case len(findings) > len(ofHooks(f)) && findings[0].Do != "": // hooks keep no job from running
 		return "waiting"
 	case len(f.jobs) > 0 && f.jobs[0].State == jobqueue.Success, f.event != nil && !f.event.Published.IsZero():
 		return "ok"

@@ -46,6 +46,12 @@ func aTick(decision, reason string) string {
 		in(-time.Minute), decision, reason, in(-time.Minute))
 }
 
+// aHook adds an event of a hook, some minutes old.
+func aHook(topic, more, values string) string {
+	return fmt.Sprintf("INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e', 'nextrun.hooks/%[1]s', 'x', 'e', 1, %[2]s); "+
+		"INSERT INTO outbox_message (event_id, topic, created, %[3]s) VALUES ('e', 'nextrun.hooks/%[1]s', %[2]s, %[4]s)", topic, in(-5*time.Minute), more, values)
+}
+
 // Each situation is explained, and the remedy named.
 func TestWhy(t *testing.T) {
 	t.Parallel()
@@ -56,6 +62,14 @@ func TestWhy(t *testing.T) {
 	}{
 		"all is well": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok",
 			[]string{"last run success, ", " ago, took 1.00 s"}},
+		"a hook that was given up": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second)),
+			aHook("all/on_success/t", "published, dead, attempts, problem", "NULL, "+in(-time.Second)+", 5, 'ops.example.org answered 410 Gone'")}, "ok",
+			[]string{"- A hook of it was given up (events: 1): ops.example.org answered 410 Gone.", "> to deliver again: nextrun event resend --dead nextrun.hooks/all/on_success/t"}},
+		"a hook that is late": {[]string{plan(time.Hour), aHook("tasks/t/ping", "attempts, problem", "3, 'connection refused'")}, "not run yet",
+			[]string{"- A hook of it has been waiting for delivery for ", ": connection refused.", "> more about it: nextrun event list --topic nextrun.hooks/tasks/t/ping"}},
+		"a hook without a relay": {[]string{plan(time.Hour), aHook("handlers/backup/on_missed/t", "attempts", "0")}, "not run yet",
+			[]string{"- A hook of it has been waiting for a relay for ", "> is a process running whose configuration has this hook?"}},
+		"the hook of another task": {[]string{plan(time.Hour), aHook("all/on_failure/tt", "attempts", "0")}, "not run yet", nil},
 		"not run yet": {[]string{plan(time.Hour)}, "not run yet", []string{"last run never", "next run "}},
 		"disabled":    {[]string{"UPDATE periodic_task SET enabled = false"}, "disabled", []string{"- It is disabled.", "> nextrun task enable t"}},
 		"a problem": {[]string{"UPDATE periodic_task SET problem = 'timer ''x'' cannot be read', nextrun = '9999-12-31 23:59:59.000000', due = '9999-12-31 23:59:59.000000'"},

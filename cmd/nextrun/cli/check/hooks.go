@@ -1,0 +1,157 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// checkHooks looks for what the hooks of the configuration name.
+func (r *report) checkHooks(ctx context.Context, db *store.DB, c *config.Config) error {
+	if c == nil {
+		return nil
+	}
+	all, err := c.BuildHooks(r.env.Getenv)
+	if err != nil || !all.Any() {
+		return nil //nolint:nilerr // a wrong configuration has been reported
+	}
+	h := hookCheck{report: r, hooks: all, tasks: periodic.NewTasks(db.Tasks()), known: map[string]*periodic.Task{}}
+	for _, one := range all.List() {
+		if err := h.check(ctx, c, one); err != nil {
+			return err
+		}
+	}
+	return h.circles(ctx)
+}
+
+// hookCheck checks the hooks one after the other.
+type hookCheck struct {
+	*report
+	hooks hooks.Hooks
+	tasks *periodic.Tasks
+	known map[string]*periodic.Task // tasks that were looked up; nil: there is none
+}
+
+func (h *hookCheck) task(ctx context.Context, id string) (*periodic.Task, error) {
+	if t, ok := h.known[id]; ok {
+		return t, nil
+	}
+	t, err := h.tasks.Get(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h.known[id] = nil
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	h.known[id] = &t
+	return &t, nil
+}
+
+func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook) error {
+	about := "hook " + one.Name
+	if argv := hookCommand(c, one); len(argv) > 0 {
+		if _, err := exec.LookPath(argv[0]); err != nil && !strings.Contains(argv[0], "/") {
+			h.add(levelWarning, about, "there is no program %s here", argv[0])
+		}
+	}
+	if next, ok := hooks.Next(one.Action); ok {
+		t, err := h.task(ctx, next)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			h.add(levelWarning, about, "there is no task %q to submit; add it, or correct the id", next)
+		} else if !t.Enabled {
+			h.add(levelWarning, about, "the task %q is disabled, so it skips what this hook submits", next)
+		}
+	}
+	if one.Task == "" {
+		return nil
+	}
+	t, err := h.task(ctx, one.Task)
+	switch {
+	case err != nil:
+		return err
+	case t == nil:
+		h.add(levelWarning, about, "there is no task %q; add it, or correct the id", one.Task)
+	case t.Sink != periodic.SinkJob && one.Kind != hooks.OnMissed && one.Action != hooks.None:
+		h.add(levelError, about, "the jobs of this task go to the queue %q, where nextrun does not run them and does not hear how they end; "+
+			"use on_missed only, and the means of that queue", t.Sink)
+	}
+	return nil
+}
+
+// hookCommand is what a hook runs; none: it runs no program, or one in a directory of
+// its own.
+func hookCommand(c *config.Config, one hooks.Hook) []string {
+	set := c.Hooks
+	if one.Task != "" {
+		set = c.TaskHooks[one.Task]
+	} else if one.Handler != "" {
+		set = c.Handlers[one.Handler].Hooks
+	}
+	h := map[hooks.Kind]*config.Hook{hooks.OnFailure: set.OnFailure, hooks.OnSuccess: set.OnSuccess, hooks.OnMissed: set.OnMissed}[one.Kind]
+	if h == nil || h.Command == nil {
+		return nil
+	}
+	return h.Command.Argv
+}
+
+// circles warns of tasks that submit each other in a circle.
+func (h *hookCheck) circles(ctx context.Context) error {
+	if !slices.ContainsFunc(h.hooks.List(), func(one hooks.Hook) bool { _, submits := hooks.Next(one.Action); return submits }) {
+		return nil
+	}
+	list, err := h.tasks.List(ctx, periodic.TaskFilter{})
+	if err != nil {
+		return err
+	}
+	next := map[string][]string{}
+	for i := range list {
+		for _, kind := range hooks.Kinds() {
+			one, ok := h.hooks.Of(kind, list[i].Task, list[i].ID)
+			if id, submits := hooks.Next(one.Action); ok && submits {
+				next[list[i].ID] = append(next[list[i].ID], id)
+			}
+		}
+	}
+	said := map[string]bool{}
+	for i := range list {
+		id := list[i].ID
+		circle := circleFrom(next, []string{id}, map[string]bool{})
+		if circle == nil || said[id] {
+			continue
+		}
+		for _, one := range circle {
+			said[one] = true
+		}
+		h.add(levelWarning, "hooks", "the tasks %s submit each other in a circle, without end", strings.Join(append(circle, id), " > "))
+	}
+	return nil
+}
+
+// circleFrom is a way along next from the first task of a way back to it, or nil. From
+// the tasks in seen there is none.
+func circleFrom(next map[string][]string, way []string, seen map[string]bool) []string {
+	for _, id := range next[way[len(way)-1]] {
+		if id == way[0] {
+			return way
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if circle := circleFrom(next, append(slices.Clip(way), id), seen); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+// Hooks that name what is not there, or that never hear of anything, are found before
+// somebody relies on them.
+func TestCheckOfHooks(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, id := range []string{"a", "b", "c", "off"} {
+			s.Must(t, "task", "add", id, "--task", "echo", "--timer", "daily")
+		}
+		s.Must(t, "task", "disable", "off")
+		s.Must(t, "task", "add", "told", "--task", "note", "--timer", "daily", "--sink", "event")
+		good := clitest.WriteFile(t, "good.yaml", `
+on_failure: {url: "https://example.org/T0KEN"}
+handlers: {echo: {command: [echo]}}
+tasks:
+  a: {on_success: {submit: b}, ping: "https://example.org/T0KEN"}
+  told: {on_missed: none}
+`)
+		if report := s.Must(t, "check", "--config", good); strings.Contains(report, "hook") || strings.Contains(report, "T0KEN") {
+			t.Errorf("the report:\n%s", report)
+		}
+		bad := clitest.WriteFile(t, "bad.yaml", `
+on_failure: {command: [no-such-program]}
+handlers: {echo: {command: [echo], on_missed: {submit: nowhere}}}
+tasks:
+  a: {on_success: {submit: b}}
+  b: {on_failure: {submit: c}}
+  c: {on_success: {submit: a}, on_failure: {submit: off}}
+  nobody: {on_failure: none}
+  told: {on_failure: {command: [echo]}}
+`)
+		r := s.Fails(t, ui.Failed, []string{"check", "--config", bad}, "errors: 1")
+		clitest.WantLines(t, r.Stdout,
+			"warning hook on_failure there is no program no-such-program here",
+			`warning hook handlers.echo.on_missed there is no task "nowhere" to submit`,
+			`warning hook tasks.c.on_failure the task "off" is disabled`,
+			`warning hook tasks.nobody.on_failure there is no task "nobody"`,
+			`error hook tasks.told.on_failure the jobs of this task go to the queue "event", where nextrun does not run them`,
+			"warning hooks the tasks a > b > c > a submit each other in a circle")
+		if strings.Count(r.Stdout, "in a circle") != 1 {
+			t.Errorf("the report:\n%s", r.Stdout)
+		}
+	})
+}
