@@ -84,7 +84,7 @@ func constants(t *testing.T, path, typeName string) (values []string) {
 func TestReferenceVariables(t *testing.T) {
 	t.Parallel()
 	inCode := map[string]bool{}
-	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../cmd/nextrun/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
+	for _, pattern := range []string{"../../cmd/nextrun/*/*.go", "../../cmd/nextrun/cli/*/*.go", "../../jobqueue/*.go", "../../jobqueue/handlers/*.go", "../../jobqueue/hooks/*.go", "../../store/*.go", "../../store/internal/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

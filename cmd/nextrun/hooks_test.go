@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// An executor that is killed after the end of a job and before its hooks are delivered
+// loses none of them: another one delivers, as soon as the receiver is up.
+func TestHooksOfAKilledExecutor(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		var up atomic.Bool
+		var mu sync.Mutex
+		var got []string
+		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if !up.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, r.URL.Path+" "+string(body))
+		}))
+		t.Cleanup(receiver.Close)
+		config := filepath.Join(t.TempDir(), "nextrun.yaml")
+		write(t, config, `
+on_failure: {url: "`+receiver.URL+`/T0KEN12345"}
+handlers: {broken: {command: [sh, -c, "echo no space left >&2; exit 2"], retry_limit: 0}}
+tasks: {nightly: {ping: "`+receiver.URL+`/ping"}}
+`)
+		nextrun(t, d.URL, ui.Done, "migrate", "up")
+		p := startProcess(t, d.URL, binary, "executor", "--config", config)
+		p.waitFor("INFO  started  ")
+		nextrun(t, d.URL, ui.Done, "job", "submit", "broken", "--tracker", "nightly")
+		storetest.Eventually(t, "attempts to deliver", func() bool {
+			return d.One("SELECT count(*) FROM outbox_message WHERE attempts > 0") == "2"
+		})
+		p.signal(syscall.SIGKILL)
+		p.end()
+		d.Want("failed", "SELECT state FROM job WHERE task = 'broken'")
+		up.Store(true)
+		d.Exec("UPDATE outbox_message SET retry = NULL")
+		d.Exec("UPDATE outbox_topic SET holder = NULL") // else the lease of the dead relay has to end first
+		startProcess(t, d.URL, binary, "executor", "--config", config).waitFor("INFO  started  ")
+		storetest.Eventually(t, "delivery", func() bool { return d.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" })
+		mu.Lock()
+		defer mu.Unlock()
+		all := strings.Join(got, "\n")
+		for _, want := range []string{`/T0KEN12345 {"id":"`, `"error":"sh: exit status 2"`, "no space left", "/ping/start", "/ping/fail "} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s is missing in\n%s", want, all)
+			}
+		}
+		d.Want("0", "SELECT count(*) FROM event_store WHERE payload LIKE '%T0KEN%' OR topic LIKE '%T0KEN%'")
+		d.Want("0", "SELECT count(*) FROM outbox_message WHERE problem LIKE '%T0KEN%'")
+	})
+}
+
+// What the page of hooks says is so.
+func TestHooksPage(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		reader := newReader(t, d, filepath.Dir(binary))
+		blocks := blocksOf(t, "../../docs/hooks.md")
+		if len(blocks) < 8 {
+			t.Fatalf("found %d blocks only", len(blocks))
+		}
+		for _, b := range blocks {
+			reader.follow(b)
+		}
+	})
+}
+
+// A database without tables of jobs has no jobs that could fail, but its ticks can be
+// missed.
+func TestHooksWithoutJobs(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		dir := t.TempDir()
+		config, told := filepath.Join(dir, "nextrun.yaml"), filepath.Join(dir, "told")
+		write(t, config, "on_missed: {command: [sh, -c, 'cat >\"$0\"', "+told+"]}\non_failure: {command: [\"false\"]}\n")
+		nextrun(t, d.URL, ui.Done, "migrate", "up", "--without", "job")
+		nextrun(t, d.URL, ui.Done, "task", "add", "a", "--task", "note", "--timer", "every 24h", "--sink", "event", "--catchup", "none", "--grace", "60")
+		ago := time.Now().UTC().Add(-36 * time.Hour).Format("2006-01-02 15:04:05.000000")
+		d.Exec("UPDATE periodic_task SET created = '" + ago + "', due = '" + ago + "', nextrun = '" + ago + "' WHERE id = 'a'")
+		startProcess(t, d.URL, binary, "serve", "--config", config).waitFor("INFO  started  ")
+		storetest.Eventually(t, "delivery", func() bool {
+			return d.One("SELECT count(*) FROM outbox_message WHERE topic = 'nextrun.hooks/all/on_missed/a' AND published IS NOT NULL") == "1"
+		})
+		if text := readFile(t, told); !strings.Contains(text, `"event":"missed"`) || !strings.Contains(text, `"task":"a"`) {
+			t.Errorf("got %s", text)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
+)
+
+// A program is told of jobs that have failed for good, at least once.
+func ExampleDB_Hooks() {
+	dir, err := os.MkdirTemp("", "nextrun")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	logrus.SetLevel(logrus.ErrorLevel)
+	ctx := context.Background()
+	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Migrator().Up(ctx); err != nil {
+		panic(err)
+	}
+	told := make(chan hooks.Notice, 1)
+	stop := hookedExecutor(ctx, db, func(_ context.Context, n hooks.Notice) error {
+		told <- n
+		return nil
+	})
+	defer stop()
+	if _, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, jobqueue.Job{Task: "backup"}); err != nil {
+		panic(err)
+	}
+	n := <-told
+	fmt.Println(n.Hook, n.Handler, n.Error)
+	// Output: on_failure backup no space left
+}
+
+// hookedExecutor runs an executor and the relay of its hooks until stop.
+func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context, hooks.Notice) error) (stop func()) {
+	own, err := db.Hooks(hooks.Hooks{
+		All:   hooks.Set{OnFailure: hooks.Func(tell)},
+		Tasks: map[string]hooks.Set{"nightly-backup": {OnSuccess: hooks.Submit("verify-backup")}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app", Hooks: own})
+	if err != nil {
+		panic(err)
+	}
+	executor.Register("backup", func(context.Context, *jobqueue.JobContext) error {
+		return jobqueue.Permanent(fmt.Errorf("no space left"))
+	})
+	relay, err := own.Relay(outbox.Config{Name: "app"}, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, start := range []func(context.Context) error{executor.Start, relay.Start} {
+		if err := start(ctx); err != nil {
+			panic(err)
+		}
+	}
+	return func() {
+		soon, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		_ = executor.Stop(soon)
+		_ = relay.Stop(soon)
+	}
+}
