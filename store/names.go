@@ -27,6 +27,8 @@ type (
 	Totals     = figures.Totals
 	History    = figures.History
 	TickResult = figures.TickResult
+	// TaskRun is a job of a task that has begun.
+	TaskRun = figures.Run
 	// EventLog is the event store for readers: a consumer group, or a reader
 	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.

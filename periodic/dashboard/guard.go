@@ -1,0 +1,77 @@
+package dashboard
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// policy lets a page load nothing but the files of the dashboard.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// visitor is who asks.
+type visitor struct {
+	user string
+	acts bool
+}
+
+type visitorKey struct{}
+
+func who(ctx context.Context) visitor {
+	v, _ := ctx.Value(visitorKey{}).(visitor)
+	return v
+}
+
+// guard refuses what nobody may ask, and sets the headers that every answer has.
+func (s *server) guard(next http.Handler) http.Handler {
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		if !s.answersTo(r.Host) {
+			http.Error(w, "this dashboard does not answer to the name "+printable(r.Host), http.StatusMisdirectedRequest)
+			return
+		}
+		v, access := visitor{}, Read
+		if s.options.Authorize != nil {
+			v.user, access = s.options.Authorize(r)
+		}
+		if access == None {
+			if h.Get("WWW-Authenticate") == "" {
+				h.Set("WWW-Authenticate", `Basic realm="nextrun", charset="UTF-8"`)
+			}
+			http.Error(w, "who are you? This dashboard needs a user and a password", http.StatusUnauthorized)
+			return
+		}
+		v.acts = access >= Act && s.options.Authorize != nil && !s.options.ReadOnly
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !v.acts {
+			http.Error(w, "this dashboard only reads", http.StatusForbidden)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+	})
+	return http.NewCrossOriginProtection().Handler(inner)
+}
+
+// answersTo reports whether a request for a host is answered.
+func (s *server) answersTo(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if len(s.options.Hosts) > 0 {
+		return slices.ContainsFunc(s.options.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+	}
+	if s.options.Authorize != nil || name == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,135 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// nowView is the first page.
+type nowView struct {
+	Totals   totals     `json:"totals"`
+	Troubled []taskRow  `json:"troubled"` // tasks that fail or have a problem
+	Soon     []soonTask `json:"soon"`     // due within the next hour
+	Strips   []taskRow  `json:"strips"`   // the last 24 hours of the first tasks
+	More     bool       `json:"more"`     // there are more tasks than strips
+}
+
+type totals struct {
+	Enabled  int     `json:"enabled"`
+	Disabled int     `json:"disabled"`
+	Blocked  int     `json:"blocked"`
+	Overdue  int     `json:"overdue"`
+	Late     string  `json:"most_overdue,omitempty"`
+	Waiting  int     `json:"jobs_waiting"`
+	Running  int     `json:"jobs_running"`
+	Skew     float64 `json:"clock_skew_seconds"`
+}
+
+type soonTask struct {
+	ID   string         `json:"id"`
+	Due  time.Time      `json:"due"`
+	Zone *time.Location `json:"-"`
+}
+
+// Sizes of the first page.
+const (
+	stripTasks = 50
+	stripTicks = 96
+	soonTasks  = 30
+)
+
+func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
+	t, err := s.db.Figures().Totals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := nowView{Totals: totalsOf(t)}
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Limit: stripTasks + 1})
+	if err != nil {
+		return nil, err
+	}
+	if d.More = len(tasks) > stripTasks; d.More {
+		tasks = tasks[:stripTasks]
+	}
+	if d.Strips, err = s.rows(ctx, tasks, stripTicks); err != nil {
+		return nil, err
+	}
+	for i := range d.Strips {
+		d.Strips[i].Cells = since(d.Strips[i].Cells, t.Now.Add(-24*time.Hour))
+	}
+	problems, err := s.tasks.List(ctx, periodic.TaskFilter{Problem: true, Limit: soonTasks})
+	if err != nil {
+		return nil, err
+	}
+	if d.Troubled, err = s.rows(ctx, problems, shownTicks); err != nil {
+		return nil, err
+	}
+	for _, r := range d.Strips {
+		if r.Problem == "" && r.Last != nil && failing(r.Cells) {
+			d.Troubled = append(d.Troubled, r)
+		}
+	}
+	d.Soon, err = s.soon(ctx, t.Now)
+	return d, err
+}
+
+// failing reports whether the newest run that ended failed.
+func failing(cells []cell) bool {
+	for i := len(cells) - 1; i >= 0; i-- {
+		switch cells[i].State {
+		case "failed", "missed", "late":
+			return true
+		case "success":
+			return false
+		}
+	}
+	return false
+}
+
+// since are the cells of ticks after a time.
+func since(cells []cell, at time.Time) []cell {
+	for i, c := range cells {
+		if c.Due.After(at) {
+			return cells[i:]
+		}
+	}
+	return nil
+}
+
+// soon are the tasks that are due next, within an hour.
+func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: now.Add(time.Hour), Limit: soonTasks})
+	if err != nil {
+		return nil, err
+	}
+	list := []soonTask{}
+	for i := range tasks {
+		zone := time.UTC
+		if schedule, err := calendar.ParseAt(tasks[i].Timer, tasks[i].Anchor()); err == nil {
+			zone = calendar.Location(schedule)
+		}
+		list = append(list, soonTask{tasks[i].ID, tasks[i].NextRun, zone})
+	}
+	return list, nil
+}
+
+func totalsOf(t store.Totals) totals {
+	d := totals{Enabled: t.Enabled, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
+	if t.Late > 0 {
+		d.Late = span(t.Late.Truncate(time.Second))
+	}
+	for _, q := range t.Queue {
+		switch q.State {
+		case "running", "scheduled":
+			d.Running += q.Jobs
+		default:
+			d.Waiting += q.Jobs
+		}
+	}
+	return d
+}

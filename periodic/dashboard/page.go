@@ -1,0 +1,177 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// view is what the templates of a page get.
+type view struct {
+	Page   string // its name
+	Title  string
+	Prefix string
+	User   string
+	Acts   bool
+	Now    time.Time
+	Done   string // what an action has done
+	Zone   *time.Location
+	Data   any
+}
+
+// Path is an address of the dashboard: a page and its parameters, in pairs.
+func (v view) Path(page string, pairs ...any) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := fmt.Sprint(pairs[i+1]); value != "" {
+			q.Set(fmt.Sprint(pairs[i]), value)
+		}
+	}
+	at := v.Prefix + "/" + page
+	if len(q) > 0 {
+		at += "?" + q.Encode()
+	}
+	return at
+}
+
+// titles are the pages of the menu, in order, and those reached from them.
+var titles = map[string]string{
+	"now": "Now", "tasks": "Tasks", "task": "Task", "timeline": "Timeline", "heatmap": "Heat map", "jobs": "Jobs", "job": "Job",
+	"events": "Events", "scheduler": "Scheduler", "error": "Error",
+}
+
+// parse reads the templates: each page is one, within the same frame.
+func (s *server) parse() error {
+	s.pages = map[string]*template.Template{}
+	frame, err := template.New("frame.html").Funcs(s.functions()).ParseFS(templates, "templates/frame.html", "templates/parts.html")
+	if err != nil {
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	names, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		page := strings.TrimSuffix(path.Base(name), ".html")
+		if page == "frame" || page == "parts" {
+			continue
+		}
+		if s.pages[page], err = template.Must(frame.Clone()).ParseFS(templates, name); err != nil {
+			return fmt.Errorf("dashboard: %w", err)
+		}
+	}
+	return nil
+}
+
+// page answers with what load returns: as HTML, as the part of it that changes, or as
+// JSON.
+func (s *server) page(name string, load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
+		defer cancel()
+		data, err := load(ctx, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		content, err := json.Marshal(data)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if r.URL.Query().Get("format") == "json" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(append(content, '\n'))
+			return
+		}
+		// The tag is of the data: relative times in the page change every second.
+		sum := sha256.Sum256(content)
+		tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		s.render(w, r, name, http.StatusOK, data)
+	}
+}
+
+// render writes a page, or for the script that refreshes it only its main part.
+func (s *server) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
+	part := "frame.html"
+	if r.Header.Get("X-Part") == "main" {
+		part = "main"
+	}
+	v := who(r.Context())
+	var out bytes.Buffer
+	err := s.pages[name].ExecuteTemplate(&out, part, view{
+		Page: name, Title: titles[name], Prefix: s.options.Prefix, User: v.user, Acts: v.acts,
+		Now: s.now().UTC(), Done: shorten(r.URL.Query().Get("done"), 200), Zone: time.UTC, Data: data,
+	})
+	if err != nil {
+		s.options.Logger.WithError(err).WithField("page", name).Error("dashboard: page failed")
+		http.Error(w, "the page could not be made; the log of the process says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = out.WriteTo(w)
+}
+
+// failure is the data of the error page.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// fail answers with an error, in the form that was asked for.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	code := status(err)
+	if code >= http.StatusInternalServerError {
+		s.options.Logger.WithError(err).WithField("path", printable(r.URL.Path)).Error("dashboard: request failed")
+	}
+	f := failure{shorten(printable(err.Error()), 1000)}
+	if r.URL.Query().Get("format") == "json" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(f)
+		return
+	}
+	s.render(w, r, "error", code, f)
+}
+
+// action does what a form asks, and goes back to the page with a word about it.
+func (s *server) action(do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*pageTimeout)
+		defer cancel()
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, bad("the form cannot be read: %v", err))
+			return
+		}
+		user := who(ctx).user
+		done, back, err := do(ctx, r, user)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.options.Logger.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
+		to, err := url.Parse(back)
+		if err != nil || to.IsAbs() || to.Host != "" {
+			to = &url.URL{Path: "/"}
+		}
+		q := to.Query()
+		q.Set("done", done)
+		to.RawQuery = q.Encode()
+		http.Redirect(w, r, s.options.Prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+	}
+}

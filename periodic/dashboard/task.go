@@ -1,0 +1,148 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// How much of the past and of the future a task shows.
+const (
+	taskTicks    = 50
+	taskUpcoming = 10
+)
+
+// taskView is the page of a task.
+type taskView struct {
+	Row      taskRow        `json:"task"`
+	Task     *periodic.Task `json:"-"`
+	Settings []setting      `json:"settings"`
+	Args     string         `json:"args"`
+	Upcoming []upcoming     `json:"upcoming"`
+	Findings []string       `json:"findings,omitempty"`
+	Ticks    []cell         `json:"ticks"` // the newest first
+	SQL      string         `json:"sql"`
+	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
+}
+
+// setting is a column of the row that is not as it is by default.
+type setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// upcoming is a tick to come.
+type upcoming struct {
+	Due     time.Time `json:"due"`
+	NextRun time.Time `json:"nextrun"` // Due and the jitter
+}
+
+func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	id := q.Get("id")
+	if id == "" {
+		return nil, bad("which task? Add ?id=ID to the address")
+	}
+	t, err := s.tasks.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	history, err := s.db.Figures().History(ctx, []string{id}, taskTicks)
+	if err != nil {
+		return nil, err
+	}
+	var h store.History
+	if len(history) > 0 {
+		h = history[0]
+	}
+	d := taskView{Row: s.row(&t, h), Task: &t, Settings: s.settings(&t), Args: s.args(t.Args), SQL: s.sql(&t)}
+	for i := len(d.Row.Cells) - 1; i >= 0; i-- {
+		d.Ticks = append(d.Ticks, d.Row.Cells[i])
+	}
+	if n := len(d.Row.Cells); n > shownTicks {
+		d.Row.Cells = d.Row.Cells[n-shownTicks:]
+	}
+	now := s.now()
+	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
+		for _, u := range coming {
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun})
+		}
+	}
+	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
+		for _, f := range explain.Lint(schedule, now, 0) {
+			d.Findings = append(d.Findings, f.Message)
+		}
+	}
+	if timer := q.Get("timer"); timer != "" {
+		d.Edit = tryTimer(&t, timer, now)
+	}
+	return d, nil
+}
+
+// previewDays is how far an edit of a timer looks ahead.
+const previewDays = 30
+
+// mostChanges is how many gained and lost ticks are listed.
+const mostChanges = 20
+
+// preview is what another timer would change.
+type preview struct {
+	Timer  string         `json:"timer"`
+	Words  string         `json:"timer_in_words,omitempty"`
+	Error  string         `json:"error,omitempty"`
+	Days   int            `json:"days"`
+	Gained []time.Time    `json:"gained"`
+	Lost   []time.Time    `json:"lost"`
+	More   bool           `json:"more"` // than are listed
+	Kept   int            `json:"kept"`
+	Zone   *time.Location `json:"-"`
+}
+
+// tryTimer compares the ticks of a task with those of another timer.
+func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
+	p := &preview{Timer: shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
+	other, err := calendar.ParseAt(timer, t.Anchor())
+	if err != nil {
+		p.Error = err.Error()
+		return p
+	}
+	p.Zone, p.Words = calendar.Location(other), explain.Schedule(other)
+	before, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		before = other // nothing to compare with: the row has a problem
+	}
+	until := now.AddDate(0, 0, previewDays)
+	old, fresh := before.Next(now), other.Next(now)
+	within := func(at time.Time) bool { return !at.IsZero() && at.Before(until) }
+	for within(old) || within(fresh) {
+		switch {
+		case old.Equal(fresh):
+			p.Kept++
+			old, fresh = before.Next(old), other.Next(fresh)
+		case within(old) && (fresh.IsZero() || old.Before(fresh)):
+			p.add(&p.Lost, old)
+			old = before.Next(old)
+		default:
+			p.add(&p.Gained, fresh)
+			fresh = other.Next(fresh)
+		}
+		if p.Kept+len(p.Lost)+len(p.Gained) > 100_000 || len(p.Lost) >= mostChanges && len(p.Gained) >= mostChanges {
+			p.More = true
+			break
+		}
+	}
+	return p
+}
+
+func (p *preview) add(to *[]time.Time, at time.Time) {
+	if len(*to) < mostChanges {
+		*to = append(*to, at)
+	} else {
+		p.More = true
+	}
+}

@@ -1,0 +1,175 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Bounds of the pages that look ahead.
+const (
+	timelineRows = 40
+	timelineRuns = 2000
+	aheadTasks   = 2000
+	aheadTicks   = 20_000
+)
+
+// timelineView is the page of past and planned runs.
+type timelineView struct {
+	Days    int            `json:"days"`
+	From    time.Time      `json:"from"`
+	To      time.Time      `json:"to"`
+	Rows    []timelineRow  `json:"rows"`
+	Left    int            `json:"left_out"` // tasks
+	Zone    string         `json:"zone"`
+	Drawing template.HTML  `json:"-"`
+	Where   *time.Location `json:"-"`
+}
+
+// timelineRow are the runs of a task, also for those who cannot see the drawing.
+type timelineRow struct {
+	ID      string        `json:"id"`
+	Runs    []timelineRun `json:"runs"`
+	Planned int           `json:"planned"`
+	Failed  int           `json:"failed"`
+	Usual   string        `json:"usually_takes,omitempty"`
+}
+
+type timelineRun struct {
+	JID   string    `json:"jid,omitempty"`
+	State string    `json:"state"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+}
+
+func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error) {
+	where, err := zoneOf(r)
+	if err != nil {
+		return nil, err
+	}
+	d := timelineView{Days: 1, Where: where, Zone: where.String()}
+	past, ahead := 12*time.Hour, 12*time.Hour
+	if r.URL.Query().Get("days") == "7" {
+		d.Days, past, ahead = 7, 84*time.Hour, 84*time.Hour
+	}
+	now := s.now().UTC().Truncate(time.Minute)
+	d.From, d.To = now.Add(-past), now.Add(ahead)
+	runs, err := s.db.Figures().Runs(ctx, d.From, timelineRuns)
+	if err != nil {
+		return nil, err
+	}
+	coming, err := s.ahead(ctx, now, d.To)
+	if err != nil {
+		return nil, err
+	}
+	d.gather(runs, coming, now)
+	d.Drawing = d.draw(s.options.Prefix, now)
+	return d, nil
+}
+
+// zoneOf is the zone that a page shows times of several tasks in.
+func zoneOf(r *http.Request) (*time.Location, error) {
+	name := r.URL.Query().Get("zone")
+	if name == "" {
+		return time.UTC, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, bad("unknown time zone %q; use a name such as Europe/Berlin", printable(name))
+	}
+	return zone, nil
+}
+
+// ahead are the ticks that enabled tasks will have, the earliest first.
+func (s *server) ahead(ctx context.Context, now, until time.Time) ([]periodic.Upcoming, error) {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
+	if err != nil {
+		return nil, err
+	}
+	var list []periodic.Upcoming
+	for u := range periodic.Preview(tasks, now, until) {
+		if list = append(list, u); len(list) == aheadTicks || ctx.Err() != nil {
+			break
+		}
+	}
+	return list, ctx.Err()
+}
+
+// gather sorts the runs by task: those with most to show first, and no more of them than
+// a page can hold.
+func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, now time.Time) {
+	rows := map[string]*timelineRow{}
+	row := func(id string) *timelineRow {
+		if rows[id] == nil {
+			rows[id] = &timelineRow{ID: id, Runs: []timelineRun{}}
+		}
+		return rows[id]
+	}
+	took := map[string][]time.Duration{}
+	for _, run := range runs {
+		to := run.Finished
+		if to.IsZero() {
+			to = now
+		} else {
+			took[run.TaskID] = append(took[run.TaskID], to.Sub(run.Started))
+		}
+		r := row(run.TaskID)
+		r.Runs = append(r.Runs, timelineRun{run.JID, run.State, run.Started, to})
+		if run.State == "failed" {
+			r.Failed++
+		}
+	}
+	for _, u := range coming {
+		r, usual := row(u.Task.ID), median(took[u.Task.ID])
+		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun.Add(usual)})
+		if r.Planned++; usual > 0 {
+			r.Usual = span(usual)
+		}
+	}
+	d.Rows = make([]timelineRow, 0, len(rows))
+	for _, r := range rows {
+		d.Rows = append(d.Rows, *r)
+	}
+	slices.SortFunc(d.Rows, func(a, b timelineRow) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(len(b.Runs), len(a.Runs)), cmp.Compare(a.ID, b.ID))
+	})
+	if d.Left = len(d.Rows) - timelineRows; d.Left > 0 {
+		d.Rows = d.Rows[:timelineRows]
+	}
+	d.Left = max(d.Left, 0)
+}
+
+func median(list []time.Duration) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
+	t := chart.Timeline{From: d.From, To: d.To, Now: now, Zone: d.Where}
+	for _, r := range d.Rows {
+		row := chart.Row{Name: printable(r.ID)}
+		for _, run := range r.Runs {
+			c := chart.Run{From: run.From, To: run.To, Class: run.State,
+				Title: shorten(printable(r.ID), 80) + ": " + run.State + ", " + moment(run.From, d.Where)}
+			if run.To.After(run.From) {
+				c.Title += ", " + span(run.To.Sub(run.From))
+			}
+			if run.JID != "" {
+				c.Link = view{Prefix: prefix}.Path("job", "id", run.JID)
+			}
+			row.Runs = append(row.Runs, c)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return template.HTML(t.Draw()) //nolint:gosec // package chart escapes its texts
+}
