@@ -42,6 +42,8 @@ type (
 	Outcome = backend.Outcome
 	// Result is what became of the job or the event of a tick.
 	Result = backend.Result
+	// TaskState says whether the scheduler gives a task ticks.
+	TaskState = backend.TaskState
 	// TickFilter selects ticks.
 	TickFilter = backend.TickFilter
 )
@@ -62,6 +64,9 @@ const (
 	Queued         = task.Queued
 	Late           = task.Late
 	Missed         = task.Missed
+	TaskEnabled    = backend.TaskEnabled
+	TaskDisabled   = backend.TaskDisabled
+	TaskPaused     = backend.TaskPaused
 )
 
 // The errors that those of this package wrap.

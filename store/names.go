@@ -22,10 +22,11 @@ type (
 	OutboxStore = events.Outbox
 	// Figures reads what monitoring shows.
 	Figures = figures.Reader
-	// Totals are figures of the whole database, History those of a task's newest
-	// ticks.
-	Totals     = figures.Totals
-	History    = figures.History
+	// Totals are figures of the whole database.
+	Totals = figures.Totals
+	// History are the newest ticks of a task, and what became of them.
+	History = figures.History
+	// TickResult is what became of a tick.
 	TickResult = figures.TickResult
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run

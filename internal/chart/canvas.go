@@ -27,8 +27,9 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 
 // drawing is the finished picture; name says what it shows.
 func (c *canvas) drawing(width, height float64, name string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`,
-		width, height, width, height, escape(name)) + "\n" + c.text.String() + "</svg>\n"
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="`,
+		width, height, width, height)
+	return head + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
 }
 
 // escape makes a text safe in an element and in an attribute.

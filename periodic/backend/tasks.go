@@ -96,11 +96,26 @@ type TaskFilter struct {
 	Task    string // of that name; empty: any
 	Group   string // of that group; empty: any
 	Problem bool   // only those with a problem
-	After   string // only ids greater than that, to go on after a page
-	Limit   int    // at most so many; 0: all
+	Search  string // only those whose id or task contains it, in any case; empty: any
+	State   TaskState
+	// DueBefore selects enabled tasks that are planned before a time, the earliest first.
+	// After must be empty then.
+	DueBefore time.Time
+	After     string // only ids greater than that, to go on after a page
+	Limit     int    // at most so many; 0: all
 
 	WithArgs bool // read the args, too, which may be large
 }
+
+// TaskState says whether the scheduler gives a task ticks; empty: any.
+type TaskState string
+
+// The states of tasks.
+const (
+	TaskEnabled  TaskState = "enabled"  // and not paused
+	TaskDisabled TaskState = "disabled" //
+	TaskPaused   TaskState = "paused"   // enabled and paused
+)
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {

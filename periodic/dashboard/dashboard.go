@@ -119,16 +119,16 @@ func (s *server) routes() http.Handler {
 
 var errNoPage = errors.New("see the links above")
 
-// badInput is an error of whoever asked.
-type badInput struct{ message string }
+// inputError is an error of whoever asked.
+type inputError struct{ message string }
 
-func (e badInput) Error() string { return e.message }
+func (e inputError) Error() string { return e.message }
 
-func bad(format string, args ...any) error { return badInput{fmt.Sprintf(format, args...)} }
+func bad(format string, args ...any) error { return inputError{fmt.Sprintf(format, args...)} }
 
 // status is the HTTP status for an error.
 func status(err error) int {
-	var input badInput
+	var input inputError
 	switch {
 	case errors.As(err, &input):
 		return http.StatusBadRequest

@@ -47,7 +47,10 @@ type eventRow struct {
 func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	d := eventList{Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
-		States: []string{"", string(outbox.StatusPending), string(outbox.StatusPublished), string(outbox.StatusDead)}}
+		States: []string{""}}
+	for _, status := range outbox.Statuses() {
+		d.States = append(d.States, string(status))
+	}
 	lag, err := s.db.Outbox().Lag(ctx)
 	if err != nil {
 		return nil, err

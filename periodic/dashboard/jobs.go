@@ -99,8 +99,7 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d := jobView{Job: jobRowOf(j), Args: s.args(j.Args), Lines: []logLine{}}
-	switch {
-	case j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled:
+	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}
 	if j.Finished.IsZero() {

@@ -116,7 +116,7 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, name string, cod
 	var out bytes.Buffer
 	err := s.pages[name].ExecuteTemplate(&out, part, view{
 		Page: name, Title: titles[name], Prefix: s.options.Prefix, User: v.user, Acts: v.acts,
-		Now: s.now().UTC(), Done: shorten(r.URL.Query().Get("done"), 200), Zone: time.UTC, Data: data,
+		Now: s.now().UTC(), Done: shorten(printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
 	})
 	if err != nil {
 		s.options.Logger.WithError(err).WithField("page", name).Error("dashboard: page failed")

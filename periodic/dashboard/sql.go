@@ -15,52 +15,62 @@ type column struct{ name, value string }
 // columns are those of a task that are not as they are by default. Args are masked.
 func (s *server) columns(t *periodic.Task) []column {
 	d := periodic.NewTask(t.ID, t.Task, t.Timer)
-	var list []column
-	text := func(name, value, byDefault string) {
-		if value != byDefault {
-			list = append(list, column{name, quote(value)})
-		}
-	}
-	seconds := func(name string, value, byDefault time.Duration) {
-		if value != byDefault {
-			list = append(list, column{name, strconv.FormatInt(int64(value/time.Second), 10)})
-		}
-	}
-	at := func(name string, value time.Time) {
-		if !value.IsZero() {
-			list = append(list, column{name, quote(value.UTC().Format("2006-01-02 15:04:05.000000"))})
-		}
-	}
-	if !t.Enabled {
-		list = append(list, column{"enabled", "false"})
-	}
-	text("group_", t.Group, d.Group)
-	text("args", s.args(t.Args), s.args(d.Args))
-	text("subject", t.Subject, d.Subject)
-	text("submitter", t.Submitter, d.Submitter)
-	text("summary", t.Summary, d.Summary)
-	text("sink", string(t.Sink), string(d.Sink))
-	text("overlap", string(t.Overlap), string(d.Overlap))
-	text("catchup", string(t.Catchup), string(d.Catchup))
-	if t.Priority != d.Priority {
-		list = append(list, column{"priority", strconv.Itoa(t.Priority)})
-	}
-	seconds("grace", t.Grace, d.Grace)
-	seconds("jitter", t.Jitter, d.Jitter)
+	var c columns
+	c.truth("enabled", t.Enabled, true)
+	c.text("group_", t.Group, d.Group)
+	c.text("args", s.args(t.Args), s.args(d.Args))
+	c.text("subject", t.Subject, d.Subject)
+	c.text("submitter", t.Submitter, d.Submitter)
+	c.text("summary", t.Summary, d.Summary)
+	c.text("sink", string(t.Sink), string(d.Sink))
+	c.text("overlap", string(t.Overlap), string(d.Overlap))
+	c.text("catchup", string(t.Catchup), string(d.Catchup))
+	c.number("priority", t.Priority, d.Priority)
+	c.seconds("grace", t.Grace, d.Grace)
+	c.seconds("jitter", t.Jitter, d.Jitter)
 	if t.Deadline != nil {
-		seconds("deadline", *t.Deadline, -1)
+		c.seconds("deadline", *t.Deadline, -time.Second)
 	}
-	at("starts", t.Starts)
-	at("ends", t.Ends)
+	c.time("starts", t.Starts)
+	c.time("ends", t.Ends)
 	if t.RetryLimit != nil {
-		list = append(list, column{"retry_limit", strconv.Itoa(*t.RetryLimit)})
+		c.number("retry_limit", *t.RetryLimit, -1)
 	}
-	seconds("retry_delay", t.RetryDelay, 0)
-	seconds("timeout", t.Timeout, 0)
-	if t.Concurrency != 0 {
-		list = append(list, column{"concurrency", strconv.Itoa(t.Concurrency)})
+	c.seconds("retry_delay", t.RetryDelay, 0)
+	c.seconds("timeout", t.Timeout, 0)
+	c.number("concurrency", t.Concurrency, 0)
+	return c
+}
+
+// columns collects what is not as by default.
+type columns []column
+
+func (c *columns) text(name, value, byDefault string) {
+	if value != byDefault {
+		*c = append(*c, column{name, quote(value)})
 	}
-	return list
+}
+
+func (c *columns) number(name string, value, byDefault int) {
+	if value != byDefault {
+		*c = append(*c, column{name, strconv.Itoa(value)})
+	}
+}
+
+func (c *columns) seconds(name string, value, byDefault time.Duration) {
+	c.number(name, int(value/time.Second), int(byDefault/time.Second))
+}
+
+func (c *columns) truth(name string, value, byDefault bool) {
+	if value != byDefault {
+		*c = append(*c, column{name, strconv.FormatBool(value)})
+	}
+}
+
+func (c *columns) time(name string, value time.Time) {
+	if !value.IsZero() {
+		*c = append(*c, column{name, quote(value.UTC().Format("2006-01-02 15:04:05.000000"))})
+	}
 }
 
 // settings are the columns as people read them.

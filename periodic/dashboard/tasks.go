@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -23,15 +25,26 @@ type taskList struct {
 	Back   string    `json:"-"`
 }
 
+// withProblem selects tasks that have a problem, beside the states.
+const withProblem = "problem"
+
 // taskStates are what tasks can be selected by.
-var taskStates = []string{"", periodic.TaskEnabled, periodic.TaskDisabled, periodic.TaskPaused, periodic.TaskProblem}
+var taskStates = []string{"", string(periodic.TaskEnabled), string(periodic.TaskDisabled), string(periodic.TaskPaused), withProblem}
 
 func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	d := taskList{Query: q.Get("q"), State: q.Get("state"), Group: q.Get("group"), After: q.Get("after"), States: taskStates}
 	d.Back = "tasks?" + url.Values{"q": {d.Query}, "state": {d.State}, "group": {d.Group}, "after": {d.After}}.Encode()
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{
-		Search: d.Query, State: d.State, Group: d.Group, After: d.After, Limit: tasksPerPage + 1})
+	if !slices.Contains(taskStates, d.State) {
+		return nil, bad("unknown state %q; use one of%s", printable(d.State), strings.Join(taskStates, " "))
+	}
+	filter := periodic.TaskFilter{Search: d.Query, Group: d.Group, After: d.After, Limit: tasksPerPage + 1}
+	if d.State == withProblem {
+		filter.Problem = true
+	} else {
+		filter.State = periodic.TaskState(d.State)
+	}
+	tasks, err := s.tasks.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

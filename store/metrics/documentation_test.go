@@ -73,7 +73,7 @@ func metricLines(scraped string) (lines []string) {
 				}
 			}
 		}
-		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("| `%s` | %s | %s | %s |", name, kind, strings.Join(labels, ", "), help)), " "))
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("| %#q | %s | %s | %s |", name, kind, strings.Join(labels, ", "), help)), " "))
 	}
 	slices.Sort(lines)
 	return lines

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -123,16 +124,32 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if f.WithArgs {
 		columns += `, args`
 	}
+	due, order := periodic.Never, "id"
+	if !f.DueBefore.IsZero() {
+		due, order = f.DueBefore, "nextrun, id"
+	}
 	var rows []taskRow
 	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task
 		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
-			AND ($5 = '' OR id = $5)
-		ORDER BY id LIMIT $6`, f.Task, f.Group, f.Problem, f.After, f.ID, limit)
+			AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '\' OR lower(task) LIKE $6 ESCAPE '\')
+			AND ($7 = '' OR $7 = CASE WHEN enabled THEN 'enabled' ELSE 'disabled' END)
+			AND (NOT $8 OR enabled AND nextrun < $9 AND nextrun > '1970-01-01 00:00:00') AND ($10 = '' OR id = $10)
+		ORDER BY `+order+` LIMIT $5`, f.Task, f.Group, f.Problem, f.After, limit,
+		containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due), f.ID)
 	list := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		list[i] = r.task()
 	}
 	return list, err
+}
+
+// containing is a pattern for LIKE of lower-case texts that contain a text; empty for
+// the empty text.
+func containing(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
