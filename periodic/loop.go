@@ -134,8 +134,8 @@ func (l *loop) once(ctx context.Context) error {
 	}
 }
 
-// maxTries is how often once retries rows that somebody else has locked. After
-// that, their marks have to expire.
+// maxTries is how often once, and the end of a scheduler, retry rows that somebody else
+// has locked. After that, their marks have to expire.
 const maxTries = 4
 
 // begin clears marks that an earlier run left.
@@ -153,8 +153,7 @@ func (l *loop) finish(ctx context.Context) {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
-	l.marks.add() // without delay
-	if err := l.marks.remove(ctx); err != nil {
+	if err := l.marks.removeAll(ctx); err != nil {
 		l.cfg.fail("remove own marks", err)
 	}
 }

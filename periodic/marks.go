@@ -55,6 +55,21 @@ func (m *leftMarks) remove(ctx context.Context) error {
 	return nil
 }
 
+// removeAll is remove at the end of the scheduler. A transaction that was given up may
+// hold its rows for another moment.
+func (m *leftMarks) removeAll(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		m.tried = time.Time{}
+		err := m.remove(ctx)
+		if err != nil || len(m.own) == 0 || tries == maxTries {
+			return err
+		}
+		if err := wait(ctx, batch.Wait/2); err != nil {
+			return err
+		}
+	}
+}
+
 // clear removes expired marks, and those of a worker name if one is given. It
 // returns their number.
 func (m *leftMarks) clear(ctx context.Context, worker string) (count int, err error) {
