@@ -41,14 +41,25 @@ run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
 	@scripts/need-cc
 	go vet ./...
-	scripts/with-postgres go test -race -parallel 6 $(TESTFLAGS) ./... # most tests wait most of the time
+	# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
+	scripts/with-postgres go test -race -vet=off -parallel 6 $(TESTFLAGS) ./periodic ./jobqueue ./migrations ./store ./...
 	cd testdata/drivers && ../../scripts/with-postgres go test $(TESTFLAGS) ./...
-	cd testdata/consumers && go vet ./... && ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
+
+.PHONY: test-static
+test-static: ## Build without SQLite, in both ways, and try the programs
+	@scripts/need-cc
+	scripts/with-postgres go test -tags static -run TestBuildWithoutCgo ./cmd/nextrun
+
+.PHONY: test-river
+test-river: ## The part of test-queues that needs no npm: feed River
+	@scripts/need-cc
+	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
 
 .PHONY: test-queues
 test-queues: ## Feed the other queues and let their real workers run the jobs; needs npm
 	@scripts/need-cc
 	testdata/consumers/node/install
+	cd testdata/consumers && go vet ./...
 	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: snapshot
