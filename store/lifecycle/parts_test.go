@@ -18,10 +18,8 @@ import (
 )
 
 // parts are the services of a database.
-func parts(t *testing.T, db *store.DB) map[string]lifecycle.Service {
+func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.Service {
 	t.Helper()
-	log := logrus.New()
-	log.SetOutput(io.Discard)
 	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Logger: log})
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +37,12 @@ func parts(t *testing.T, db *store.DB) map[string]lifecycle.Service {
 	return map[string]lifecycle.Service{"scheduler": scheduler, "executor": executor, "relay": relay}
 }
 
+func silent() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
 // A part that cannot do its work in the database is named, and the process does not
 // count as started. While a database cannot be reached later, the process is unhealthy.
 func TestStartNeedsPartsThatWork(t *testing.T) {
@@ -54,7 +58,7 @@ func TestStartNeedsPartsThatWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(p.Add(lifecycle.Database(db)), p.AddService(part, parts(t, db)[part], lifecycle.DatabaseStage)); err != nil {
+			if err := errors.Join(p.Add(lifecycle.Database(db)), p.AddService(part, parts(t, db, silent())[part], lifecycle.DatabaseStage)); err != nil {
 				t.Fatal(err)
 			}
 			var stage *lifecycle.StageError
@@ -77,8 +81,7 @@ func TestSchemaIsChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := logrus.New()
-		log.SetOutput(io.Discard)
+		log := silent()
 		p, err := lifecycle.New(lifecycle.Config{Logger: log})
 		if err == nil {
 			err = p.Add(lifecycle.Database(db), lifecycle.Schema(db, false, log))

@@ -11,14 +11,15 @@ import (
 )
 
 // Watch listens on a connection of its own. pq's listener reconnects by itself;
-// what happened meanwhile is unknown, so each reconnect wakes too.
+// what happened meanwhile is unknown, so each reconnect wakes too. A connection that is
+// lost is no failure: if the next one cannot be made, that is.
 func (d *dialect) Watch(ctx context.Context, topics []sqldb.Topic, wake func(), report func(error)) {
 	if d.dsn == "" {
 		<-ctx.Done()
 		return
 	}
-	listener := pq.NewListener(d.dsn, 100*time.Millisecond, 10*time.Second, func(_ pq.ListenerEventType, err error) {
-		if err != nil {
+	listener := pq.NewListener(d.dsn, 100*time.Millisecond, 10*time.Second, func(event pq.ListenerEventType, err error) {
+		if err != nil && event != pq.ListenerEventDisconnected {
 			report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
 		}
 	})
