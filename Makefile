@@ -37,6 +37,10 @@ build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no
 run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 	@scripts/demo
 
+.PHONY: picture
+picture: build ## Record the picture of the demo in the README
+	scripts/picture/record
+
 .PHONY: test
 test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
 	@scripts/need-cc

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
+	"html"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,15 +20,16 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// What `make run` shows: submitted, run, skipped and why; Control-C ends it
-// cleanly, and started again it goes on where it was.
+// What `make run` shows: missed, submitted, run, retried, failed, skipped and why, and a
+// bad row and its repair; Control-C ends it cleanly, and started again it goes on where it
+// was.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	database := filepath.Join(t.TempDir(), "demo.db")
 	binary := build(t)
 	demo(t, binary, database, []string{
-		"id=clock", "job submitted", "task=date", "state=success", "task has a problem", "id=mistake",
-		"tick skipped", "id=slow", "the job of ",
+		"id=punctual", "ticks missed", "id=clock", "job submitted", "task=date", "state=success", "state=stuck", "state=failed",
+		"tick skipped", "id=slow", "the job of ", "task has a problem", "id=mistake", "job submitted", "id=mistake",
 	})
 	before := count(t, database, "SELECT count(*) FROM periodic_tick")
 	demo(t, binary, database, []string{"job submitted"})
@@ -98,11 +101,51 @@ func TestDemoFileOnBothDatabases(t *testing.T) {
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		d.Exec(readFile(t, "../../testdata/demo.sql"))
+		d.Exec(readFile(t, "../../testdata/demo-mistake.sql"))
 		report := nextrun(t, d.URL, ui.Failed, "check", "--config", "../../testdata/nextrun.yaml")
 		if !strings.Contains(report, "mistake") || strings.Count(report, "\nerror") != 1 || strings.Contains(report, "no handler") {
 			t.Errorf("check:\n%s", report)
 		}
+		d.Exec(readFile(t, "../../testdata/demo-repair.sql"))
+		nextrun(t, d.URL, ui.Done, "check", "--config", "../../testdata/nextrun.yaml")
 	})
+}
+
+var (
+	drawn  = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
+	taskID = regexp.MustCompile(`\(id, task[^)]*\) VALUES\s+\('([a-z-]+)'`)
+)
+
+// The picture in the README is one of the demo as it is: it has its tasks and statements,
+// and the words that the log has for what becomes of ticks and jobs.
+func TestPictureShowsTheDemo(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, match := range drawn.FindAllStringSubmatch(readFile(t, "../../docs/demo.svg"), -1) {
+		text.WriteString(html.UnescapeString(match[1]))
+	}
+	words := []string{"submitted", "done", "retry", "failed", "skipped", "missed", "problem", "ls: exit status 2 (attempt 2",
+		"hour 25 is not in 0..23", "no scheduler ran in time"}
+	for _, file := range []string{"demo.sql", "demo-mistake.sql", "demo-repair.sql"} {
+		statements := readFile(t, "../../testdata/"+file)
+		for _, match := range taskID.FindAllStringSubmatch(statements, -1) {
+			words = append(words, match[1]+" ")
+		}
+		if file != "demo.sql" {
+			words = append(words, strings.TrimSpace(statements[strings.Index(statements, "\n"):]))
+		}
+	}
+	if len(words) < 18 {
+		t.Fatalf("found few words to look for: %q", words)
+	}
+	for _, word := range words {
+		if !strings.Contains(text.String(), word) {
+			t.Errorf("docs/demo.svg does not show %q; run make picture", word)
+		}
+	}
+	if !strings.Contains(readFile(t, "../../README.md"), "(docs/demo.svg)") {
+		t.Error("the README does not show docs/demo.svg")
+	}
 }
 
 // nextrun runs the program on a database and returns its output.

@@ -1,0 +1,2 @@
+-- An edit takes effect at once.
+UPDATE periodic_task SET timer = '*:*:0/4' WHERE id = 'mistake';
