@@ -31,6 +31,9 @@ func TestDemo(t *testing.T) {
 		"id=punctual", "ticks missed", "id=clock", "job submitted", "task=date", "state=success", "state=stuck", "state=failed",
 		"tick skipped", "id=slow", "the job of ", "task has a problem", "id=mistake", "job submitted", "id=mistake",
 	})
+	if answer := nextrun(t, "sqlite:"+database, ui.Done, "why", "broken"); !strings.Contains(answer, "ls: ") {
+		t.Errorf("why does not tell what failed:\n%s", answer)
+	}
 	before := count(t, database, "SELECT count(*) FROM periodic_tick")
 	demo(t, binary, database, []string{"job submitted"})
 	if after := count(t, database, "SELECT count(*) FROM periodic_tick"); before == 0 || after <= before {
