@@ -5,7 +5,6 @@ package crontab
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,19 +195,11 @@ func cutInput(command string) (clean string, input bool) {
 	return b.String(), false
 }
 
-var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
 // id makes a unique id from the name of the command.
 func (r *reader) id(command string) string {
-	name := "cron"
-	for _, word := range strings.Fields(command) {
-		if strings.Contains(word, "=") {
-			continue // a variable for the command
-		}
-		if clean := strings.Trim(oddInID.ReplaceAllString(path.Base(word), ""), "-."); clean != "" {
-			name = clean
-		}
-		break
+	name := strings.Trim(oddInID.ReplaceAllString(nameOf(command), ""), "-.")
+	if name == "" {
+		name = "cron"
 	}
 	name = name[:min(len(name), 200)]
 	if r.options.Prefix != "" {

@@ -32,7 +32,7 @@ PATH=/bin
 	later := []string{"LANG=C X=1 2", "PATH=/bin"}
 	wantEntries := []Entry{
 		{6, "backup.sh", "CRON_TZ=Europe/Berlin 5 4 * * sun", "/bin/bash", "/usr/local/bin/backup.sh --all > /dev/null", first},
-		{7, "cd", "CRON_TZ=Europe/Berlin 0 0 * * *", "/bin/bash", "cd /srv && ./run", first},
+		{7, "run", "CRON_TZ=Europe/Berlin 0 0 * * *", "/bin/bash", "cd /srv && ./run", first},
 		{11, "date", "CRON_TZ=Asia/Tokyo 0 0 * * 7", "/bin/bash", "date +%F", later},
 		{12, "backup.sh-2", "CRON_TZ=Asia/Tokyo 30 2 * * *", "/bin/bash", "LANG=C /usr/local/bin/backup.sh", later},
 	}
@@ -77,6 +77,32 @@ func TestParseOfAnEmptyZone(t *testing.T) {
 	}
 	if entries[0].ID != "shop-a" {
 		t.Errorf("with a prefix the id is %q", entries[0].ID)
+	}
+}
+
+// The id is the name of what a line is about, not of what prepares or wraps it.
+func TestParseNamesWhatRuns(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"cd /srv/shop && ./bin/import --all":                      "import",
+		"nice -n 19 ionice -c 3 /usr/bin/backup.sh":               "backup.sh",
+		"test -x /usr/sbin/anacron || ( cd / && run-parts /etc )": "run-parts",
+		"[ -f /x ] && cleanup":                                    "cleanup",
+		"flock -n /tmp/lock /usr/bin/report":                      "report",
+		"root test -e /run/systemd/system || e2scrub_all -A -r":   "e2scrub_all",
+		"root backup":                        "backup",
+		"sudo -u www-data php /srv/cron.php": "cron.php",
+		"timeout -k 5 60 LANG=C python3 -u sync.py > /dev/null": "sync.py",
+		"/bin/bash -c ls": "ls",
+		"cd /srv":         "cd",
+		"sh":              "sh",
+		"((":              "cron",
+		"X=1 Y=2":         "cron",
+	} {
+		entries, _ := Parse("0 0 * * * "+command, Options{})
+		if len(entries) != 1 || entries[0].ID != want {
+			t.Errorf("%q: %+v, want the id %q", command, entries, want)
+		}
 	}
 }
 

@@ -34,7 +34,9 @@ database's.`,
 
 func printLocks(env *ui.Env, locks []leader.Lock, asJSON bool) error {
 	lines := []lockJSON{}
-	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "TOKEN", "SINCE", "HEARTBEAT", "EXPIRES")
+	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "TOKEN", "SINCE", "HEARTBEAT", "EXPIRES").
+		Least("HOST", "PID", "TOKEN", "SINCE").
+		IfEmpty("none; the modes leader and exclusive make one: nextrun scheduler --mode leader")
 	for _, l := range locks {
 		lines = append(lines, newLockJSON(l))
 		expires := ""

@@ -23,7 +23,7 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
 				lines := []queueJSON{}
-				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM")
+				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM").IfEmpty("none; jobs go to the table job. To feed another queue: section queues of --config FILE")
 				for _, name := range slices.Sorted(maps.Keys(configured)) {
 					inspector, ok := configured[name].(queues.Inspector)
 					if !ok {

@@ -106,12 +106,23 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 			return err
 		}
 	}
+	if len(entries) > 0 && sink == periodic.SinkJob {
+		env.Complain("note: cron starts a command although the one before still runs; these tasks skip such a tick. " +
+			"To change that: nextrun task set ID --overlap allow")
+	}
+	return complainOf(env, path, problems)
+}
+
+// complainOf tells lines that are left out from mere notes. The former give an error.
+func complainOf(env *ui.Env, path string, problems []crontab.Problem) error {
 	leftOut := 0
 	for _, problem := range problems {
-		env.Complain("%s:%d: %s", path, problem.Line, problem.Text)
+		what := "note"
 		if problem.LeftOut {
+			what = "left out"
 			leftOut++
 		}
+		env.Complain("%s:%d: %s: %s", path, problem.Line, what, problem.Text)
 	}
 	if leftOut > 0 {
 		return fmt.Errorf("lines without an equivalent, left out: %d", leftOut)

@@ -14,7 +14,8 @@ func TestTaskImport(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		file := clitest.WriteFile(t, "crontab", "MAILTO=ada\nLANG=C\n5 4 * * sun /usr/bin/backup --all\n@reboot x\n")
 		r := s.Fails(t, ui.Failed, []string{"task", "import", file, "--zone", "Europe/Berlin"},
-			file+":1: MAILTO", file+":4: @reboot", "left out: 1", "add      backup")
+			file+":1: note: MAILTO", file+":4: left out: @reboot", "left out: 1", "add      backup",
+			"note: cron starts a command although the one before still runs", "--overlap allow")
 		want := "handlers:\n  backup:\n    command: [/bin/sh, -c, /usr/bin/backup --all]\n    env:\n      LANG: C\n"
 		if r.Stdout != want {
 			t.Errorf("standard output is\n%s\nwant\n%s", r.Stdout, want)
@@ -83,8 +84,8 @@ func TestTaskImportFromStandardInput(t *testing.T) {
 			crontab string
 			exit    int
 		}{
-			{"1 2 * * * php a.php\n", ui.Done}, {"1 3 * * * php a.php\n", ui.Done}, {"1 3 * * * php b.php\n", ui.Done},
-			{"7 7 * * * php c.php\n", ui.Failed},
+			{"1 2 * * * report a\n", ui.Done}, {"1 3 * * * report a\n", ui.Done}, {"1 3 * * * report b\n", ui.Done},
+			{"7 7 * * * report c\n", ui.Failed},
 		} {
 			s.Stdin = test.crontab
 			if r := s.Run(t.Context(), "task", "import", "-", "--zone", "UTC"); r.Exit != test.exit {
