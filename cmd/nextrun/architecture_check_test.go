@@ -22,7 +22,18 @@ type sourceFile struct {
 // readTree reads the imports of all Go files of a module but those of tests.
 func readTree(root string) ([]sourceFile, error) {
 	var files []sourceFile
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+	err := eachSource(root, func(name, relative string) error {
+		imports, err := readImports(name)
+		files = append(files, sourceFile{relative, imports})
+		return err
+	})
+	return files, err
+}
+
+// eachSource calls fn with the Go files of a module but those of tests: as they are
+// named from here, and as in the module.
+func eachSource(root string, fn func(name, relative string) error) error {
+	return filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -31,15 +42,12 @@ func readTree(root string) ([]sourceFile, error) {
 		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		imports, err := readImports(name)
+		relative, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
-		relative, err := filepath.Rel(root, name)
-		files = append(files, sourceFile{filepath.ToSlash(relative), imports})
-		return err
+		return fn(name, filepath.ToSlash(relative))
 	})
-	return files, err
 }
 
 // skipped tells whether Go does not count a directory to the module.
