@@ -52,6 +52,7 @@ var arrows = []struct {
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
+	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox", "jobqueue/outbox/cloudevents"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"store/lifecycle", []string{"store", "migrations"}},
@@ -144,6 +145,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"jobqueue/backend/x.go", module + "/jobqueue", none},
 		{"jobqueue/outbox/x.go", module + "/jobqueue", ""},
 		{"jobqueue/handlers/x.go", module + "/jobqueue", ""},
+		{"jobqueue/outbox/cloudevents/x.go", module + "/jobqueue/outbox/webhook", "jobqueue/outbox/cloudevents may import only jobqueue/outbox"},
 		{"jobqueue/handlers/x.go", module + "/jobqueue/outbox", "jobqueue/handlers may import only jobqueue"},
 		{"jobqueue/outbox/x.go", module + "/store", "jobqueue/outbox may import only jobqueue"},
 		{"migrations/x.go", module + "/store", "migrations may import only migrations/internal/..."},

@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // Defaults of [Config].
@@ -41,7 +41,7 @@ type Config struct {
 	// Structured puts the whole event into the value.
 	Structured bool
 	// Source is the attribute source of the events, a URI reference.
-	// Empty: outbox.DefaultCloudSource.
+	// Empty: cloudevents.DefaultSource.
 	Source string
 	// Timeout is how long a batch may take to be acknowledged. It must be well
 	// below the lease of the relay. 0: DefaultTimeout.
@@ -73,7 +73,7 @@ func (c Config) options() ([]kgo.Opt, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := outbox.CheckSource(c.Source); err != nil {
+	if err := cloudevents.CheckSource(c.Source); err != nil {
 		return nil, fmt.Errorf("kafka.Config.Source: %w", err)
 	}
 	options := []kgo.Opt{

@@ -4,11 +4,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // record is an event as a record.
 func (c Config) record(e outbox.Event) (*kgo.Record, error) {
-	cloud := outbox.NewCloudEvent(e, c.Source)
+	cloud := cloudevents.New(e, c.Source)
 	r := &kgo.Record{Topic: e.Topic, Key: []byte(e.AggregateID), Value: []byte(cloud.Data)}
 	if c.Topic != "" {
 		r.Topic = c.Topic
@@ -21,7 +22,7 @@ func (c Config) record(e outbox.Event) (*kgo.Record, error) {
 		if r.Value, err = cloud.Structured(); err != nil {
 			return nil, outbox.Refuse(err)
 		}
-		header("content-type", outbox.StructuredType+"; charset=utf-8")
+		header("content-type", cloudevents.StructuredType+"; charset=utf-8")
 		return r, nil
 	}
 	for _, a := range cloud.Attributes {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
-	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // DefaultTimeout is the default of Timeout in [Config].
@@ -33,7 +33,7 @@ type Config struct {
 	// Mode is Structured if empty.
 	Mode Mode
 	// Source is the attribute source of the events, a URI reference.
-	// Empty: outbox.DefaultCloudSource.
+	// Empty: cloudevents.DefaultSource.
 	Source string
 	// Secrets sign the requests. Each adds a signature, so that a new secret can
 	// replace an old one while receivers still know only one of them. A secret
@@ -65,7 +65,7 @@ func (c Config) Validate() error {
 	p.Field(web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://example.org/events")
 	p.Field(c.Mode == Structured || c.Mode == Binary, "Mode", fmt.Sprintf("%q", c.Mode), fmt.Sprintf("%s or %s", Structured, Binary))
 	service.Within(p, "Timeout", c.Timeout, time.Millisecond, time.Hour)
-	source := outbox.CheckSource(c.Source)
+	source := cloudevents.CheckSource(c.Source)
 	if source != nil {
 		source = fmt.Errorf("webhook.Config.Source: %w", source)
 	}

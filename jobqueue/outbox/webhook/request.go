@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // request makes the POST of an event.
 func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Request, error) {
-	c := outbox.NewCloudEvent(event, p.cfg.Source)
+	c := cloudevents.New(event, p.cfg.Source)
 	body, contentType := []byte(c.Data), c.ContentType
 	if p.cfg.Mode == Structured {
 		var err error
 		if body, err = c.Structured(); err != nil {
 			return nil, outbox.Refuse(err)
 		}
-		contentType = outbox.StructuredType + "; charset=utf-8"
+		contentType = cloudevents.StructuredType + "; charset=utf-8"
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
 	if err != nil {

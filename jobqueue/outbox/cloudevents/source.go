@@ -1,4 +1,4 @@
-package outbox
+package cloudevents
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ var uriText = regexp.MustCompile(`^([A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-F
 
 // CheckSource returns an error unless a text can be the attribute source of
 // CloudEvents: a URI reference as RFC 3986 defines it. Empty stands for
-// [DefaultCloudSource].
+// [DefaultSource].
 func CheckSource(source string) error {
 	u, err := url.Parse(source)
 	brackets := func(text string) int { return strings.Count(text, "[") + strings.Count(text, "]") }

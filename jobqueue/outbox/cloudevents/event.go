@@ -1,4 +1,4 @@
-package outbox
+package cloudevents
 
 import (
 	"encoding/json"
@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// SpecVersion is the version of the CloudEvents specification that is followed:
-// https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md
+// SpecVersion is the version of the specification that is followed.
 const SpecVersion = "1.0"
 
-// DefaultCloudSource is the attribute source where none is configured.
-const DefaultCloudSource = "/nextrun"
+// DefaultSource is the attribute source where none is configured.
+const DefaultSource = "/nextrun"
 
 // Media types of CloudEvents' JSON format.
 const (
@@ -26,7 +27,7 @@ const (
 // Attribute is a context attribute of a CloudEvent, in its canonical text form.
 type Attribute struct{ Name, Value string }
 
-// CloudEvent is an [Event] as a CloudEvent: attributes in a fixed order, and data.
+// Event is an [outbox.Event] as a CloudEvent: attributes in a fixed order, and data.
 //
 //	id               the event's id: what duplicates are recognised by, with source
 //	source           as configured
@@ -38,19 +39,19 @@ type Attribute struct{ Name, Value string }
 //	partitionkey     AggregateID (CloudEvents' partitioning extension)
 //	aggregateversion AggregateVersion, a text, since CloudEvents' integers have 32 bits (extension)
 //	due              Due, if it has one (extension)
-type CloudEvent struct {
+type Event struct {
 	Attributes  []Attribute // without datacontenttype
 	ContentType string
 	Data        string
 }
 
-// NewCloudEvent returns an event as a CloudEvent. source is a URI reference that
-// names who emits; empty: [DefaultCloudSource].
-func NewCloudEvent(e Event, source string) CloudEvent {
+// New returns an event as a CloudEvent. source is a URI reference that
+// names who emits; empty: [DefaultSource].
+func New(e outbox.Event, source string) Event {
 	if source == "" {
-		source = DefaultCloudSource
+		source = DefaultSource
 	}
-	c := CloudEvent{Data: e.Payload, ContentType: textType, Attributes: []Attribute{
+	c := Event{Data: e.Payload, ContentType: textType, Attributes: []Attribute{
 		{"specversion", SpecVersion},
 		{"id", e.ID},
 		{"source", source},
@@ -72,7 +73,7 @@ func NewCloudEvent(e Event, source string) CloudEvent {
 
 // Structured is the event in CloudEvents' JSON format, of the media type
 // [StructuredType]: the attributes in their order, then the data.
-func (c CloudEvent) Structured() ([]byte, error) {
+func (c Event) Structured() ([]byte, error) {
 	b := make([]byte, 0, len(c.Data)+512)
 	member := func(name, value string) (err error) {
 		b, err = appendText(append(append(append(b, ',', '"'), name...), '"', ':'), value)
