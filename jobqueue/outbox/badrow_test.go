@@ -62,13 +62,13 @@ func TestEventWhoseIDIsABlobIsPublishedOnce(t *testing.T) {
 // A batch of messages without an event stopped the topic silently.
 func TestMessagesWithoutEventAreSetAside(t *testing.T) {
 	both(t, func(f *fixture) {
-		const missing = 150
+		const missing = 25
 		f.append(events("t", missing)...)
 		spoil(f, `DELETE FROM event_store`)
 		good := f.append(outbox.Event{Topic: "t", Type: "x", AggregateID: "good"})
 		r := newReceiver()
 		cfg := f.quick("one")
-		cfg.BatchSize = 100
+		cfg.BatchSize = 10
 		f.relay(r.publisher(), cfg)
 		r.await(f, 1)
 		r.check(f, good)

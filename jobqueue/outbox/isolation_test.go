@@ -11,7 +11,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // badRow is something that keeps the topic named after it from going on.
@@ -202,9 +201,7 @@ func (r *reported) observe(n outbox.Notice) {
 // other topics are as punctual as before; each such row is named once; and its
 // topic goes on when the row is healed.
 func TestBadRowsHoldUpTheirTopicsOnly(t *testing.T) {
-	for _, kind := range []string{storetest.Postgres, storetest.SQLite} { // not beside other tests: it measures times
-		t.Run(kind, func(t *testing.T) { testBadRows(newFixture(migrated.New(t, kind))) })
-	}
+	both(t, testBadRows)
 }
 
 func testBadRows(f *fixture) {
