@@ -1,6 +1,7 @@
 package jobqueue_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -18,17 +19,28 @@ import (
 
 // network stands between a program and its database, and can fall silent.
 type network struct {
+	last   string // the message before which it falls silent by itself, if any
+	ended  chan struct{}
 	mu     sync.Mutex
 	silent chan struct{} // nil: it is not; closed when it ends
 }
 
-func (n *network) wait() {
+func (n *network) wait(message []byte) {
+	if n.last != "" && bytes.Contains(message, []byte(n.last)) {
+		n.fallSilent()
+	}
 	n.mu.Lock()
 	silent := n.silent
 	n.mu.Unlock()
 	if silent != nil {
 		<-silent
 	}
+}
+
+func (n *network) isSilent() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.silent != nil
 }
 
 // through returns the database's URL through the network.
@@ -87,8 +99,38 @@ type gate struct {
 }
 
 func (g gate) Write(p []byte) (int, error) {
-	g.n.wait()
+	g.n.wait(p)
 	return g.Writer.Write(p)
+}
+
+// fallSilent lets the network swallow all until the test ends.
+func (n *network) fallSilent() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent = n.ended
+}
+
+// behindNetwork returns a database, and its jobs as a program sees them through n.
+func behindNetwork(t *testing.T, n *network) (*fixture, store.JobStore) {
+	q := newFixture(migrated.New(t, storetest.Postgres))
+	far, err := store.Open(q.ctx, n.through(t, q.URL), store.Options{StatementTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = far.Close() })
+	n.ended = make(chan struct{})
+	t.Cleanup(func() { close(n.ended) })
+	return q, far.Jobs()
+}
+
+// stopNow ends an executor without patience.
+func (q *fixture) stopNow(e *executor) {
+	q.Helper()
+	ctx, cancel := context.WithCancel(q.ctx)
+	cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- e.Stop(ctx) }()
+	_ = receive(q, stopped, "the end of Stop")
 }
 
 // A network that swallows all, without a word, costs the jobs in flight and some
@@ -96,15 +138,10 @@ func (g gate) Write(p []byte) (int, error) {
 func TestExecutorSurvivesASilentNetwork(t *testing.T) {
 	t.Parallel()
 	var n network
-	q := newFixture(migrated.New(t, storetest.Postgres))
-	far, err := store.Open(q.ctx, n.through(t, q.URL), store.Options{StatementTimeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = far.Close() })
+	q, far := behindNetwork(t, &n)
 	cause := make(chan error, 10)
 	began := make(chan string, 10)
-	e := q.executorOn(far.Jobs(), jobqueue.Config{Lease: time.Second}, map[string]jobqueue.Handler{
+	e := q.executorOn(far, jobqueue.Config{Lease: time.Second}, map[string]jobqueue.Handler{
 		"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 			began <- job.JID
 			<-ctx.Done()
@@ -112,23 +149,24 @@ func TestExecutorSurvivesASilentNetwork(t *testing.T) {
 			return ctx.Err()
 		},
 	})
-	if err := e.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	q.mustStart(e)
 	q.submit(jobqueue.Job{Task: "t"})
 	receive(q, began, "the job")
-	ended := make(chan struct{})
-	defer close(ended)
-	n.mu.Lock()
-	n.silent = ended
-	n.mu.Unlock()
+	n.fallSilent()
 	if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
 		t.Errorf("cause: %v", err)
 	}
 	e.await(1, "of trouble", kind(jobqueue.EventTrouble))
-	ctx, cancel := context.WithCancel(q.ctx)
-	cancel()
-	stopped := make(chan error, 1)
-	go func() { stopped <- e.Stop(ctx) }()
-	_ = receive(q, stopped, "the end of Stop")
+	q.stopNow(e)
+}
+
+// The same if the network falls silent as the executor begins to listen for changes.
+func TestStopDoesNotWaitForASilentNetwork(t *testing.T) {
+	t.Parallel()
+	n := network{last: "LISTEN"}
+	q, far := behindNetwork(t, &n)
+	e := q.executorOn(far, jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
+	q.mustStart(e)
+	storetest.Eventually(q, "the network is silent", n.isSilent)
+	q.stopNow(e)
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/lib/pq"
@@ -18,8 +19,8 @@ func (d *dialect) Watch(ctx context.Context, topics []sqldb.Topic, wake func(), 
 		<-ctx.Done()
 		return
 	}
-	listener := pq.NewListener(d.dsn, 100*time.Millisecond, 10*time.Second, func(event pq.ListenerEventType, err error) {
-		if err != nil && event != pq.ListenerEventDisconnected {
+	listener := pq.NewDialListener(watchDialer{ctx}, d.dsn, 100*time.Millisecond, 10*time.Second, func(event pq.ListenerEventType, err error) {
+		if err != nil && event != pq.ListenerEventDisconnected && ctx.Err() == nil {
 			report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
 		}
 	})
@@ -49,4 +50,22 @@ func (d *dialect) Watch(ctx context.Context, topics []sqldb.Topic, wake func(), 
 			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
 		}
 	}
+}
+
+// watchDialer makes connections that break when ctx ends: pq's listener cannot be closed
+// while it waits for a server that does not answer.
+type watchDialer struct{ ctx context.Context }
+
+// Dial implements [pq.Dialer].
+func (d watchDialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialTimeout(network, address, 0)
+}
+
+// DialTimeout implements [pq.Dialer].
+func (d watchDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
+	if err == nil {
+		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	}
+	return conn, err
 }
