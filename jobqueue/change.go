@@ -22,12 +22,7 @@ var errMoved = errors.New("the job keeps changing; try again")
 // It returns the state in which it leaves the job: [Cancelled], [Scheduled] or
 // [Running]. Errors: [ErrFinal], [ErrForeign].
 func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
-	var state State
-	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-		state, err = cancel(ctx, tx, jid)
-		return err
-	})
-	return state, err
+	return update(ctx, q, func(tx backend.QueueTx) (State, error) { return cancel(ctx, tx, jid) })
 }
 
 func cancel(ctx context.Context, tx backend.QueueTx, jid string) (State, error) {

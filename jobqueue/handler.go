@@ -33,6 +33,8 @@ var (
 	// ErrShutdown: the executor stops, and the grace time is over. Unless the
 	// handler returns nil the job goes back to waiting.
 	ErrShutdown = outcome.ErrShutdown
+	// ErrTimeout: the job took longer than its [Timeout].
+	ErrTimeout = errors.New("the job took too long")
 )
 
 // Middleware makes a handler of a handler.
@@ -115,9 +117,6 @@ func RetryAfter(err error, delay time.Duration) error {
 	}
 	return outcome.Delayed(err, delay)
 }
-
-// ErrTimeout is the cause with which [Timeout] ends a context.
-var ErrTimeout = errors.New("the job took too long")
 
 // Timeout ends the context of the handlers inside it after a time. A job with a
 // timeout of its own ([Limits.Timeout]) has that instead. An error after that counts

@@ -19,22 +19,12 @@ func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
 
 // Resume ends a pause, and wakes executors. It reports whether there was one.
 func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
-	var was bool
-	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-		was, err = tx.Resume(ctx, kind, name)
-		return err
-	})
-	return was, err
+	return update(ctx, q, func(tx backend.QueueTx) (bool, error) { return tx.Resume(ctx, kind, name) })
 }
 
 // Pauses lists what is paused.
 func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
-	var pauses []Pause
-	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
-		pauses, err = tx.Pauses(ctx)
-		return err
-	})
-	return pauses, err
+	return view(ctx, q, func(tx backend.QueueTx) ([]Pause, error) { return tx.Pauses(ctx) })
 }
 
 func checkPause(kind PauseKind, name string) error {
@@ -71,21 +61,13 @@ func (q *Queue) SetLimit(ctx context.Context, kind LimitKind, name string, most 
 
 // DropLimit ends a limit, and wakes executors. It reports whether there was one.
 func (q *Queue) DropLimit(ctx context.Context, kind LimitKind, name string) (bool, error) {
-	var was bool
-	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-		was, err = tx.DropLimit(ctx, backend.Scope{Kind: kind, Name: name})
-		return err
+	return update(ctx, q, func(tx backend.QueueTx) (bool, error) {
+		return tx.DropLimit(ctx, backend.Scope{Kind: kind, Name: name})
 	})
-	return was, err
 }
 
 // Limits lists the limits of groups and tasks, and how many of their jobs run now. The
 // limits of handlers and of single jobs are not among them.
 func (q *Queue) Limits(ctx context.Context) ([]Limit, error) {
-	var limits []Limit
-	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
-		limits, err = tx.Limits(ctx)
-		return err
-	})
-	return limits, err
+	return view(ctx, q, func(tx backend.QueueTx) ([]Limit, error) { return tx.Limits(ctx) })
 }

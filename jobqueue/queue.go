@@ -10,9 +10,10 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// Errors of [Queue]; match with [errors.Is]. A job that does not exist gives
-// [ErrNotFound].
+// Errors of [Queue]; match with [errors.Is].
 var (
+	// ErrNotFound is returned for a job that does not exist.
+	ErrNotFound = backend.ErrNotFound
 	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
 	ErrFinal = errors.New("the job has ended already")
 	// ErrNotFinal is returned by Retry for a job that has not ended.
@@ -72,6 +73,24 @@ func (s inTx) View(ctx context.Context, fn func(backend.QueueTx) error) error {
 	return s.Update(ctx, fn)
 }
 
+// view returns what fn reads in a transaction.
+func view[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, error)) (value T, err error) {
+	err = q.store.View(ctx, func(tx backend.QueueTx) error {
+		value, err = fn(tx)
+		return err
+	})
+	return value, err
+}
+
+// update returns what fn returns, in a transaction that it changes.
+func update[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, error)) (value T, err error) {
+	err = q.store.Update(ctx, func(tx backend.QueueTx) error {
+		value, err = fn(tx)
+		return err
+	})
+	return value, err
+}
+
 // Watch calls wake whenever jobs may have been added, cancelled or made to wait
 // again, until ctx ends. It calls report on failures, and retries.
 func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
@@ -80,23 +99,13 @@ func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
 
 // Get returns a job.
 func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
-	var job Job
-	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
-		job, err = tx.Job(ctx, jid)
-		return err
-	})
-	return job, err
+	return view(ctx, q, func(tx backend.QueueTx) (Job, error) { return tx.Job(ctx, jid) })
 }
 
 // List returns jobs, those submitted last first, without their args.
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 	service.SetDefault(&filter.Limit, DefaultListLimit)
-	var jobs []Job
-	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
-		jobs, err = tx.Jobs(ctx, filter)
-		return err
-	})
-	return jobs, err
+	return view(ctx, q, func(tx backend.QueueTx) ([]Job, error) { return tx.Jobs(ctx, filter) })
 }
 
 // Logs returns lines of a job's log, oldest first. To follow a log, call it
@@ -104,10 +113,5 @@ func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 // is left. A job without a log, or that does not exist, has no lines.
 func (q *Queue) Logs(ctx context.Context, filter LogFilter) ([]LogLine, error) {
 	service.SetDefault(&filter.Limit, DefaultListLimit)
-	var lines []LogLine
-	err := q.store.View(ctx, func(tx backend.QueueTx) (err error) {
-		lines, err = tx.Lines(ctx, filter)
-		return err
-	})
-	return lines, err
+	return view(ctx, q, func(tx backend.QueueTx) ([]LogLine, error) { return tx.Lines(ctx, filter) })
 }

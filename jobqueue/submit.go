@@ -24,12 +24,7 @@ const (
 // Single, Due, Limits, and Retry: the job does not begin before that time. It returns an [*OverlapError] if a job is Single and another
 // such job of its tracker is pending.
 func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
-	var jids []string
-	err := q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
-		jids, err = submit(ctx, tx, jobs)
-		return err
-	})
-	return jids, err
+	return update(ctx, q, func(tx backend.QueueTx) ([]string, error) { return submit(ctx, tx, jobs) })
 }
 
 // SubmitOption changes a job before [Submit] puts it into the queue. Any function may:

@@ -57,14 +57,10 @@ const (
 	Error = backend.Error
 )
 
-// What can be paused.
+// What can be paused, and what can have a limit.
 const (
 	PauseGroup = backend.PauseGroup
 	PauseTask  = backend.PauseTask
-)
-
-// What can have a limit.
-const (
 	LimitGroup = backend.LimitGroup
 	LimitTask  = backend.LimitTask
 )
@@ -86,9 +82,6 @@ const (
 	// MaxLogBytes is how many bytes of an attempt's lines are kept.
 	MaxLogBytes = joblog.MaxAttemptBytes
 )
-
-// ErrNotFound is returned for a job that does not exist.
-var ErrNotFound = backend.ErrNotFound
 
 // States lists all states, pending ones first.
 func States() []State { return backend.States() }
