@@ -18,29 +18,23 @@ import (
 // A program is told of jobs that have failed for good, at least once.
 func ExampleDB_Hooks() {
 	dir, err := os.MkdirTemp("", "nextrun")
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	defer func() { _ = os.RemoveAll(dir) }()
 	logrus.SetLevel(logrus.ErrorLevel)
 	ctx := context.Background()
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	defer func() { _ = db.Close() }()
-	if _, err := db.Migrator().Up(ctx); err != nil {
-		panic(err)
-	}
+	_, err = db.Migrator().Up(ctx)
+	must(err)
 	told := make(chan hooks.Notice, 1)
 	stop := hookedExecutor(ctx, db, func(_ context.Context, n hooks.Notice) error {
 		told <- n
 		return nil
 	})
 	defer stop()
-	if _, err := jobqueue.NewQueue(db.Jobs()).Submit(ctx, jobqueue.Job{Task: "backup"}); err != nil {
-		panic(err)
-	}
+	_, err = jobqueue.NewQueue(db.Jobs()).Submit(ctx, jobqueue.Job{Task: "backup"})
+	must(err)
 	n := <-told
 	fmt.Println(n.Hook, n.Handler, n.Error)
 	// Output: on_failure backup no space left
@@ -52,24 +46,16 @@ func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context
 		All:   hooks.Set{OnFailure: hooks.Func(tell)},
 		Tasks: map[string]hooks.Set{"nightly-backup": {OnSuccess: hooks.Submit("verify-backup")}},
 	})
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app", Hooks: own})
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	executor.Register("backup", func(context.Context, *jobqueue.JobContext) error {
 		return jobqueue.Permanent(fmt.Errorf("no space left"))
 	})
 	relay, err := own.Relay(outbox.Config{Name: "app"}, nil)
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	for _, start := range []func(context.Context) error{executor.Start, relay.Start} {
-		if err := start(ctx); err != nil {
-			panic(err)
-		}
+		must(start(ctx))
 	}
 	return func() {
 		soon, cancel := context.WithTimeout(ctx, 10*time.Second)

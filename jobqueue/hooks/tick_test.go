@@ -1,6 +1,7 @@
 package hooks_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -142,5 +144,46 @@ func TestHooksHearOfRefusedTicks(t *testing.T) {
 		f.once(h, known)
 		f.Want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'a'")
 		f.Want("1", waiting, "missed")
+	})
+}
+
+// Relays of events, even of all topics, and consumer groups leave the events of hooks
+// alone, and the relay of hooks leaves theirs.
+func TestEventsOfHooksAreApart(t *testing.T) {
+	both(t, func(f *fixture) {
+		var r receiver
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnSuccess: r.action()}})
+		f.submit("works", "nightly")
+		f.executor(h)
+		f.ended()
+		own := outbox.Event{Topic: "own", Type: "t", AggregateID: "a", Payload: "{}"}
+		if err := f.db.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := outbox.AppendTx(t.Context(), tx, own)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		published := make(chan string, 10)
+		f.start(outbox.New(f.db.Outbox(), outbox.OneByOne(func(_ context.Context, e outbox.Event) error {
+			published <- e.Topic
+			return nil
+		}), outbox.Config{Name: "all", Logger: silent()}))
+		if topic := <-published; topic != "own" {
+			t.Errorf("the relay of events published %s", topic)
+		}
+		log := f.db.EventLog("")
+		ends, err := log.Ends(t.Context(), nil)
+		if _, own := ends["own"]; err != nil || len(ends) != 1 || !own {
+			t.Errorf("consumers would read %v, %v", ends, err)
+		}
+		if topics, err := log.Topics(t.Context()); err != nil || len(topics) != 1 {
+			t.Errorf("the topics are %v, %v", topics, err)
+		}
+		f.Want("1", waiting, "success")
+		f.relay(h)
+		r.wait(t, 1)
+		if len(published) > 0 {
+			t.Errorf("the relay of events published %s", <-published)
+		}
 	})
 }
