@@ -66,8 +66,13 @@ func TestPingOfATask(t *testing.T) {
 			f.ended()
 		}
 		for _, want := range []string{"POST /uuid/start", "POST /uuid", "POST /uuid/start", "POST /uuid/fail"} {
-			if r := <-requests; r.path != want {
-				t.Errorf("%s, want %s", r.path, want)
+			select {
+			case r := <-requests:
+				if r.path != want {
+					t.Errorf("%s, want %s", r.path, want)
+				}
+			case <-time.After(storetest.Patience):
+				t.Fatalf("no %s", want)
 			}
 		}
 		f.Want("4", "SELECT count(*) FROM event_store")

@@ -16,8 +16,8 @@ func ServeCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Schedule, execute and publish, in one process",
-		Long: `Run the scheduler, an executor and, if the configuration has a section relay, a
-relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
+		Long: `Run the scheduler, an executor and, if the configuration has a section relay or
+hooks, a relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
 its batch, running jobs get time to end, and jobs that have not begun return to
 the queue. A second signal ends the process immediately.`,
 		Args: ui.Arguments(),
