@@ -194,7 +194,7 @@ func (r *report) misconfigured(c *config.Config, err error) {
 }
 
 func (r *report) print(o options) error {
-	t := ui.NewTable("LEVEL", "ABOUT", "FINDING")
+	t := ui.NewTable("LEVEL", "ABOUT", "FINDING").Wrap()
 	count := map[string]int{}
 	for _, f := range r.findings {
 		count[f.Level]++

@@ -91,7 +91,10 @@ func printSeveral(env *ui.Env, results []nextResult, o nextOptions) error {
 		header = append(header, "MEANING")
 	}
 	t := ui.NewTable(header...).Least("UTC", "LEFT")
-	findings := ui.NewTable("TIMER", "CODE", "FINDING").IfEmpty("no problems found")
+	if o.explain {
+		t.Wrap()
+	}
+	findings := ui.NewTable("TIMER", "CODE", "FINDING").Wrap().IfEmpty("no problems found")
 	for _, r := range results {
 		for _, f := range r.Lint {
 			findings.Add(r.Timer, f.Code, f.Message)

@@ -16,6 +16,7 @@ type Table struct {
 	rows  [][]string
 	least []string // headers of the columns that may be left out, first of all the first
 	empty string
+	wraps bool // the last column goes on below itself instead of being shortened
 }
 
 // NewTable returns a table of no rows.
@@ -27,6 +28,10 @@ func (t *Table) Least(headers ...string) *Table { t.least = headers; return t }
 
 // IfEmpty says what to write in place of a table without rows.
 func (t *Table) IfEmpty(text string) *Table { t.empty = text; return t }
+
+// Wrap makes the last column go on below itself on a narrow terminal: it holds
+// sentences, of which no part may be missing.
+func (t *Table) Wrap() *Table { t.wraps = true; return t }
 
 // Add adds a row.
 func (t *Table) Add(cells ...any) {
@@ -49,8 +54,13 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 	columns, widths := t.fit(device.Width)
 	var b strings.Builder
 	for n, row := range t.rows {
+		indent := 0
 		for i, c := range columns {
-			cell := shortenMiddle(row[c], widths[i])
+			cell, rest := shortenMiddle(row[c], widths[i]), ""
+			if t.wraps && c == len(row)-1 {
+				cell, rest = wrapped(row[c], widths[i], indent)
+			}
+			indent += widths[i] + columnGap
 			paint := plain
 			switch {
 			case !device.Color:
@@ -59,7 +69,7 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 			default:
 				paint = stateStyles[strings.ToLower(firstWord(row[c]))]
 			}
-			b.WriteString(paint.paint(cell))
+			b.WriteString(paint.paint(cell) + rest)
 			if i < len(columns)-1 {
 				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell)+columnGap))
 			}
@@ -88,6 +98,13 @@ func (t *Table) fit(most int) (columns, widths []int) {
 		columns[i] = i
 	}
 	natural := t.natural()
+	if last := len(natural) - 1; t.wraps && most > 0 {
+		room := most
+		for _, width := range natural[:last] {
+			room -= width + columnGap
+		}
+		natural[last] = min(natural[last], max(room, columnLeast))
+	}
 	least := t.least
 	for {
 		widths = make([]int, len(columns))
@@ -166,4 +183,26 @@ func shortenMiddle(text string, width int) string {
 		tail = tail[size:]
 	}
 	return head + "…" + tail
+}
+
+// wrapped breaks a text between words where it is wider than that. The lines after the
+// first one are indented.
+func wrapped(text string, width, indent int) (first, rest string) {
+	line, lines := "", []string{}
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case runewidth.StringWidth(line)+1+runewidth.StringWidth(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	lines = append(lines, line)
+	for _, line := range lines[1:] {
+		rest += "\n" + strings.Repeat(" ", indent) + line
+	}
+	return lines[0], rest
 }

@@ -86,3 +86,20 @@ func TestTableColors(t *testing.T) {
 		}
 	}
 }
+
+// Sentences go on below themselves, and lose nothing.
+func TestTableWrapsSentences(t *testing.T) {
+	t.Parallel()
+	table := NewTable("LEVEL", "FINDING").Wrap()
+	table.Add("warning", "a sentence that is longer than the terminal is wide")
+	table.Add("ok", "short")
+	for width, want := range map[int]string{
+		0:  "LEVEL    FINDING\nwarning  a sentence that is longer than the terminal is wide\nok       short\n",
+		40: "LEVEL    FINDING\nwarning  a sentence that is longer than\n         the terminal is wide\nok       short\n",
+	} {
+		var b strings.Builder
+		if err := table.write(&b, Terminal{Width: width}); err != nil || b.String() != want {
+			t.Errorf("%d columns: %v\n%s\nwant\n%s", width, err, b.String(), want)
+		}
+	}
+}
