@@ -17,6 +17,8 @@ type (
 	Tick = task.Tick
 	// Upcoming is a tick to come.
 	Upcoming = task.Upcoming
+	// Pause says that a task is paused.
+	Pause = task.Pause
 	// Pending is a job that is not final.
 	Pending = task.Pending
 	// Overlap is the policy for a tick whose task still has a job that is not final.

@@ -43,6 +43,8 @@ type TaskTx interface {
 	Save(ctx context.Context, t task.Task) error
 	// Enable enables or disables a task.
 	Enable(ctx context.Context, id string, enabled bool) error
+	// SetPause pauses a task, or with the zero value ends its pause.
+	SetPause(ctx context.Context, id string, p task.Pause) error
 	// Run sets NextRun to now.
 	Run(ctx context.Context, id string) error
 	// Record records a tick that was decided without a scheduler: TaskID, Due, Decision,
@@ -96,6 +98,7 @@ type TaskFilter struct {
 	Task    string // of that name; empty: any
 	Group   string // of that group; empty: any
 	Problem bool   // only those with a problem
+	Paused  bool   // only those that are paused
 	Search  string // only those whose id or task contains it, in any case; empty: any
 	State   TaskState
 	// DueBefore selects enabled tasks that are planned before a time, the earliest first.

@@ -24,21 +24,23 @@ type Facts struct {
 // are due, and when it is due next. It does no I/O; newID makes job ids.
 func Decide(t *Task, timer calendar.Schedule, f Facts, newID func() string) Plan {
 	d := decider{
-		task: t, Facts: f, newID: newID,
+		task: t, Facts: f, newID: newID, paused: t.Pause,
 		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
 		plan:  Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
 	if t.Overlapping() {
 		d.Pending = nil
 	}
-	d.takeQueued()
+	if !t.Pause.At(f.Now) {
+		d.takeQueued()
+	}
 	switch {
 	case t.Unplanned():
 		d.planAfter(f.Now)
 	case t.NextRun.After(f.Now): // claimed for a queued tick
 	case t.Manual():
 		d.plan.Manual = t.NextRun
-		d.current(t.NextRun)
+		d.byHand(t.NextRun)
 		d.elapsed(d.timer.Next(t.NextRun))
 	default:
 		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
@@ -60,6 +62,7 @@ type decider struct {
 	timer   bounded
 	claimed time.Time // the planned tick that the task was claimed for
 	newID   func() string
+	paused  Pause
 	plan    Plan
 }
 
@@ -149,10 +152,26 @@ func (d *decider) planAt(tick time.Time) {
 	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
 }
 
+// byHand decides a tick that a user set, also while the task is paused. Queued ticks,
+// which a pause keeps waiting, do not keep it from running.
+func (d *decider) byHand(due time.Time) {
+	pause, queued := d.task.Pause, d.Queued
+	if pause.At(d.Now) {
+		d.Queued = nil
+	}
+	d.paused = Pause{}
+	d.current(due)
+	if d.paused = pause; pause.At(d.Now) {
+		d.Queued = append(queued, d.Queued...)
+	}
+}
+
 // current decides the tick whose turn it is.
 func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
+	case d.paused.Skips(due, d.Now):
+		d.record(due, Skipped, d.paused.Text(), "")
 	case d.isLate(due):
 		d.record(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:

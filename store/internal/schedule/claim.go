@@ -17,7 +17,7 @@ import (
 // all columns but args.
 const (
 	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
-	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, problem`
+	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until, paused_by, paused_reason, problem`
 	taskColumns = `enabled, worker, marked, retry_limit, retry_delay, timeout, concurrency, ` + claimColumns
 )
 
@@ -50,6 +50,11 @@ type taskRow struct {
 	Sink      sqldb.RowText
 	Problem   sqldb.RowText
 
+	Paused       sqldb.RowTime
+	PausedUntil  sqldb.RowTime `db:"paused_until"`
+	PausedBy     sqldb.RowText `db:"paused_by"`
+	PausedReason sqldb.RowText `db:"paused_reason"`
+
 	RetryLimit  sqldb.RowInt `db:"retry_limit"`
 	RetryDelay  sqldb.RowInt `db:"retry_delay"`
 	Timeout     sqldb.RowInt
@@ -67,6 +72,7 @@ func (r taskRow) task() periodic.Task {
 		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
 		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem),
 		RetryDelay: seconds(r.RetryDelay), Timeout: seconds(r.Timeout), Concurrency: r.Concurrency.N,
+		Pause: periodic.Pause{Since: r.Paused.Time(), Until: r.PausedUntil.Time(), By: string(r.PausedBy), Reason: string(r.PausedReason)},
 	}
 	if r.RetryLimit.OK {
 		t.RetryLimit = &r.RetryLimit.N
@@ -124,7 +130,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 	if c.Without.Queued || hasJobs && slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
-	queued, err := readyTx(tx).query(ctx, readyQueued)
+	queued, err := readyTx(tx).query(ctx, readyQueued(now))
 	if err != nil {
 		return candidates{}, nil, err
 	}

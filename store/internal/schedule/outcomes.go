@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"math"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -68,26 +67,19 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	limit := int64(f.Limit)
-	if limit <= 0 {
-		limit = math.MaxInt64
-	}
+	selected, args := tx.selected(f)
 	var rows []outcomeRow
 	err = tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
 			SELECT t.id,
 				(SELECT max(due) FROM periodic_tick AS k WHERE k.task_id = t.id) AS last_due,
 				(SELECT due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
 				 ORDER BY due DESC LIMIT 1) AS submitted_due
-			FROM periodic_task AS t
-			WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
-				AND ($5 = '' OR id = $5)
-			ORDER BY id LIMIT $6)
+			FROM periodic_task AS t`+selected+`)
 		SELECT l.id AS task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
 			r.due AS run_due, r.decided AS run_decided, `+columns+`
 		FROM listed AS l
 		JOIN periodic_tick AS k ON k.task_id = l.id AND k.due = l.last_due
-		LEFT JOIN periodic_tick AS r ON r.task_id = l.id AND r.due = l.submitted_due`+joins,
-		f.Task, f.Group, f.Problem, f.After, f.ID, limit)
+		LEFT JOIN periodic_tick AS r ON r.task_id = l.id AND r.due = l.submitted_due`+joins, args...)
 	outcomes := make(map[string]periodic.Outcome, len(rows))
 	for _, r := range rows {
 		outcomes[r.TaskID] = r.outcome()

@@ -13,7 +13,7 @@ import (
 // Triggers add a row to periodic_ready whenever the wait of a task's queued ticks
 // may be over, so that nobody has to read all queued ticks. If the wait is not
 // over, the row is stale and [Store.Tend] or a claim deletes it. It keeps the rows
-// of tasks that are disabled, blocked, marked or locked, and those whose tick is to
+// of tasks that are disabled, paused, blocked, marked or locked, and those whose tick is to
 // replace a job that could not be cancelled yet, since its row was locked.
 
 // waitsForNothing is true for a row r of periodic_ready whose task has a queued
@@ -26,15 +26,18 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 	AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = r.task_id LIMIT 1 OFFSET 0))`
 
 // readyQueued are the tasks q whose queued ticks can be taken, without those whose
-// timer cannot be read. It looks at the first rows of periodic_ready only: there may be
+// timer cannot be read and those that are paused. now is a placeholder. It looks at the first rows of periodic_ready only: there may be
 // very many stale ones. Both databases might begin with all tasks if they expect
 // few of them to meet the conditions. On PostgreSQL CASE prevents that, on SQLite
 // CROSS JOIN.
-const readyQueued = `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
+func readyQueued(now string) string {
+	return `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
 	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + task.UnreadablePrefix + `%'
+			OR q.paused IS NOT NULL AND (q.paused_until IS NULL OR q.paused_until > ` + now + `)
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
+}
 
 // notAsked is true for a row r of periodic_ready whose task has a queued tick that
 // is to replace a job, and no job of the task has been asked to end, since somebody
@@ -98,11 +101,11 @@ func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (do
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err
 	}
-	where, args, err := leavingOut(tx.Tx, without, nil)
+	where, args, err := leavingOut(tx.Tx, without, []any{sqldb.Timestamp(tx.Now())})
 	if err != nil {
 		return done, err
 	}
-	query, err := tx.query(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued+where("q.")+`) AS ready,
+	query, err := tx.query(ctx, `SELECT EXISTS (SELECT 1 FROM `+readyQueued("$1")+where("q.")+`) AS ready,
 		EXISTS (SELECT 1 FROM periodic_ready AS r WHERE `+notAsked+`) AS again`)
 	if err != nil {
 		return done, err

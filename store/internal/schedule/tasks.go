@@ -100,6 +100,11 @@ func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
 	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
 }
 
+func (tx taskTx) SetPause(ctx context.Context, id string, p periodic.Pause) error {
+	return tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
+		id, sqldb.Timestamp(p.Since), sqldb.Timestamp(p.Until), sqldb.Nullable(p.By), sqldb.Nullable(p.Reason))
+}
+
 func (tx taskTx) Delete(ctx context.Context, id string) error {
 	return tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id)
 }
@@ -116,31 +121,40 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 }
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
-	limit := int64(f.Limit)
-	if limit <= 0 {
-		limit = math.MaxInt64
-	}
 	columns := taskColumns
 	if f.WithArgs {
 		columns += `, args`
 	}
-	due, order := periodic.Never, "id"
-	if !f.DueBefore.IsZero() {
-		due, order = f.DueBefore, "nextrun, id"
-	}
+	selected, args := tx.selected(f)
 	var rows []taskRow
-	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task
-		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
-			AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '\' OR lower(task) LIKE $6 ESCAPE '\')
-			AND ($7 = '' OR $7 = CASE WHEN enabled THEN 'enabled' ELSE 'disabled' END)
-			AND (NOT $8 OR enabled AND nextrun < $9 AND nextrun > '1970-01-01 00:00:00') AND ($10 = '' OR id = $10)
-		ORDER BY `+order+` LIMIT $5`, f.Task, f.Group, f.Problem, f.After, limit,
-		containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due), f.ID)
+	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task`+selected, args...)
 	list := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		list[i] = r.task()
 	}
 	return list, err
+}
+
+// selected is the end of a query for the tasks that a filter selects.
+func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
+	limit := int64(f.Limit)
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	due, order := periodic.Never, "id"
+	if !f.DueBefore.IsZero() {
+		due, order = f.DueBefore, "nextrun, id"
+	}
+	return `
+		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
+			AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '\' OR lower(task) LIKE $6 ESCAPE '\')
+			AND ($7 = '' OR $7 = CASE WHEN enabled THEN 'enabled' ELSE 'disabled' END)
+			AND (NOT $8 OR enabled AND nextrun < $9 AND nextrun > '1970-01-01 00:00:00') AND ($10 = '' OR id = $10)
+			AND (NOT $11 OR paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $12))
+		ORDER BY ` + order + ` LIMIT $5`, []any{
+		f.Task, f.Group, f.Problem, f.After, limit, containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due),
+		f.ID, f.Paused, sqldb.Timestamp(tx.Now()),
+	}
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

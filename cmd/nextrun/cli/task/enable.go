@@ -10,11 +10,19 @@ import (
 )
 
 func enableCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "enable", "Enable tasks; ticks of the time while they were disabled are not caught up", "enabled",
-		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Enable(ctx, id) })
+	return severalTasks(env, "enable", "Enable tasks; ticks of the time while they were disabled are not caught up",
+		func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
+			return "enabled " + ui.Cell(id), tasks.Enable(ctx, id)
+		})
 }
 
 func disableCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "disable", "Disable tasks; jobs that are already submitted still run", "disabled",
-		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Disable(ctx, id) })
+	command := severalTasks(env, "disable", "Disable tasks; jobs that are already submitted still run",
+		func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
+			return "disabled " + ui.Cell(id), tasks.Disable(ctx, id)
+		})
+	command.Long = `Disable tasks: they have no ticks until they are enabled, and jobs that are already
+submitted still run. To skip ticks for a while and see who did it and why:
+nextrun task pause`
+	return command
 }

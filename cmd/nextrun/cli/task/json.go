@@ -40,6 +40,11 @@ type taskJSON struct {
 	Timeout     *int64 `json:"timeout"`
 	Concurrency *int   `json:"concurrency"`
 
+	Paused       *time.Time `json:"paused"`
+	PausedUntil  *time.Time `json:"paused_until"`
+	PausedBy     *string    `json:"paused_by"`
+	PausedReason *string    `json:"paused_reason"`
+
 	Problem *string `json:"problem"`
 
 	LastTick *tick.JSON `json:"last_tick"`
@@ -67,6 +72,8 @@ func newTaskJSON(t *periodic.Task, o periodic.Outcome) taskJSON {
 		Grace: int64(t.Grace / time.Second), Jitter: int64(t.Jitter / time.Second), Sink: string(t.Sink), Problem: ui.TextOrNull(t.Problem),
 		RetryLimit: t.RetryLimit, RetryDelay: ui.SecondsOrNull(t.RetryDelay), Timeout: ui.SecondsOrNull(t.Timeout),
 		Concurrency: ui.NumberOrNull(t.Concurrency),
+		Paused:      ui.TimeOrNull(t.Pause.Since), PausedUntil: ui.TimeOrNull(t.Pause.Until),
+		PausedBy: ui.TextOrNull(t.Pause.By), PausedReason: ui.TextOrNull(t.Pause.Reason),
 	}
 	if t.Deadline != nil {
 		seconds := int64(*t.Deadline / time.Second)

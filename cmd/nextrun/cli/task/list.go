@@ -34,6 +34,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.BoolVar(&filter.Problem, "problem", false, "only those with a problem")
+	flags.BoolVar(&filter.Paused, "paused", false, "only those that are paused")
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
 	ui.JSONFlag(command, &asJSON)
 	return command
@@ -69,6 +70,10 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 		return "never", ""
 	case t.Unplanned():
 		return "not planned yet", ""
+	case t.Pause.At(env.Now()) && t.Pause.Until.IsZero():
+		return "paused", ""
+	case t.Pause.At(env.Now()):
+		return "paused until " + env.Moment(t.Pause.Until), ""
 	}
 	return env.Ago(t.NextRun), env.Moment(t.NextRun)
 }

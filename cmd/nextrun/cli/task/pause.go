@@ -1,6 +1,10 @@
 package task
 
 import (
+	"cmp"
+	"context"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -8,25 +12,54 @@ import (
 )
 
 func pauseCommand(env *ui.Env) *cobra.Command {
+	var pause periodic.Pause
 	var until ui.TimeFlag
-	command := &cobra.Command{
-		Use:   "pause ID --until TIME",
-		Short: "Pause a task until a time",
-		Long: `Pause a task until a time: its column starts becomes its first tick after the
-pause. To end the pause early: nextrun task set ID --starts none`,
-		Args: ui.Arguments("ID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if until.Value.IsZero() {
-				return ui.Usagef("missing --until TIME; to pause the task without an end: nextrun task disable %s", args[0])
-			}
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				if err := tasks.Pause(c.Context(), args[0], until.Value); err != nil {
-					return err
-				}
-				return printPlanned(c.Context(), env, tasks, "paused", args[0])
-			})
-		},
-	}
-	command.Flags().Var(&until, "until", "no tick before this time")
+	command := severalTasks(env, "pause", "Pause tasks: what falls due is skipped", func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
+		pause.Until = until.Value
+		pause.By = cmp.Or(pause.By, person(env))
+		if err := tasks.Pause(ctx, id, pause); err != nil {
+			return "", err
+		}
+		return "paused " + ui.Cell(id) + cmp.Or(untilText(env, pause), "; to end the pause: nextrun task resume "+id), nil
+	})
+	command.Long = `Pause tasks. Their timers go on, and each tick that falls due is recorded as skipped,
+with who paused the task, until when and why. Ticks that wait for a job go on
+waiting, jobs that are submitted already still run, and "nextrun task run" runs a
+paused task all the same. The pause ends at --until, or with "nextrun task resume".`
+	command.Example = `  nextrun task pause nightly-backup --until 'tomorrow 06:00' --reason 'the disk is being replaced'
+  nextrun task pause --group reports --until 2h`
+	command.Flags().Var(&until, "until", "when the pause ends by itself (default never)")
+	command.Flags().StringVar(&pause.Reason, "reason", "", "why, for people")
+	command.Flags().StringVar(&pause.By, "by", "", "who, for people (default USER@host)")
 	return command
+}
+
+func resumeCommand(env *ui.Env) *cobra.Command {
+	command := severalTasks(env, "resume", "End the pause of tasks", func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
+		was, err := tasks.Resume(ctx, id)
+		if err == nil && !was {
+			return ui.Cell(id) + " was not paused", nil
+		}
+		return "resumed " + ui.Cell(id), err
+	})
+	command.Long = `End the pause of tasks. Ticks that were skipped in the meantime stay skipped; to run
+them: nextrun task backfill.`
+	return command
+}
+
+func untilText(env *ui.Env, p periodic.Pause) string {
+	if p.Until.IsZero() {
+		return ""
+	}
+	return " until " + env.Moment(p.Until)
+}
+
+// person is who uses this program, as far as the environment tells.
+func person(env *ui.Env) string {
+	name := cmp.Or(env.Getenv("SUDO_USER"), env.Getenv("USER"), env.Getenv("LOGNAME"))
+	host, err := os.Hostname()
+	if err != nil || name == "" {
+		return name
+	}
+	return name + "@" + host
 }

@@ -1,8 +1,6 @@
 package task
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -10,6 +8,22 @@ import (
 )
 
 func removeCommand(env *ui.Env) *cobra.Command {
-	return eachTask(env, "rm", "Delete tasks; their jobs and recorded ticks stay", "deleted",
-		func(ctx context.Context, tasks *periodic.Tasks, id string) error { return tasks.Delete(ctx, id) })
+	return &cobra.Command{
+		Use:   "rm ID...",
+		Short: "Delete tasks; their jobs and recorded ticks stay",
+		Args:  ui.SeveralArguments("ID"),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+				for _, id := range ids {
+					if err := tasks.Delete(c.Context(), id); err != nil {
+						return err
+					}
+					if err := env.Printf("deleted %s\n", ui.Cell(id)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
 }

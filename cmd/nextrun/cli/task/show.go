@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -116,21 +117,27 @@ func (s shown) state(env *ui.Env) [][2]string {
 	if !t.Due.IsZero() && t.Due.Before(periodic.Never) && !t.Due.Equal(t.NextRun) {
 		due = env.Moment(t.Due)
 	}
+	paused := ""
+	if t.Pause.At(env.Now()) {
+		paused = strings.TrimPrefix(t.Pause.Text(), "paused ")
+	}
 	return [][2]string{
-		{"id", t.ID}, {"state", stateOf(t, s.outcome)}, {"problem", t.Problem}, {"last run", lastRunText(env, s.outcome)},
+		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"last run", lastRunText(env, s.outcome)},
 		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due},
 		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
 	}
 }
 
 // stateOf is the state of a task in a word or two.
-func stateOf(t *periodic.Task, o periodic.Outcome) string {
+func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 	_, warning := task.CutWarning(t.Problem)
 	switch {
 	case !t.Enabled:
 		return "disabled"
 	case t.Problem != "" && !warning:
 		return "problem"
+	case t.Pause.At(env.Now()):
+		return "paused"
 	case o.Last.Due.IsZero():
 		return "not run yet"
 	}

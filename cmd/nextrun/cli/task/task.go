@@ -21,7 +21,7 @@ func Command(env *ui.Env) *cobra.Command {
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
-		enableCommand(env), disableCommand(env), pauseCommand(env), runCommand(env),
+		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
 		importCommand(env),
 	)
@@ -65,26 +65,4 @@ func taskProblem(err error) error {
 		return fmt.Errorf("%w; change it with: nextrun task set", err)
 	}
 	return err
-}
-
-// eachTask makes a command that does something with one task after another.
-func eachTask(env *ui.Env, use, short, done string, do func(context.Context, *periodic.Tasks, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use:   use + " ID...",
-		Short: short,
-		Args:  ui.SeveralArguments("ID"),
-		RunE: func(c *cobra.Command, ids []string) error {
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				for _, id := range ids {
-					if err := do(c.Context(), tasks, id); err != nil {
-						return err
-					}
-					if err := env.Printf("%s %s\n", done, ui.Cell(id)); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
-	}
 }

@@ -57,8 +57,11 @@ func ofRow(f *facts) []finding {
 	if f.broken != nil {
 		list = append(list, finding{fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
 	}
+	if t.Pause.At(f.now) {
+		list = append(list, finding{"It is " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
+	}
 	if t.Starts.After(f.now) {
-		list = append(list, finding{"It is paused until " + at(t.Starts) + ", its `starts`.", "to end the pause: nextrun task set " + t.ID + " --starts none"})
+		list = append(list, finding{"It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
 	}
 	if !t.Ends.IsZero() && !t.Ends.After(f.now) {
 		list = append(list, finding{"It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})

@@ -18,6 +18,8 @@ func verdict(f *facts, findings []finding) string {
 		return "disabled"
 	case t.Problem != "" && !strings.HasPrefix(t.Problem, "warning:"):
 		return "problem"
+	case t.Pause.At(f.now):
+		return "paused"
 	case f.failed != nil && f.failed.State == jobqueue.Failed:
 		return "failed"
 	case len(f.jobs) > 0 && f.jobs[0].State == jobqueue.Running:
