@@ -33,6 +33,8 @@ var filled = map[int64]string{
 		INSERT INTO periodic_open VALUES ('open', 'river', '1', 'j', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`,
 	10: `INSERT INTO job (jid, task, tracker, retry_limit, retry) VALUES ('limited', 'x', 'limited', 0, '2030-01-01 00:00:00.000000');
 		INSERT INTO job_limit VALUES ('task', 'x', 2)`,
+	11: `INSERT INTO periodic_task (id, task, timer, paused, paused_until, paused_by, paused_reason)
+			VALUES ('paused', 'x', 'yearly', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 'ada', 'moving')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -45,6 +47,7 @@ var kept = map[int64]string{
 	9: "SELECT sink || ref || jid || due FROM periodic_open",
 
 	10: "SELECT retry_limit || retry || most FROM job, job_limit WHERE jid = 'limited'",
+	11: "SELECT paused || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
 }
 
 // upTo are the files of a folder up to a version.

@@ -10,7 +10,8 @@ import (
 // submitted if a scheduler runs all the time and no job is in the way: from now,
 // up to but not including until. The plan of each row is honoured: what is due
 // already or was set by hand comes first. Tasks that are not enabled, or whose
-// timer cannot be read, have none.
+// timer cannot be read, have none; those that are paused have none of the timer's until
+// the pause ends.
 func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return func(yield func(Upcoming) bool) {
 		futures := &earliestFirst{}
@@ -39,9 +40,21 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 func (f *Future) next(now time.Time) {
 	if f.At.Task.Catchup != CatchupAll && f.At.Due.Before(now) {
 		f.GoTo(now)
-		return
+	} else {
+		f.Advance()
 	}
-	f.Advance()
+	f.passPause(now)
+}
+
+// passPause goes on to the first tick that a pause does not skip.
+func (f *Future) passPause(now time.Time) {
+	switch p := f.At.Task.Pause; {
+	case !p.At(now) || !p.At(f.At.Due):
+	case p.Until.IsZero():
+		f.At.Due = time.Time{}
+	default:
+		f.GoTo(p.Until.Add(-time.Microsecond))
+	}
 }
 
 // planned is the Future of a task as its row says, from now on. It reports
@@ -58,6 +71,9 @@ func (t *Task) planned(now time.Time) (*Future, bool) {
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
 	default:
 		f.At.Due, f.At.NextRun = t.Due, t.NextRun
+	}
+	if !t.Manual() {
+		f.passPause(now)
 	}
 	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) {
 		return nil, false

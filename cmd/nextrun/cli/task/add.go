@@ -72,9 +72,21 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	return printUpcoming(env, &task)
 }
 
+// nextRuns are the next elapses of a task that its pause does not skip.
+func nextRuns(env *ui.Env, task *periodic.Task) ([]periodic.Upcoming, error) {
+	after := env.Now()
+	if task.Pause.At(after) {
+		if task.Pause.Until.IsZero() {
+			return nil, nil
+		}
+		after = task.Pause.Until.Add(-time.Microsecond)
+	}
+	return task.Upcoming(after, shownElapses)
+}
+
 // printUpcoming writes the next elapses of a task.
 func printUpcoming(env *ui.Env, task *periodic.Task) error {
-	upcoming, err := task.Upcoming(env.Now(), shownElapses)
+	upcoming, err := nextRuns(env, task)
 	if err != nil {
 		return err
 	}

@@ -52,18 +52,3 @@ func TestTaskBackfillWaits(t *testing.T) {
 		}
 	})
 }
-
-func TestTaskPause(t *testing.T) {
-	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Must(t, "task", "add", "a", "--task", "t", "--timer", "*-*-* 02:00")
-		out := s.Must(t, "task", "pause", "a", "--until", "2099-01-01")
-		clitest.WantLines(t, out, "paused a", "ELAPSES ")
-		if !strings.Contains(out, "2099-01-01 02:00:00") {
-			t.Errorf("the next elapse is not after the pause:\n%s", out)
-		}
-		clitest.WantLines(t, s.Must(t, "task", "show", "a"), "starts 2099-01-01")
-		s.Fails(t, ui.WrongUsage, []string{"task", "pause", "a"}, "missing --until", "nextrun task disable a")
-		s.Fails(t, ui.Failed, []string{"task", "pause", "b", "--until", "2099-01-01"}, "not found")
-	})
-}

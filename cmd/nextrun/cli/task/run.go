@@ -49,7 +49,11 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 		if err := tasks.RunNow(ctx, id); err != nil {
 			return err
 		}
-		if err := env.Printf("to run now: %s\n", id); err != nil {
+		text := ""
+		if t, err := tasks.Get(ctx, id); err == nil && t.Pause.At(env.Now()) {
+			text = " (it is paused, and runs once all the same)"
+		}
+		if err := env.Printf("to run now: %s%s\n", id, text); err != nil {
 			return err
 		}
 	}

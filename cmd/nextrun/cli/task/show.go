@@ -70,8 +70,8 @@ func readShown(ctx context.Context, tasks *periodic.Tasks, text string) (s shown
 
 func (s shown) printJSON(env *ui.Env) error {
 	j := showJSON{taskJSON: newTaskJSON(&s.task, s.outcome), Upcoming: []time.Time{}, Ticks: s.ticks.JSON()}
-	if s.elapses() {
-		upcoming, err := s.task.Upcoming(env.Now(), shownElapses)
+	if s.elapses(env) {
+		upcoming, err := nextRuns(env, &s.task)
 		if err != nil {
 			return err
 		}
@@ -83,13 +83,16 @@ func (s shown) printJSON(env *ui.Env) error {
 }
 
 // elapses reports whether there will be more ticks.
-func (s shown) elapses() bool { return s.task.Enabled && s.task.NextRun.Before(periodic.Never) }
+func (s shown) elapses(env *ui.Env) bool {
+	p := s.task.Pause
+	return s.task.Enabled && s.task.NextRun.Before(periodic.Never) && (!p.At(env.Now()) || !p.Until.IsZero())
+}
 
 func (s shown) print(env *ui.Env) error {
 	if err := env.PrintFields(append(s.state(env), columns(env, &s.task)...)); err != nil {
 		return err
 	}
-	if s.elapses() {
+	if s.elapses(env) {
 		if err := env.Printf("\n"); err != nil {
 			return err
 		}
