@@ -127,7 +127,7 @@ func TestAPauseIsNoPartOfTheDefinition(t *testing.T) {
 		if err != nil || task.Pause.Since.Year() != 2026 || task.Pause.Until.Year() != 2199 {
 			f.Errorf("the pause is %+v (%v)", task.Pause, err)
 		}
-		if list, err := tasks.List(f.Context(), periodic.TaskFilter{Paused: true}); err != nil || len(list) != 1 {
+		if list, err := tasks.List(f.Context(), periodic.TaskFilter{State: periodic.TaskPaused}); err != nil || len(list) != 1 {
 			f.Errorf("paused tasks: %v (%v)", list, err)
 		}
 		if _, err := f.SQL.Exec("UPDATE periodic_task SET paused_until = '0001-01-01 00:00:00'"); err == nil {

@@ -98,7 +98,6 @@ type TaskFilter struct {
 	Task    string // of that name; empty: any
 	Group   string // of that group; empty: any
 	Problem bool   // only those with a problem
-	Paused  bool   // only those that are paused
 	Search  string // only those whose id or task contains it, in any case; empty: any
 	State   TaskState
 	// DueBefore selects enabled tasks that are planned before a time, the earliest first.

@@ -148,13 +148,13 @@ func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
 	return `
 		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
 			AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '\' OR lower(task) LIKE $6 ESCAPE '\')
-			AND ($7 = '' OR $7 = CASE WHEN enabled THEN 'enabled' ELSE 'disabled' END)
+			AND ($7 = '' OR $7 = CASE WHEN NOT enabled THEN 'disabled'
+				WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $11) THEN 'paused' ELSE 'enabled' END)
 			AND (NOT $8 OR enabled AND nextrun < $9 AND nextrun > '1970-01-01 00:00:00') AND ($10 = '' OR id = $10)
-			AND (NOT $11 OR paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $12))
 		ORDER BY ` + order + ` LIMIT $5`, []any{
-		f.Task, f.Group, f.Problem, f.After, limit, containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due),
-		f.ID, f.Paused, sqldb.Timestamp(tx.Now()),
-	}
+			f.Task, f.Group, f.Problem, f.After, limit, containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due),
+			f.ID, sqldb.Timestamp(tx.Now()),
+		}
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

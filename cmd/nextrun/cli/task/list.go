@@ -9,15 +9,18 @@ import (
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TaskFilter
-	var asJSON bool
+	var asJSON, paused bool
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List tasks: their last run, its result, and their next run",
 		Args:  ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				all := filter == periodic.TaskFilter{}
+				all := filter == periodic.TaskFilter{} && !paused
 				filter.WithArgs = asJSON
+				if paused {
+					filter.State = periodic.TaskPaused
+				}
 				list, err := tasks.List(c.Context(), filter)
 				if err != nil {
 					return err
@@ -34,7 +37,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.BoolVar(&filter.Problem, "problem", false, "only those with a problem")
-	flags.BoolVar(&filter.Paused, "paused", false, "only those that are paused")
+	flags.BoolVar(&paused, "paused", false, "only those that are paused")
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
 	ui.JSONFlag(command, &asJSON)
 	return command
