@@ -1,6 +1,7 @@
 package task
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/bits"
 	"time"
@@ -28,6 +29,18 @@ func (b bounded) Prev(before time.Time) time.Time {
 		before = b.ends
 	}
 	return b.within(b.Schedule.Prev(before))
+}
+
+// warning is about a timer that never elapses, in all of time. One that has elapsed for the
+// last time has done what it was to do.
+func (b bounded) warning(timer string) string {
+	switch {
+	case b.Schedule.Next(Unplanned).IsZero():
+		return Warning(fmt.Sprintf("timer %q never elapses", timer))
+	case b.Next(Unplanned).IsZero():
+		return Warning(fmt.Sprintf("timer %q never elapses between starts and ends", timer))
+	}
+	return ""
 }
 
 func (b bounded) within(tick time.Time) time.Time {

@@ -144,9 +144,7 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 func (d *decider) planAt(tick time.Time) {
 	if tick.IsZero() {
 		d.plan.Due, d.plan.NextRun = Never, Never
-		if d.task.Unplanned() && d.timer.Schedule.Next(Unplanned).IsZero() {
-			d.plan.Problem = Warning(fmt.Sprintf("timer %q never elapses", d.task.Timer))
-		}
+		d.plan.Problem = d.timer.warning(d.task.Timer)
 		return
 	}
 	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
