@@ -14,7 +14,8 @@ func (env *Env) Moment(t time.Time) string {
 	return t.In(env.Zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// Ago writes how far a time is away: "in 3 h 12 min", "5 s ago".
+// Ago writes how far a time is away: "in 3 h 12 min", "5 s ago". What has not passed
+// yet is rounded up to the second, what has passed down.
 func (env *Env) Ago(t time.Time) string {
 	switch d := t.Sub(env.Now()); {
 	case t.IsZero():
@@ -24,7 +25,7 @@ func (env *Env) Ago(t time.Time) string {
 	case d > -time.Second:
 		return "now"
 	default:
-		return Span(-d) + " ago"
+		return Span((-d).Truncate(time.Second)) + " ago"
 	}
 }
 
