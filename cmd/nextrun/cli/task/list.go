@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -55,11 +56,11 @@ func taskTable(all bool) *ui.Table {
 func printTasks(env *ui.Env, t *ui.Table, list []periodic.Task, outcomes map[string]periodic.Outcome, asJSON bool) error {
 	lines := []taskJSON{}
 	for i := range list {
-		task := &list[i]
-		o := outcomes[task.ID]
-		lines = append(lines, newTaskJSON(task, o))
-		next, at := plan(env, task)
-		t.Add(task.ID, resultOf(o), env.Ago(lastRun(o)), next, at, task.Timer, task.Task, task.Problem)
+		one := &list[i]
+		o := outcomes[one.ID]
+		lines = append(lines, newTaskJSON(one, o))
+		next, at := plan(env, one)
+		t.Add(one.ID, resultOf(o), env.Ago(lastRun(o)), next, at, one.Timer, one.Task, one.Problem)
 	}
 	return env.PrintTable(t, lines, asJSON)
 }
@@ -69,14 +70,22 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 	switch {
 	case !t.Enabled:
 		return "disabled", ""
+	case t.Pause.At(env.Now()) && t.Pause.Until.IsZero():
+		return "paused", ""
+	case t.Pause.At(env.Now()):
+		return "paused", "until " + env.Moment(t.Pause.Until)
+	case blocked(t):
+		return "blocked", ""
 	case !t.NextRun.Before(periodic.Never):
 		return "never", ""
 	case t.Unplanned():
 		return "not planned yet", ""
-	case t.Pause.At(env.Now()) && t.Pause.Until.IsZero():
-		return "paused", ""
-	case t.Pause.At(env.Now()):
-		return "paused until " + env.Moment(t.Pause.Until), ""
 	}
 	return env.Ago(t.NextRun), env.Moment(t.NextRun)
+}
+
+// blocked reports whether a problem keeps a task from running.
+func blocked(t *periodic.Task) bool {
+	_, warning := task.CutWarning(t.Problem)
+	return t.Problem != "" && !warning
 }

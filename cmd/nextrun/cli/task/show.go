@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // shownTicks is how many ticks `task show` shows.
@@ -93,9 +92,6 @@ func (s shown) print(env *ui.Env) error {
 		return err
 	}
 	if s.elapses(env) {
-		if err := env.Printf("\n"); err != nil {
-			return err
-		}
 		if err := printUpcoming(env, &s.task); err != nil {
 			return err
 		}
@@ -113,7 +109,10 @@ func (s shown) print(env *ui.Env) error {
 func (s shown) state(env *ui.Env) [][2]string {
 	t := &s.task
 	next, at := plan(env, t)
-	if at != "" {
+	switch {
+	case next == "paused" && at != "":
+		next += " " + at
+	case at != "":
 		next = at + ", " + next
 	}
 	due := ""
@@ -133,11 +132,10 @@ func (s shown) state(env *ui.Env) [][2]string {
 
 // stateOf is the state of a task in a word or two.
 func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
-	_, warning := task.CutWarning(t.Problem)
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case t.Problem != "" && !warning:
+	case blocked(t):
 		return "problem"
 	case t.Pause.At(env.Now()):
 		return "paused"

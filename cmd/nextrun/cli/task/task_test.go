@@ -120,7 +120,7 @@ func TestTaskListShowsProblems(t *testing.T) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('good', 'echo', 'daily')`)
 		s.Must(t, "scheduler", "--once")
 		list := s.Must(t, "task", "list")
-		clitest.WantLines(t, list, "bad - - never - Mon 25:00 echo timer", "good - - in ")
+		clitest.WantLines(t, list, "bad - - blocked - Mon 25:00 echo timer", "good - - in ")
 		if !strings.Contains(list, "25") {
 			t.Errorf("the list does not say what is wrong:\n%s", list)
 		}
