@@ -5,7 +5,7 @@
 //
 //	process, err := lifecycle.New(lifecycle.Config{HealthAddress: "127.0.0.1:8321"})
 //	...
-//	err = process.Add(lifecycle.Database(db), lifecycle.Schema(db, true, nil))
+//	err = process.Add(lifecycle.Database(db), lifecycle.Schema(db, true, nil)) // true: make the tables
 //	err = process.AddService("scheduler", scheduler, lifecycle.SchemaStage)
 //	err = process.AddService("executor", executor, lifecycle.SchemaStage)
 //	err = process.Run(ctx) // until ctx ends or a service does

@@ -18,7 +18,7 @@ func ExecutorCommand(env *ui.Env) *cobra.Command {
 		Short: "Run jobs with the handlers of the configuration",
 		Long: `Run jobs with the handlers of the configuration file. SIGTERM, SIGINT or SIGHUP
 stops the executor: running jobs get time to end, and jobs that have not begun
-return to the queue. A second signal ends it immediately.`,
+return to the queue. A second signal ends it at once.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {

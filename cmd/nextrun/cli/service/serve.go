@@ -19,7 +19,7 @@ func ServeCommand(env *ui.Env) *cobra.Command {
 		Long: `Run the scheduler, an executor and, if the configuration has a section relay or
 hooks, a relay in one process. SIGTERM, SIGINT or SIGHUP stops it: the scheduler finishes
 its batch, running jobs get time to end, and jobs that have not begun return to
-the queue. A second signal ends the process immediately.`,
+the queue. A second signal gives running jobs back at once.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withServices(c.Context(), env, &f, func(s *services) error {

@@ -65,7 +65,7 @@ func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 
 // aboutWidth grows with the ids, so that lines stay aligned and have room for details.
 func (f *shortFormatter) aboutWidth(id string) int {
-	width := max(f.about.Load(), leastAboutWidth, min(int32(runewidth.StringWidth(id)), mostAboutWidth)) //nolint:gosec // a name is short
+	width := max(f.about.Load(), leastAboutWidth, min(int32(runewidth.StringWidth(id)), mostAboutWidth))
 	f.about.Store(width)
 	return int(width)
 }
