@@ -79,7 +79,7 @@ var belowCommand = []string{
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
-	"store", "store/lifecycle", "store/queues",
+	"store", "store/lifecycle", "store/metrics", "store/queues",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

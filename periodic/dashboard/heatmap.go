@@ -10,10 +10,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/periodic"
 )
 
-// busiest is how many minutes are listed.
-const busiest = 10
+// busiest is how many minutes are listed, weekTicks how many ticks are counted.
+const (
+	busiest   = 10
+	weekTicks = 1_000_000
+)
 
 // heatView is the page of the busy hours of the week to come.
 type heatView struct {
@@ -43,16 +47,13 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 		return nil, err
 	}
 	now := s.now().UTC().Truncate(time.Hour)
-	coming, err := s.ahead(ctx, now, now.AddDate(0, 0, 7))
-	if err != nil {
-		return nil, err
-	}
-	d := heatView{Zone: where.String(), Minutes: []minute{}, Cut: len(coming) == aheadTicks}
+	d := heatView{Zone: where.String(), Minutes: []minute{}}
 	day, errDay := strconv.Atoi(r.URL.Query().Get("day"))
-	d.Hour, err = strconv.Atoi(r.URL.Query().Get("hour"))
-	picked := errDay == nil && err == nil && day >= 0 && day < 7 && d.Hour >= 0 && d.Hour < 24
+	hour, errHour := strconv.Atoi(r.URL.Query().Get("hour"))
+	d.Hour = hour
+	picked := errDay == nil && errHour == nil && day >= 0 && day < 7 && d.Hour >= 0 && d.Hour < 24
 	minutes, tasks := map[time.Time]int{}, map[string]int{}
-	for _, u := range coming {
+	d.Cut, err = s.ahead(ctx, now, now.AddDate(0, 0, 7), weekTicks, func(u periodic.Upcoming) {
 		at := u.NextRun.In(where)
 		d.Hours.Add(at)
 		minutes[u.NextRun.UTC().Truncate(time.Minute)]++
@@ -60,6 +61,9 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 			d.Day = at.Weekday().String()
 			tasks[u.Task.ID]++
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	for at, n := range minutes {
 		if n > 1 {

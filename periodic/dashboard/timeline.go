@@ -15,10 +15,10 @@ import (
 
 // Bounds of the pages that look ahead.
 const (
-	timelineRows = 40
-	timelineRuns = 2000
-	aheadTasks   = 2000
-	aheadTicks   = 20_000
+	timelineRows  = 40
+	timelineRuns  = 2000
+	timelineTicks = 20_000
+	aheadTasks    = 10_000
 )
 
 // timelineView is the page of past and planned runs.
@@ -65,7 +65,8 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	coming, err := s.ahead(ctx, now, d.To)
+	var coming []periodic.Upcoming
+	_, err = s.ahead(ctx, now, d.To, timelineTicks, func(u periodic.Upcoming) { coming = append(coming, u) })
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +88,21 @@ func zoneOf(r *http.Request) (*time.Location, error) {
 	return zone, nil
 }
 
-// ahead are the ticks that enabled tasks will have, the earliest first.
-func (s *server) ahead(ctx context.Context, now, until time.Time) ([]periodic.Upcoming, error) {
+// ahead visits the ticks that enabled tasks will have, the earliest first, and reports
+// whether there are more than that.
+func (s *server) ahead(ctx context.Context, now, until time.Time, most int, visit func(periodic.Upcoming)) (more bool, err error) {
 	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	var list []periodic.Upcoming
+	n := 0
 	for u := range periodic.Preview(tasks, now, until) {
-		if list = append(list, u); len(list) == aheadTicks || ctx.Err() != nil {
-			break
+		if n++; n > most || ctx.Err() != nil {
+			return true, nil
 		}
+		visit(u)
 	}
-	return list, ctx.Err()
+	return len(tasks) == aheadTasks, nil
 }
 
 // gather sorts the runs by task: those with most to show first, and no more of them than
@@ -128,6 +131,9 @@ func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, 
 	}
 	for _, u := range coming {
 		r, usual := row(u.Task.ID), median(took[u.Task.ID])
+		if n := len(r.Runs); r.Planned > 0 && !u.Task.Overlapping() && r.Runs[n-1].To.After(u.NextRun) {
+			r.Runs[n-1].To = u.NextRun // its policy keeps them apart
+		}
 		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun.Add(usual)})
 		if r.Planned++; usual > 0 {
 			r.Usual = span(usual)

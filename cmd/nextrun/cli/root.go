@@ -30,6 +30,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	env.Version = builtFrom().String()
 	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
 	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "logfmt", "json"}}
 	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}
@@ -45,7 +46,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&env.Flags.LogFormat, "log-format", "format of the log on standard error")
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	ui.Group(root,
-		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env),
+		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), check.Command(env), service.HealthCommand(env),
 		task.Command(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env),

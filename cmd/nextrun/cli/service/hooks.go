@@ -24,7 +24,11 @@ func (s *services) hookRelay() ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	relay, err := hooks.Relay(outbox.Config{Name: s.name, Logger: s.log}, queues)
+	c := outbox.Config{Name: s.name, Logger: s.log}
+	if s.metrics != nil {
+		c.Observe = s.metrics.Relay
+	}
+	relay, err := hooks.Relay(c, queues)
 	if err != nil {
 		return nil, err
 	}

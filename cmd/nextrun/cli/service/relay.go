@@ -51,6 +51,9 @@ func (s *services) withRelay(fn func(...part) error) error {
 	defer publishers.Close()
 	c := s.config.Relay.Config
 	c.Name, c.Logger, c.Topics = s.name, s.log, publishers.Names()
+	if s.metrics != nil {
+		c.Observe = s.metrics.Relay
+	}
 	relay, err := outbox.New(s.db.Outbox(), publishers.Topics, c)
 	if err != nil {
 		return err

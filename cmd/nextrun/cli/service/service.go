@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/lifecycle"
+	"github.com/nextrun/nextrun/store/metrics"
 )
 
 // stopTimeout is how long the end of a service may take, beside the grace time
@@ -33,6 +34,8 @@ type serviceFlags struct {
 	health  string
 	migrate bool
 
+	web webFlags
+
 	schedules      bool // the command is about a scheduler, too
 	besideDocspell bool
 }
@@ -43,6 +46,7 @@ func (f *serviceFlags) register(command *cobra.Command, schedules bool) {
 	flags.StringVar(&f.health, "health", "",
 		"loopback `address`, such as 127.0.0.1:8321, where GET /healthz reports the health of this process (NEXTRUN_HEALTH)")
 	flags.BoolVar(&f.migrate, "migrate", false, "first create the tables or bring them up to date")
+	f.web.register(command)
 	if f.schedules = schedules; schedules {
 		f.mode.Allowed = modes
 		flags.Var(&f.mode, "mode", "which instances schedule: all of them, one leader, or only this one (NEXTRUN_MODE; default shared)")
@@ -61,8 +65,10 @@ type services struct {
 	db      *store.DB
 	log     *logrus.Logger
 	process *lifecycle.Process
-	notify  *ui.Notifiers // set with the scheduler
-	running running       // handlers
+	notify  *ui.Notifiers    // set with the scheduler
+	metrics *metrics.Metrics // nil: nobody asked for them
+	servers []part           // of metrics and of the dashboard
+	running running          // handlers
 }
 
 // modeOf is the mode of the scheduler.
@@ -103,7 +109,12 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 		return nil, err
 	}
 	c := s.config.Scheduler
-	c.Name, c.Logger, c.Observe = s.name, s.log, s.notify.Observe
+	c.Name, c.Logger, c.Observe = s.name, s.log, func(e periodic.Event) {
+		s.notify.Observe(e)
+		if s.metrics != nil {
+			s.metrics.Scheduler(e)
+		}
+	}
 	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
 		return nil, err
 	}
@@ -130,6 +141,9 @@ func (s *services) besides(ctx context.Context) (list []part, err error) {
 func (s *services) executor() (*jobqueue.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
+	if s.metrics != nil {
+		c.Observe = s.metrics.Executor
+	}
 	if hooks, err := s.hooks(); err != nil {
 		return nil, err
 	} else if hooks != nil {

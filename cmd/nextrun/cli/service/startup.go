@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,8 @@ const (
 	stageExecutor  = "executor"
 	stageRelay     = "relay"
 	stageHooks     = "hooks"
+	stageMetrics   = "metrics"
+	stageDashboard = "dashboard"
 	stageUnhandled = "watch for jobs without a handler"
 )
 
@@ -68,6 +71,9 @@ func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*se
 		return err
 	}
 	defer func() { err = errors.Join(err, s.shutDown(ctx)) }()
+	if s.servers, err = s.webs(&f.web); err != nil {
+		return err
+	}
 	return fn(s)
 }
 
@@ -148,7 +154,7 @@ func (s *services) grace() time.Duration {
 
 // run runs services until ctx ends or one of them does, and then stops them.
 func (s *services) run(ctx context.Context, parts ...part) error {
-	for _, one := range parts {
+	for _, one := range slices.Concat(s.servers, parts) {
 		if err := s.process.AddService(one.stage, one.service, lifecycle.SchemaStage); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ type Env struct {
 	Now            func() time.Time
 	Zone           *time.Location // of times that people read
 	Flags          GlobalFlags
+	Version        string                      // of the program
 	Terminal       func(io.Writer) (width int) // tests: the width of a terminal; nil: that of the device
 }
 

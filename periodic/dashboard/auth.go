@@ -1,0 +1,91 @@
+package dashboard
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// Passwords authorises by HTTP Basic authentication against a list of users, a line each:
+// a name, a colon and the password's bcrypt hash, as `htpasswd -B` writes them. Everybody
+// in it gets the access. Use it behind TLS only, or on this host.
+func Passwords(list io.Reader, access Access) (func(*http.Request) (string, Access), error) {
+	p := &passwords{access: access, hashes: map[string][]byte{}, known: map[[32]byte]bool{}}
+	lines := bufio.NewScanner(list)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		user, hash, _ := strings.Cut(line, ":")
+		if _, err := bcrypt.Cost([]byte(hash)); user == "" || err != nil {
+			return nil, fmt.Errorf("line %d: not NAME:HASH with a bcrypt hash; make one with: htpasswd -nB NAME", n)
+		}
+		p.hashes[user], p.decoy = []byte(hash), []byte(hash)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.hashes) == 0 {
+		return nil, errors.New("no user is in it; make a line with: htpasswd -nB NAME")
+	}
+	return p.authorize, nil
+}
+
+// passwords checks users. It remembers what was right, since a hash is slow on purpose.
+type passwords struct {
+	access Access
+	hashes map[string][]byte
+	decoy  []byte // what unknown users are compared with, so that they take as long
+
+	mutex sync.Mutex // one check at a time, so that guesses cannot use up the processor
+	known map[[32]byte]bool
+}
+
+func (p *passwords) authorize(r *http.Request) (string, Access) {
+	user, password, ok := r.BasicAuth()
+	if !ok || len(password) > 72 { // more than bcrypt looks at
+		return "", None
+	}
+	hash, exists := p.hashes[user]
+	if !exists {
+		hash = p.decoy
+	}
+	key := sha256.Sum256([]byte(user + "\x00" + password))
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if !p.known[key] {
+		if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists {
+			return "", None
+		}
+		p.known[key] = true
+	}
+	return user, p.access
+}
+
+// Header authorises those whom a proxy has authorised: a request from one of its
+// addresses whose header names the user. Everybody else gets nothing. The proxy must
+// remove the header from requests that it receives.
+func Header(name string, proxies []netip.Prefix, access Access) func(*http.Request) (string, Access) {
+	return func(r *http.Request) (string, Access) {
+		from, err := netip.ParseAddrPort(r.RemoteAddr)
+		user := r.Header.Get(name)
+		if err != nil || user == "" {
+			return "", None
+		}
+		for _, proxy := range proxies {
+			if proxy.Contains(from.Addr().Unmap()) {
+				return shorten(printable(user), 200), access
+			}
+		}
+		return "", None
+	}
+}
