@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"strings"
 	"time"
@@ -63,12 +62,12 @@ var templates embed.FS
 
 // server serves the pages. It is safe for concurrent use.
 type server struct {
-	db      *store.DB
-	tasks   *periodic.Tasks
-	queue   *jobqueue.Queue
-	options Options
-	pages   map[string]*template.Template
-	now     func() time.Time
+	db    *store.DB
+	tasks *periodic.Tasks
+	queue *jobqueue.Queue
+	frame *frame
+	mask  mask
+	now   func() time.Time
 }
 
 // Handler returns the dashboard of a database. It returns an error if an option is not
@@ -86,33 +85,33 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	}
 	s := &server{
 		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
-		options: o, now: time.Now,
+		frame: &frame{prefix: o.Prefix, log: o.Logger, now: time.Now}, mask: o.Mask, now: time.Now,
 	}
-	if err := s.parse(); err != nil {
+	if err := s.frame.parse(); err != nil {
 		return nil, err
 	}
-	return s.guard(http.StripPrefix(o.Prefix, s.routes())), nil
+	return guard(o, http.StripPrefix(o.Prefix, s.routes())), nil
 }
 
 // routes are the pages and what can be done on them.
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", http.FileServerFS(static))
-	mux.HandleFunc("GET /{$}", s.page("now", s.nowPage))
-	mux.HandleFunc("GET /tasks", s.page("tasks", s.tasksPage))
-	mux.HandleFunc("GET /task", s.page("task", s.taskPage))
-	mux.HandleFunc("GET /jobs", s.page("jobs", s.jobsPage))
-	mux.HandleFunc("GET /job", s.page("job", s.jobPage))
-	mux.HandleFunc("GET /events", s.page("events", s.eventsPage))
-	mux.HandleFunc("GET /scheduler", s.page("scheduler", s.schedulerPage))
-	mux.HandleFunc("GET /timeline", s.page("timeline", s.timelinePage))
-	mux.HandleFunc("GET /heatmap", s.page("heatmap", s.heatmapPage))
-	mux.HandleFunc("POST /tasks", s.action(s.changeTasks))
-	mux.HandleFunc("POST /task", s.action(s.editTask))
-	mux.HandleFunc("POST /job", s.action(s.changeJob))
-	mux.HandleFunc("POST /events", s.action(s.resendEvents))
+	mux.HandleFunc("GET /{$}", s.frame.page("now", s.nowPage))
+	mux.HandleFunc("GET /tasks", s.frame.page("tasks", s.tasksPage))
+	mux.HandleFunc("GET /task", s.frame.page("task", s.taskPage))
+	mux.HandleFunc("GET /jobs", s.frame.page("jobs", s.jobsPage))
+	mux.HandleFunc("GET /job", s.frame.page("job", s.jobPage))
+	mux.HandleFunc("GET /events", s.frame.page("events", s.eventsPage))
+	mux.HandleFunc("GET /scheduler", s.frame.page("scheduler", s.schedulerPage))
+	mux.HandleFunc("GET /timeline", s.frame.page("timeline", s.timelinePage))
+	mux.HandleFunc("GET /heatmap", s.frame.page("heatmap", s.heatmapPage))
+	mux.HandleFunc("POST /tasks", s.frame.action(s.changeTasks))
+	mux.HandleFunc("POST /task", s.frame.action(s.editTask))
+	mux.HandleFunc("POST /job", s.frame.action(s.changeJob))
+	mux.HandleFunc("POST /events", s.frame.action(s.resendEvents))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, errNoPage))
+		s.frame.fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, errNoPage))
 	})
 	return mux
 }

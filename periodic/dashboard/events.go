@@ -56,12 +56,12 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, l := range lag {
-		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, shorten(printable(s.hide(l.Problem)), 300), l.Holder})
+		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, shorten(printable(s.mask.line(l.Problem)), 300), l.Holder})
 	}
 	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: eventsPerPage})
 	for _, e := range list {
 		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, string(e.Status), e.Created, e.Published, e.Attempts,
-			shorten(printable(s.hide(e.Problem)), 300)})
+			shorten(printable(s.mask.line(e.Problem)), 300)})
 	}
 	return d, err
 }

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -13,11 +12,11 @@ import (
 )
 
 // functions are those of the templates.
-func (s *server) functions() template.FuncMap {
+func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"moment": moment, "span": span, "ago": func(t time.Time) string { return ago(t, s.now()) },
+		"moment": moment, "span": span, "ago": func(t time.Time) string { return ago(t, now()) },
 		"short": func(n int, text string) string { return shorten(printable(text), n) },
-		"args":  s.args, "glyph": glyph, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"glyph": glyph, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
 	}
 }
@@ -93,60 +92,6 @@ func shorten(text string, n int) string {
 		return text
 	}
 	return string(runes[:n]) + "…"
-}
-
-// mostArgs is how much of args is shown.
-const mostArgs = 4000
-
-// args are args as they are shown: masked by key and shortened. What is no JSON may hold
-// anything, so it is shown only where nothing in it has a name to be masked.
-func (s *server) args(text string) string {
-	if len(text) > 1<<16 {
-		return fmt.Sprintf("%d bytes", len(text))
-	}
-	var value any
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	if decoder.Decode(&value) != nil || decoder.More() {
-		if s.masked(text) {
-			return fmt.Sprintf("not JSON, and not shown, since it seems to hold a secret (%d bytes)", len(text))
-		}
-		return shorten(printable(text), mostArgs)
-	}
-	shown, err := json.MarshalIndent(s.mask(value), "", "  ")
-	if err != nil {
-		return fmt.Sprintf("%d bytes", len(text))
-	}
-	return shorten(printable(string(shown)), mostArgs)
-}
-
-func (s *server) masked(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range s.options.Mask {
-		if part != "" && strings.Contains(name, strings.ToLower(part)) {
-			return true
-		}
-	}
-	return false
-}
-
-// mask replaces the values of masked names, at any depth.
-func (s *server) mask(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for name := range v {
-			if s.masked(name) {
-				v[name] = "***"
-			} else {
-				v[name] = s.mask(v[name])
-			}
-		}
-	case []any:
-		for i := range v {
-			v[i] = s.mask(v[i])
-		}
-	}
-	return value
 }
 
 // glyph is the shape of a state, so that colour alone says nothing.

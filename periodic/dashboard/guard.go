@@ -26,20 +26,20 @@ func who(ctx context.Context) visitor {
 }
 
 // guard refuses what nobody may ask, and sets the headers that every answer has.
-func (s *server) guard(next http.Handler) http.Handler {
+func guard(o Options, next http.Handler) http.Handler {
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		if !s.answersTo(r.Host) {
+		if !o.answersTo(r.Host) {
 			http.Error(w, "this dashboard does not answer to the name "+printable(r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		v, access := visitor{}, Read
-		if s.options.Authorize != nil {
-			v.user, access = s.options.Authorize(r)
+		if o.Authorize != nil {
+			v.user, access = o.Authorize(r)
 		}
 		if access == None {
 			if h.Get("WWW-Authenticate") == "" {
@@ -48,7 +48,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			http.Error(w, "who are you? This dashboard needs a user and a password", http.StatusUnauthorized)
 			return
 		}
-		v.acts = access >= Act && s.options.Authorize != nil && !s.options.ReadOnly
+		v.acts = access >= Act && o.Authorize != nil && !o.ReadOnly
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !v.acts {
 			http.Error(w, "this dashboard only reads", http.StatusForbidden)
 			return
@@ -60,16 +60,16 @@ func (s *server) guard(next http.Handler) http.Handler {
 }
 
 // answersTo reports whether a request for a host is answered.
-func (s *server) answersTo(host string) bool {
+func (o Options) answersTo(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
-	if len(s.options.Hosts) > 0 {
-		return slices.ContainsFunc(s.options.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+	if len(o.Hosts) > 0 {
+		return slices.ContainsFunc(o.Hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
 	}
-	if s.options.Authorize != nil || name == "localhost" {
+	if o.Authorize != nil || name == "localhost" {
 		return true
 	}
 	ip := net.ParseIP(name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -98,7 +97,7 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := jobView{Job: jobRowOf(j), Args: s.args(j.Args), Lines: []logLine{}}
+	d := jobView{Job: jobRowOf(j), Args: s.mask.args(j.Args), Lines: []logLine{}}
 	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}
@@ -112,27 +111,9 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		d.Next = lines[logLines-1].Counter
 	}
 	for _, l := range lines {
-		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), shorten(printable(s.hide(l.Message)), mostArgs)})
+		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), shorten(printable(s.mask.line(l.Message)), mostArgs)})
 	}
 	return d, err
-}
-
-// hide masks what looks like NAME=VALUE or NAME: VALUE of a masked name in a line.
-func (s *server) hide(line string) string {
-	for i, c := range line {
-		if (c == '=' || c == ':') && s.masked(lastWord(line[:i])) {
-			return line[:i+1] + " ***"
-		}
-	}
-	return line
-}
-
-func lastWord(text string) string {
-	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'{,[(&?", r) })
-	if len(fields) == 0 {
-		return ""
-	}
-	return fields[len(fields)-1]
 }
 
 func (s *server) changeJob(ctx context.Context, r *http.Request, user string) (done, back string, err error) {

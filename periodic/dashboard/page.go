@@ -14,6 +14,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/sirupsen/logrus"
 )
 
 // view is what the templates of a page get.
@@ -50,10 +52,19 @@ var titles = map[string]string{
 	"events": "Events", "scheduler": "Scheduler", "error": "Error",
 }
 
+// frame is what all pages have in common: the templates, the answers in the form that is
+// asked for, and errors.
+type frame struct {
+	prefix string
+	pages  map[string]*template.Template
+	log    logrus.FieldLogger
+	now    func() time.Time
+}
+
 // parse reads the templates: each page is one, within the same frame.
-func (s *server) parse() error {
-	s.pages = map[string]*template.Template{}
-	frame, err := template.New("frame.html").Funcs(s.functions()).ParseFS(templates, "templates/frame.html", "templates/parts.html")
+func (f *frame) parse() error {
+	f.pages = map[string]*template.Template{}
+	outer, err := template.New("frame.html").Funcs(functions(f.now)).ParseFS(templates, "templates/frame.html", "templates/parts.html")
 	if err != nil {
 		return fmt.Errorf("dashboard: %w", err)
 	}
@@ -66,7 +77,7 @@ func (s *server) parse() error {
 		if page == "frame" || page == "parts" {
 			continue
 		}
-		if s.pages[page], err = template.Must(frame.Clone()).ParseFS(templates, name); err != nil {
+		if f.pages[page], err = template.Must(outer.Clone()).ParseFS(templates, name); err != nil {
 			return fmt.Errorf("dashboard: %w", err)
 		}
 	}
@@ -75,18 +86,18 @@ func (s *server) parse() error {
 
 // page answers with what load returns: as HTML, as the part of it that changes, or as
 // JSON.
-func (s *server) page(name string, load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
+func (f *frame) page(name string, load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
 		data, err := load(ctx, r)
 		if err != nil {
-			s.fail(w, r, err)
+			f.fail(w, r, err)
 			return
 		}
 		content, err := json.Marshal(data)
 		if err != nil {
-			s.fail(w, r, err)
+			f.fail(w, r, err)
 			return
 		}
 		if r.URL.Query().Get("format") == "json" {
@@ -102,24 +113,24 @@ func (s *server) page(name string, load func(ctx context.Context, r *http.Reques
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		s.render(w, r, name, http.StatusOK, data)
+		f.render(w, r, name, http.StatusOK, data)
 	}
 }
 
 // render writes a page, or for the script that refreshes it only its main part.
-func (s *server) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
+func (f *frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
 	part := "frame.html"
 	if r.Header.Get("X-Part") == "main" {
 		part = "main"
 	}
 	v := who(r.Context())
 	var out bytes.Buffer
-	err := s.pages[name].ExecuteTemplate(&out, part, view{
-		Page: name, Title: titles[name], Prefix: s.options.Prefix, User: v.user, Acts: v.acts,
-		Now: s.now().UTC(), Done: shorten(printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
+	err := f.pages[name].ExecuteTemplate(&out, part, view{
+		Page: name, Title: titles[name], Prefix: f.prefix, User: v.user, Acts: v.acts,
+		Now: f.now().UTC(), Done: shorten(printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
 	})
 	if err != nil {
-		s.options.Logger.WithError(err).WithField("page", name).Error("dashboard: page failed")
+		f.log.WithError(err).WithField("page", name).Error("dashboard: page failed")
 		http.Error(w, "the page could not be made; the log of the process says why", http.StatusInternalServerError)
 		return
 	}
@@ -134,37 +145,37 @@ type failure struct {
 }
 
 // fail answers with an error, in the form that was asked for.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (f *frame) fail(w http.ResponseWriter, r *http.Request, err error) {
 	code := status(err)
 	if code >= http.StatusInternalServerError {
-		s.options.Logger.WithError(err).WithField("path", printable(r.URL.Path)).Error("dashboard: request failed")
+		f.log.WithError(err).WithField("path", printable(r.URL.Path)).Error("dashboard: request failed")
 	}
-	f := failure{shorten(printable(err.Error()), 1000)}
+	shown := failure{shorten(printable(err.Error()), 1000)}
 	if r.URL.Query().Get("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(f)
+		_ = json.NewEncoder(w).Encode(shown)
 		return
 	}
-	s.render(w, r, "error", code, f)
+	f.render(w, r, "error", code, shown)
 }
 
 // action does what a form asks, and goes back to the page with a word about it.
-func (s *server) action(do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)) http.HandlerFunc {
+func (f *frame) action(do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 2*pageTimeout)
 		defer cancel()
 		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, bad("the form cannot be read: %v", err))
+			f.fail(w, r, bad("the form cannot be read: %v", err))
 			return
 		}
 		user := who(ctx).user
 		done, back, err := do(ctx, r, user)
 		if err != nil {
-			s.fail(w, r, err)
+			f.fail(w, r, err)
 			return
 		}
-		s.options.Logger.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
+		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
 		to, err := url.Parse(back)
 		if err != nil || to.IsAbs() || to.Host != "" {
 			to = &url.URL{Path: "/"}
@@ -172,6 +183,6 @@ func (s *server) action(do func(ctx context.Context, r *http.Request, user strin
 		q := to.Query()
 		q.Set("done", done)
 		to.RawQuery = q.Encode()
-		http.Redirect(w, r, s.options.Prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+		http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
 	}
 }

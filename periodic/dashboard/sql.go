@@ -12,13 +12,13 @@ import (
 // column is a column that users own, with its value as SQL writes it.
 type column struct{ name, value string }
 
-// columns are those of a task that are not as they are by default. Args are masked.
-func (s *server) columns(t *periodic.Task) []column {
+// columnsOf are those of a task that are not as they are by default. Args are masked.
+func columnsOf(t *periodic.Task, m mask) []column {
 	d := periodic.NewTask(t.ID, t.Task, t.Timer)
 	var c columns
 	c.truth("enabled", t.Enabled, true)
 	c.text("group_", t.Group, d.Group)
-	c.text("args", s.args(t.Args), s.args(d.Args))
+	c.text("args", m.args(t.Args), m.args(d.Args))
 	c.text("subject", t.Subject, d.Subject)
 	c.text("submitter", t.Submitter, d.Submitter)
 	c.text("summary", t.Summary, d.Summary)
@@ -74,9 +74,9 @@ func (c *columns) time(name string, value time.Time) {
 }
 
 // settings are the columns as people read them.
-func (s *server) settings(t *periodic.Task) []setting {
+func settings(t *periodic.Task, m mask) []setting {
 	var list []setting
-	for _, c := range s.columns(t) {
+	for _, c := range columnsOf(t, m) {
 		if c.name != "args" && c.name != "enabled" {
 			list = append(list, setting{c.name, strings.ReplaceAll(strings.Trim(c.value, "'"), "''", "'")})
 		}
@@ -84,10 +84,10 @@ func (s *server) settings(t *periodic.Task) []setting {
 	return list
 }
 
-// sql is the statement that adds the row to another database.
-func (s *server) sql(t *periodic.Task) string {
+// rowSQL is the statement that adds the row to another database.
+func rowSQL(t *periodic.Task, m mask) string {
 	names, values := []string{"id", "task", "timer"}, []string{quote(t.ID), quote(t.Task), quote(t.Timer)}
-	for _, c := range s.columns(t) {
+	for _, c := range columnsOf(t, m) {
 		names, values = append(names, c.name), append(values, c.value)
 	}
 	return fmt.Sprintf("INSERT INTO periodic_task (%s)\nVALUES (%s);", strings.Join(names, ", "), strings.Join(values, ", "))

@@ -60,7 +60,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if len(history) > 0 {
 		h = history[0]
 	}
-	d := taskView{Row: s.row(&t, h), Task: &t, Settings: s.settings(&t), Args: s.args(t.Args), SQL: s.sql(&t)}
+	d := taskView{Row: s.row(&t, h), Task: &t, Settings: settings(&t, s.mask), Args: s.mask.args(t.Args), SQL: rowSQL(&t, s.mask)}
 	for i := len(d.Row.Cells) - 1; i >= 0; i-- {
 		d.Ticks = append(d.Ticks, d.Row.Cells[i])
 	}

@@ -71,7 +71,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		return nil, err
 	}
 	d.gather(runs, coming, now)
-	d.Drawing = d.draw(s.options.Prefix, now)
+	d.Drawing = d.draw(s.frame.prefix, now)
 	return d, nil
 }
 

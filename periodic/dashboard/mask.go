@@ -1,0 +1,83 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// mask are parts of names whose values are not shown.
+type mask []string
+
+// mostArgs is how much of args is shown.
+const mostArgs = 4000
+
+// args are args as they are shown: masked by key and shortened. What is no JSON may hold
+// anything, so it is shown only where nothing in it has a name to be masked.
+func (m mask) args(text string) string {
+	if len(text) > 1<<16 {
+		return fmt.Sprintf("%d bytes", len(text))
+	}
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil || decoder.More() {
+		if m.hides(text) {
+			return fmt.Sprintf("not JSON, and not shown, since it seems to hold a secret (%d bytes)", len(text))
+		}
+		return shorten(printable(text), mostArgs)
+	}
+	shown, err := json.MarshalIndent(m.value(value), "", "  ")
+	if err != nil {
+		return fmt.Sprintf("%d bytes", len(text))
+	}
+	return shorten(printable(string(shown)), mostArgs)
+}
+
+// hides reports whether the value of a name is not shown.
+func (m mask) hides(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range m {
+		if part != "" && strings.Contains(name, strings.ToLower(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// value replaces the values of masked names, at any depth.
+func (m mask) value(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			if m.hides(name) {
+				v[name] = "***"
+			} else {
+				v[name] = m.value(v[name])
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = m.value(v[i])
+		}
+	}
+	return value
+}
+
+// line masks what looks like NAME=VALUE or NAME: VALUE of a masked name in a line.
+func (m mask) line(line string) string {
+	for i, c := range line {
+		if (c == '=' || c == ':') && m.hides(lastWord(line[:i])) {
+			return line[:i+1] + " ***"
+		}
+	}
+	return line
+}
+
+func lastWord(text string) string {
+	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'{,[(&?", r) })
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[len(fields)-1]
+}
