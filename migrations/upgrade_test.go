@@ -46,8 +46,8 @@ var kept = map[int64]string{
 	4: "SELECT id || aggregate_version || payload || created FROM event_store",
 	9: "SELECT sink || ref || jid || due FROM periodic_open",
 
-	10: "SELECT retry_limit || retry || most FROM job, job_limit WHERE jid = 'limited'",
-	11: "SELECT paused || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
+	10: "SELECT retry_limit || ' ' || retry || ' ' || most FROM job, job_limit WHERE jid = 'limited'",
+	11: "SELECT paused || ' ' || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
 }
 
 // upTo are the files of a folder up to a version.
@@ -117,7 +117,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 9
+const newestUpgraded = 10
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()
