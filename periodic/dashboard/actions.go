@@ -51,9 +51,8 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 		if err != nil {
 			return nil, "", err
 		}
-		return func(ctx context.Context, id string) error {
-			return s.pause(ctx, id, user, shorten(r.PostForm.Get("reason"), 200), until)
-		}, "Paused", nil
+		pause := periodic.Pause{Until: until, By: shorten(user, 200), Reason: shorten(r.PostForm.Get("reason"), 200)}
+		return func(ctx context.Context, id string) error { return s.tasks.Pause(ctx, id, pause) }, "Paused", nil
 	case "resume":
 		return s.resume, "Resumed", nil
 	case "run":

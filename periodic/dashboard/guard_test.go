@@ -127,6 +127,31 @@ func TestErrorsOfPages(t *testing.T) {
 	})
 }
 
+// A pause says who, why and until when; resuming ends it.
+func TestPauseAndResume(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly'), ('other', 'work', 'yearly')`)
+		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
+		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
+		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+2.&state=paused" {
+			s.Errorf("%d to %q: %s", code, to, body)
+		}
+		page := s.get("/tasks?state=paused")
+		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 2999-01-01 08:00:00 UTC: the &lt;b&gt;disk&lt;/b&gt; is full"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the list of paused tasks lacks %q", want)
+			}
+		}
+		s.Want(2, `SELECT count(*) FROM periodic_task WHERE paused_by = 'ada' AND paused_until = '2999-01-01 08:00:00.000000'`)
+		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"resume"}, "id": {"report"}})); code != 303 {
+			s.Errorf("resume: %d", code)
+		}
+		if page := s.get("/tasks?state=paused"); strings.Contains(page, ">report</a>") {
+			s.Error("report was resumed and shows as paused")
+		}
+	})
+}
+
 // The script asks for the main part only, and gets it only when something has changed.
 func TestRefresh(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

@@ -21,6 +21,7 @@ type nowView struct {
 
 type totals struct {
 	Enabled  int     `json:"enabled"`
+	Paused   int     `json:"paused"`
 	Disabled int     `json:"disabled"`
 	Blocked  int     `json:"blocked"`
 	Overdue  int     `json:"overdue"`
@@ -119,7 +120,7 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 }
 
 func totalsOf(t store.Totals) totals {
-	d := totals{Enabled: t.Enabled, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
+	d := totals{Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
 	if t.Late > 0 {
 		d.Late = span(t.Late.Truncate(time.Second))
 	}

@@ -75,6 +75,9 @@ func (s *server) row(t *periodic.Task, h store.History) taskRow {
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
 	}
+	if !t.Enabled {
+		r.Next = time.Time{}
+	}
 	return r
 }
 

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"time"
 
@@ -28,6 +29,9 @@ type taskView struct {
 	Ticks    []cell         `json:"ticks"` // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
+	Took     template.HTML  `json:"-"`              // how long the runs took
+	Late     template.HTML  `json:"-"`              // how late they were submitted
+	Year     template.HTML  `json:"-"`              // the ticks of a year
 }
 
 // setting is a column of the row that is not as it is by default.
@@ -78,6 +82,8 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 			d.Findings = append(d.Findings, f.Message)
 		}
 	}
+	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
+	d.Year = year(&t, h.Ticks, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}

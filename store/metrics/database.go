@@ -85,7 +85,7 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 		return err
 	}
 	showTasks(p, tasks, history, totals.Now, d.options.Grace)
-	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Blocked-len(tasks), 0)))
+	p.add(dropped, float64(max(totals.Enabled+totals.Disabled+totals.Paused+totals.Blocked-len(tasks), 0)))
 	return nil
 }
 
@@ -116,6 +116,7 @@ func (d *database) tasks(ctx context.Context) ([]periodic.Task, error) {
 func showTotals(p *points, t store.Totals) {
 	p.add(tasksByState, float64(t.Enabled), "enabled")
 	p.add(tasksByState, float64(t.Disabled), "disabled")
+	p.add(tasksByState, float64(t.Paused), "paused")
 	p.add(tasksByState, float64(t.Blocked), "blocked")
 	p.add(overdue, float64(t.Overdue))
 	p.add(overdueMost, t.Late.Seconds())

@@ -82,6 +82,7 @@ func TestExpectedSuccess(t *testing.T) {
 		"new, and not due yet":   {timer: "hourly", due: "2026-03-10 13:00:00", want: ""},
 		"new, and not planned":   {timer: "hourly", due: "", want: ""},
 		"after its end":          {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Ends = at("2026-03-10 10:00:00") }, want: "2026-03-10 09:59:00"},
+		"paused":                 {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Pause.Since = at("2026-03-10 08:00:00") }, want: ""},
 		"disabled":               {timer: "minutely", due: "2026-03-10 09:00:00", change: func(t *periodic.Task) { t.Enabled = false }, want: ""},
 		"an event: no job of it": {timer: "hourly", due: "2026-03-10 13:00:00", change: func(t *periodic.Task) { t.Sink = periodic.SinkEvent }, ticks: []store.TickResult{submitted("2026-03-10 11:00:00", "", "")}, want: "2026-03-10 11:00:00"},
 	} {

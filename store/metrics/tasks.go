@@ -66,7 +66,7 @@ func failedInARow(ticks []store.TickResult) (n int) {
 // time. Ticks that were recorded count; if the planned one is overdue, so do those of
 // the timer since then, since no scheduler is there to record them.
 func expected(t *periodic.Task, ticks []store.TickResult, now time.Time, grace time.Duration) time.Time {
-	if !t.Enabled {
+	if !t.Enabled || t.Pause.At(now) {
 		return time.Time{}
 	}
 	limit := now.Add(-grace - t.Jitter - 2*usual(ticks))

@@ -27,7 +27,8 @@ func New(db *sqldb.DB) Reader { return Reader{db} }
 type Totals struct {
 	Now      time.Time     // of the database
 	Skew     time.Duration // how far the database's clock is ahead of the host's
-	Enabled  int           // tasks that are enabled and not blocked
+	Enabled  int           // tasks that are enabled, and neither paused nor blocked
+	Paused   int           // enabled tasks that are paused and not blocked
 	Disabled int
 	Blocked  int           // enabled tasks whose problem keeps them from being scheduled
 	Overdue  int           // enabled tasks that no scheduler has taken in time
@@ -61,14 +62,21 @@ func (r Reader) Totals(ctx context.Context) (Totals, error) {
 }
 
 func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
-	var tasks struct{ Enabled, Disabled, Blocked int }
-	err := tx.First(ctx, &tasks, `SELECT count(CASE WHEN enabled AND NOT blocked THEN 1 END) AS enabled,
-			count(CASE WHEN NOT enabled THEN 1 END) AS disabled, count(CASE WHEN enabled AND blocked THEN 1 END) AS blocked
-		FROM (SELECT enabled, problem IS NOT NULL AND problem NOT LIKE '`+task.WarningPrefix+`%' AS blocked FROM periodic_task) AS t`)
+	var states []struct {
+		State string
+		Tasks int
+	}
+	err := tx.Select(ctx, &states, `SELECT state, count(*) AS tasks FROM (SELECT CASE WHEN NOT enabled THEN 'disabled'
+			WHEN problem IS NOT NULL AND problem NOT LIKE '`+task.WarningPrefix+`%' THEN 'blocked'
+			WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state
+		FROM periodic_task) AS t GROUP BY state`, sqldb.Timestamp(tx.Now()))
 	if err != nil {
 		return err
 	}
-	t.Enabled, t.Disabled, t.Blocked = tasks.Enabled, tasks.Disabled, tasks.Blocked
+	into := map[string]*int{"enabled": &t.Enabled, "paused": &t.Paused, "disabled": &t.Disabled, "blocked": &t.Blocked}
+	for _, s := range states {
+		*into[s.State] = s.Tasks
+	}
 	var overdue struct {
 		Tasks int
 		Since sqldb.RowTime

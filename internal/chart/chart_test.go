@@ -1,0 +1,132 @@
+package chart_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/chart"
+)
+
+// titles returns the titles of a drawing, after a look whether it is XML.
+func titles(t *testing.T, drawing string) (list []string) {
+	t.Helper()
+	decoder := xml.NewDecoder(strings.NewReader(drawing))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatalf("not XML: %v\n%s", err, drawing)
+		}
+		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "title" {
+			var text string
+			if err := decoder.DecodeElement(&text, &start); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, text)
+		}
+	}
+}
+
+func has(t *testing.T, list []string, want string, times int) {
+	t.Helper()
+	n := 0
+	for _, text := range list {
+		if strings.Contains(text, want) {
+			n++
+		}
+	}
+	if n != times {
+		t.Errorf("%q is drawn %d times, want %d: %q", want, n, times, list)
+	}
+}
+
+var zone = func() *time.Location {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}()
+
+func at(hour, minute int) time.Time { return time.Date(2026, 3, 29, hour, minute, 0, 0, time.UTC) }
+
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	evil := `"><script>` + "\xff\x07"
+	drawing := chart.Timeline{From: at(0, 0), To: at(12, 0), Now: at(6, 0), Zone: zone, Rows: []chart.Row{
+		{Name: evil, Runs: []chart.Run{
+			{From: at(1, 0), To: at(3, 0), Class: evil, Title: "one " + evil, Link: evil},
+			{From: at(2, 0), To: at(4, 0), Class: "failed", Title: "two"},
+		}},
+		{Name: "other", Runs: []chart.Run{
+			{From: at(2, 30), To: at(2, 45), Title: "three"},
+			{From: at(5, 0), To: at(5, 0), Title: "unknown length"},
+			{From: at(0, 0).Add(-2 * time.Hour), To: at(0, 0).Add(-time.Hour), Title: "before"},
+			{From: at(13, 0), To: at(14, 0), Title: "after"},
+		}},
+	}}.Draw()
+	list := titles(t, drawing)
+	for want, times := range map[string]int{
+		"one ": 1, "two": 2 /* also: two runs at once */, "three": 1, "unknown length": 1, "before": 0, "after": 0,
+		"two runs at once": 1, "3 at once": 1, "the clock changes by 1h0m0s": 1,
+	} {
+		has(t, list, want, times)
+	}
+	if strings.Contains(drawing, "<script") {
+		t.Error("a text is not escaped")
+	}
+}
+
+func TestWeek(t *testing.T) {
+	t.Parallel()
+	var w chart.Week
+	for range 3 {
+		w.Add(time.Date(2026, 3, 30, 9, 59, 0, 0, time.UTC)) // a Monday
+	}
+	w.Add(time.Date(2026, 3, 29, 23, 0, 0, 0, time.UTC)) // a Sunday
+	list := titles(t, w.Draw(func(day, hour int) string { return "?a=1&b=2" }))
+	if len(list) != 7*24 || w.Most() != 3 {
+		t.Errorf("%d cells, at most %d", len(list), w.Most())
+	}
+	has(t, list, "Monday 09:00 to 10:00: 3", 1)
+	has(t, list, "Sunday 23:00 to 24:00: 1", 1)
+}
+
+func TestYear(t *testing.T) {
+	t.Parallel()
+	drawing := chart.Year(time.Date(2026, 1, 1, 12, 0, 0, 0, zone), func(day time.Time) chart.Day {
+		if day.Format(time.DateOnly) == "2026-03-29" {
+			return chart.Day{Count: 2, Class: "failed", Title: "it failed"}
+		}
+		return chart.Day{Title: "no tick"}
+	})
+	list := titles(t, drawing)
+	if len(list) != 53*7 {
+		t.Errorf("%d days", len(list))
+	}
+	has(t, list, "Sun 2026-03-29: it failed", 1)
+}
+
+func TestPlot(t *testing.T) {
+	t.Parallel()
+	drawing := chart.Plot("Durations", []chart.Point{{At: at(1, 0), Value: time.Second, Title: "short"}, {At: at(2, 0), Value: 4 * time.Second, Title: "long"}},
+		time.Duration.String)
+	list := titles(t, drawing)
+	has(t, list, "short", 1)
+	has(t, list, "long", 1)
+	if !strings.Contains(drawing, ">4s<") || !strings.Contains(drawing, ">2s<") {
+		t.Error("the scale is missing")
+	}
+	titles(t, chart.Plot("Nothing", nil, time.Duration.String))
+	if alone := chart.File(drawing); !strings.Contains(alone, "<style>") {
+		t.Error("a file has no colours")
+	} else {
+		titles(t, alone)
+	}
+}
