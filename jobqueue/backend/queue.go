@@ -91,6 +91,9 @@ type Filter struct {
 	End     string // of the job's id
 	Limit   int    // at most so many; 0: [DefaultListLimit]
 
+	Since time.Time // submitted at that time or later; zero: whenever
+	Until time.Time // submitted before that time; zero: whenever
+
 	WithArgs bool // read the args, too, which may be large
 }
 

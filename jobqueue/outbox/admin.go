@@ -37,11 +37,13 @@ type Filter struct {
 	Type        string
 	AggregateID string
 	Status      Status
-	Begin       string // of the event's id
-	End         string // of the event's id
-	Limit       int    // at most so many; 0: 100
-	Oldest      bool   // the oldest first, instead of the newest
-	WithPayload bool   // read the payloads, too, which may be large
+	Begin       string    // of the event's id
+	End         string    // of the event's id
+	Since       time.Time // created at that time or later; zero: whenever
+	Until       time.Time // created before that time; zero: whenever
+	Limit       int       // at most so many; 0: 100
+	Oldest      bool      // the oldest first, instead of the newest
+	WithPayload bool      // read the payloads, too, which may be large
 }
 
 // Lag is how far the publishing of a topic is behind.

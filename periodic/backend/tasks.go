@@ -124,6 +124,7 @@ type TickFilter struct {
 	TaskID   string        // of that task; empty: of all
 	Decision task.Decision // with that decision; empty: any
 	Since    time.Time     // decided at that time or later; zero: whenever
+	Until    time.Time     // decided before that time; zero: whenever
 	Limit    int           // at most so many; 0: [DefaultTickLimit]
 }
 

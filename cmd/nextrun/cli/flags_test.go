@@ -44,10 +44,60 @@ func TestTimesArePeoples(t *testing.T) {
 	})
 }
 
+// The lists of what has happened can be cut at both ends.
+func TestListsOfAPeriod(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, day := range []string{"01", "02", "03"} {
+			at := "2026-03-" + day + " 00:00:00.000000"
+			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('a', '`+at+`', 'skipped', '`+at+`')`)
+			s.Exec(t, `INSERT INTO job (jid, task, submitted) VALUES ('j`+day+`', 'x', '`+at+`')`)
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e`+day+`', 't', 'y', 'a', `+day+`, '`+at+`')`)
+		}
+		for _, list := range []string{"tick list", "job list", "event list"} {
+			for args, want := range map[string]int{
+				"": 3, "--since 2026-03-02": 2, "--until 2026-03-02": 1, "--since 2026-03-02 --until 2026-03-03T00:00Z": 1,
+				"--zone Europe/Berlin --since 2026-03-02 --until 2026-03-03": 1, "--until yesterday": 3, "--since 1h": 0,
+			} {
+				var found []struct{}
+				if s.JSON(t, &found, append(strings.Fields(list), strings.Fields(args)...)...); len(found) != want {
+					t.Errorf("%s %s: %d rows, want %d", list, args, len(found), want)
+				}
+			}
+			s.Fails(t, ui.WrongUsage, append(strings.Fields(list), "--since", "1h", "--until", "2 h"),
+				"--until 2 h is not later than --since 1h", "counts back from now")
+		}
+	})
+}
+
+// Lists that have all their rows by default can be cut, too.
+func TestLimitOfShortLists(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		for _, name := range []string{"a", "b"} {
+			s.Must(t, "job", "limit", "--handler", name, "--most", "1")
+			s.Must(t, "job", "pause", "--handler", name)
+			s.Exec(t, `INSERT INTO scheduler_lock VALUES ('`+name+`', 'h/1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
+			s.Exec(t, `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('`+name+`', '`+name+`', 'y', '`+name+`', 1)`)
+			s.Exec(t, `INSERT INTO outbox_message (event_id, topic) VALUES ('`+name+`', '`+name+`')`)
+		}
+		for _, list := range []string{"job limits", "job pauses", "lock show", "event lag"} {
+			var all, one []struct{}
+			s.JSON(t, &all, strings.Fields(list)...)
+			s.JSON(t, &one, append(strings.Fields(list), "-n", "1")...)
+			if len(all) != 2 || len(one) != 1 {
+				t.Errorf("%s has %d rows, with -n 1 %d", list, len(all), len(one))
+			}
+			s.Fails(t, ui.WrongUsage, append(strings.Fields(list), "-n", "0"), "--limit", "use a whole number from 1 on")
+		}
+	})
+}
+
 // Every list has --limit, and what changes by itself has --watch.
 func TestFlagsOfLists(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"task list", "tick list", "job list", "event list", "event tail", "next", "preview"} {
+	for _, command := range []string{"task list", "tick list", "job list", "event list", "event tail", "event lag",
+		"job limits", "job pauses", "lock show", "queue list", "next", "preview"} {
 		if help := (clitest.Shell{}).Must(t, append(strings.Fields(command), "--help")...); !strings.Contains(help, "-n, --limit int") {
 			t.Errorf("%s has no --limit:\n%s", command, help)
 		}

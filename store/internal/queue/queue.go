@@ -51,6 +51,12 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 		// Earlier releases had a slash behind the name.
 		add("(worker = ? OR "+named+" OR substr(worker, 1, length(?) + 1) = ? || '/')", f.Worker)
 	}
+	if !f.Since.IsZero() {
+		add("submitted >= ?", sqldb.Timestamp(f.Since))
+	}
+	if !f.Until.IsZero() {
+		add("submitted < ?", sqldb.Timestamp(f.Until))
+	}
 	if f.Begin != "" {
 		add("substr(jid, 1, length(?)) = ?", f.Begin)
 	}

@@ -28,15 +28,12 @@ func (r tickRow) tick() periodic.Tick {
 }
 
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
-	since := f.Since
-	if since.IsZero() {
-		since = periodic.Unplanned
-	}
+	since, until := sqldb.Period(f.Since, f.Until)
 	var rows []tickRow
 	err := tx.Select(ctx, &rows, `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
 		FROM periodic_tick
-		WHERE ($1 = '' OR task_id = $1) AND ($2 = '' OR decision = $2) AND decided >= $3
-		ORDER BY due DESC, task_id LIMIT $4`, f.TaskID, string(f.Decision), sqldb.Timestamp(since), f.Limit)
+		WHERE ($1 = '' OR task_id = $1) AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
+		ORDER BY due DESC, task_id LIMIT $5`, f.TaskID, string(f.Decision), since, until, f.Limit)
 	list := make([]periodic.Tick, len(rows))
 	for i, r := range rows {
 		list[i] = r.tick()

@@ -101,3 +101,15 @@ func (t *RowTime) Scan(src any) error {
 	}
 	return nil
 }
+
+// Period are the bounds of a list of what has a time: from, to but not including until.
+// Zero times are no bounds.
+func Period(since, until time.Time) (from, to Timestamp) {
+	if since.IsZero() {
+		since = firstTime
+	}
+	if until.IsZero() {
+		until = lastTime
+	}
+	return Timestamp(since), Timestamp(until)
+}

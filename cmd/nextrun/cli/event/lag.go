@@ -25,6 +25,7 @@ type lagJSON struct {
 
 func lagCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
+	var most ui.MostFlag
 	command := &cobra.Command{
 		Use:   "lag",
 		Short: "Show which topics have unpublished events, and since when",
@@ -38,7 +39,7 @@ func lagCommand(env *ui.Env) *cobra.Command {
 				lines := []lagJSON{}
 				t := ui.NewTable("TOPIC", "PENDING", "OLDEST", "DEAD", "STRICT", "RELAY", "PROBLEM").Least("STRICT", "RELAY").
 					IfEmpty("none: all events are published")
-				for _, l := range list {
+				for _, l := range ui.First(list, most) {
 					lines = append(lines, lagJSON{l.Topic, l.Pending, ui.TimeOrNull(l.Oldest), l.Age.Seconds(), l.Dead, l.Strict,
 						ui.TextOrNull(l.Holder), ui.TextOrNull(l.Problem), ui.TimeOrNull(l.Retry)})
 					t.Add(l.Topic, l.Pending, env.Ago(l.Oldest), l.Dead, ui.YesNo(l.Strict), l.Holder, ui.FirstLine(l.Problem))
@@ -47,6 +48,7 @@ func lagCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
+	ui.LimitFlag(command, &most)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

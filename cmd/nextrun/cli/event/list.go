@@ -10,6 +10,7 @@ import (
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter outbox.Filter
+	var period ui.PeriodFlags
 	status := ui.Choice{}
 	for _, s := range outbox.Statuses() {
 		status.Allowed = append(status.Allowed, string(s))
@@ -22,6 +23,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			var err error
+			if filter.Since, filter.Until, err = period.Bounds(); err != nil {
+				return err
 			}
 			filter.Status, filter.WithPayload = outbox.Status(status.Value), asJSON
 			return withOutbox(c.Context(), env, func(_ *store.DB, admin outbox.Admin) error {
@@ -38,6 +43,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Type, "type", "", "only those of this type")
 	flags.StringVar(&filter.AggregateID, "task", "", "only those of the task with this `id`")
 	flags.StringVar(&filter.AggregateID, "aggregate", "", "only those of the aggregate with this `id`; tasks are aggregates")
+	period.Register(command, "events created")
 	flags.Var(&status, "status", "only those in this status")
 	flags.IntVarP(&filter.Limit, "limit", "n", 100, "maximum number")
 	flags.BoolVar(&filter.Oldest, "oldest", false, "the oldest first")

@@ -45,6 +45,7 @@ go on. This limit comes before that of the handler in the configuration.`
 
 func limitsCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
+	var most ui.MostFlag
 	command := &cobra.Command{
 		Use:   "limits",
 		Short: "List the limits of handlers and groups",
@@ -63,7 +64,7 @@ func limitsCommand(env *ui.Env) *cobra.Command {
 				}
 				lines := []line{}
 				t := ui.NewTable("KIND", "NAME", "MOST", "RUNNING").IfEmpty("none; to set one: nextrun job limit --handler NAME --most NUMBER")
-				for _, l := range limits {
+				for _, l := range ui.First(limits, most) {
 					kind := kindName(string(l.Kind))
 					lines = append(lines, line{kind, l.Name, l.Most, l.Running})
 					t.Add(kind, l.Name, l.Most, l.Running)
@@ -72,6 +73,7 @@ func limitsCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
+	ui.LimitFlag(command, &most)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -13,16 +13,22 @@ import (
 func listCommand(env *ui.Env) *cobra.Command {
 	filter := jobqueue.Filter{}
 	var states stateFlag
+	var period ui.PeriodFlags
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List jobs, newest first",
 		Example: `  nextrun job list --task nightly-backup
+  nextrun job list --state failed --since yesterday
   nextrun job list --state failed,stuck --watch`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
+			}
+			var err error
+			if filter.Since, filter.Until, err = period.Bounds(); err != nil {
+				return err
 			}
 			filter.States, filter.WithArgs = states, asJSON
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
@@ -36,6 +42,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.Var(&states, "state", "only those in this state; may be given more than once")
+	period.Register(command, "jobs submitted")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.StringVar(&filter.Tracker, "task", "", "only those of the task with this `id`")
 	flags.StringVar(&filter.Tracker, "tracker", "", "the same as --task")

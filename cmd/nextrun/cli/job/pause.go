@@ -71,6 +71,7 @@ func aboutJobs(env *ui.Env, use, short string, do func(*cobra.Command, *jobqueue
 
 func pausesCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
+	var most ui.MostFlag
 	command := &cobra.Command{
 		Use:   "pauses",
 		Short: "List paused handlers and groups",
@@ -86,10 +87,10 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 					Name  string    `json:"name"`
 					Since time.Time `json:"since"`
 				}
-				var lines []line
+				lines := []line{}
 				t := ui.NewTable("KIND", "NAME", "SINCE").
 					IfEmpty("none; to pause jobs: nextrun job pause --group NAME; paused tasks are in: nextrun task list")
-				for _, one := range pauses {
+				for _, one := range ui.First(pauses, most) {
 					kind := kindName(string(one.Kind))
 					lines = append(lines, line{kind, one.Name, one.Since})
 					t.Add(kind, one.Name, env.Moment(one.Since))
@@ -98,6 +99,7 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
+	ui.LimitFlag(command, &most)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -10,6 +10,7 @@ import (
 
 func showCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
+	var most ui.MostFlag
 	command := &cobra.Command{
 		Use:   "show",
 		Short: "Show who holds the locks, or held them last",
@@ -24,10 +25,11 @@ database's.`,
 				if err != nil {
 					return err
 				}
-				return printLocks(env, locks, asJSON)
+				return printLocks(env, ui.First(locks, most), asJSON)
 			})
 		},
 	}
+	ui.LimitFlag(command, &most)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -13,6 +13,7 @@ import (
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var asJSON bool
+	var most ui.MostFlag
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the queues of the configuration",
@@ -24,7 +25,7 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
 				lines := []queueJSON{}
 				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM").IfEmpty("none; jobs go to the table job. To feed another queue: section queues of --config FILE")
-				for _, name := range slices.Sorted(maps.Keys(configured)) {
+				for _, name := range ui.First(slices.Sorted(maps.Keys(configured)), most) {
 					inspector, ok := configured[name].(queues.Inspector)
 					if !ok {
 						continue
@@ -40,6 +41,7 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 			})
 		},
 	}
+	ui.LimitFlag(command, &most)
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

@@ -23,7 +23,7 @@ func Command(env *ui.Env) *cobra.Command {
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
-	since := ui.TimeFlag{Past: true}
+	var period ui.PeriodFlags
 	var decision decisionFlag
 	var asJSON bool
 	command := &cobra.Command{
@@ -35,7 +35,10 @@ func listCommand(env *ui.Env) *cobra.Command {
 			if filter.Limit < 1 {
 				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
 			}
-			filter.Since = since.Value
+			var err error
+			if filter.Since, filter.Until, err = period.Bounds(); err != nil {
+				return err
+			}
 			filter.Decision = periodic.Decision(decision)
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				ticks, err := Read(c.Context(), periodic.NewTasks(db.Tasks()), filter)
@@ -48,7 +51,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
-	flags.Var(&since, "since", "only ticks decided at this time or later, such as 7d, yesterday or 2026-03-28")
+	period.Register(command, "ticks decided")
 	flags.Var(&decision, "decision", "only ticks with this decision")
 	flags.IntVarP(&filter.Limit, "limit", "n", backend.DefaultTickLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
