@@ -85,7 +85,7 @@ func TestGroupThatIsNamedTwice(t *testing.T) {
 
 func TestLargeArgs(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		args := `{"a": "` + strings.Repeat("ü", 1<<20) + `"}`
+		args := `{"a": "` + strings.Repeat("ü", 5<<20) + `"}`
 		got := make(chan bool, 1)
 		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
 			"t": func(_ context.Context, job *jobqueue.JobContext) error { got <- job.Args == args; return nil },

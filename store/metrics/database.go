@@ -128,10 +128,19 @@ func showTotals(p *points, t store.Totals) {
 }
 
 func showLag(p *points, lag []outbox.Lag) {
+	sums := map[string]outbox.Lag{}
 	for _, l := range lag {
-		p.add(outboxPending, float64(l.Pending), l.Topic)
-		p.add(outboxLag, l.Age.Seconds(), l.Topic)
-		p.add(outboxDead, float64(l.Dead), l.Topic)
+		label := topicLabel(l.Topic)
+		if _, known := sums[label]; !known && len(sums) == mostTopics {
+			label = otherTopics
+		}
+		s := sums[label]
+		sums[label] = outbox.Lag{Pending: s.Pending + l.Pending, Dead: s.Dead + l.Dead, Age: max(s.Age, l.Age)}
+	}
+	for topic, s := range sums {
+		p.add(outboxPending, float64(s.Pending), topic)
+		p.add(outboxLag, s.Age.Seconds(), topic)
+		p.add(outboxDead, float64(s.Dead), topic)
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,7 +74,10 @@ func (j *jobs) collect(out chan<- prometheus.Metric) {
 }
 
 // mostTopics is how many topics have series of their own; the others share one.
-const mostTopics = 1000
+const (
+	mostTopics  = 1000
+	otherTopics = "(others)"
+)
 
 // events counts what a relay does.
 type events struct {
@@ -95,9 +99,9 @@ func newEvents() events {
 
 // Relay counts a notice of a relay. Give it as [outbox.Config.Observe].
 func (m *Metrics) Relay(n outbox.Notice) {
-	e, topic := &m.events, n.Topic
+	e, topic := &m.events, topicLabel(n.Topic)
 	if !e.shown.has(topic) {
-		topic = "(others)"
+		topic = otherTopics
 	}
 	switch n.Kind {
 	case outbox.NoticePublished:
@@ -110,6 +114,15 @@ func (m *Metrics) Relay(n outbox.Notice) {
 	case outbox.NoticeTrouble:
 		add(e.errors, 1, n.Doing)
 	}
+}
+
+// topicLabel is the label of a topic. Those of hooks, one for each hook and task, share
+// one.
+func topicLabel(topic string) string {
+	if strings.HasPrefix(topic, outbox.HookTopics) {
+		return strings.TrimSuffix(outbox.HookTopics, "/")
+	}
+	return topic
 }
 
 func (e *events) collect(out chan<- prometheus.Metric) {

@@ -191,11 +191,17 @@ func TestTooManyAndHostileNames(t *testing.T) {
 		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
 		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
 		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventLost, Job: jobqueue.Job{JID: "2", Task: "\xff"}})
+		for _, topic := range []string{outbox.HookTopics + "ping/a", outbox.HookTopics + "ping/b"} {
+			f.m.Relay(outbox.Notice{Kind: outbox.NoticeFailed, Topic: topic})
+			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES (?, ?, 'x', ?, 1, '{}')`, topic, topic, topic)
+			f.Exec(`INSERT INTO outbox_message (event_id, topic) VALUES (?, ?)`, topic, topic)
+		}
 		for i := range 1001 {
 			f.m.Relay(outbox.Notice{Kind: outbox.NoticePublished, Topic: fmt.Sprintf("\xff%d", i), Count: 3})
 		}
 		f.shows("nextrun_ticks_total{decision=\"submitted\",sink=\"\uFFFD\"} 5", "nextrun_jobs_running{task=\"\uFFFD\"} 1",
-			`nextrun_events_published_total{topic="(others)"} 3`)
+			`nextrun_events_published_total{topic="(others)"} 6`, `nextrun_event_failures_total{topic="nextrun.hooks"} 2`,
+			`nextrun_outbox_pending{topic="nextrun.hooks"} 2`)
 		if n := strings.Count(f.scrape(), "nextrun_task_ticks_total{"); n != 2 {
 			f.Errorf("%d tasks have a counter, want 2", n)
 		}

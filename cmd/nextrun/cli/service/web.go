@@ -29,7 +29,7 @@ const webTimeout = 10 * time.Second
 type web struct {
 	name    string
 	address string
-	open    func(context.Context) (handler http.Handler, close func() error, err error)
+	open    func(context.Context) (handler http.Handler, closing func() error, err error)
 	log     logrus.FieldLogger
 
 	close  func() error // what the handler needs

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -64,13 +63,10 @@ func fetch(t *testing.T, address, user string, form url.Values) (int, string) {
 func TestServiceShowsMetrics(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'nextrun.housekeeping', 'yearly', '2026-01-01 00:00:00')`)
 		b, address := webOf(t, s, "metrics", "serve", "--metrics", "127.0.0.1:0")
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'nextrun.housekeeping', 'yearly', '2026-01-01 00:00:00')`)
+		b.WaitFor("job ended", "report")
 		code, body := fetch(t, address+"metrics", "", nil)
-		for !strings.Contains(body, "nextrun_jobs_total{") && t.Context().Err() == nil { // until the job has ended
-			time.Sleep(20 * time.Millisecond)
-			code, body = fetch(t, address+"metrics", "", nil)
-		}
 		for _, want := range []string{`nextrun_database_up 1`, `nextrun_task_ticks_total{decision="submitted",id="report"} 1`,
 			`nextrun_jobs_total{outcome="success",task="nextrun.housekeeping"} 1`, `nextrun_build_info{version="`, `go_goroutines`} {
 			if !strings.Contains(body, want) {
