@@ -14,8 +14,8 @@ import (
 // already, SubmitNext does nothing, so it can be repeated.
 //
 // While a job of the task is pending, its policy decides as for any tick: the tick is
-// skipped, waits, or replaces the job. A task that is disabled, or outside its Starts
-// and Ends, skips it.
+// skipped, waits, or replaces the job. A task that is disabled or paused, or outside its
+// Starts and Ends, skips it.
 func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason string) error {
 	tick := Tick{TaskID: id, Due: due, Reason: reason}
 	err := s.store.Update(ctx, func(tx backend.TaskTx) error {
@@ -53,6 +53,8 @@ func notOpen(t *Task, now time.Time) string {
 		return "the task has not started yet"
 	case !t.Ends.IsZero() && !t.Ends.After(now):
 		return "the task has ended"
+	case t.Pause.At(now):
+		return "the task is " + t.Pause.Text()
 	}
 	return ""
 }

@@ -48,10 +48,12 @@ func TestSubmitNextOfATaskThatTakesNone(t *testing.T) {
 	both(t, func(f *fixture) {
 		tasks := periodic.NewTasks(f.db.Tasks())
 		f.exec("INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('off', 'echo', 'yearly', false)")
-		f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('paused', 'echo', 'yearly', $1)", f.at(time.Hour))
+		f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('soon', 'echo', 'yearly', $1)", f.at(time.Hour))
+		f.exec("INSERT INTO periodic_task (id, task, timer, paused, paused_by, paused_reason) VALUES ('paused', 'echo', 'yearly', '2026-01-01 00:00:00', 'ada', 'moving')")
 		f.exec("INSERT INTO periodic_task (id, task, timer, ends) VALUES ('over', 'echo', 'yearly', $1)", f.at(-time.Hour))
 		for id, want := range map[string]string{
-			"off": "the task is disabled: by a test", "paused": "the task has not started yet: by a test", "over": "the task has ended: by a test",
+			"off": "the task is disabled: by a test", "soon": "the task has not started yet: by a test", "over": "the task has ended: by a test",
+			"paused": "the task is paused by ada since 2026-01-01 00:00:00 UTC: moving: by a test",
 		} {
 			if err := tasks.SubmitNext(t.Context(), id, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "by a test"); err != nil {
 				t.Errorf("%s: %v", id, err)
