@@ -39,7 +39,7 @@ func (f *function) Do(ctx context.Context, n Notice) error { return f.do(ctx, n)
 
 // Submit returns the action that submits a periodic task: it gets a tick at the time of
 // the event, which a scheduler handles as the policies of the task say. Delivered
-// twice, it still is one tick. A task that is disabled, or outside its Starts and Ends,
+// twice, it still is one tick. A task that is disabled or paused, or outside its Starts and Ends,
 // is skipped.
 func Submit(task string) Action { return submit{task} }
 

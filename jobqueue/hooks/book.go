@@ -64,7 +64,7 @@ func (b *Book) Events(n Notice) []outbox.Event {
 		}
 		n.ID, n.Hook = jobqueue.NewID(), hook.Name
 		events = append(events, outbox.Event{
-			ID: n.ID, Topic: topic(hook, n.subject()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(),
+			ID: n.ID, Topic: topic(hook, n.owner()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(),
 		})
 	}
 	return events
@@ -98,11 +98,11 @@ func place(h Hook) string {
 	return "all/" + string(h.Kind)
 }
 
-// topic is the topic of the events for a hook: each task has its own.
-func topic(h Hook, subject string) string {
+// topic is the topic of the events for a hook: each owner has its own.
+func topic(h Hook, owner string) string {
 	name := outbox.HookTopics + place(h)
 	if h.Task == "" {
-		name += "/" + piece(subject)
+		name += "/" + piece(owner)
 	}
 	return name
 }

@@ -78,7 +78,7 @@ func TestTopicsOfOddNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, task := range append(odd, "own "+handler) {
-			events := book.Events(hooks.Notice{Event: hooks.Failure, Handler: handler, Task: task})
+			events := book.Events(hooks.Notice{Event: hooks.Failure, Handler: handler, Task: task, Tick: &hooks.Tick{}})
 			if len(events) != 1 {
 				t.Fatalf("%q of %q: %d events", task, handler, len(events))
 			}

@@ -132,8 +132,16 @@ func ending(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// subject is what the events of one topic have in common: the task, or for jobs of no
-// task the handler.
+// owner is what the events of one topic have in common: the task, or for jobs without a
+// tick the handler. Their trackers may all differ, and topics stay.
+func (n Notice) owner() string {
+	if n.Task != "" && n.Tick != nil {
+		return n.Task
+	}
+	return n.Handler
+}
+
+// subject is what a notice is about.
 func (n Notice) subject() string {
 	if n.Task != "" {
 		return n.Task

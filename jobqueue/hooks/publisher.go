@@ -37,14 +37,26 @@ func RelayConfig(c outbox.Config) outbox.Config {
 	return c
 }
 
-// Publisher returns the publisher that does what the hooks of a book say.
+// Publisher returns the publisher that does what the hooks of a book say. After the
+// first event of a batch it begins another one only if there is time for the longest.
 func (b *Book) Publisher(next Submitter) outbox.Publisher {
-	return outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
+	one := outbox.OneByOne(func(ctx context.Context, e outbox.Event) error {
 		err := b.deliver(ctx, e, next)
 		if err != nil && time.Since(e.Created) > GiveUp {
 			return outbox.Refuse(fmt.Errorf("given up after %s: %w", GiveUp, err))
 		}
 		return err
+	})
+	return outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
+		for i := range events {
+			if end, bounded := ctx.Deadline(); i > 0 && bounded && time.Until(end) < MostTimeout {
+				return i, outbox.ErrNotTried
+			}
+			if _, err := one.Publish(ctx, events[i:i+1]); err != nil {
+				return i, err
+			}
+		}
+		return len(events), nil
 	})
 }
 

@@ -7,8 +7,12 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// hookLines is how many of the last lines of its log go with a job that has ended.
-const hookLines = 50
+// hookLines is how many of the last lines of its log go with a job that has ended, and
+// hookWidth how many characters of each: more than a hook is told.
+const (
+	hookLines = 50
+	hookWidth = 8<<10 + 1
+)
 
 // tellHooks tells the hooks of the jobs that have begun or ended in this transaction.
 func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend.Result) error {
@@ -81,9 +85,9 @@ func (tx jobTx) lastLines(ctx context.Context, told []backend.Told) error {
 		return err
 	}
 	var lines []struct{ JID, Message string }
-	err = tx.Select(ctx, &lines, `SELECT l.jid, l.message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
+	err = tx.Select(ctx, &lines, `SELECT l.jid, substr(l.message, 1, $3) AS message FROM `+r.SQL+` AS v JOIN joblog AS l ON l.jid = v.value
 		WHERE l.counter > (SELECT max(m.counter) FROM joblog AS m WHERE m.jid = v.value) - $2
-		ORDER BY l.jid, l.counter`, r.Param, hookLines)
+		ORDER BY l.jid, l.counter`, r.Param, hookLines, hookWidth)
 	for _, line := range lines {
 		job := &told[at[line.JID]]
 		job.Lines = append(job.Lines, line.Message)
