@@ -16,7 +16,7 @@ const (
 	EventStopped     EventKind = "stopped"     // the executor has ended
 	EventClaimed     EventKind = "claimed"     // Count jobs were taken
 	EventBegun       EventKind = "begun"       // Job runs now
-	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success
+	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
 	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
@@ -32,6 +32,7 @@ type Event struct {
 	State    State
 	Worker   string
 	Count    int
+	Attempts int // 0: not known
 	Duration time.Duration
 	Err      error
 }
@@ -63,8 +64,8 @@ func (e events) Claimed(jobs int) { e.emit(Event{Kind: EventClaimed, Count: jobs
 
 func (e events) Begun(job Job) { e.emit(Event{Kind: EventBegun, Job: job}) }
 
-func (e events) Ended(job Job, state State, took time.Duration, why error) {
-	e.emit(Event{Kind: EventEnded, Job: job, State: state, Duration: took, Err: why})
+func (e events) Ended(job Job, attempts int, state State, took time.Duration, why error) {
+	e.emit(Event{Kind: EventEnded, Job: job, Attempts: attempts, State: state, Duration: took, Err: why})
 }
 
 func (e events) Lost(job Job) { e.emit(Event{Kind: EventLost, Job: job}) }

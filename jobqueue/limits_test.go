@@ -39,6 +39,11 @@ func TestLimitsOfTheNearestCount(t *testing.T) {
 			}
 			e.awaitEnd(jid, jobqueue.Failed)
 			retries[name] = q.get(jid).Retries
+			if n := e.count(func(event jobqueue.Event) bool {
+				return event.Kind == jobqueue.EventEnded && event.Job.JID == jid && event.Attempts == retries[name]+1
+			}); n != retries[name]+1 {
+				t.Errorf("%s: %d events name %d attempts, want all of its attempts", name, n, retries[name]+1)
+			}
 		}
 		want := map[string]int{
 			"executor's": 2, "handler's": 0, "handler's three": 3, "job's never": 0, "job's, of a payment": 1, "job's, of the executor's": 1,

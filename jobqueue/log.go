@@ -26,6 +26,9 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	if event.Kind == EventEnded {
 		fields["attempt"] = event.Job.Retries + 1
 	}
+	if event.Attempts != 0 {
+		fields["max_attempts"] = event.Attempts
+	}
 	if event.Worker != "" {
 		fields["worker"] = event.Worker
 	}

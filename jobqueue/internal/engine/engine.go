@@ -36,7 +36,7 @@ type Observer interface {
 	Stopping(inFlight int)
 	Claimed(jobs int)
 	Begun(job backend.Job)
-	Ended(job backend.Job, state backend.State, took time.Duration, why error)
+	Ended(job backend.Job, attempts int, state backend.State, took time.Duration, why error) // attempts: the most it may have; 0: not known
 	Lost(job backend.Job)
 	Interrupted(jid, worker string, state backend.State)
 	Retried(jobs int)

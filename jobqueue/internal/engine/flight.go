@@ -87,7 +87,7 @@ func (f *flight) settle(a *attempt) {
 	if a.end.To == backend.Stuck && !f.closed {
 		f.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
-	f.e.observer.Ended(a.job, a.end.To, time.Since(a.began), a.err)
+	f.e.observer.Ended(a.job, f.e.cfg.Limited(a.limits).Attempts(), a.end.To, time.Since(a.began), a.err)
 }
 
 // lose gives up a job that another worker has. The attempt stays until its handler has

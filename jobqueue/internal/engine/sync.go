@@ -129,7 +129,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
-			l.e.observer.Ended(job, job.State, 0, nil)
+			l.e.observer.Ended(job, 0, job.State, 0, nil)
 		}
 	}
 	for _, jid := range result.Chosen {

@@ -32,6 +32,10 @@ func (p Policy) Limited(l backend.Limits) Policy {
 	return p
 }
 
+// Attempts is how often a job that fails is tried at most, not counting attempts that
+// lost their worker.
+func (p Policy) Attempts() int { return max(p.RetryLimit, 0) + 1 }
+
 // Returned is what a handler left when it returned.
 type Returned struct {
 	Err    error
@@ -62,7 +66,7 @@ func (p Policy) Decide(job backend.Job, r Returned, random float64) backend.Tran
 		end.To = backend.Waiting
 		note(backend.Info, "put back: the executor shuts down")
 		return end
-	case IsPermanent(r.Err), job.Retries >= max(p.RetryLimit, 0):
+	case IsPermanent(r.Err), job.Retries+1 >= p.Attempts():
 		end.To = backend.Failed
 		note(backend.Error, "failed: %v", r.Err)
 	default:

@@ -57,12 +57,11 @@ func useQueue(db *store.DB, fn func(*jobqueue.Queue) error) error {
 func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*jobqueue.Queue, jobqueue.Job) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
 		return useQueue(db, func(queue *jobqueue.Queue) error {
-			jid, err := text, error(nil)
+			read := func() (string, error) { return find.Job(ctx, queue, text) }
 			if last {
-				jid, err = find.LastJob(ctx, db, text)
-			} else {
-				jid, err = find.Job(ctx, queue, text)
+				read = func() (string, error) { return find.LastJob(ctx, db, text) }
 			}
+			jid, err := read()
 			if err != nil {
 				return err
 			}

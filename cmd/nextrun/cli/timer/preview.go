@@ -1,7 +1,6 @@
 package timer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ type previewOptions struct {
 	span   spanFlag
 	number int
 	with   timersFlag
+	each   bool
 	asJSON bool
 }
 
@@ -33,8 +33,9 @@ func PreviewCommand(env *ui.Env) *cobra.Command {
 		Use:   "preview",
 		Short: "Show the coming ticks of all tasks",
 		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes applied,
-and the busiest minutes. --with shows what another timer would add (+) and remove
-(-), without changing the task.`,
+and the busiest minutes. A task with more than 24 of them has one line, unless
+--each is given. --with shows what another timer would add (+) and remove (-),
+without changing the task.`,
 		Example: `  nextrun preview --hours 2d
   nextrun preview --with nightly-backup='*-*-* 03:30'`,
 		Args: ui.Arguments(),
@@ -52,31 +53,11 @@ and the busiest minutes. --with shows what another timer would add (+) and remov
 	}
 	flags := command.Flags()
 	flags.Var(&o.span, "hours", "how far to look ahead: hours, or a duration such as 90m or 2d (default 24; with --with a week)")
-	flags.IntVarP(&o.number, "limit", "n", 1000, "maximum number of ticks; 0 shows all")
+	flags.IntVarP(&o.number, "limit", "n", 1000, "maximum number of lines; 0 shows all")
+	flags.BoolVar(&o.each, "each", false, "list each tick, also of frequent tasks")
 	flags.Var(&o.with, "with", "preview this timer for the task; may be given more than once")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
-}
-
-// previewLine is a tick of the preview, in its JSON form.
-type previewLine struct {
-	Change  string    `json:"change,omitempty"` // + or -
-	ID      string    `json:"id"`
-	NextRun time.Time `json:"nextrun"`
-	Due     time.Time `json:"due"`
-}
-
-// busyMinute is a minute with several ticks, in its JSON form.
-type busyMinute struct {
-	Minute time.Time `json:"minute"`
-	Ticks  int       `json:"ticks"`
-}
-
-// previewResult is the JSON form of the preview.
-type previewResult struct {
-	Ticks   []previewLine `json:"ticks"`
-	Total   int           `json:"total"`
-	Busiest []busyMinute  `json:"busiest"`
 }
 
 func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewOptions) error {
@@ -90,11 +71,11 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewO
 	}
 	now := env.Now()
 	until := now.Add(time.Duration(o.span))
-	r := newPreview(o.number)
+	r := newPreview(o.number, o.each)
 	if len(o.with) == 0 {
 		for tick := range periodic.Preview(list, now, until) {
 			r.count(tick)
-			r.line("", tick)
+			r.add("", tick)
 		}
 		return printPreview(env, r.result(), o)
 	}
@@ -135,40 +116,6 @@ func only(list []periodic.Task, with map[string]string) []periodic.Task {
 		_, ok := with[t.ID]
 		return !ok
 	})
-}
-
-func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
-	if o.asJSON {
-		return env.PrintJSON(r)
-	}
-	t := ui.NewTable("NEXT RUN", "UTC", "LEFT", "TASK").Least("UTC", "LEFT").
-		IfEmpty(fmt.Sprintf("no ticks in the next %s; --hours looks further", o.span.words()))
-	for _, line := range r.Ticks {
-		when := env.Moment(line.NextRun)
-		if line.Change != "" {
-			when = line.Change + " " + when
-		}
-		t.Add(when, line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID)
-	}
-	if err := env.PrintTable(t, nil, false); err != nil {
-		return err
-	}
-	if more := r.Total - len(r.Ticks); more > 0 {
-		if err := env.Printf("and %d more; -n 0 shows all\n", more); err != nil {
-			return err
-		}
-	}
-	if len(r.Busiest) == 0 {
-		return nil
-	}
-	busiest := ui.NewTable("BUSIEST MINUTES", "TICKS")
-	for _, b := range r.Busiest {
-		busiest.Add(env.Moment(b.Minute), b.Ticks)
-	}
-	if err := env.Printf("\n"); err != nil {
-		return err
-	}
-	return env.PrintTable(busiest, nil, false)
 }
 
 // spanFlag is how far to look ahead.
@@ -216,9 +163,4 @@ func (f *timersFlag) Set(text string) error {
 	}
 	(*f)[id] = timer
 	return nil
-}
-
-// byTime orders the lines of a comparison.
-func byTime(a, b previewLine) int {
-	return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Change, b.Change))
 }

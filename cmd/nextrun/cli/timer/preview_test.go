@@ -14,6 +14,12 @@ type previewJSON struct {
 		Change, ID string
 		NextRun    time.Time
 	}
+	Frequent []struct {
+		Change, ID  string
+		Ticks       int
+		Every       *float64
+		First, Last time.Time
+	}
 	Total   int
 	Busiest []struct{ Ticks int }
 }
@@ -29,12 +35,42 @@ func TestPreviewCommand(t *testing.T) {
 		s.Must(t, "task", "add", "c", "--task", "t", "--timer", "minutely", "--disabled")
 		s.Must(t, "scheduler", "--once")
 		var all previewJSON
-		s.JSON(t, &all, "preview", "--hours", "24")
+		s.JSON(t, &all, "preview", "--hours", "24", "--each")
 		if all.Total != 48+24 || len(all.Ticks) != all.Total || len(all.Busiest) != 5 || all.Busiest[0].Ticks != 2 {
 			t.Errorf("got %d ticks of %d, busiest %+v; want 72 and minutes with 2", len(all.Ticks), all.Total, all.Busiest)
 		}
-		text := s.Must(t, "preview", "-n", "2")
+		text := s.Must(t, "preview", "--each", "-n", "2")
 		clitest.WantLines(t, text, "NEXT RUN UTC LEFT TASK", "and 70 more; -n 0 shows all", "BUSIEST MINUTES TICKS")
+	})
+}
+
+// A frequent task has one line, which says how often it runs.
+func TestPreviewGroupsFrequentTasks(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "clock", "--handler", "t", "--timer", "*:*:0/5")
+		s.Must(t, "task", "add", "uneven", "--handler", "t", "--timer", "*:0/3,1/3")
+		s.Must(t, "task", "add", "far", "--handler", "t", "--timer", "*:30")
+		var p previewJSON
+		s.JSON(t, &p, "preview", "--hours", "1")
+		if len(p.Frequent) != 2 || p.Frequent[0].ID != "clock" || p.Frequent[0].Ticks != 720 || p.Frequent[0].Every == nil || *p.Frequent[0].Every != 5 {
+			t.Fatalf("frequent: %+v, want clock every 5 s: 720 times, and uneven", p.Frequent)
+		}
+		if f := p.Frequent[0]; f.Last.Sub(f.First) != 719*5*time.Second || p.Frequent[1].Every != nil || p.Frequent[1].Ticks != 40 {
+			t.Errorf("frequent: %+v", p.Frequent)
+		}
+		if len(p.Ticks) != 1 || p.Ticks[0].ID != "far" || p.Total != 720+40+1 {
+			t.Errorf("ticks of those that are not frequent: %+v, %d in all", p.Ticks, p.Total)
+		}
+		text := s.Must(t, "preview", "--hours", "1")
+		clitest.WantLines(t, text, "NEXT RUN UTC LEFT TASK REPEATS")
+		if !strings.Contains(text, "clock   every 5 s: 720 times\n") || !strings.Contains(text, "uneven  40 times\n") || strings.Contains(text, " more;") {
+			t.Errorf("got\n%s", text)
+		}
+		clitest.WantLines(t, s.Must(t, "preview", "--hours", "1", "-n", "1"), "and 41 more; -n 0 shows all")
+		if text := s.Must(t, "preview", "--hours", "1", "--with", "clock=*:*:0/10"); !strings.Contains(text, "- 20") || !strings.Contains(text, "  every 10 s: 360 times\n") {
+			t.Errorf("with another timer:\n%s", text)
+		}
 	})
 }
 

@@ -140,7 +140,7 @@ func short(entry *logrus.Entry) (line shortLine, known bool) {
 		line.became, line.details = "problem", text("problem")
 	case "job ended":
 		line.became = becameOf(text("state"))
-		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("state")), took(text("duration"))))
+		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("max_attempts"), text("state")), took(text("duration"))))
 	default:
 		return line, false
 	}
@@ -158,12 +158,17 @@ func becameOf(state string) string {
 	return state
 }
 
-// attempt is said of jobs that needed several, or need more.
-func attempt(n, state string) string {
-	if n == "" || n == "1" && state != "stuck" {
+// attempt is said of jobs that needed several, need more, or failed for good before
+// their last one.
+func attempt(n, most, state string) string {
+	early := state == "failed" && n != most && most != ""
+	switch {
+	case n == "", n == "1" && state != "stuck" && !early:
 		return ""
+	case most == "":
+		return "attempt " + n
 	}
-	return "attempt " + n
+	return "attempt " + n + " of " + most
 }
 
 // took writes how long a job ran.

@@ -18,12 +18,18 @@ func TestShortLog(t *testing.T) {
 		fields  logrus.Fields
 		want    string
 	}{
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "broken", "task": "list", "state": "failed", "error": "ls: exit status 2", "attempt": 2, "duration": "8ms", "jid": "x"},
-			"14:33:20  broken                failed     ls: exit status 2 (attempt 2, 8 ms)"},
+		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "broken", "task": "list", "state": "failed", "error": "ls: exit status 2", "attempt": 2, "max_attempts": 2, "duration": "8ms", "jid": "x"},
+			"14:33:20  broken                failed     ls: exit status 2 (attempt 2 of 2, 8 ms)"},
 		{logrus.InfoLevel, "job ended", logrus.Fields{"task": "list", "state": "success", "attempt": 1, "duration": "8ms"},
 			"14:33:20  list                  done       (8 ms)"},
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "flaky", "state": "stuck", "error": "timeout", "attempt": 1, "duration": "1s"},
-			"14:33:20  flaky                 retry      timeout (attempt 1, 1.00 s)"},
+		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "flaky", "state": "stuck", "error": "timeout", "attempt": 1, "max_attempts": 3, "duration": "1s"},
+			"14:33:20  flaky                 retry      timeout (attempt 1 of 3, 1.00 s)"},
+		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "strict", "state": "failed", "error": "no such user", "attempt": 1, "max_attempts": 3},
+			"14:33:20  strict                failed     no such user (attempt 1 of 3)"},
+		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "once", "state": "failed", "error": "no", "attempt": 1, "max_attempts": 1},
+			"14:33:20  once                  failed     no"},
+		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "old", "state": "stuck", "error": "no", "attempt": 2},
+			"14:33:20  old                   retry      no (attempt 2)"},
 		{logrus.InfoLevel, "tick skipped", logrus.Fields{"id": "nightly", "reason": "the job of 14:00:00 has been running for 33 min (job 01a1-2)", "due": "x"},
 			"14:33:20  nightly               skipped    the job of 14:00:0…running for 33 min"},
 		{logrus.WarnLevel, "ticks missed", logrus.Fields{"id": "clock", "missed": 1, "reason": "no scheduler ran in time"},
