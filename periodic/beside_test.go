@@ -43,11 +43,12 @@ func (f *fixture) bad(overlap string) {
 }
 
 // lateness collects how late the ticks of the healthy tasks were, and which tasks
-// were set aside.
+// and sinks were set aside.
 type lateness struct {
 	mu    sync.Mutex
 	late  []time.Duration
 	aside map[string]error
+	sinks []periodic.Sink
 	done  chan struct{}
 }
 
@@ -57,6 +58,8 @@ func (l *lateness) observe(e periodic.Event) {
 	switch {
 	case e.Kind == periodic.EventAside:
 		l.aside[e.ID] = e.Err
+	case e.Kind == periodic.EventSink && e.Err != nil:
+		l.sinks = append(l.sinks, e.Sink)
 	case e.Kind == periodic.EventTick && strings.HasPrefix(e.Tick.TaskID, "healthy") && e.Tick.Decision == periodic.Submitted:
 		if l.late = append(l.late, time.Since(e.Tick.Due)); len(l.late) == besideSeconds*healthyTasks {
 			close(l.done)
