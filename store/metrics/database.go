@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -121,9 +122,28 @@ func showTotals(p *points, t store.Totals) {
 	p.add(overdue, float64(t.Overdue))
 	p.add(overdueMost, t.Late.Seconds())
 	p.add(clockSkew, t.Skew.Seconds())
+	showQueue(p, t)
+}
+
+// showQueue shows the groups, of which there may be one for each user.
+func showQueue(p *points, t store.Totals) {
+	type series struct{ group, state string }
+	jobs, oldest, groups := map[series]int{}, map[series]time.Time{}, map[string]bool{}
 	for _, q := range t.Queue {
-		p.add(queueDepth, float64(q.Jobs), q.Group, q.State)
-		p.add(oldestJob, max(t.Now.Sub(q.Oldest), 0).Seconds(), q.Group, q.State)
+		one := series{strings.ToValidUTF8(q.Group, "\uFFFD"), q.State}
+		if !groups[one.group] && len(groups) == mostGroups {
+			one.group = others
+		} else {
+			groups[one.group] = true
+		}
+		if jobs[one] == 0 || q.Oldest.Before(oldest[one]) {
+			oldest[one] = q.Oldest
+		}
+		jobs[one] += q.Jobs
+	}
+	for one, n := range jobs {
+		p.add(queueDepth, float64(n), one.group, one.state)
+		p.add(oldestJob, max(t.Now.Sub(oldest[one]), 0).Seconds(), one.group, one.state)
 	}
 }
 
@@ -132,7 +152,7 @@ func showLag(p *points, lag []outbox.Lag) {
 	for _, l := range lag {
 		label := topicLabel(l.Topic)
 		if _, known := sums[label]; !known && len(sums) == mostTopics {
-			label = otherTopics
+			label = others
 		}
 		s := sums[label]
 		sums[label] = outbox.Lag{Pending: s.Pending + l.Pending, Dead: s.Dead + l.Dead, Age: max(s.Age, l.Age)}

@@ -73,10 +73,12 @@ func (j *jobs) collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// mostTopics is how many topics have series of their own; the others share one.
+// mostTopics and mostGroups are how many topics and groups have series of their own; the
+// others share one.
 const (
-	mostTopics  = 1000
-	otherTopics = "(others)"
+	mostTopics = 1000
+	mostGroups = 1000
+	others     = "(others)"
 )
 
 // events counts what a relay does.
@@ -101,7 +103,7 @@ func newEvents() events {
 func (m *Metrics) Relay(n outbox.Notice) {
 	e, topic := &m.events, topicLabel(n.Topic)
 	if !e.shown.has(topic) {
-		topic = otherTopics
+		topic = others
 	}
 	switch n.Kind {
 	case outbox.NoticePublished:

@@ -208,6 +208,23 @@ func TestTooManyAndHostileNames(t *testing.T) {
 	})
 }
 
+// A group for each user gives no endless number of series.
+func TestTooManyGroups(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		var jobs []jobqueue.Job
+		for i := range 1010 {
+			jobs = append(jobs, jobqueue.Job{Task: "x", Group: fmt.Sprintf("user-%04d", i)})
+		}
+		if _, err := jobqueue.NewQueue(f.Store.Jobs()).Submit(f.Context(), jobs...); err != nil {
+			f.Fatal(err)
+		}
+		f.shows(`nextrun_queue_depth{group="user-0999",state="waiting"} 1`, `nextrun_queue_depth{group="(others)",state="waiting"} 10`)
+		if n := strings.Count(f.scrape(), "nextrun_queue_depth{"); n != 1001 {
+			f.Errorf("%d series of groups, want 1001", n)
+		}
+	})
+}
+
 // While the database cannot be read, its figures are gone and the others stay.
 func TestDatabaseIsAway(t *testing.T) {
 	both(t, metrics.Options{}, func(f *fixture) {
