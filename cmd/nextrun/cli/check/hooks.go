@@ -74,7 +74,7 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 		}
 	}
 	if one.Task == "" {
-		return nil
+		return h.elsewhere(ctx, about, one)
 	}
 	t, err := h.task(ctx, one.Task)
 	switch {
@@ -87,6 +87,34 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 			"use on_missed only, and the means of that queue", t.Sink)
 	}
 	return nil
+}
+
+// elsewhere warns of a hook of a handler that hears of no task, since the jobs of all of
+// them go to other queues.
+func (h *hookCheck) elsewhere(ctx context.Context, about string, one hooks.Hook) error {
+	if one.Handler == "" || one.Kind == hooks.OnMissed || one.Action == hooks.None {
+		return nil
+	}
+	list, err := h.tasks.List(ctx, periodic.TaskFilter{Task: one.Handler})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if slices.ContainsFunc(list, func(t periodic.Task) bool { return t.Sink == periodic.SinkJob }) {
+		return nil
+	}
+	h.add(levelWarning, about, "the jobs of all tasks of this handler go to other queues (%s), where nextrun does not hear how they end; "+
+		"use on_missed, and the means of those queues", queuesOf(list))
+	return nil
+}
+
+// queuesOf names the queues that tasks feed.
+func queuesOf(list []periodic.Task) string {
+	var names []string
+	for i := range list {
+		names = append(names, string(list[i].Sink))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // hookCommand is what a hook runs; none: it runs no program, or one in a directory of
