@@ -174,11 +174,8 @@ func attempt(n, most, state string) string {
 // took writes how long a job ran.
 func took(text string) string {
 	d, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return text
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return ExactSpan(d)
 }

@@ -41,7 +41,8 @@ func (env *Env) terminal(w io.Writer) Terminal {
 func (env *Env) Width() int { return env.terminal(env.Stdout).Width }
 
 // style is a colour of a terminal: parameters of SGR (ECMA-48, 8.3.117). All are
-// legible on a light and on a dark background.
+// legible on a light and on a dark background. The yellow, green and cyan of most
+// terminals are not, on white, so these are of the palette of 256 colours.
 type style string
 
 const (
@@ -49,9 +50,9 @@ const (
 	bold   style = "1"
 	dim    style = "2"
 	red    style = "31"
-	green  style = "32"
-	yellow style = "33"
-	cyan   style = "36"
+	green  style = "38;5;28"
+	yellow style = "38;5;130"
+	cyan   style = "38;5;31"
 )
 
 func (s style) paint(text string) string {

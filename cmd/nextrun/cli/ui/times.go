@@ -54,8 +54,11 @@ func Span(d time.Duration) string {
 // ExactSpan is [Span] to the nearest second, with the fraction of a second where that
 // matters.
 func ExactSpan(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.2f s", max(d, 0).Seconds())
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 	return Span(d.Round(time.Second))
 }

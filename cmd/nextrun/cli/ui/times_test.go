@@ -8,7 +8,7 @@ import (
 func TestExactSpan(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		7 * time.Millisecond: "0.01 s", 10*time.Second + 7*time.Millisecond: "10 s", 10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0.00 s",
+		7 * time.Millisecond: "7 ms", 10*time.Second + 7*time.Millisecond: "10 s", 10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0 ms",
 	} {
 		if got := ExactSpan(d); got != want {
 			t.Errorf("ExactSpan(%s) is %q, want %q", d, got, want)
