@@ -24,6 +24,7 @@ func TestMessagesSayItOnce(t *testing.T) {
 			{"job retry x", "job x: not found; see: nextrun job list"},
 			{"job show x", "job x: not found; see: nextrun job list"},
 			{"job log x", "job x: not found; see: nextrun job list"},
+			{"job log --last nobody", `task "nobody": not found; see: nextrun task list`},
 			{"job cancel " + ended, "job " + ended + ": the job has ended already"},
 			{"job retry " + jid, "job " + jid + ": the job has not ended yet"},
 			{"job submit t --tracker x --single", "job "},
@@ -40,6 +41,9 @@ func TestMessagesSayItOnce(t *testing.T) {
 			words := strings.Fields(command)
 			name := "nextrun " + strings.Join(words[:min(len(words), 2)], " ")
 			r := s.Run(t.Context(), strings.Fields(test.args)...)
+			if strings.Count(r.Stderr, "; see: ") > 1 {
+				t.Errorf("%s: advises twice: %s", test.args, r.Stderr)
+			}
 			if r.Exit == 0 || !strings.HasPrefix(r.Stderr, name+": "+test.want) {
 				t.Errorf("%s: exit code %d, %s", test.args, r.Exit, r.Stderr)
 			}

@@ -57,7 +57,7 @@ func (r *report) addClock(c *clockChanges) {
 			r.add(levelNote, line.about, "%s", line.text)
 		}
 	default:
-		r.add(levelNote, "tasks", "changes of the clock move or merge ticks of %d, on %s first; see: nextrun check --verbose",
+		r.add(levelNote, "tasks", "clock changes move or merge ticks of some tasks (%d), first on %s; see: nextrun check --verbose",
 			c.tasks, c.next.In(r.env.Zone).Format(time.DateOnly))
 	}
 }

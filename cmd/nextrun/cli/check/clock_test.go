@@ -17,9 +17,9 @@ func TestCheckWarnsOfWhatDeservesIt(t *testing.T) {
 			('a', 'x', '02:30 Europe/Berlin'), ('b', 'x', 'CRON_TZ=Europe/Berlin 15 2 * * *'), ('c', 'x', '*:0/5 Europe/Berlin'),
 			('d', 'x', '*/7 * * * *'), ('e', 'x', '2020-01-01'), ('f', 'x', 'every 0s'), ('g', 'x', 'daily')`)
 		r := s.Fails(t, ui.Failed, []string{"check"}, "errors: 1, warnings: ")
-		clitest.WantLines(t, r.Stdout, "note tasks changes of the clock move or merge ticks of 2, on 20")
+		clitest.WantLines(t, r.Stdout, "note tasks clock changes move or merge ticks of some tasks (2), first on 20")
 		place := func(text string) int { return strings.Index(r.Stdout, text) }
-		if e, never, uneven, clock := place("task f"), place("never elapses"), place("(uneven)"), place("changes of the clock"); e < 0 || never < e || uneven < never || clock < uneven {
+		if e, never, uneven, clock := place("task f"), place("never elapses"), place("(uneven)"), place("clock changes"); e < 0 || never < e || uneven < never || clock < uneven {
 			t.Errorf("the order is wrong:\n%s", r.Stdout)
 		}
 		if n := strings.Count(r.Stdout, "(dst-"); n > 0 {
@@ -27,7 +27,7 @@ func TestCheckWarnsOfWhatDeservesIt(t *testing.T) {
 		}
 		r = s.Fails(t, ui.Failed, []string{"check", "--verbose"})
 		clitest.WantLines(t, r.Stdout, `note task a timer "02:30 Europe/Berlin": 20`, `note task b timer "CRON_TZ=Europe/Berlin 15 2 * * *": 20`)
-		if strings.Contains(r.Stdout, "task c") || strings.Contains(r.Stdout, "changes of the clock") || strings.Count(r.Stdout, "(dst-") != 4 {
+		if strings.Contains(r.Stdout, "task c") || strings.Contains(r.Stdout, "clock changes") || strings.Count(r.Stdout, "(dst-") != 4 {
 			t.Errorf("want two lines for a and for b:\n%s", r.Stdout)
 		}
 	})

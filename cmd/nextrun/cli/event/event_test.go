@@ -94,6 +94,9 @@ func TestEventCommands(t *testing.T) {
 		}
 		s.Exec(t, `UPDATE outbox_message SET dead = created, problem = 'no such account' WHERE event_id = 'e1'`)
 		s.Exec(t, `UPDATE outbox_message SET published = created WHERE event_id = 'e2'`)
+		if none := s.Must(t, "event", "list", "--status", "gone"); none != "none in this status\n" {
+			t.Errorf("the list of no events: %q", none)
+		}
 		clitest.WantLines(t, s.Must(t, "event", "list", "--status", "dead"), "e1 billing paid ae1 1 ")
 		var listed []struct{ ID, Status string }
 		s.JSON(t, &listed, "event", "list", "--topic", "billing", "-n", "2")

@@ -34,7 +34,11 @@ func listCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printEvents(env, records, asJSON)
+				empty := "none; a task with the sink event makes them: nextrun task add --help"
+				if filter.Status != "" {
+					empty = "none in this status"
+				}
+				return printEvents(env, records, empty, asJSON)
 			})
 		},
 	}
@@ -51,11 +55,12 @@ func listCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func printEvents(env *ui.Env, records []outbox.Record, asJSON bool) error {
+// printEvents prints a table of events, or the text for none.
+func printEvents(env *ui.Env, records []outbox.Record, empty string, asJSON bool) error {
 	lines := []eventJSON{}
 	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM").
 		Least("VERSION", "ATTEMPTS", "TYPE", "TOPIC", "CREATED").
-		IfEmpty("none; a task with the sink event makes them: nextrun task add --help")
+		IfEmpty(empty)
 	for i := range records {
 		r := &records[i]
 		lines = append(lines, newEventJSON(r))

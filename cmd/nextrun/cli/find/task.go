@@ -38,7 +38,39 @@ func Task(ctx context.Context, tasks *periodic.Tasks, text string) (string, erro
 	case len(contain) > 0:
 		return "", fmt.Errorf("task %q: not found; did you mean %s?", text, some(contain))
 	}
-	return "", fmt.Errorf("%w; see: nextrun task list", err)
+	if near := alike(text, list); len(near) > 0 {
+		return "", fmt.Errorf("task %q: not found; did you mean %s?", text, some(near))
+	}
+	// Not wrapped: callers add advice of their own to store.ErrNotFound.
+	return "", fmt.Errorf("task %q: not found; see: nextrun task list", text)
+}
+
+// alike returns the ids that one typing error turns into the text. A text of one or two
+// letters is like too many.
+func alike(text string, list []periodic.Task) []string {
+	var ids []string
+	if len(text) < 3 {
+		return nil
+	}
+	for i := range list {
+		if oneSlip(strings.ToLower(text), strings.ToLower(list[i].ID)) {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	return ids
+}
+
+// oneSlip reports whether two texts differ by one letter that is missing, too many or
+// wrong, or by two neighbours that are swapped.
+func oneSlip(a, b string) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return len(a) <= 1 && len(b) <= 1 || swapped
 }
 
 // some names a few ids.

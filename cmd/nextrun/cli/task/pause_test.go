@@ -30,7 +30,7 @@ func TestTaskPause(t *testing.T) {
 			t.Errorf("show says\n%s", show)
 		}
 		why := strings.Join(strings.Fields(s.Must(t, "why", "a")), " ")
-		for _, want := range []string{"state paused", "- It is paused by ada@", "the disk is full", "nextrun task resume a"} {
+		for _, want := range []string{"state paused", "- It has been paused by ada@", "the disk is full", "nextrun task resume a"} {
 			if !strings.Contains(why, want) {
 				t.Errorf("why lacks %q: %s", want, why)
 			}

@@ -58,7 +58,7 @@ func ofRow(f *facts) []finding {
 		list = append(list, finding{fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
 	}
 	if t.Pause.At(f.now) {
-		list = append(list, finding{"It is " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
+		list = append(list, finding{"It has been " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
 	}
 	if t.Starts.After(f.now) {
 		list = append(list, finding{"It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
@@ -144,7 +144,7 @@ func ofJobs(f *facts) []finding {
 		if p.Kind == jobqueue.PauseTask {
 			kind = "handler"
 		}
-		return []finding{{fmt.Sprintf("Its job waits because the %s %q is paused since %s.", kind, p.Name, at(p.Since)),
+		return []finding{{fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
 			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
 	case f.now.Sub(j.Submitted) > waitsLong:
 		return []finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", ui.Span(f.now.Sub(j.Submitted)), j.Task),

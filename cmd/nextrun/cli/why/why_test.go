@@ -80,7 +80,7 @@ func TestWhy(t *testing.T) {
 		"starts later": {[]string{"UPDATE periodic_task SET starts = '2199-01-01 00:00:00.000000'", plan(time.Hour)}, "waiting",
 			[]string{"- It starts at 2199-01-01 00:00:00 UTC", "> to start it now: nextrun task set t --starts none"}},
 		"paused": {[]string{plan(time.Hour), "UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2199-01-01 00:00:00', paused_by = 'ada', paused_reason = 'moving'"}, "paused",
-			[]string{"- It is paused by ada since 2026-01-01 00:00:00 UTC until 2199-01-01 00:00:00 UTC: moving.", "> to end the pause: nextrun task resume t"}},
+			[]string{"- It has been paused by ada since 2026-01-01 00:00:00 UTC until 2199-01-01 00:00:00 UTC: moving.", "> to end the pause: nextrun task resume t"}},
 		"a pause that is over": {[]string{plan(time.Hour), "UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2026-01-02 00:00:00'"}, "not run yet", nil},
 		"ended": {[]string{"UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
 			"waiting", []string{"- It ended at 2020-01-01 00:00:00 UTC"}},
@@ -104,7 +104,7 @@ func TestWhy(t *testing.T) {
 		"no handler": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour))}, "waiting",
 			[]string{`- Its job has been waiting for 1 h`, `no executor with a handler "backup" has been free.`, "> define handlers.backup"}},
 		"group is paused": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour)), "INSERT INTO job_pause VALUES ('group', 'default', " + in(0) + ")"},
-			"waiting", []string{`- Its job waits because the group "default" is paused since`, "> nextrun job resume --group default"}},
+			"waiting", []string{`- Its job waits because the group "default" has been paused since`, "> nextrun job resume --group default"}},
 		"retried": {[]string{plan(time.Hour), aJob("j", "stuck", "worker, retries, retry, started, result", "'w', 1, "+in(time.Minute)+", "+in(-time.Second)+", 'exit status 2'")},
 			"waiting", []string{"- Its job failed and is tried again in ", "(attempt 3)", "- An attempt of its present run failed: exit status 2."}},
 		"failed": {[]string{plan(time.Hour), aJob("j", "failed", "started, finished, result", in(-2*time.Minute)+", "+in(-time.Minute)+", 'ls: exit status 2'"),
@@ -165,6 +165,9 @@ func TestWhyFindsTheTask(t *testing.T) {
 		}
 		s.Fails(t, ui.Failed, []string{"why", "nightly"}, "several ids begin so: nightly-backup or nightly-report")
 		s.Fails(t, ui.Failed, []string{"why", "backup"}, "did you mean nightly-backup?")
+		for _, slip := range []string{"nightly-bakup", "nightly-backkup", "nightly-bsckup", "ngihtly-backup"} {
+			s.Fails(t, ui.Failed, []string{"why", slip}, "did you mean nightly-backup?")
+		}
 		s.Fails(t, ui.Failed, []string{"why", "nope"}, "not found", "nextrun task list")
 	})
 }
