@@ -20,7 +20,8 @@ INSERT INTO periodic_task (id, task, timer, group_, subject) VALUES
 INSERT INTO periodic_task (id, task, timer, summary) VALUES
   ('slow', 'sleep', '*:*:0/4', 'sleeps for ten seconds, every four');
 
--- The same, but a tick waits for the end of the job before it.
+-- Takes ten of the fifteen seconds between its ticks. If a job took longer, the next tick would wait
+-- for its end.
 INSERT INTO periodic_task (id, task, timer, overlap) VALUES
   ('patient', 'sleep', '*:*:0/15', 'queue');
 
