@@ -30,10 +30,10 @@ const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width=
 <style>
 text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328; white-space: pre; }
 rect { fill: #f6f8fa; stroke: #d1d9e0; }
-.c1 { font-weight: bold; } .c2 { fill: #656d76; } .c31 { fill: #cf222e; } .c32 { fill: #116329; } .c33 { fill: #7d4e00; } .c36 { fill: #1b6f77; }
+.c1 { font-weight: bold; } .c2 { fill: #656d76; } .c31 { fill: #cf222e; } .c38-5-28 { fill: #116329; } .c38-5-130 { fill: #7d4e00; } .c38-5-31 { fill: #1b6f77; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3; } rect { fill: #0d1117; stroke: #3d444d; }
-.c2 { fill: #9198a1; } .c31 { fill: #ff7b72; } .c32 { fill: #3fb950; } .c33 { fill: #d29922; } .c36 { fill: #39c5cf; }
+.c2 { fill: #9198a1; } .c31 { fill: #ff7b72; } .c38-5-28 { fill: #3fb950; } .c38-5-130 { fill: #d29922; } .c38-5-31 { fill: #39c5cf; }
 }
 </style>
 <rect x="0.5" y="0.5" width="%d" height="%d" rx="6"/>
@@ -54,11 +54,11 @@ func main() {
 	}
 }
 
-// span is text in one colour, a parameter of SGR (ECMA-48, 8.3.117), or none.
+// span is text in one colour, the parameters of SGR (ECMA-48, 8.3.117), or none.
 type span struct{ colour, text string }
 
 // sgr finds the sequences that set colours.
-var sgr = regexp.MustCompile("\x1b\\[([0-9]*)m")
+var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
 // read splits a recording into lines of spans, broken where a terminal breaks them.
 func read(r io.Reader) (lines [][]span, err error) {
@@ -109,7 +109,7 @@ func draw(title string, lines [][]span) string {
 			if strings.TrimSpace(s.text) != "" {
 				class := ""
 				if s.colour != "" {
-					class = ` class="c` + s.colour + `"`
+					class = ` class="c` + strings.ReplaceAll(s.colour, ";", "-") + `"`
 				}
 				fmt.Fprintf(&b, `<text x="%d" y="%d" textLength="%d" xml:space="preserve"%s>%s</text>`+"\n",
 					margin+column*charWidth, margin+i*lineHeight+13, n*charWidth, class, html.EscapeString(s.text))
