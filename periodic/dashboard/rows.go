@@ -98,6 +98,9 @@ func cellOf(k store.TickResult, zone *time.Location) cell {
 	if k.State != "" {
 		c.State = k.State
 	}
+	if c.Why == "" && (c.State == "failed" || c.State == "stuck") {
+		c.Why = k.Result
+	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
 		c.Took = span(k.Finished.Sub(k.Started))
 	}

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -12,6 +13,7 @@ import (
 type schedulerView struct {
 	Totals  totals      `json:"totals"`
 	Version string      `json:"database"`
+	Clock   string      `json:"-"` // how the database's clock stands
 	Locks   []lockRow   `json:"locks"`
 	Workers []workerRow `json:"executors"` // that run jobs now
 	Queue   []depthRow  `json:"queue"`
@@ -68,6 +70,11 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	if d.Version, err = s.db.Version(ctx); err != nil {
 		return nil, err
 	}
+	kind := "PostgreSQL "
+	if strings.HasPrefix(s.db.URL(), "sqlite:") {
+		kind = "SQLite "
+	}
+	d.Version, d.Clock = kind+d.Version, clock(t.Skew)
 	for _, q := range t.Queue {
 		d.Queue = append(d.Queue, depthRow{q.Group, q.State, q.Jobs, q.Oldest})
 	}
@@ -80,6 +87,17 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	}
 	err = d.readWorkers(ctx, s)
 	return d, err
+}
+
+// clock says in words how far the database's clock is ahead.
+func clock(skew time.Duration) string {
+	switch {
+	case skew.Abs() < 10*time.Millisecond:
+		return "agrees with this host's"
+	case skew > 0:
+		return span(skew) + " ahead of this host's"
+	}
+	return span(-skew) + " behind this host's"
 }
 
 func (d *schedulerView) readWorkers(ctx context.Context, s *server) error {

@@ -32,6 +32,7 @@ type TickResult struct {
 	Missed   int // number of missed ticks; -1: more than 10,000
 	Decided  time.Time
 	JID      string    // the job or event that it became
+	Result   string    // what the job said at its end, its first 300 characters
 	State    string    // of the job in nextrun's own queue; empty: there is none, or not any more
 	Started  time.Time // the job's last attempt
 	Finished time.Time // when the job ended
@@ -87,24 +88,25 @@ type historyRow struct {
 	State    sqldb.RowText
 	Started  sqldb.RowTime
 	Finished sqldb.RowTime
+	Result   sqldb.RowText
 }
 
 func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed, Decided: r.Decided.Time(), JID: string(r.JID),
-		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(),
+		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result),
 	}
 }
 
 // query reads the ticks of the tasks in $1 by ranges of the primary key of
 // periodic_tick, and their jobs by theirs.
 func query(asked string, hasJobs bool) string {
-	job, join := "NULL AS state, NULL AS started, NULL AS finished", ""
+	job, join := "NULL AS state, NULL AS started, NULL AS finished, NULL AS result", ""
 	success := "CASE WHEN x.decision = 'submitted' THEN x.decided END"
 	from := ""
 	if hasJobs {
-		job, join = "j.state, j.started, j.finished", " LEFT JOIN job AS j ON j.jid = k.jid"
+		job, join = "j.state, j.started, j.finished, substr(j.result, 1, 300) AS result", " LEFT JOIN job AS j ON j.jid = k.jid"
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
 		success = "CASE WHEN t.sink <> 'job' THEN " + success + " WHEN s.state = 'success' THEN s.finished END"
 	}

@@ -22,7 +22,8 @@ event's begins so; with --last the id of a task is, for the task's newest event.
 		Args:    ui.Arguments("EVENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withOutbox(c.Context(), env, func(db *store.DB, admin outbox.Admin) error {
-				id, err := args[0], error(nil)
+				var id string
+				var err error
 				if last {
 					id, err = find.LastEvent(c.Context(), db, args[0])
 				} else {

@@ -46,14 +46,7 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 		if before[id], err = lastTick(ctx, tasks, id); err != nil {
 			return err
 		}
-		if err := tasks.RunNow(ctx, id); err != nil {
-			return err
-		}
-		text := ""
-		if t, err := tasks.Get(ctx, id); err == nil && t.Pause.At(env.Now()) {
-			text = " (it is paused, and runs once all the same)"
-		}
-		if err := env.Printf("to run now: %s%s\n", id, text); err != nil {
+		if err := runTask(ctx, env, tasks, id); err != nil {
 			return err
 		}
 	}
@@ -89,6 +82,18 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 		}
 	}
 	return nil
+}
+
+// runTask has a task run now, and says so.
+func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string) error {
+	if err := tasks.RunNow(ctx, id); err != nil {
+		return err
+	}
+	text := ""
+	if t, err := tasks.Get(ctx, id); err == nil && t.Pause.At(env.Now()) {
+		text = " (it is paused, and runs once all the same)"
+	}
+	return env.Printf("to run now: %s%s\n", id, text)
 }
 
 // notTaken says why no scheduler has submitted a task, as far as the row tells.
