@@ -34,7 +34,7 @@ func (m *leftMarks) add(marks ...string) {
 	m.tried = time.Time{}
 }
 
-// remove removes the own marks that batches left behind because they failed, or
+// remove removes the marks of this scheduler that batches left behind because they failed, or
 // because somebody else had locked rows. Marks of rows that are still locked are
 // kept for the next time.
 func (m *leftMarks) remove(ctx context.Context) error {

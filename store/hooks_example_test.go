@@ -15,7 +15,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// A program is told of jobs that have failed for good, at least once.
+// A program hears of each job that has failed for good, at least once.
 func ExampleDB_Hooks() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)

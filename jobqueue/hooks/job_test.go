@@ -16,7 +16,7 @@ var errFailed = errors.New("exit status 2")
 // waiting is the query for the events that wait for a relay, by what they tell.
 const waiting = "SELECT count(*) FROM outbox_message AS m JOIN event_store AS e ON e.id = m.event_id WHERE m.published IS NULL AND e.type = $1"
 
-// Each final end of a job is told, and no attempt that is followed by another.
+// Hooks hear of every final end of a job, and of no attempt that another one follows.
 func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 	both(t, func(f *fixture) {
 		var failure, success receiver
@@ -76,7 +76,7 @@ func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 	})
 }
 
-// What a hook is told is committed with the job's end, or not at all.
+// The notice for a hook is committed with the job's end, or not at all.
 func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver

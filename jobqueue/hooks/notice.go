@@ -55,7 +55,7 @@ const (
 	maxError       = 2 << 10
 )
 
-// Notice is what a hook is told. Its JSON is what commands get on standard input, and
+// Notice is what a hook receives. Its JSON is what commands get on standard input, and
 // what URLs are posted.
 type Notice struct {
 	ID      string    `json:"id"`   // of the event; the same if it is delivered twice

@@ -138,7 +138,7 @@ func (f *fixture) once(h *store.Hooks, change ...func(*periodic.Config)) {
 	}
 }
 
-// receiver is an action that notes what it is told.
+// receiver is an action that records its notices.
 type receiver struct {
 	mu      sync.Mutex
 	notices []hooks.Notice

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// Ticks that get no job are told: those that were missed, and those that were too late,
+// Hooks hear of ticks that get no job: those that were missed, and those that were too late,
 // but none of a pause.
 func TestHooksHearOfMissedTicks(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -142,7 +142,7 @@ func TestPruneOfHooks(t *testing.T) {
 	})
 }
 
-// A tick that its queue refuses for good is told.
+// Hooks hear of a tick that its queue refuses for good.
 func TestHooksHearOfRefusedTicks(t *testing.T) {
 	both(t, func(f *fixture) {
 		var r receiver

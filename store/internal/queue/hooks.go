@@ -8,7 +8,7 @@ import (
 )
 
 // hookLines is how many of the last lines of its log go with a job that has ended, and
-// hookWidth how many characters of each: more than a hook is told.
+// hookWidth how many characters of each: more than a hook receives.
 const (
 	hookLines = 50
 	hookWidth = 8<<10 + 1
