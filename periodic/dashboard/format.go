@@ -1,20 +1,20 @@
 package dashboard
 
 import (
-	"fmt"
 	"html/template"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // functions are those of the templates.
 func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"moment": moment, "span": span, "ago": func(t time.Time) string { return ago(t, now()) },
+		"moment": moment, "span": span.Exact, "ago": func(t time.Time) string { return ago(t, now()) },
 		"short": func(n int, text string) string { return shorten(printable(text), n) },
 		"glyph": glyph, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"never": never, "add": func(a, b int) int { return a + b }, "list": func(items ...any) []any { return items },
@@ -34,41 +34,10 @@ func moment(t time.Time, zone *time.Location) string {
 
 // ago is how far a time is away: "in 3 h 12 min", "5 s ago".
 func ago(t, now time.Time) string {
-	switch d := t.Sub(now); {
-	case never(t):
+	if never(t) {
 		return ""
-	case d >= time.Second:
-		return "in " + span(d)
-	case d > -time.Second:
-		return "now"
-	default:
-		return span(-d) + " ago"
 	}
-}
-
-// span is a duration by its two greatest units.
-func span(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.2f s", max(d, 0).Seconds())
-	}
-	seconds := int64(d.Round(time.Second) / time.Second)
-	units := []struct {
-		size int64
-		name string
-	}{{365 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}
-	for i, u := range units {
-		if seconds < u.size {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", seconds/u.size, u.name)
-		if i+1 < len(units) {
-			if rest := seconds % u.size / units[i+1].size; rest > 0 {
-				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
-			}
-		}
-		return text
-	}
-	return "0 s"
+	return span.Away(t, now)
 }
 
 // printable replaces what could deceive a reader: control characters, invalid UTF-8 and

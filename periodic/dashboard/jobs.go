@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -48,7 +49,7 @@ func jobRowOf(j jobqueue.Job) jobRow {
 		Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
 		Worker: j.Worker, Result: shorten(printable(j.Result), mostArgs)}
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
-		r.Took = span(j.Finished.Sub(j.Started))
+		r.Took = span.Exact(j.Finished.Sub(j.Started))
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -122,7 +123,7 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 func totalsOf(t store.Totals) totals {
 	d := totals{Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
 	if t.Late > 0 {
-		d.Late = span(t.Late.Truncate(time.Second))
+		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}
 	for _, q := range t.Queue {
 		switch q.State {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -102,7 +103,7 @@ func cellOf(k store.TickResult, zone *time.Location) cell {
 		c.Why = k.Result
 	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
-		c.Took = span(k.Finished.Sub(k.Started))
+		c.Took = span.Exact(k.Finished.Sub(k.Started))
 	}
 	words := []string{moment(k.Due, zone) + ": " + c.State}
 	if k.Missed > 1 {

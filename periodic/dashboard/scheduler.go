@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -95,9 +96,9 @@ func clock(skew time.Duration) string {
 	case skew.Abs() < 10*time.Millisecond:
 		return "agrees with this host's"
 	case skew > 0:
-		return span(skew) + " ahead of this host's"
+		return span.Exact(skew) + " ahead of this host's"
 	}
-	return span(-skew) + " behind this host's"
+	return span.Exact(-skew) + " behind this host's"
 }
 
 func (d *schedulerView) readWorkers(ctx context.Context, s *server) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -19,18 +20,18 @@ func plots(ticks []store.TickResult, zone *time.Location) (took, late template.H
 		due := k.Due.In(zone)
 		if !k.Started.IsZero() && !k.Finished.IsZero() {
 			d := k.Finished.Sub(k.Started)
-			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: moment(k.Due, zone) + ": " + k.State + ", " + span(d)})
+			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: moment(k.Due, zone) + ": " + k.State + ", " + span.Exact(d)})
 		}
 		if k.Decision == periodic.Submitted {
 			d := max(k.Decided.Sub(k.Due), 0)
-			delays = append(delays, chart.Point{At: due, Value: d, Class: "planned", Title: moment(k.Due, zone) + ": " + span(d) + " late"})
+			delays = append(delays, chart.Point{At: due, Value: d, Class: "planned", Title: moment(k.Due, zone) + ": " + span.Exact(d) + " late"})
 		}
 	}
 	if len(durations) > 0 {
-		took = template.HTML(chart.Plot("Durations", durations, span)) //nolint:gosec // package chart escapes its texts
+		took = template.HTML(chart.Plot("Durations", durations, span.Exact)) //nolint:gosec // package chart escapes its texts
 	}
 	if len(delays) > 0 {
-		late = template.HTML(chart.Plot("Lateness", delays, span)) //nolint:gosec // as above
+		late = template.HTML(chart.Plot("Lateness", delays, span.Exact)) //nolint:gosec // as above
 	}
 	return took, late
 }

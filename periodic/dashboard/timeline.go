@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -136,7 +137,7 @@ func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, 
 		}
 		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun.Add(usual)})
 		if r.Planned++; usual > 0 {
-			r.Usual = span(usual)
+			r.Usual = span.Exact(usual)
 		}
 	}
 	d.Rows = make([]timelineRow, 0, len(rows))
@@ -168,7 +169,7 @@ func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
 			c := chart.Run{From: run.From, To: run.To, Class: run.State,
 				Title: shorten(printable(r.ID), 80) + ": " + run.State + ", " + moment(run.From, d.Where)}
 			if run.To.After(run.From) {
-				c.Title += ", " + span(run.To.Sub(run.From))
+				c.Title += ", " + span.Exact(run.To.Sub(run.From))
 			}
 			if run.JID != "" {
 				c.Link = view{Prefix: prefix}.Path("job", "id", run.JID)

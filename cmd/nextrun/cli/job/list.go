@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -95,9 +96,9 @@ func took(env *ui.Env, j *jobqueue.Job) string {
 	case j.Started.IsZero():
 		return ""
 	case !j.Finished.IsZero():
-		return ui.ExactSpan(j.Finished.Sub(j.Started))
+		return span.Exact(j.Finished.Sub(j.Started))
 	case j.State == jobqueue.Running:
-		return ui.ExactSpan(env.Now().Sub(j.Started))
+		return span.Exact(env.Now().Sub(j.Started))
 	}
 	return ""
 }

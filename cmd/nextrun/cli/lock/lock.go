@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic/leader"
 )
 
@@ -44,10 +45,5 @@ func newLockJSON(l leader.Lock) lockJSON {
 
 // distance writes how far a time is away by the database's clock.
 func distance(t, now time.Time) string {
-	switch d := t.Sub(now); {
-	case d > 0:
-		return "in " + ui.Span(d)
-	default:
-		return ui.Span(-d) + " ago"
-	}
+	return span.Away(t, now)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -45,7 +46,7 @@ func lastRunText(env *ui.Env, o periodic.Outcome) string {
 	r := o.Result
 	text := tick.Outcome(*o.Run, r) + ", " + env.Ago(lastRun(o))
 	if !r.Started.IsZero() && !r.Finished.IsZero() {
-		text += ", took " + ui.ExactSpan(r.Finished.Sub(r.Started))
+		text += ", took " + span.Exact(r.Finished.Sub(r.Started))
 	}
 	if r.Message != "" {
 		text += ": " + ui.FirstLine(r.Message)

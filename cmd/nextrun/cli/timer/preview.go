@@ -13,6 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -126,8 +127,8 @@ func (f *spanFlag) Type() string   { return "hours" }
 
 // words are hours up to two days.
 func (f *spanFlag) words() string {
-	if span := time.Duration(*f); span >= 48*time.Hour {
-		return ui.Span(span)
+	if ahead := time.Duration(*f); ahead >= 48*time.Hour {
+		return span.Text(ahead)
 	}
 	return fmt.Sprintf("%g h", time.Duration(*f).Hours())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 )
 
 // previewResult is the JSON form of the preview.
@@ -45,9 +46,9 @@ func (f *frequentTask) text() string {
 	}
 	every := time.Duration(*f.Every * float64(time.Second))
 	if every%time.Second != 0 {
-		return "every " + ui.ExactSpan(every) + ": " + times
+		return "every " + span.Exact(every) + ": " + times
 	}
-	return "every " + ui.Span(every) + ": " + times
+	return "every " + span.Text(every) + ": " + times
 }
 
 // busyMinute is a minute with several ticks, in its JSON form.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/sirupsen/logrus"
 )
 
@@ -177,7 +178,7 @@ func took(text string) string {
 	if err != nil {
 		return text
 	}
-	return ExactSpan(d)
+	return span.Exact(d)
 }
 
 func inBrackets(parts ...string) string {

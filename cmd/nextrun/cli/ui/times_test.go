@@ -5,38 +5,6 @@ import (
 	"time"
 )
 
-func TestExactSpan(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		7 * time.Millisecond: "7 ms", 10*time.Second + 7*time.Millisecond: "10 s", 10*time.Second + 600*time.Millisecond: "11 s", -time.Second: "0 ms",
-	} {
-		if got := ExactSpan(d); got != want {
-			t.Errorf("ExactSpan(%s) is %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestSpan(t *testing.T) {
-	t.Parallel()
-	tests := map[time.Duration]string{
-		0:                                "0 s",
-		time.Millisecond:                 "1 s",
-		59 * time.Second:                 "59 s",
-		60 * time.Second:                 "1 min",
-		61 * time.Second:                 "1 min 1 s",
-		3*time.Hour + 12*time.Minute:     "3 h 12 min",
-		3*time.Hour + 12*time.Second:     "3 h",
-		49 * time.Hour:                   "2 d 1 h",
-		400 * 24 * time.Hour:             "1 y 35 d",
-		10*time.Second - time.Nanosecond: "10 s",
-	}
-	for d, want := range tests {
-		if got := Span(d); got != want {
-			t.Errorf("Span(%s) is %q, want %q", d, got, want)
-		}
-	}
-}
-
 // What has passed is never older than it is.
 func TestAgo(t *testing.T) {
 	t.Parallel()

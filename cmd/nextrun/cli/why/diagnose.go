@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -87,19 +88,19 @@ func ofPlan(f *facts) []finding {
 		return nil
 	case t.Worker != "" && f.now.Sub(t.Marked) > markedLong:
 		return []finding{{fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
-			t.Worker, ui.Span(f.now.Sub(t.Marked))), ""}}
+			t.Worker, span.Text(f.now.Sub(t.Marked))), ""}}
 	case t.Worker != "":
 		return []finding{{"A scheduler is working on it now: " + t.Worker + ".", ""}}
 	case late > overdueAfter && t.Problem == "":
-		what := "It has been due for " + ui.Span(late) + ", and no scheduler has taken it."
+		what := "It has been due for " + span.Text(late) + ", and no scheduler has taken it."
 		if !t.NextRun.After(periodic.Unplanned) {
-			what = "No scheduler has planned it, although it is " + ui.Span(late) + " old."
+			what = "No scheduler has planned it, although it is " + span.Text(late) + " old."
 		}
 		return []finding{{what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
 	case !t.NextRun.After(periodic.Unplanned):
 		return []finding{{"It is not planned yet: a scheduler does that within a second.", ""}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.now):
-		return []finding{{fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), ui.Span(t.NextRun.Sub(t.Due))), ""}}
+		return []finding{{fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func ofPlan(f *facts) []finding {
 func lockState(locks []leader.Lock) string {
 	for _, l := range locks {
 		if l.State() == leader.Expired {
-			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, ui.Span(l.Now.Sub(l.Heartbeat)))
+			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, span.Text(l.Now.Sub(l.Heartbeat)))
 		}
 	}
 	return ""
@@ -135,9 +136,9 @@ func ofJobs(f *facts) []finding {
 		return []finding{{fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
 	case j.State == jobqueue.Running && f.now.Sub(j.Heartbeat) > markedLong:
 		return []finding{{fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
-			j.Worker, ui.Span(f.now.Sub(j.Heartbeat))), ""}}
+			j.Worker, span.Text(f.now.Sub(j.Heartbeat))), ""}}
 	case j.State == jobqueue.Running:
-		return []finding{{fmt.Sprintf("Its job has been running for %s on %s.", ui.Span(f.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
+		return []finding{{fmt.Sprintf("Its job has been running for %s on %s.", span.Text(f.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
 	case len(f.pauses) > 0:
 		p := f.pauses[0]
 		kind := "group"
@@ -147,7 +148,7 @@ func ofJobs(f *facts) []finding {
 		return []finding{{fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
 			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
 	case f.now.Sub(j.Submitted) > waitsLong:
-		return []finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", ui.Span(f.now.Sub(j.Submitted)), j.Task),
+		return []finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", span.Text(f.now.Sub(j.Submitted)), j.Task),
 			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}
 	}
 	return []finding{{"Its job waits for a free executor.", ""}}
@@ -185,7 +186,7 @@ func ofEvent(f *facts) []finding {
 	case r.Published.IsZero() && r.Problem != "":
 		return []finding{{"Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
 	case r.Published.IsZero() && r.Status != outbox.Published && f.now.Sub(r.Created) > waitsLong:
-		return []finding{{"Its last event has been waiting for a relay for " + ui.Span(f.now.Sub(r.Created)) + ".",
+		return []finding{{"Its last event has been waiting for a relay for " + span.Text(f.now.Sub(r.Created)) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
 	}
 	return nil
@@ -227,20 +228,16 @@ func ofClock(f *facts) []finding {
 	if f.skew < 0 {
 		way = "behind"
 	}
-	return []finding{{fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", ui.Span(f.skew.Abs()), way), ""}}
+	return []finding{{fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 func when(t, now time.Time) string {
-	switch d := now.Sub(t); {
-	case t.IsZero():
+	if t.IsZero() {
 		return "a moment ago"
-	case d >= 0:
-		return ui.Span(d) + " ago"
-	default:
-		return "in " + ui.Span(-d)
 	}
+	return span.Away(t, now)
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

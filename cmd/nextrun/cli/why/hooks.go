@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -54,12 +55,12 @@ func ofHooks(f *facts) []finding {
 		case l.Pending == 0:
 		case l.Problem != "":
 			list = append(list, finding{
-				fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s.", ui.Span(l.Age), ui.FirstLine(l.Problem)),
+				fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s.", span.Text(l.Age), ui.FirstLine(l.Problem)),
 				"more about it: nextrun event list --topic " + l.Topic,
 			})
 		case l.Age >= waitsLong:
 			list = append(list, finding{
-				fmt.Sprintf("A hook of it has been waiting for a relay for %s.", ui.Span(l.Age)),
+				fmt.Sprintf("A hook of it has been waiting for a relay for %s.", span.Text(l.Age)),
 				"is a process running whose configuration has this hook? start one: nextrun relay --config FILE",
 			})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -80,7 +81,7 @@ func lastRun(env *ui.Env, f *facts) string {
 		j := f.jobs[0]
 		text := string(j.State) + ", submitted " + env.Ago(j.Submitted)
 		if !j.Finished.IsZero() && !j.Started.IsZero() {
-			text = string(j.State) + ", " + env.Ago(j.Finished) + ", took " + ui.ExactSpan(j.Finished.Sub(j.Started))
+			text = string(j.State) + ", " + env.Ago(j.Finished) + ", took " + span.Exact(j.Finished.Sub(j.Started))
 		}
 		return text
 	}
