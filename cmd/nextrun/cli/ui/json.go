@@ -49,3 +49,11 @@ func (f *jsonFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	text, err := f.JSONFormatter.Format(entry)
 	return escapeControls(text), err
 }
+
+// TextOrNull is a text as JSON has it: null where a column is NULL or empty.
+func TextOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
