@@ -31,7 +31,7 @@ var arrows = []struct {
 	{"periodic/backend", []string{"jobqueue", "periodic/task", "periodic/leader"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain"}},
+	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "store/diagnosis"}},
 	{"jobqueue", []string{"jobqueue/backend", "jobqueue/internal/..."}},
 	{"jobqueue/internal/engine", []string{"jobqueue/backend", "jobqueue/internal/joblog", "jobqueue/internal/outcome"}},
 	{"jobqueue/internal/...", []string{"jobqueue/backend"}},
@@ -54,6 +54,8 @@ var arrows = []struct {
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox", "jobqueue/outbox/cloudevents"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
+	// It explains a task for the command line and the dashboard.
+	{"store/diagnosis", append([]string{"store"}, belowCommand...)},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"store/lifecycle", []string{"store", "migrations"}},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
@@ -79,7 +81,7 @@ var belowCommand = []string{
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
-	"store", "store/lifecycle", "store/metrics", "store/queues",
+	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

@@ -27,3 +27,16 @@ func Clean(text string, limit int) string {
 	}
 	return text[:cut] + ellipsis
 }
+
+// FirstLine is the first line of a text, shortened to 80 characters.
+func FirstLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	const most = 80
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	if rest != "" {
+		return line + " ..."
+	}
+	return line
+}

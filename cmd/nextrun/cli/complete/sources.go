@@ -14,6 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -235,6 +236,6 @@ func zones(*completer) []string {
 }
 
 // described is a value with a text that some shells show beside it.
-func described(value, text string) string {
-	return ui.Printable(strings.ReplaceAll(value, "\t", " ")) + "\t" + strings.ReplaceAll(ui.FirstLine(ui.Printable(text)), "\t", " ")
+func described(value, about string) string {
+	return ui.Printable(strings.ReplaceAll(value, "\t", " ")) + "\t" + strings.ReplaceAll(text.FirstLine(ui.Printable(about)), "\t", " ")
 }

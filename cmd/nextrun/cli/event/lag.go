@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
@@ -42,7 +43,7 @@ func lagCommand(env *ui.Env) *cobra.Command {
 				for _, l := range ui.First(list, most) {
 					lines = append(lines, lagJSON{l.Topic, l.Pending, ui.TimeOrNull(l.Oldest), l.Age.Seconds(), l.Dead, l.Strict,
 						ui.TextOrNull(l.Holder), ui.TextOrNull(l.Problem), ui.TimeOrNull(l.Retry)})
-					t.Add(l.Topic, l.Pending, env.Ago(l.Oldest), l.Dead, ui.YesNo(l.Strict), l.Holder, ui.FirstLine(l.Problem))
+					t.Add(l.Topic, l.Pending, env.Ago(l.Oldest), l.Dead, ui.YesNo(l.Strict), l.Holder, text.FirstLine(l.Problem))
 				}
 				return env.PrintTable(t, lines, asJSON)
 			})

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
@@ -64,7 +65,7 @@ func printEvents(env *ui.Env, records []outbox.Record, empty string, asJSON bool
 	for i := range records {
 		r := &records[i]
 		lines = append(lines, newEventJSON(r))
-		t.Add(r.ID, r.Topic, r.Type, r.AggregateID, r.AggregateVersion, env.Ago(r.Created), r.Status, r.Attempts, ui.FirstLine(r.Problem))
+		t.Add(r.ID, r.Topic, r.Type, r.AggregateID, r.AggregateVersion, env.Ago(r.Created), r.Status, r.Attempts, text.FirstLine(r.Problem))
 	}
 	return env.PrintTable(t, lines, asJSON)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -67,7 +68,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)
 		}
-		t.Add(j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), ui.FirstLine(j.Result))
+		t.Add(j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), text.FirstLine(j.Result))
 	}
 	return env.PrintTable(t, lines, asJSON)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/crontab"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -73,11 +74,11 @@ func localZone(env *ui.Env) string {
 }
 
 func importCrontab(ctx context.Context, env *ui.Env, path string, options crontab.Options, sink periodic.Sink, dryRun bool) error {
-	text, err := ui.ReadFile(env.Stdin, path)
+	content, err := ui.ReadFile(env.Stdin, path)
 	if err != nil {
 		return err
 	}
-	entries, problems := crontab.Parse(string(text), options)
+	entries, problems := crontab.Parse(string(content), options)
 	from, err := origin(path)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func importCrontab(ctx context.Context, env *ui.Env, path string, options cronta
 	sections := map[string]config.Handler{}
 	for _, e := range entries {
 		task := periodic.NewTask(e.ID, e.ID, e.Timer)
-		task.Submitter, task.Subject, task.Summary, task.Sink = importSubmitter, from, ui.FirstLine(e.Command), sink
+		task.Submitter, task.Subject, task.Summary, task.Sink = importSubmitter, from, text.FirstLine(e.Command), sink
 		if sink != periodic.SinkJob {
 			if task.Args, err = commandArgs(e); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -44,14 +45,14 @@ func lastRunText(env *ui.Env, o periodic.Outcome) string {
 		return ""
 	}
 	r := o.Result
-	text := tick.Outcome(*o.Run, r) + ", " + env.Ago(lastRun(o))
+	said := tick.Outcome(*o.Run, r) + ", " + env.Ago(lastRun(o))
 	if !r.Started.IsZero() && !r.Finished.IsZero() {
-		text += ", took " + span.Exact(r.Finished.Sub(r.Started))
+		said += ", took " + span.Exact(r.Finished.Sub(r.Started))
 	}
 	if r.Message != "" {
-		text += ": " + ui.FirstLine(r.Message)
+		said += ": " + text.FirstLine(r.Message)
 	}
-	return text
+	return said
 }
 
 // notRun says why the last tick did not run, if it did not.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -95,15 +96,15 @@ func (k Ticks) why(one periodic.Tick) string {
 	if one.JID == "" {
 		return one.Reason
 	}
-	text := one.JID
+	said := one.JID
 	result := k.Results[one.JID]
 	if result.Sink != "" {
-		text = string(result.Sink) + " " + one.JID
+		said = string(result.Sink) + " " + one.JID
 	}
-	for _, more := range []string{ui.FirstLine(result.Message), one.Reason} {
+	for _, more := range []string{text.FirstLine(result.Message), one.Reason} {
 		if more != "" {
-			text += ": " + more
+			said += ": " + more
 		}
 	}
-	return text
+	return said
 }

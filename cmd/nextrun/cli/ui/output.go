@@ -82,16 +82,3 @@ func Shorten(text string) string {
 	}
 	return text
 }
-
-// FirstLine is the first line of a text, shortened to 80 characters.
-func FirstLine(text string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	const most = 80
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	if rest != "" {
-		return line + " ..."
-	}
-	return line
-}

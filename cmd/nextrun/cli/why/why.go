@@ -7,6 +7,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/diagnosis"
 )
 
 // Command returns `nextrun why`.
@@ -26,14 +27,14 @@ to do. The beginning of an ID is enough if no other task's begins so.`,
 				if err != nil {
 					return err
 				}
-				f, err := gather(c.Context(), db, queues, id)
+				f, err := diagnosis.Read(c.Context(), db, queues, id)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return env.PrintJSON(newReportJSON(f, diagnose(f)))
+					return env.PrintJSON(newReportJSON(f, f.Findings()))
 				}
-				return report(env, f, diagnose(f))
+				return report(env, f, f.Findings())
 			})
 		},
 	}

@@ -116,7 +116,7 @@ func TestWhy(t *testing.T) {
 			[]string{"- Ticks were missed from ", "> to run them now: nextrun task backfill t"}},
 		"late": {[]string{plan(time.Hour), aTick("late", "decided 3 s after its time; the deadline is 1 s")}, "waiting", []string{"was too late: decided 3 s after", "--deadline SECONDS"}},
 		"queue is not known": {[]string{"UPDATE periodic_task SET sink = 'river'", plan(time.Hour)}, "waiting",
-			[]string{`- Its jobs go to the queue "river", which this command does not know.`, "--config"}},
+			[]string{`- Its jobs go to the queue "river", which this program does not know.`, "--config"}},
 		"event is dead": {[]string{"UPDATE periodic_task SET sink = 'event'", plan(time.Hour), aTick("submitted", ""), "UPDATE periodic_tick SET jid = 'e'",
 			"INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'default', 'backup', 't', 1)",
 			"INSERT INTO outbox_message (event_id, topic, dead, problem) VALUES ('e', 'default', " + in(0) + ", 'status 400')"},

@@ -1,11 +1,11 @@
-package why
+package diagnosis
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -41,25 +41,25 @@ func readHooks(ctx context.Context, db *store.DB, id string) ([]hookFact, error)
 }
 
 // ofHooks says which hooks nobody has heard.
-func ofHooks(f *facts) []finding {
-	var list []finding
+func ofHooks(f *Facts) []Finding {
+	var list []Finding
 	for _, h := range f.hooks {
 		l := &h.lag
 		if l.Dead > 0 {
-			list = append(list, finding{
-				fmt.Sprintf("A hook of it was given up (events: %d): %s.", l.Dead, ui.FirstLine(h.dead)),
+			list = append(list, Finding{
+				fmt.Sprintf("A hook of it was given up (events: %d): %s.", l.Dead, text.FirstLine(h.dead)),
 				"to deliver again: nextrun event resend --dead " + l.Topic,
 			})
 		}
 		switch {
 		case l.Pending == 0:
 		case l.Problem != "":
-			list = append(list, finding{
-				fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s.", span.Text(l.Age), ui.FirstLine(l.Problem)),
+			list = append(list, Finding{
+				fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s.", span.Text(l.Age), text.FirstLine(l.Problem)),
 				"more about it: nextrun event list --topic " + l.Topic,
 			})
 		case l.Age >= waitsLong:
-			list = append(list, finding{
+			list = append(list, Finding{
 				fmt.Sprintf("A hook of it has been waiting for a relay for %s.", span.Text(l.Age)),
 				"is a process running whose configuration has this hook? start one: nextrun relay --config FILE",
 			})

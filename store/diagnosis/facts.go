@@ -1,11 +1,10 @@
-package why
+package diagnosis
 
 import (
 	"context"
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -22,37 +21,40 @@ const (
 	logPages  = 20
 )
 
-// facts is all that a diagnosis depends on.
-type facts struct {
-	now     time.Time
+// Facts is all that a diagnosis depends on.
+type Facts struct {
+	Now     time.Time
 	skew    time.Duration // how far the database's clock is ahead of the host's
-	task    periodic.Task
-	ticks   []periodic.Tick // the latest first
-	results map[string]periodic.Result
-	jobs    []jobqueue.Job    // of the table job, the latest first
-	last    *periodic.Tick    // the latest that was submitted; nil: there is none
+	Task    periodic.Task
+	Ticks   []periodic.Tick // the latest first
+	Results map[string]periodic.Result
+	Jobs    []jobqueue.Job    // of the table job, the latest first
+	Last    *periodic.Tick    // the latest that was submitted; nil: there is none
 	pending *periodic.Pending // the job that is not final; nil: there is none
 	broken  error             // why the queue cannot say
-	missing string            // why this program does not know the task's queue; empty: it does
+	unknown bool              // this program does not know the task's queue
 	pauses  []jobqueue.Pause  // of the task's group and handler
 	locks   []leader.Lock     // of schedulers
-	event   *outbox.Record    // of the latest tick of an event task
-	failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
-	output  []string          // the end of its log
+	Event   *outbox.Record    // of the latest tick of an event task
+	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
+	Output  []string          // the end of its log
 	hooks   []hookFact        // that were not delivered
 }
 
-func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*facts, error) {
+// Read reads what there is to know about a task. Queues are those of
+// [periodic.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
+// exist.
+func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
 	tasks := periodic.NewTasks(db.Tasks()).With(queues)
-	f := &facts{}
+	f := &Facts{}
 	var err error
-	if f.task, err = tasks.Get(ctx, id); err != nil {
+	if f.Task, err = tasks.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	if f.ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
+	if f.Ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
 		return nil, err
 	}
-	if f.results, err = tasks.Results(ctx, f.ticks); err != nil {
+	if f.Results, err = tasks.Results(ctx, f.Ticks); err != nil {
 		return nil, err
 	}
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
@@ -60,15 +62,17 @@ func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*fa
 		return nil, err
 	}
 	if len(submitted) > 0 {
-		f.last = &submitted[0]
+		f.Last = &submitted[0]
 	}
 	if f.locks, err = db.ListLocks(ctx); err != nil {
 		return nil, err
 	}
-	if f.missing = queues.Missing(f.task.Sink); f.missing == "" {
+	if _, known := db.Tasks().Queues(queues)[f.Task.Sink]; !known {
+		f.unknown = true
+	} else {
 		f.pending, f.broken = tasks.Pending(ctx, id)
 	}
-	if f.task.Sink == periodic.SinkEvent {
+	if f.Task.Sink == periodic.SinkEvent {
 		err = f.readEvent(ctx, db)
 	} else {
 		err = f.readJobs(ctx, jobqueue.NewQueue(db.Jobs()))
@@ -79,13 +83,13 @@ func gather(ctx context.Context, db *store.DB, queues ui.Queues, id string) (*fa
 	if f.hooks, err = readHooks(ctx, db, id); err != nil {
 		return nil, err
 	}
-	err = db.View(ctx, func(tx *store.Tx) error { f.now = tx.Now(); return nil })
+	err = db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil })
 	f.skew = db.ClockSkew()
 	return f, err
 }
 
-func (f *facts) readEvent(ctx context.Context, db *store.DB) error {
-	for _, k := range f.ticks {
+func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
+	for _, k := range f.Ticks {
 		if k.JID == "" {
 			continue
 		}
@@ -93,14 +97,14 @@ func (f *facts) readEvent(ctx context.Context, db *store.DB) error {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		f.event = &r
+		f.Event = &r
 		return err
 	}
 	return nil
 }
 
-func (f *facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error) {
-	if f.jobs, err = queue.List(ctx, jobqueue.Filter{Tracker: f.task.ID, Limit: lastJobs}); err != nil {
+func (f *Facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error) {
+	if f.Jobs, err = queue.List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs}); err != nil {
 		return err
 	}
 	pauses, err := queue.Pauses(ctx)
@@ -108,18 +112,18 @@ func (f *facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error)
 		return err
 	}
 	for _, p := range pauses {
-		if p.Kind == jobqueue.PauseGroup && p.Name == f.task.Group || p.Kind == jobqueue.PauseTask && p.Name == f.task.Task {
+		if p.Kind == jobqueue.PauseGroup && p.Name == f.Task.Group || p.Kind == jobqueue.PauseTask && p.Name == f.Task.Task {
 			f.pauses = append(f.pauses, p)
 		}
 	}
-	for i := range f.jobs {
-		j := &f.jobs[i]
+	for i := range f.Jobs {
+		j := &f.Jobs[i]
 		switch {
 		case j.State == jobqueue.Success:
 			return nil
 		case j.State == jobqueue.Failed, j.State == jobqueue.Stuck, j.Retries > 0:
-			f.failed = j
-			f.output, err = tail(ctx, queue, j.JID)
+			f.Failed = j
+			f.Output, err = tail(ctx, queue, j.JID)
 			return err
 		}
 	}

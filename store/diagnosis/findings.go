@@ -1,0 +1,244 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// Finding is something to know about a task.
+type Finding struct {
+	Text string `json:"finding"`
+	Do   string `json:"do,omitempty"` // what to do about it; empty: nothing
+}
+
+// How long something may take before it is remarkable.
+const (
+	overdueAfter = 5 * time.Second
+	waitsLong    = 10 * time.Second
+	markedLong   = 30 * time.Second
+	skewMost     = time.Second
+)
+
+// Findings draws conclusions, what matters most first.
+func (f *Facts) Findings() []Finding {
+	var list []Finding
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofHooks} {
+		list = append(list, part(f)...)
+	}
+	return list
+}
+
+// ofRow says what the row itself keeps from running.
+func ofRow(f *Facts) []Finding {
+	t := &f.Task
+	var list []Finding
+	if !t.Enabled {
+		list = append(list, Finding{"It is disabled.", "nextrun task enable " + t.ID})
+	}
+	switch text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix); {
+	case t.Problem == "":
+	case isWarning:
+		list = append(list, Finding{"Its row has a warning:" + text + ".", ""})
+	default:
+		list = append(list, Finding{"Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
+	}
+	if f.unknown {
+		list = append(list, Finding{fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
+			"name the configuration file that has it with --config"})
+	}
+	if f.broken != nil {
+		list = append(list, Finding{fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
+	}
+	if t.Pause.At(f.Now) {
+		list = append(list, Finding{"It has been " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
+	}
+	if t.Starts.After(f.Now) {
+		list = append(list, Finding{"It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
+	}
+	if !t.Ends.IsZero() && !t.Ends.After(f.Now) {
+		list = append(list, Finding{"It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
+	}
+	return list
+}
+
+// ofPlan says whether the scheduler does its part.
+func ofPlan(f *Facts) []Finding {
+	t := &f.Task
+	if !t.Enabled {
+		return nil
+	}
+	late := f.Now.Sub(t.NextRun)
+	if t.Created.After(t.NextRun) {
+		late = f.Now.Sub(t.Created)
+	}
+	switch {
+	case !t.NextRun.Before(periodic.Never):
+		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
+			return []Finding{{fmt.Sprintf("Its timer %q never elapses again.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+		}
+		return nil
+	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
+		return []Finding{{fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
+			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
+	case t.Worker != "":
+		return []Finding{{"A scheduler is working on it now: " + t.Worker + ".", ""}}
+	case late > overdueAfter && t.Problem == "":
+		what := "It has been due for " + span.Text(late) + ", and no scheduler has taken it."
+		if !t.NextRun.After(periodic.Unplanned) {
+			what = "No scheduler has planned it, although it is " + span.Text(late) + " old."
+		}
+		return []Finding{{what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+	case !t.NextRun.After(periodic.Unplanned):
+		return []Finding{{"It is not planned yet: a scheduler does that within a second.", ""}}
+	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
+		return []Finding{{fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
+	}
+	return nil
+}
+
+// lockState says who has the locks of schedulers.
+func lockState(locks []leader.Lock) string {
+	for _, l := range locks {
+		if l.State() == leader.Expired {
+			return fmt.Sprintf(" The lock %q belongs to %s on %s, whose heartbeat stopped %s ago.", l.Name, l.Holder, l.Hostname, span.Text(l.Now.Sub(l.Heartbeat)))
+		}
+	}
+	return ""
+}
+
+// ofJobs says what the job that is not final waits for.
+func ofJobs(f *Facts) []Finding {
+	if f.pending == nil {
+		return nil
+	}
+	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 {
+		return []Finding{{capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
+	}
+	j := &f.Jobs[0]
+	for i := range f.Jobs {
+		if f.Jobs[i].JID == f.pending.JID {
+			j = &f.Jobs[i]
+		}
+	}
+	switch {
+	case j.Foreign():
+		return []Finding{{fmt.Sprintf("Its job is %s with another kind of executor: %s.", j.State, j.Worker), ""}}
+	case j.State == jobqueue.Stuck:
+		return []Finding{{fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.Now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
+	case j.State == jobqueue.Running && f.Now.Sub(j.Heartbeat) > markedLong:
+		return []Finding{{fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
+			j.Worker, span.Text(f.Now.Sub(j.Heartbeat))), ""}}
+	case j.State == jobqueue.Running:
+		return []Finding{{fmt.Sprintf("Its job has been running for %s on %s.", span.Text(f.Now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
+	case len(f.pauses) > 0:
+		p := f.pauses[0]
+		kind := "group"
+		if p.Kind == jobqueue.PauseTask {
+			kind = "handler"
+		}
+		return []Finding{{fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
+			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
+	case f.Now.Sub(j.Submitted) > waitsLong:
+		return []Finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", span.Text(f.Now.Sub(j.Submitted)), j.Task),
+			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}
+	}
+	return []Finding{{"Its job waits for a free executor.", ""}}
+}
+
+// ofFailure says what went wrong last.
+func ofFailure(f *Facts) []Finding {
+	j := f.Failed
+	if j == nil {
+		return nil
+	}
+	what := fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
+	if !j.State.Final() {
+		what = "An attempt of its present run failed"
+	}
+	if j.Result != "" {
+		what += ": " + text.FirstLine(j.Result)
+	}
+	do := "the whole output: nextrun job log " + j.JID
+	if j.State == jobqueue.Failed {
+		do += "; to run the job again: nextrun job retry " + j.JID
+	}
+	return []Finding{{what + ".", do}}
+}
+
+// ofEvent says whether the event of the last tick was delivered.
+func ofEvent(f *Facts) []Finding {
+	r := f.Event
+	if r == nil {
+		return nil
+	}
+	switch {
+	case !r.Dead.IsZero():
+		return []Finding{{"Its last event was refused too often and set aside: " + r.Problem + ".", "nextrun event resend " + r.ID}}
+	case r.Published.IsZero() && r.Problem != "":
+		return []Finding{{"Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
+	case r.Published.IsZero() && r.Status != outbox.Published && f.Now.Sub(r.Created) > waitsLong:
+		return []Finding{{"Its last event has been waiting for a relay for " + span.Text(f.Now.Sub(r.Created)) + ".",
+			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
+	}
+	return nil
+}
+
+// ofTicks explains the last tick, if it became no job.
+func ofTicks(f *Facts) []Finding {
+	if len(f.Ticks) == 0 {
+		return nil
+	}
+	k := f.Ticks[0]
+	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
+	case periodic.Skipped:
+		return []Finding{{what + "skipped: " + k.Reason + ".", overlapAdvice(f)}}
+	case periodic.Queued:
+		return []Finding{{"The tick of " + at(k.Due) + " " + k.Reason + ".", ""}}
+	case periodic.Late:
+		return []Finding{{what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
+	case periodic.Missed:
+		return []Finding{{fmt.Sprintf("Ticks were missed from %s on: %s.", at(k.Due), k.Reason), "to run them now: nextrun task backfill " + f.Task.ID}}
+	}
+	return nil
+}
+
+// overlapAdvice is what can be done about runs that last longer than their period.
+func overlapAdvice(f *Facts) string {
+	if f.pending == nil || f.Task.Overlap != periodic.OverlapSkip {
+		return ""
+	}
+	return "to run it afterwards instead: nextrun task set " + f.Task.ID + " --overlap queue"
+}
+
+// ofClock compares the clocks.
+func ofClock(f *Facts) []Finding {
+	if f.skew.Abs() <= skewMost {
+		return nil
+	}
+	way := "ahead of"
+	if f.skew < 0 {
+		way = "behind"
+	}
+	return []Finding{{fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
+}
+
+func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func when(t, now time.Time) string {
+	if t.IsZero() {
+		return "a moment ago"
+	}
+	return span.Away(t, now)
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,0 +1,32 @@
+package diagnosis
+
+import (
+	"strings"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// Verdict is the state of a task in a word or two.
+func (f *Facts) Verdict(findings []Finding) string {
+	t := &f.Task
+	switch {
+	case !t.Enabled:
+		return "disabled"
+	case t.Problem != "" && !strings.HasPrefix(t.Problem, task.WarningPrefix):
+		return "problem"
+	case t.Pause.At(f.Now):
+		return "paused"
+	case f.Failed != nil && f.Failed.State == jobqueue.Failed:
+		return "failed"
+	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Running:
+		return "running"
+	case len(findings) > len(ofHooks(f)) && findings[0].Do != "": // hooks keep no job from running
+		return "waiting"
+	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, f.Event != nil && !f.Event.Published.IsZero():
+		return "ok"
+	case len(f.Ticks) == 0:
+		return "not run yet"
+	}
+	return "waiting"
+}
