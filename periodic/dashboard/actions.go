@@ -9,6 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // mostSelected is how many tasks one request may change.
@@ -19,9 +21,9 @@ func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) 
 	ids := r.PostForm["id"]
 	switch {
 	case len(ids) == 0:
-		return "", "", bad("no task is selected")
+		return "", "", frame.Bad("no task is selected")
 	case len(ids) > mostSelected:
-		return "", "", bad("%d tasks are selected; at most %d can be changed at once", len(ids), mostSelected)
+		return "", "", frame.Bad("%d tasks are selected; at most %d can be changed at once", len(ids), mostSelected)
 	}
 	do, word, err := s.taskAction(r, user)
 	if err != nil {
@@ -51,14 +53,14 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 		if err != nil {
 			return nil, "", err
 		}
-		pause := periodic.Pause{Until: until, By: shorten(user, 200), Reason: shorten(r.PostForm.Get("reason"), 200)}
+		pause := periodic.Pause{Until: until, By: show.Shorten(user, 200), Reason: show.Shorten(r.PostForm.Get("reason"), 200)}
 		return func(ctx context.Context, id string) error { return s.tasks.Pause(ctx, id, pause) }, "Paused", nil
 	case "resume":
 		return s.resume, "Resumed", nil
 	case "run":
 		return s.tasks.RunNow, "Submitted", nil
 	default:
-		return nil, "", bad("unknown action %q; use pause, resume or run", printable(action))
+		return nil, "", frame.Bad("unknown action %q; use pause, resume or run", show.Printable(action))
 	}
 }
 
@@ -74,23 +76,23 @@ func untilOf(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {
 			if !at.After(now) {
-				return time.Time{}, bad("until is %q, which is over; use a time to come", printable(text))
+				return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
 			}
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, bad("until is %q; use a time in UTC, such as 2026-12-24 08:00, or a duration, such as 3h", printable(text))
+	return time.Time{}, frame.Bad("until is %q; use a time in UTC, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text))
 }
 
 // editTask saves another timer, unless somebody else has changed it meanwhile.
 func (s *server) editTask(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
 	id, timer := r.PostForm.Get("id"), strings.TrimSpace(r.PostForm.Get("timer"))
 	if _, err := calendar.Parse(timer); err != nil {
-		return "", "", bad("%v", err)
+		return "", "", frame.Bad("%v", err)
 	}
 	err = s.tasks.Update(ctx, id, func(t *periodic.Task) error {
 		if t.Timer != r.PostForm.Get("was") {
-			return bad("somebody has changed the timer meanwhile, to %q; compare again", printable(t.Timer))
+			return frame.Bad("somebody has changed the timer meanwhile, to %q; compare again", show.Printable(t.Timer))
 		}
 		t.Timer = timer
 		return nil

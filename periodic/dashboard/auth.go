@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // Passwords authorises by HTTP Basic authentication against a list of users, a line each:
@@ -83,7 +85,7 @@ func Header(name string, proxies []netip.Prefix, access Access) func(*http.Reque
 		}
 		for _, proxy := range proxies {
 			if proxy.Contains(from.Addr().Unmap()) {
-				return shorten(printable(user), 200), access
+				return show.Shorten(show.Printable(user), 200), access
 			}
 		}
 		return "", None

@@ -1,10 +1,9 @@
 package dashboard
 
 import (
-	"context"
 	"embed"
-	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -51,9 +52,6 @@ type Options struct {
 // DefaultMask are the parts of names whose values in args are not shown.
 var DefaultMask = []string{"password", "passwd", "secret", "token", "credential", "api_key", "apikey", "private"}
 
-// pageTimeout is how long a page may keep the database busy.
-const pageTimeout = 2 * time.Second
-
 //go:embed static
 var static embed.FS
 
@@ -62,12 +60,14 @@ var templates embed.FS
 
 // server serves the pages. It is safe for concurrent use.
 type server struct {
-	db    *store.DB
-	tasks *periodic.Tasks
-	queue *jobqueue.Queue
-	frame *frame
-	mask  mask
-	now   func() time.Time
+	db     *store.DB
+	tasks  *periodic.Tasks
+	queues map[periodic.Sink]periodic.Submitter
+	queue  *jobqueue.Queue
+	frame  *frame.Frame
+	prefix string
+	mask   show.Mask
+	now    func() time.Time
 }
 
 // Handler returns the dashboard of a database. It returns an error if an option is not
@@ -85,9 +85,13 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	}
 	s := &server{
 		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
-		frame: &frame{prefix: o.Prefix, log: o.Logger, now: time.Now}, mask: o.Mask, now: time.Now,
+		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues,
 	}
-	if err := s.frame.parse(); err != nil {
+	pages, err := fs.Sub(templates, "templates")
+	if err != nil {
+		return nil, err
+	}
+	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
 		return nil, err
 	}
 	return guard(o, http.StripPrefix(o.Prefix, s.routes())), nil
@@ -97,46 +101,21 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", http.FileServerFS(static))
-	mux.HandleFunc("GET /{$}", s.frame.page("now", s.nowPage))
-	mux.HandleFunc("GET /tasks", s.frame.page("tasks", s.tasksPage))
-	mux.HandleFunc("GET /task", s.frame.page("task", s.taskPage))
-	mux.HandleFunc("GET /jobs", s.frame.page("jobs", s.jobsPage))
-	mux.HandleFunc("GET /job", s.frame.page("job", s.jobPage))
-	mux.HandleFunc("GET /events", s.frame.page("events", s.eventsPage))
-	mux.HandleFunc("GET /scheduler", s.frame.page("scheduler", s.schedulerPage))
-	mux.HandleFunc("GET /timeline", s.frame.page("timeline", s.timelinePage))
-	mux.HandleFunc("GET /heatmap", s.frame.page("heatmap", s.heatmapPage))
-	mux.HandleFunc("POST /tasks", s.frame.action(s.changeTasks))
-	mux.HandleFunc("POST /task", s.frame.action(s.editTask))
-	mux.HandleFunc("POST /job", s.frame.action(s.changeJob))
-	mux.HandleFunc("POST /events", s.frame.action(s.resendEvents))
+	mux.HandleFunc("GET /{$}", s.frame.Page("now", s.nowPage))
+	mux.HandleFunc("GET /tasks", s.frame.Page("tasks", s.tasksPage))
+	mux.HandleFunc("GET /task", s.frame.Page("task", s.taskPage))
+	mux.HandleFunc("GET /jobs", s.frame.Page("jobs", s.jobsPage))
+	mux.HandleFunc("GET /job", s.frame.Page("job", s.jobPage))
+	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))
+	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
+	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", s.timelinePage))
+	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", s.heatmapPage))
+	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
+	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
+	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))
+	mux.HandleFunc("POST /events", s.frame.Action(s.resendEvents))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.frame.fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, errNoPage))
+		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
 	})
 	return mux
-}
-
-var errNoPage = errors.New("see the links above")
-
-// inputError is an error of whoever asked.
-type inputError struct{ message string }
-
-func (e inputError) Error() string { return e.message }
-
-func bad(format string, args ...any) error { return inputError{fmt.Sprintf(format, args...)} }
-
-// status is the HTTP status for an error.
-func status(err error) int {
-	var input inputError
-	switch {
-	case errors.As(err, &input):
-		return http.StatusBadRequest
-	case errors.Is(err, errNoPage), errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound
-	case errors.Is(err, context.DeadlineExceeded):
-		return http.StatusGatewayTimeout
-	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrNoSchema), errors.Is(err, store.ErrBusy):
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
 }

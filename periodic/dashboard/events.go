@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // eventsPerPage is how many events a page shows.
@@ -56,12 +58,12 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, l := range lag {
-		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, shorten(printable(s.mask.line(l.Problem)), 300), l.Holder})
+		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, show.Shorten(show.Printable(s.mask.Line(l.Problem)), 300), l.Holder})
 	}
 	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: eventsPerPage})
 	for _, e := range list {
 		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, string(e.Status), e.Created, e.Published, e.Attempts,
-			shorten(printable(s.mask.line(e.Problem)), 300)})
+			show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
 	}
 	return d, err
 }
@@ -75,7 +77,7 @@ func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (d
 	case "resend-dead":
 		ids, err = s.db.Outbox().ResendDead(ctx, topic)
 	default:
-		return "", "", bad("unknown action %q; use resend or resend-dead", printable(action))
+		return "", "", frame.Bad("unknown action %q; use resend or resend-dead", show.Printable(action))
 	}
 	return fmt.Sprintf("Events that are sent again: %d.", len(ids)), "events?" + url.Values{"topic": {topic}}.Encode(), err
 }

@@ -1,29 +1,18 @@
 package dashboard
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // policy lets a page load nothing but the files of the dashboard.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-
-// visitor is who asks.
-type visitor struct {
-	user string
-	acts bool
-}
-
-type visitorKey struct{}
-
-func who(ctx context.Context) visitor {
-	v, _ := ctx.Value(visitorKey{}).(visitor)
-	return v
-}
 
 // guard refuses what nobody may ask, and sets the headers that every answer has.
 func guard(o Options, next http.Handler) http.Handler {
@@ -34,12 +23,12 @@ func guard(o Options, next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		if !o.answersTo(r.Host) {
-			http.Error(w, "this dashboard does not answer to the name "+printable(r.Host), http.StatusMisdirectedRequest)
+			http.Error(w, "this dashboard does not answer to the name "+show.Printable(r.Host), http.StatusMisdirectedRequest)
 			return
 		}
-		v, access := visitor{}, Read
+		v, access := frame.Visitor{}, Read
 		if o.Authorize != nil {
-			v.user, access = o.Authorize(r)
+			v.User, access = o.Authorize(r)
 		}
 		if access == None {
 			if h.Get("WWW-Authenticate") == "" {
@@ -48,13 +37,13 @@ func guard(o Options, next http.Handler) http.Handler {
 			http.Error(w, "who are you? This dashboard needs a user and a password", http.StatusUnauthorized)
 			return
 		}
-		v.acts = access >= Act && o.Authorize != nil && !o.ReadOnly
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && !v.acts {
+		v.Acts = access >= Act && o.Authorize != nil && !o.ReadOnly
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !v.Acts {
 			http.Error(w, "this dashboard only reads", http.StatusForbidden)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+		next.ServeHTTP(w, r.WithContext(frame.With(r.Context(), v)))
 	})
 	return http.NewCrossOriginProtection().Handler(inner)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
 )
 
 // busiest is how many minutes are listed, weekTicks how many ticks are counted.
@@ -77,7 +78,7 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 	}
 	slices.SortFunc(d.Cell, func(a, b cellTask) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.ID, b.ID)) })
 	link := func(day, hour int) string {
-		return view{Prefix: s.frame.prefix}.Path("heatmap", "day", day, "hour", hour, "zone", r.URL.Query().Get("zone"))
+		return frame.Path(s.prefix, "heatmap", "day", day, "hour", hour, "zone", r.URL.Query().Get("zone"))
 	}
 	d.Drawing = template.HTML(d.Hours.Draw(link)) //nolint:gosec // package chart escapes its texts
 	return d, nil

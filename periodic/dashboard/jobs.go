@@ -8,6 +8,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // jobsPerPage and logLines bound what a page shows.
@@ -44,10 +46,10 @@ type jobRow struct {
 	Result    string    `json:"result,omitempty"`
 }
 
-func jobRowOf(j jobqueue.Job) jobRow {
+func (s *server) jobRow(j jobqueue.Job) jobRow {
 	r := jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State),
 		Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
-		Worker: j.Worker, Result: shorten(printable(j.Result), mostArgs)}
+		Worker: j.Worker, Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
 	if !j.Started.IsZero() && !j.Finished.IsZero() {
 		r.Took = span.Exact(j.Finished.Sub(j.Started))
 	}
@@ -66,7 +68,7 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	jobs, err := s.queue.List(ctx, filter)
 	for _, j := range jobs {
-		d.Jobs = append(d.Jobs, jobRowOf(j))
+		d.Jobs = append(d.Jobs, s.jobRow(j))
 	}
 	return d, err
 }
@@ -92,13 +94,13 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	id := q.Get("id")
 	if id == "" {
-		return nil, bad("which job? Add ?id=ID to the address")
+		return nil, frame.Bad("which job? Add ?id=ID to the address")
 	}
 	j, err := s.queue.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	d := jobView{Job: jobRowOf(j), Args: s.mask.args(j.Args), Lines: []logLine{}}
+	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
 	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}
@@ -112,7 +114,7 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		d.Next = lines[logLines-1].Counter
 	}
 	for _, l := range lines {
-		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), shorten(printable(s.mask.line(l.Message)), mostArgs)})
+		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), show.Shorten(show.Printable(s.mask.Line(l.Message)), show.MostArgs)})
 	}
 	return d, err
 }
@@ -133,6 +135,6 @@ func (s *server) changeJob(ctx context.Context, r *http.Request, user string) (d
 	case "retry":
 		return "The job waits again.", back, s.queue.Retry(ctx, id)
 	default:
-		return "", "", bad("unknown action %q; use cancel or retry", printable(action))
+		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
 	}
 }

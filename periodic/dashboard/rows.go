@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -71,7 +72,7 @@ func (s *server) row(t *periodic.Task, h store.History) taskRow {
 		r.Words = explain.Schedule(schedule)
 	}
 	for i, k := range h.Ticks {
-		r.Cells[len(h.Ticks)-1-i] = cellOf(k, r.Zone)
+		r.Cells[len(h.Ticks)-1-i] = s.cell(k, r.Zone)
 	}
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
@@ -93,19 +94,19 @@ func stateOf(t *periodic.Task, now time.Time) string {
 	return "enabled"
 }
 
-// cellOf is a tick as it stands in a strip.
-func cellOf(k store.TickResult, zone *time.Location) cell {
+// cell is a tick as it stands in a strip.
+func (s *server) cell(k store.TickResult, zone *time.Location) cell {
 	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID}
 	if k.State != "" {
 		c.State = k.State
 	}
 	if c.Why == "" && (c.State == "failed" || c.State == "stuck") {
-		c.Why = k.Result
+		c.Why = s.mask.Line(k.Result)
 	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
 		c.Took = span.Exact(k.Finished.Sub(k.Started))
 	}
-	words := []string{moment(k.Due, zone) + ": " + c.State}
+	words := []string{show.Moment(k.Due, zone) + ": " + c.State}
 	if k.Missed > 1 {
 		words = append(words, fmt.Sprintf("%d ticks", k.Missed))
 	}
@@ -113,7 +114,7 @@ func cellOf(k store.TickResult, zone *time.Location) cell {
 		words = append(words, "took "+c.Took)
 	}
 	if c.Why != "" {
-		words = append(words, shorten(printable(c.Why), 200))
+		words = append(words, show.Shorten(show.Printable(c.Why), 200))
 	}
 	c.Label = strings.Join(words, ", ")
 	return c

@@ -9,6 +9,8 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -22,7 +24,8 @@ const (
 type taskView struct {
 	Row      taskRow        `json:"task"`
 	Task     *periodic.Task `json:"-"`
-	Settings []setting      `json:"settings"`
+	Why      whyView        `json:"why"`
+	Settings []show.Setting `json:"settings"`
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Findings []string       `json:"findings,omitempty"`
@@ -32,12 +35,6 @@ type taskView struct {
 	Took     template.HTML  `json:"-"`              // how long the runs took
 	Late     template.HTML  `json:"-"`              // how late they were submitted
 	Year     template.HTML  `json:"-"`              // the ticks of a year
-}
-
-// setting is a column of the row that is not as it is by default.
-type setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
 }
 
 // upcoming is a tick to come.
@@ -50,7 +47,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	id := q.Get("id")
 	if id == "" {
-		return nil, bad("which task? Add ?id=ID to the address")
+		return nil, frame.Bad("which task? Add ?id=ID to the address")
 	}
 	t, err := s.tasks.Get(ctx, id)
 	if err != nil {
@@ -64,12 +61,15 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if len(history) > 0 {
 		h = history[0]
 	}
-	d := taskView{Row: s.row(&t, h), Task: &t, Settings: settings(&t, s.mask), Args: s.mask.args(t.Args), SQL: rowSQL(&t, s.mask)}
+	d := taskView{Row: s.row(&t, h), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
 	for i := len(d.Row.Cells) - 1; i >= 0; i-- {
 		d.Ticks = append(d.Ticks, d.Row.Cells[i])
 	}
 	if n := len(d.Row.Cells); n > shownTicks {
 		d.Row.Cells = d.Row.Cells[n-shownTicks:]
+	}
+	if d.Why, err = s.why(ctx, id); err != nil {
+		return nil, err
 	}
 	now := s.now()
 	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
@@ -111,7 +111,7 @@ type preview struct {
 
 // tryTimer compares the ticks of a task with those of another timer.
 func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
-	p := &preview{Timer: shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
+	p := &preview{Timer: show.Shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
 	other, err := calendar.ParseAt(timer, t.Anchor())
 	if err != nil {
 		p.Error = err.Error()

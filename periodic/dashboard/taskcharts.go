@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -20,11 +21,11 @@ func plots(ticks []store.TickResult, zone *time.Location) (took, late template.H
 		due := k.Due.In(zone)
 		if !k.Started.IsZero() && !k.Finished.IsZero() {
 			d := k.Finished.Sub(k.Started)
-			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: moment(k.Due, zone) + ": " + k.State + ", " + span.Exact(d)})
+			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: show.Moment(k.Due, zone) + ": " + k.State + ", " + span.Exact(d)})
 		}
 		if k.Decision == periodic.Submitted {
 			d := max(k.Decided.Sub(k.Due), 0)
-			delays = append(delays, chart.Point{At: due, Value: d, Class: "planned", Title: moment(k.Due, zone) + ": " + span.Exact(d) + " late"})
+			delays = append(delays, chart.Point{At: due, Value: d, Class: "planned", Title: show.Moment(k.Due, zone) + ": " + span.Exact(d) + " late"})
 		}
 	}
 	if len(durations) > 0 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // tasksPerPage is how many tasks a page shows.
@@ -36,7 +38,7 @@ func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 	d := taskList{Query: q.Get("q"), State: q.Get("state"), Group: q.Get("group"), After: q.Get("after"), States: taskStates}
 	d.Back = "tasks?" + url.Values{"q": {d.Query}, "state": {d.State}, "group": {d.Group}, "after": {d.After}}.Encode()
 	if !slices.Contains(taskStates, d.State) {
-		return nil, bad("unknown state %q; use one of%s", printable(d.State), strings.Join(taskStates, " "))
+		return nil, frame.Bad("unknown state %q; use one of%s", show.Printable(d.State), strings.Join(taskStates, " "))
 	}
 	filter := periodic.TaskFilter{Search: d.Query, Group: d.Group, After: d.After, Limit: tasksPerPage + 1}
 	if d.State == withProblem {

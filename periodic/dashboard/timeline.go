@@ -11,6 +11,8 @@ import (
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -72,7 +74,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		return nil, err
 	}
 	d.gather(runs, coming, now)
-	d.Drawing = d.draw(s.frame.prefix, now)
+	d.Drawing = d.draw(s.prefix, now)
 	return d, nil
 }
 
@@ -84,7 +86,7 @@ func zoneOf(r *http.Request) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, bad("unknown time zone %q; use a name such as Europe/Berlin", printable(name))
+		return nil, frame.Bad("unknown time zone %q; use a name such as Europe/Berlin", show.Printable(name))
 	}
 	return zone, nil
 }
@@ -164,15 +166,15 @@ func median(list []time.Duration) time.Duration {
 func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
 	t := chart.Timeline{From: d.From, To: d.To, Now: now, Zone: d.Where}
 	for _, r := range d.Rows {
-		row := chart.Row{Name: printable(r.ID)}
+		row := chart.Row{Name: show.Printable(r.ID)}
 		for _, run := range r.Runs {
 			c := chart.Run{From: run.From, To: run.To, Class: run.State,
-				Title: shorten(printable(r.ID), 80) + ": " + run.State + ", " + moment(run.From, d.Where)}
+				Title: show.Shorten(show.Printable(r.ID), 80) + ": " + run.State + ", " + show.Moment(run.From, d.Where)}
 			if run.To.After(run.From) {
 				c.Title += ", " + span.Exact(run.To.Sub(run.From))
 			}
 			if run.JID != "" {
-				c.Link = view{Prefix: prefix}.Path("job", "id", run.JID)
+				c.Link = frame.Path(prefix, "job", "id", run.JID)
 			}
 			row.Runs = append(row.Runs, c)
 		}

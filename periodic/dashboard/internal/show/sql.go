@@ -1,4 +1,4 @@
-package dashboard
+package show
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 type column struct{ name, value string }
 
 // columnsOf are those of a task that are not as they are by default. Args are masked.
-func columnsOf(t *periodic.Task, m mask) []column {
+func columnsOf(t *periodic.Task, m Mask) []column {
 	d := periodic.NewTask(t.ID, t.Task, t.Timer)
 	var c columns
 	c.truth("enabled", t.Enabled, true)
 	c.text("group_", t.Group, d.Group)
-	c.text("args", m.args(t.Args), m.args(d.Args))
+	c.text("args", m.Args(t.Args), m.Args(d.Args))
 	c.text("subject", t.Subject, d.Subject)
 	c.text("submitter", t.Submitter, d.Submitter)
 	c.text("summary", t.Summary, d.Summary)
@@ -40,6 +40,12 @@ func columnsOf(t *periodic.Task, m mask) []column {
 	c.seconds("timeout", t.Timeout, 0)
 	c.number("concurrency", t.Concurrency, 0)
 	return c
+}
+
+// Setting is a column of the row that is not as it is by default.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // columns collects what is not as by default.
@@ -73,19 +79,19 @@ func (c *columns) time(name string, value time.Time) {
 	}
 }
 
-// settings are the columns as people read them.
-func settings(t *periodic.Task, m mask) []setting {
-	var list []setting
+// Settings are the columns as people read them.
+func Settings(t *periodic.Task, m Mask) []Setting {
+	var list []Setting
 	for _, c := range columnsOf(t, m) {
 		if c.name != "args" && c.name != "enabled" {
-			list = append(list, setting{c.name, strings.ReplaceAll(strings.Trim(c.value, "'"), "''", "'")})
+			list = append(list, Setting{c.name, strings.ReplaceAll(strings.Trim(c.value, "'"), "''", "'")})
 		}
 	}
 	return list
 }
 
-// rowSQL is the statement that adds the row to another database.
-func rowSQL(t *periodic.Task, m mask) string {
+// RowSQL is the statement that adds the row to another database.
+func RowSQL(t *periodic.Task, m Mask) string {
 	names, values := []string{"id", "task", "timer"}, []string{quote(t.ID), quote(t.Task), quote(t.Timer)}
 	for _, c := range columnsOf(t, m) {
 		names, values = append(names, c.name), append(values, c.value)
@@ -95,5 +101,5 @@ func rowSQL(t *periodic.Task, m mask) string {
 
 // quote is a text as SQL writes it, without what could deceive a reader.
 func quote(text string) string {
-	return "'" + strings.ReplaceAll(printable(text), "'", "''") + "'"
+	return "'" + strings.ReplaceAll(Printable(text), "'", "''") + "'"
 }

@@ -1,4 +1,4 @@
-package dashboard
+package frame
 
 import (
 	"bytes"
@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
-// view is what the templates of a page get.
-type view struct {
+// View is what the templates of a page get.
+type View struct {
 	Page   string // its name
 	Title  string
 	Prefix string
@@ -32,14 +34,18 @@ type view struct {
 }
 
 // Path is an address of the dashboard: a page and its parameters, in pairs.
-func (v view) Path(page string, pairs ...any) string {
+func (v View) Path(page string, pairs ...any) string { return Path(v.Prefix, page, pairs...) }
+
+// Path is an address below a prefix: a page and its parameters, in pairs. It leaves out
+// those that are empty.
+func Path(prefix, page string, pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if value := fmt.Sprint(pairs[i+1]); value != "" {
 			q.Set(fmt.Sprint(pairs[i]), value)
 		}
 	}
-	at := v.Prefix + "/" + page
+	at := prefix + "/" + page
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
@@ -52,52 +58,58 @@ var titles = map[string]string{
 	"events": "Events", "scheduler": "Scheduler", "error": "Error",
 }
 
-// frame is what all pages have in common: the templates, the answers in the form that is
-// asked for, and errors.
-type frame struct {
+// Frame is what all pages have in common: the templates, the answers in the form that is
+// asked for, and errors. It is safe for concurrent use.
+type Frame struct {
 	prefix string
 	pages  map[string]*template.Template
 	log    logrus.FieldLogger
 	now    func() time.Time
 }
 
-// parse reads the templates: each page is one, within the same frame.
-func (f *frame) parse() error {
-	f.pages = map[string]*template.Template{}
-	outer, err := template.New("frame.html").Funcs(functions(f.now)).ParseFS(templates, "templates/frame.html", "templates/parts.html")
+// New reads the templates of a folder: each page is one, within the same frame.
+func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time) (*Frame, error) {
+	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
+	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
 	if err != nil {
-		return fmt.Errorf("dashboard: %w", err)
+		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	names, err := fs.Glob(templates, "templates/*.html")
+	names, err := fs.Glob(folder, "*.html")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range names {
 		page := strings.TrimSuffix(path.Base(name), ".html")
 		if page == "frame" || page == "parts" {
 			continue
 		}
-		if f.pages[page], err = template.Must(outer.Clone()).ParseFS(templates, name); err != nil {
-			return fmt.Errorf("dashboard: %w", err)
+		if f.pages[page], err = template.Must(outer.Clone()).ParseFS(folder, name); err != nil {
+			return nil, fmt.Errorf("dashboard: %w", err)
 		}
 	}
-	return nil
+	return f, nil
 }
 
-// page answers with what load returns: as HTML, as the part of it that changes, or as
+// pageTimeout is how long a page may keep the database busy.
+const pageTimeout = 2 * time.Second
+
+// Load reads the data of a page.
+type Load func(ctx context.Context, r *http.Request) (any, error)
+
+// Page answers with what load returns: as HTML, as the part of it that changes, or as
 // JSON.
-func (f *frame) page(name string, load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
+func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
 		data, err := load(ctx, r)
 		if err != nil {
-			f.fail(w, r, err)
+			f.Fail(w, r, err)
 			return
 		}
 		content, err := json.Marshal(data)
 		if err != nil {
-			f.fail(w, r, err)
+			f.Fail(w, r, err)
 			return
 		}
 		if r.URL.Query().Get("format") == "json" {
@@ -118,16 +130,16 @@ func (f *frame) page(name string, load func(ctx context.Context, r *http.Request
 }
 
 // render writes a page, or for the script that refreshes it only its main part.
-func (f *frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
+func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
 	part := "frame.html"
 	if r.Header.Get("X-Part") == "main" {
 		part = "main"
 	}
-	v := who(r.Context())
+	v := Who(r.Context())
 	var out bytes.Buffer
-	err := f.pages[name].ExecuteTemplate(&out, part, view{
-		Page: name, Title: titles[name], Prefix: f.prefix, User: v.user, Acts: v.acts,
-		Now: f.now().UTC(), Done: shorten(printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
+	err := f.pages[name].ExecuteTemplate(&out, part, View{
+		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
 	})
 	if err != nil {
 		f.log.WithError(err).WithField("page", name).Error("dashboard: page failed")
@@ -144,13 +156,13 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// fail answers with an error, in the form that was asked for.
-func (f *frame) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Fail answers with an error, in the form that was asked for.
+func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	code := status(err)
 	if code >= http.StatusInternalServerError {
-		f.log.WithError(err).WithField("path", printable(r.URL.Path)).Error("dashboard: request failed")
+		f.log.WithError(err).WithField("path", show.Printable(r.URL.Path)).Error("dashboard: request failed")
 	}
-	shown := failure{shorten(printable(err.Error()), 1000)}
+	shown := failure{show.Shorten(show.Printable(err.Error()), 1000)}
 	if r.URL.Query().Get("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
@@ -160,19 +172,22 @@ func (f *frame) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f.render(w, r, "error", code, shown)
 }
 
-// action does what a form asks, and goes back to the page with a word about it.
-func (f *frame) action(do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)) http.HandlerFunc {
+// Do does what a form asks. It returns a word about it and the page to go back to.
+type Do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)
+
+// Action does what a form asks, and goes back to the page with a word about it.
+func (f *Frame) Action(do Do) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 2*pageTimeout)
 		defer cancel()
 		if err := r.ParseForm(); err != nil {
-			f.fail(w, r, bad("the form cannot be read: %v", err))
+			f.Fail(w, r, Bad("the form cannot be read: %v", err))
 			return
 		}
-		user := who(ctx).user
+		user := Who(ctx).User
 		done, back, err := do(ctx, r, user)
 		if err != nil {
-			f.fail(w, r, err)
+			f.Fail(w, r, err)
 			return
 		}
 		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")

@@ -1,4 +1,4 @@
-package dashboard
+package show
 
 import (
 	"encoding/json"
@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// mask are parts of names whose values are not shown.
-type mask []string
+// Mask are parts of names whose values are not shown.
+type Mask []string
 
-// mostArgs is how much of args is shown.
-const mostArgs = 4000
+// MostArgs is how much of args is shown.
+const MostArgs = 4000
 
-// args are args as they are shown: masked by key and shortened. What is no JSON may hold
+// Args are args as they are shown: masked by key and shortened. What is no JSON may hold
 // anything, so it is shown only where nothing in it has a name to be masked.
-func (m mask) args(text string) string {
+func (m Mask) Args(text string) string {
 	if len(text) > 1<<16 {
 		return fmt.Sprintf("%d bytes", len(text))
 	}
@@ -25,17 +25,17 @@ func (m mask) args(text string) string {
 		if m.hides(text) {
 			return fmt.Sprintf("not JSON, and not shown, since it seems to hold a secret (%d bytes)", len(text))
 		}
-		return shorten(printable(text), mostArgs)
+		return Shorten(Printable(text), MostArgs)
 	}
 	shown, err := json.MarshalIndent(m.value(value), "", "  ")
 	if err != nil {
 		return fmt.Sprintf("%d bytes", len(text))
 	}
-	return shorten(printable(string(shown)), mostArgs)
+	return Shorten(Printable(string(shown)), MostArgs)
 }
 
 // hides reports whether the value of a name is not shown.
-func (m mask) hides(name string) bool {
+func (m Mask) hides(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range m {
 		if part != "" && strings.Contains(name, strings.ToLower(part)) {
@@ -46,7 +46,7 @@ func (m mask) hides(name string) bool {
 }
 
 // value replaces the values of masked names, at any depth.
-func (m mask) value(value any) any {
+func (m Mask) value(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for name := range v {
@@ -64,8 +64,8 @@ func (m mask) value(value any) any {
 	return value
 }
 
-// line masks what looks like NAME=VALUE or NAME: VALUE of a masked name in a line.
-func (m mask) line(line string) string {
+// Line masks what looks like NAME=VALUE or NAME: VALUE of a masked name in a line.
+func (m Mask) Line(line string) string {
 	for i, c := range line {
 		if (c == '=' || c == ':') && m.hides(lastWord(line[:i])) {
 			return line[:i+1] + " ***"

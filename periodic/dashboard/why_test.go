@@ -1,0 +1,44 @@
+package dashboard_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/dashboard"
+)
+
+// The page of a task says why it does not run, and why it failed.
+func TestWhyNot(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', 'yearly', '2026-01-01 08:00:00')`)
+		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error {
+			job.Logf(jobqueue.Error, "login with password=hush")
+			return jobqueue.Permanent(errors.New("password=hush is wrong"))
+		})
+		s.Exec(`UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_by = 'ada' WHERE id = 'report'`)
+		page := s.get("/task?id=report")
+		for _, want := range []string{"It has been paused by ada since", "nextrun task resume report", "Its last run failed", "password= ***", "The end of the output"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("lacks %q", want)
+			}
+		}
+		var d struct {
+			Why struct {
+				Verdict  string
+				Findings []struct{ Finding, Do string }
+				Output   []string
+			}
+		}
+		text := s.get("/task?id=report&format=json")
+		s.data("/task?id=report&format=json", &d)
+		if d.Why.Verdict != "paused" || len(d.Why.Findings) != 2 || len(d.Why.Output) == 0 {
+			s.Errorf("as JSON: %+v", d.Why)
+		}
+		if strings.Contains(page+text+s.get("/jobs")+s.get("/tasks"), "hush") {
+			s.Error("a secret is shown")
+		}
+	})
+}
