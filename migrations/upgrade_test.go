@@ -117,7 +117,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 10
+const newestUpgraded = 11
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()
@@ -190,6 +190,18 @@ func (db *database) works(id string) {
 func (db *database) eventually(query string) {
 	db.Helper()
 	storetest.Eventually(db, query, func() bool { return db.one(query) != "0" })
+}
+
+// PostgreSQL took pauses since infinity, which no program could read.
+func TestUpgradeMendsPausesSinceInfinity(t *testing.T) {
+	t.Parallel()
+	db := open(storetest.New(t, storetest.Postgres))
+	db.old(".", 11)
+	db.exec("UPDATE periodic_task SET paused = 'infinity' WHERE id = 'old'")
+	db.exec("UPDATE periodic_task SET paused = '-infinity', paused_by = 'bob' WHERE id = 'open'")
+	db.up()
+	db.want("2", "SELECT count(*) FROM periodic_task WHERE id IN ('old', 'open') AND paused <= now() AT TIME ZONE 'UTC'")
+	db.want("bob", "SELECT paused_by FROM periodic_task WHERE id = 'open'")
 }
 
 // A migration that was killed has happened wholly or not at all, and the next one

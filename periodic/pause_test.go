@@ -151,3 +151,53 @@ func TestTicksOfAPauseThatIsOver(t *testing.T) {
 		f.want("", some+"decision = 'skipped' AND periodic_tick.due >= paused_until")
 	})
 }
+
+// Somebody who resumes a task by `paused` alone leaves nothing of the pause, and a new
+// pause does not end when an earlier one did.
+func TestPausesBySQLBeginAndEndCleanly(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		const all = "SELECT coalesce(CAST(paused_until AS varchar(30)), '') || coalesce(paused_by, '') || coalesce(paused_reason, '') FROM periodic_task"
+		f.exec(pauseBySQL, "report")
+		f.exec("UPDATE periodic_task SET paused_until = '2199-01-01 00:00:00'")
+		f.exec("UPDATE periodic_task SET paused = NULL")
+		f.want("", all)
+
+		f.exec("UPDATE periodic_task SET paused = '2026-01-01 00:00', paused_until = '2026-01-02 00:00', paused_by = 'ada'")
+		f.exec("UPDATE periodic_task SET paused = ?, paused_by = 'bob'", f.at(0))
+		f.want("bob", all)
+		f.exec("UPDATE periodic_task SET paused_until = ?", f.at(-time.Second)) // one that ends a pause stays
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused_until < paused")
+	})
+}
+
+// A pause since a time that cannot be is refused with what to write instead.
+func TestAPauseSinceNoTimeIsRefused(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		values := []string{"0001-01-01 00:00:00", "infinity", "-infinity"}
+		if f.Kind == "sqlite" {
+			values = append(values, "yes", "")
+		}
+		for _, value := range values {
+			f.refused("to pause the task set it to", "UPDATE periodic_task SET paused = ?", value)
+			f.refused("to pause the task set it to", "INSERT INTO periodic_task (id, task, timer, paused) VALUES ('b', 'x', 'yearly', ?)", value)
+		}
+	})
+}
+
+// What a pause will skip is not to come; what it will not skip is.
+func TestUpcomingLeavesOutWhatAPauseSkips(t *testing.T) {
+	both(t, func(f *fixture) {
+		for _, id := range []string{"runs", "paused", "until-later", "until-before", "by-hand"} {
+			f.exec(insertTask, id, "2090-01-01")
+		}
+		f.once()
+		f.exec("UPDATE periodic_task SET paused = ? WHERE id <> 'runs'", f.at(0))
+		f.exec("UPDATE periodic_task SET paused_until = '2090-06-01 00:00:00' WHERE id = 'until-later'")
+		f.exec("UPDATE periodic_task SET paused_until = '2089-06-01 00:00:00' WHERE id = 'until-before'")
+		f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = 'by-hand'", f.at(time.Hour))
+		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id NOT LIKE 'nextrun%'")
+		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id IN ('runs', 'until-before', 'by-hand')")
+	})
+}
