@@ -88,6 +88,8 @@ type Config struct {
 	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
 	// transaction; store.DB.Hooks makes them.
 	Hooks Hooks
+	// Tracer, if not nil, makes a span of each attempt; package store/tracing has one.
+	Tracer RunTracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every [Event], possibly from several
@@ -116,7 +118,7 @@ func (c Config) withDefaults() Config {
 func (c Config) engine() engine.Config {
 	return engine.Config{
 		Name: c.Name, PoolSize: c.PoolSize, Groups: c.Groups, High: c.High, Low: c.Low,
-		PollInterval: c.PollInterval, Heartbeat: c.Heartbeat, ShutdownGrace: c.ShutdownGrace, Hooks: c.Hooks,
+		PollInterval: c.PollInterval, Heartbeat: c.Heartbeat, ShutdownGrace: c.ShutdownGrace, Hooks: c.Hooks, Tracer: c.Tracer,
 		Policy: outcome.Policy{
 			RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
 			MaxInterrupts: c.MaxInterrupts, Lease: c.Lease,

@@ -41,7 +41,10 @@ func (e *OverlapError) Error() string {
 // Queue puts jobs into the queue, watches and changes them. It is safe for
 // concurrent use. Each method runs in its own transaction, unless [Queue.In]
 // returned the queue.
-type Queue struct{ store backend.QueueStore }
+type Queue struct {
+	store  backend.QueueStore
+	tracer SendTracer // nil: no spans
+}
 
 // NewQueue returns the queue of a database: NewQueue(db.Jobs()).
 func NewQueue(store backend.QueueStore) *Queue { return &Queue{store: store} }
@@ -49,7 +52,7 @@ func NewQueue(store backend.QueueStore) *Queue { return &Queue{store: store} }
 // In returns the same queue inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
 // transaction back.
-func (q *Queue) In(tx DBTX) *Queue { return &Queue{store: inTx{q.store, tx}} }
+func (q *Queue) In(tx DBTX) *Queue { return &Queue{inTx{q.store, tx}, q.tracer} }
 
 // inTx is a queue's store inside the caller's transaction.
 type inTx struct {

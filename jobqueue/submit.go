@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -21,10 +22,17 @@ const (
 // Submit puts jobs into the queue, all or none, and returns their ids. Of a
 // Job it uses JID (empty: a new one), Task (required), Group (empty: default),
 // Args (empty: {}), Subject, Submitter (empty: nextrun), Priority, Tracker,
-// Single, Due, Limits, and Retry: the job does not begin before that time. It returns an [*OverlapError] if a job is Single and another
-// such job of its tracker is pending.
-func (q *Queue) Submit(ctx context.Context, jobs ...Job) ([]string, error) {
-	return update(ctx, q, func(tx backend.QueueTx) ([]string, error) { return submit(ctx, tx, jobs) })
+// Single, Due, Limits, Traceparent, and Retry: the job does not begin before that time. It
+// returns an [*OverlapError] if a job is Single and another such job of its tracker is
+// pending.
+func (q *Queue) Submit(ctx context.Context, jobs ...Job) (jids []string, err error) {
+	ready, err := prepare(jobs)
+	if err != nil {
+		return nil, err
+	}
+	end := q.trace(ctx, ready)
+	defer func() { end(err) }()
+	return update(ctx, q, func(tx backend.QueueTx) ([]string, error) { return submit(ctx, tx, ready) })
 }
 
 // SubmitOption changes a job before [Submit] puts it into the queue. Any function may:
@@ -60,23 +68,31 @@ func Submit[T any](ctx context.Context, queue *Queue, task string, args T, optio
 	return jids[0], nil
 }
 
-func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {
-	jids := make([]string, len(jobs))
-	ready := make([]Job, len(jobs))
-	byID := make(map[string]Job, len(jobs))
-	for i, job := range jobs {
+// prepare returns the jobs with what was left out.
+func prepare(jobs []Job) ([]Job, error) {
+	ready := slices.Clone(jobs)
+	for i := range ready {
+		job := &ready[i]
 		service.SetDefault(&job.JID, NewID())
 		service.SetDefault(&job.Group, "default")
 		service.SetDefault(&job.Args, "{}")
 		service.SetDefault(&job.Submitter, "nextrun")
-		if err := checkJob(job); err != nil {
+		if err := checkJob(*job); err != nil {
 			return nil, fmt.Errorf("submit job %d of %d: %w", i+1, len(jobs), err)
 		}
-		jids[i], ready[i], byID[job.JID] = job.JID, job, job
 	}
-	refused, err := tx.Insert(ctx, ready)
+	return ready, nil
+}
+
+func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {
+	refused, err := tx.Insert(ctx, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("submit jobs: %w", err)
+	}
+	jids := make([]string, len(jobs))
+	byID := make(map[string]Job, len(jobs))
+	for i, job := range jobs {
+		jids[i], byID[job.JID] = job.JID, job
 	}
 	if len(refused) > 0 {
 		tracker := byID[refused[0]].Tracker

@@ -33,6 +33,10 @@ type (
 	PauseKind = backend.PauseKind
 	// DBTX runs statements inside somebody's transaction: *sql.Tx or *sqlx.Tx.
 	DBTX = backend.DBTX
+	// SendTracer makes the spans of those who put jobs into queues.
+	SendTracer = backend.SendTracer
+	// RunTracer makes the spans of attempts.
+	RunTracer = backend.RunTracer
 	// Hooks hear of jobs that begin and of jobs that end; see package hooks.
 	Hooks = backend.Hooks
 )

@@ -35,6 +35,8 @@ var filled = map[int64]string{
 		INSERT INTO job_limit VALUES ('task', 'x', 2)`,
 	11: `INSERT INTO periodic_task (id, task, timer, paused, paused_until, paused_by, paused_reason)
 			VALUES ('paused', 'x', 'yearly', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 'ada', 'moving')`,
+	13: `INSERT INTO job (jid, task, tracker, traceparent) VALUES ('traced', 'x', 'traced', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
+		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, traceparent) VALUES ('te', 't', 'y', 'ta', 1, 'none')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -43,11 +45,12 @@ var kept = map[int64]string{
 	1: "SELECT jid || task || group_ || args || state || priority || submitted || tracker || single FROM job WHERE jid = 'old-job'",
 	2: "SELECT id || task || timer || overlap || args || problem || created FROM periodic_task WHERE id = 'old'",
 	3: "SELECT name || token || expires FROM scheduler_lock",
-	4: "SELECT id || aggregate_version || payload || created FROM event_store",
+	4: "SELECT id || aggregate_version || payload || created FROM event_store WHERE id = 'e'",
 	9: "SELECT sink || ref || jid || due FROM periodic_open",
 
 	10: "SELECT retry_limit || ' ' || retry || ' ' || most FROM job, job_limit WHERE jid = 'limited'",
 	11: "SELECT paused || ' ' || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
+	13: "SELECT job.traceparent || ' ' || event_store.traceparent FROM job, event_store WHERE jid = 'traced' AND id = 'te'",
 }
 
 // upTo are the files of a folder up to a version.
@@ -117,7 +120,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 11
+const newestUpgraded = 12
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

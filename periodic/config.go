@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Defaults of [Config].
@@ -62,6 +63,9 @@ type Config struct {
 	// Hooks, if not nil, hear of ticks that get no job, in the transaction that records
 	// them; store.DB.Hooks makes them.
 	Hooks Hooks
+	// Tracer, if not nil, makes a span for each queue that gets jobs of a batch; package
+	// store/tracing has one.
+	Tracer jobqueue.SendTracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 	// Observe, if not nil, is called for every event, from the scheduler's

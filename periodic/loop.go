@@ -56,7 +56,7 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
 		marks:   &leftMarks{store: store, role: r, lease: cfg.Lease, observe: cfg.observe},
 	}
-	l.batches.Hooks = cfg.Hooks
+	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},

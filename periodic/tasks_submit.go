@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
@@ -44,7 +45,14 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		}
 		return "", err
 	}
-	refused, err := queue.Submit(ctx, bare, []jobqueue.Job{job})
+	job.Traceparent = traceparent.Of(ctx)
+	jobs := []jobqueue.Job{job}
+	if s.tracer != nil {
+		sent, end := s.tracer.Send(ctx, string(t.Sink), jobs)
+		jobs[0].Traceparent = traceparent.Clean(sent)
+		defer func() { end(err) }()
+	}
+	refused, err := queue.Submit(ctx, bare, jobs)
 	if err == nil && len(refused) > 0 {
 		if refused[0].Reason != "" {
 			err = errors.New(refused[0].Reason)

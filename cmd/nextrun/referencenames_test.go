@@ -94,7 +94,7 @@ func TestReferenceVariables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range regexp.MustCompile(`NEXTRUN_[A-Z_]+[A-Z]`).FindAllString(string(text), -1) {
+			for _, name := range regexp.MustCompile(`NEXTRUN_[A-Z_]+[A-Z]|\bTRACEPARENT\b`).FindAllString(string(text), -1) {
 				inCode[name] = inCode[name] || !strings.HasSuffix(path, "_test.go")
 			}
 		}

@@ -41,6 +41,8 @@ type Job struct {
 	Retry      time.Time // a waiting job does not begin before it, a stuck one is tried again then
 	Result     string    // what the handler said at the end, or the error
 	Limits     Limits    // of this job; what is not set, its handler and its executor say
+
+	Traceparent string // of who submitted it, as the W3C's header has it; empty: none
 }
 
 // Foreign reports whether the job belongs to another kind of executor: its

@@ -81,6 +81,7 @@ type Transition struct {
 	Delay       time.Duration // To is stuck: until it is tried again
 	Interrupted bool          // counts as an interrupted attempt
 	Lines       []Line        // written with the transition
+	Traceparent string        // of the attempt that ends, for the hooks; empty: that of the job
 }
 
 // Result is what became of a [Request].

@@ -37,7 +37,8 @@ const maxArgsVariable = 100 << 10
 // The program gets the job's args on standard input and, if they are at most
 // 100 KiB, in NEXTRUN_ARGS; NEXTRUN_JOB_ID, NEXTRUN_TASK, NEXTRUN_GROUP,
 // NEXTRUN_SUBJECT, NEXTRUN_TRACKER, NEXTRUN_ATTEMPT and, for a tick,
-// NEXTRUN_DUE (RFC 3339, UTC) tell the rest. What it writes goes to the job log
+// NEXTRUN_DUE (RFC 3339, UTC) tell the rest. TRACEPARENT is that of [jobqueue.Traceparent],
+// if there is one. What it writes goes to the job log
 // line by line, standard error at level warn.
 type CommandConfig struct {
 	// Argv is the program and its arguments. It is not given to a shell, and
@@ -102,7 +103,7 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	output := newOutput(job, c.MaxOutput)
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(append(c.inherited(os.Environ()), c.Env...), variables(job)...)
+	cmd.Env = append(append(c.inherited(os.Environ()), c.Env...), variables(ctx, job)...)
 	cmd.Stdin = strings.NewReader(job.Args)
 	cmd.WaitDelay = drainTime // for a grandchild that holds standard input open
 	ownGroup(cmd)
@@ -123,11 +124,12 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	return c.verdict(cmd, err)
 }
 
-// inherited is the environment that the program gets from this process.
+// inherited is the environment that the program gets from this process: not the trace
+// in which this process was started.
 func (c CommandConfig) inherited(environment []string) []string {
 	return slices.DeleteFunc(environment, func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(c.Without, name)
+		return name == "TRACEPARENT" || name == "TRACESTATE" || slices.Contains(c.Without, name)
 	})
 }
 
@@ -185,7 +187,7 @@ func (c CommandConfig) verdict(cmd *exec.Cmd, err error) error {
 
 // variables describe the job to the program, except values with NUL, which a
 // variable cannot hold.
-func variables(job *jobqueue.JobContext) []string {
+func variables(ctx context.Context, job *jobqueue.JobContext) []string {
 	pairs := []string{
 		"NEXTRUN_JOB_ID=" + job.JID, "NEXTRUN_TASK=" + job.Task, "NEXTRUN_GROUP=" + job.Group,
 		"NEXTRUN_SUBJECT=" + job.Subject, "NEXTRUN_TRACKER=" + job.Tracker,
@@ -196,6 +198,9 @@ func variables(job *jobqueue.JobContext) []string {
 	}
 	if !job.Due.IsZero() {
 		pairs = append(pairs, "NEXTRUN_DUE="+job.Due.UTC().Format(time.RFC3339Nano))
+	}
+	if parent := jobqueue.Traceparent(ctx); parent != "" {
+		pairs = append(pairs, "TRACEPARENT="+parent)
 	}
 	return slices.DeleteFunc(pairs, func(pair string) bool { return strings.Contains(pair, "\x00") })
 }

@@ -23,7 +23,7 @@ const DefaultHTTPTimeout = time.Minute
 //
 // The job's args are the body, by default of type application/json; the headers
 // Nextrun-Job-Id (also as Idempotency-Key), Nextrun-Task, Nextrun-Attempt and,
-// for a tick, Nextrun-Due tell the rest.
+// for a tick, Nextrun-Due tell the rest. Traceparent is that of [jobqueue.Traceparent].
 type HTTPConfig struct {
 	// Method of the call. Empty: POST.
 	Method string
@@ -126,6 +126,9 @@ func (c *caller) request(ctx context.Context, job *jobqueue.JobContext) (*http.R
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "nextrun")
 	request.Header.Set("Idempotency-Key", job.JID)
+	if parent := jobqueue.Traceparent(ctx); parent != "" {
+		request.Header.Set("Traceparent", parent)
+	}
 	for name, values := range c.Header {
 		request.Header[name] = values
 	}

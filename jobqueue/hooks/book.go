@@ -64,7 +64,7 @@ func (b *Book) Events(n Notice) []outbox.Event {
 		}
 		n.ID, n.Hook = jobqueue.NewID(), hook.Name
 		events = append(events, outbox.Event{
-			ID: n.ID, Topic: topic(hook, n.owner()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(),
+			ID: n.ID, Topic: topic(hook, n.owner()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(), Traceparent: n.Traceparent,
 		})
 	}
 	return events

@@ -68,6 +68,10 @@ type Notice struct {
 	Job     *Job      `json:"job,omitempty"`    // of Missed: none
 	Error   string    `json:"error,omitempty"`  // of Failure
 	Output  string    `json:"output,omitempty"` // the end of the job's log
+
+	// Traceparent is that of the attempt, or of who submitted the job if attempts are
+	// not traced, as the W3C's header has it.
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // Tick is the tick that a job is for, or that got none.
@@ -96,7 +100,7 @@ func OfJob(j jobqueue.Job, at time.Time, lines []string) Notice {
 	n := Notice{Event: EventOf(j.State), At: at, Task: j.Tracker, Handler: j.Task, Job: &Job{
 		ID: j.JID, State: string(j.State), Attempt: j.Attempt(), Group: j.Group, Subject: j.Subject,
 		Submitted: j.Submitted, Started: orNone(j.Started), Finished: orNone(j.Finished),
-	}}
+	}, Traceparent: j.Traceparent}
 	if !j.Due.IsZero() {
 		n.Tick = &Tick{Due: j.Due, Decision: "submitted"}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -79,6 +80,9 @@ func (p *ping) Do(ctx context.Context, n Notice) error {
 	}
 	request.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	request.Header.Set("User-Agent", "nextrun")
+	if parent := traceparent.Of(ctx); parent != "" {
+		request.Header.Set("Traceparent", parent)
+	}
 	answer, err := p.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("ping %s: %w", u.Host, web.Target{Secrets: p.secrets}.Failure(err))

@@ -66,7 +66,7 @@ type post struct {
 func (p *post) Do(ctx context.Context, n Notice) error {
 	_, err := p.publisher.Publish(ctx, []outbox.Event{{
 		ID: n.ID, Topic: n.Hook, Type: "nextrun." + string(n.Event), AggregateID: n.subject(), AggregateVersion: 1,
-		Payload: n.json(), Created: n.At,
+		Payload: n.json(), Created: n.At, Traceparent: n.Traceparent,
 	}})
 	return clean(p.secrets, err)
 }

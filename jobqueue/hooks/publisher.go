@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -70,6 +71,9 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 		return outbox.Refuse(errors.New("the payload is not that of a hook"))
 	}
 	n.ID = e.ID
+	if traceparent.Of(ctx) == "" { // deliveries are not traced
+		ctx = traceparent.With(ctx, e.Traceparent)
+	}
 	task, submits := Next(action)
 	if !submits {
 		return action.Do(ctx, n)

@@ -1,9 +1,11 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -21,6 +23,8 @@ type Tx interface {
 // the events of several aggregates in one call: it locks them in an order in which
 // two writers cannot deadlock.
 //
+// An event without a valid Traceparent gets that of the context, if a handler appends it.
+//
 // If an event is not valid, AppendTx returns an error that wraps [ErrInvalid] and
 // does not touch the database. If the id exists already, or the due of that
 // aggregate, the error wraps store.ErrDuplicate. Roll the transaction back after
@@ -31,6 +35,7 @@ func AppendTx(ctx context.Context, tx Tx, events ...Event) ([]Event, error) {
 		if events[i].ID == "" {
 			events[i].ID = jobqueue.NewID()
 		}
+		events[i].Traceparent = cmp.Or(traceparent.Clean(events[i].Traceparent), traceparent.Of(ctx))
 		if err := events[i].validate(); err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ func NewConsumer(source Source, handle Handler, cfg Config) (*Consumer, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.consumer = true
 	return &Consumer{relay: r}, nil
 }
 

@@ -31,6 +31,7 @@ type Event struct {
 	Due              time.Time // the tick that it is for, at most one event of an aggregate for each; zero: none
 	Created          time.Time // when it was appended, by the database's clock; set by the store
 	Position         int64     // place within the topic, from 1 without gaps; 0: none yet
+	Traceparent      string    // of who appended it, as the W3C's header has it; empty: none
 }
 
 // validate names the field and the bound of what is wrong.

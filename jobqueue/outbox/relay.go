@@ -16,6 +16,7 @@ type Relay struct {
 	source    Source
 	publisher Publisher
 	cfg       Config
+	consumer  bool   // it hands events to the handler of a consumer
 	holder    string // tells processes of the same name apart
 	life      *service.Lifecycle
 	pulse     service.Pulse

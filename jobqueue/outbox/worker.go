@@ -65,11 +65,7 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	s := Settlement{Lease: b.Lease, Terms: w.terms()}
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
-		err = guard(func() (err error) {
-			accepted, err = w.publisher.Publish(ctx, events)
-			return err
-		})
-		accepted = min(max(accepted, 0), len(events))
+		accepted, err = w.deliver(ctx, events)
 	}
 	s.Accepted = b.Items[:accepted]
 	switch {

@@ -15,7 +15,8 @@ import (
 
 // PGMQ is a queue of https://github.com/pgmq/pgmq, 1.5 or newer, as an extension or
 // installed by its SQL file, in PostgreSQL. A task's args are the message. The headers
-// of a message tell the task's task and id, and its due. PGMQ has no priorities.
+// of a message tell the task's task and id, its due, and the traceparent of who submitted
+// it. PGMQ has no priorities.
 //
 // A job is final once its message is archived or deleted. While a worker has read it and
 // its visibility timeout lasts, it is running.
@@ -47,7 +48,11 @@ func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
 
 // pgmqHeaders are the headers of the message of a job.
 func pgmqHeaders(j jobqueue.Job) string {
-	b, err := json.Marshal(map[string]any{"task": j.Task, "nextrun": foreign.OriginOf(j)})
+	headers := map[string]any{"task": j.Task, "nextrun": foreign.OriginOf(j)}
+	if j.Traceparent != "" {
+		headers["traceparent"] = j.Traceparent
+	}
+	b, err := json.Marshal(headers)
 	if err != nil {
 		return "{}" // it is made of texts only
 	}

@@ -17,12 +17,13 @@ import (
 //
 // Each reads a relation that stands in front of it as a common table expression:
 //
-//	nextrun_batch (jid, task_id, due, task, group_, args, subject, submitter, submitted, priority, single)
+//	nextrun_batch (jid, task_id, due, task, group_, args, subject, submitter, submitted, priority, single, traceparent)
 //	nextrun_open (ref, jid, task_id, due, submitted), in Cancel also now
 //	nextrun_queues (queue): the distinct group_ of the jobs added
 //
 // Times are UTC without zone, args are a text, priority is 0 to 10, 10 first, and single says that
-// the job must not overlap with another of its task.
+// the job must not overlap with another of its task. traceparent is that of who submitted
+// the job, or NULL.
 type SQL struct {
 	// Enqueue adds the jobs of nextrun_batch. It returns, in any order, the jid of each
 	// job added, and its ref, by which Pending and Cancel find it; without a column
@@ -70,7 +71,7 @@ func (k SQL) Open(db *sqldb.DB) (Queue, error) {
 
 const (
 	sqlBatch = `nextrun_batch AS (SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
-		v.submitted, v.priority, v.single FROM {batch} AS v` + foreign.JoinTask + `)`
+		v.submitted, v.priority, v.single, v.traceparent FROM {batch} AS v` + foreign.JoinTask + `)`
 	sqlOpen      = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
 	sqlCancel    = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
 	sqlQueues    = `nextrun_queues AS (SELECT v.queue FROM {batch} AS v)`
@@ -92,7 +93,7 @@ func (k SQL) shape(sqlite bool) *foreign.Shape {
 	return &foreign.Shape{
 		Columns: []foreign.Column{
 			foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnDue, foreign.ColumnTask, foreign.ColumnGroup,
-			foreign.ColumnSubject, foreign.ColumnSubmitter, foreign.ColumnSubmitted, foreign.ColumnPriority, foreign.ColumnSingle,
+			foreign.ColumnSubject, foreign.ColumnSubmitter, foreign.ColumnSubmitted, foreign.ColumnPriority, foreign.ColumnSingle, foreign.ColumnTrace,
 		},
 		Insert: with(sqlBatch, k.Enqueue), Pending: with(sqlOpen, k.Pending), Cancel: with(sqlCancel, k.Cancel),
 		Notify: with(sqlQueues, k.Notify), Absent: sqlAbsent, QueueOf: func(j jobqueue.Job) string { return j.Group },

@@ -57,7 +57,7 @@ func (p *Publisher) Publish(ctx context.Context, events []outbox.Event) (int, er
 	records := make([]*kgo.Record, 0, len(events))
 	var unusable error // why the event after these records cannot be a record
 	for _, e := range events {
-		r, err := p.cfg.record(e)
+		r, err := p.cfg.record(ctx, e)
 		if err != nil {
 			unusable = err
 			break

@@ -1,14 +1,18 @@
 package kafka
 
 import (
+	"cmp"
+	"context"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // record is an event as a record.
-func (c Config) record(e outbox.Event) (*kgo.Record, error) {
+func (c Config) record(ctx context.Context, e outbox.Event) (*kgo.Record, error) {
 	cloud := cloudevents.New(e, c.Source)
 	r := &kgo.Record{Topic: e.Topic, Key: []byte(e.AggregateID), Value: []byte(cloud.Data)}
 	if c.Topic != "" {
@@ -16,6 +20,9 @@ func (c Config) record(e outbox.Event) (*kgo.Record, error) {
 	}
 	header := func(name, value string) {
 		r.Headers = append(r.Headers, kgo.RecordHeader{Key: name, Value: []byte(value)})
+	}
+	if parent := cmp.Or(e.Traceparent, jobqueue.Traceparent(ctx)); parent != "" {
+		header("traceparent", parent)
 	}
 	if c.Structured {
 		var err error

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
 	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
@@ -111,14 +113,16 @@ func (a *attempt) renewed(at time.Time, lease time.Duration) {
 
 // ended says that the handler of an attempt has returned.
 type ended struct {
-	attempt *attempt
+	attempt     *attempt
+	traceparent string // that of the attempt
 	outcome.Returned
 }
 
 // run calls the handler and reports how it ended.
-func (a *attempt) run(handler Handler, report func(ended)) {
-	e := ended{attempt: a}
+func (a *attempt) run(handler Handler, tracer backend.RunTracer, report func(ended)) {
+	e := ended{attempt: a, traceparent: a.job.Traceparent}
 	e.Err = errors.New("the handler ended its goroutine")
+	ctx, end := a.ctx, func(error) {}
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Log(backend.Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
@@ -128,9 +132,15 @@ func (a *attempt) run(handler Handler, report func(ended)) {
 		e.Cause = context.Cause(a.ctx)
 		e.Result = a.log.Finish()
 		a.cancel(nil)
+		end(e.Err)
 		report(e)
 	}()
-	e.Err = handler.Run(a.ctx, a.job, a.log)
+	if tracer != nil {
+		var own string
+		ctx, own, end = tracer.Run(ctx, &a.job)
+		e.traceparent = cmp.Or(traceparent.Clean(own), e.traceparent)
+	}
+	e.Err = handler.Run(traceparent.With(ctx, e.traceparent), a.job, a.log)
 	if e.Err != nil {
 		_ = e.Err.Error() // if this panics, as for a nil pointer, the handler is to blame
 	}

@@ -20,7 +20,8 @@ type Config struct {
 	PollInterval  time.Duration
 	Heartbeat     time.Duration
 	ShutdownGrace time.Duration
-	Hooks         backend.Hooks // nil: nobody wants to hear of jobs
+	Hooks         backend.Hooks     // nil: nobody wants to hear of jobs
+	Tracer        backend.RunTracer // nil: no spans
 	outcome.Policy
 }
 

@@ -45,7 +45,7 @@ func (f *flight) begin(job backend.Job, round int, claimed time.Time) {
 	f.agenda.sooner(renew, claimed.Add(f.e.cfg.Heartbeat))
 	f.agenda.sooner(lookCancels, claimed.Add(cancelInterval))
 	f.e.observer.Begun(job)
-	go a.run(handler, f.e.inbox.ended)
+	go a.run(handler, f.e.cfg.Tracer, f.e.inbox.ended)
 }
 
 // returned decides what follows for a job after its handler has returned.
@@ -59,7 +59,7 @@ func (f *flight) returned(e ended) {
 	a.percent = -1 // the transition sets it
 	a.err = e.Err
 	a.end = f.e.cfg.Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
-	a.end.Worker = f.e.worker
+	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
 	a.phase = ending
 }
 

@@ -39,6 +39,7 @@ type Attribute struct{ Name, Value string }
 //	partitionkey     AggregateID (CloudEvents' partitioning extension)
 //	aggregateversion AggregateVersion, a text, since CloudEvents' integers have 32 bits (extension)
 //	due              Due, if it has one (extension)
+//	traceparent      Traceparent, if it has one (CloudEvents' distributed tracing extension)
 type Event struct {
 	Attributes  []Attribute // without datacontenttype
 	ContentType string
@@ -67,6 +68,9 @@ func New(e outbox.Event, source string) Event {
 	}
 	if !e.Due.IsZero() {
 		c.Attributes = append(c.Attributes, Attribute{"due", cloudTime(e.Due)})
+	}
+	if e.Traceparent != "" {
+		c.Attributes = append(c.Attributes, Attribute{"traceparent", e.Traceparent})
 	}
 	return c
 }

@@ -2,12 +2,14 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
@@ -26,6 +28,9 @@ func (p *Publisher) request(ctx context.Context, event outbox.Event) (*http.Requ
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.cfg.URL, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", p.target.Secrets.CleanError(err))
+	}
+	if parent := cmp.Or(traceparent.Of(ctx), event.Traceparent); parent != "" {
+		r.Header.Set("Traceparent", parent)
 	}
 	for name, value := range p.cfg.Headers {
 		r.Header.Set(name, value)

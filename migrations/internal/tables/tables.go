@@ -57,7 +57,7 @@ var All = map[string][]Column{
 		{Name: "cancel", ours: true}, {Name: "retry", ours: true}, {Name: "result", ours: true},
 		{Name: "interrupts", ours: true},
 		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
-		{Name: "concurrency", ours: true},
+		{Name: "concurrency", ours: true}, {Name: "traceparent", ours: true},
 	},
 	"joblog": {
 		{Name: "id", kind: text},

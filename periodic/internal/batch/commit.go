@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -22,7 +23,8 @@ type Committer struct {
 	Update  func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	Queues  map[task.Sink]backend.Queue
 	Outages *Outages
-	Hooks   backend.Hooks // nil: nobody wants to hear of ticks
+	Hooks   backend.Hooks       // nil: nobody wants to hear of ticks
+	Tracer  jobqueue.SendTracer // nil: no spans
 	timers  *timers
 }
 
@@ -54,6 +56,7 @@ type Outcome struct {
 // Tasks whose mark was lost drop out; the rest of the batch is not affected.
 func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, plans []task.Plan) (Outcome, error) {
 	var done Outcome
+	spans := spans{tracer: c.Tracer}
 	err := c.Update(ctx, wait, func(tx backend.Tx) error {
 		done = Outcome{}
 		kept, err := tx.Advance(ctx, mark, plans)
@@ -64,7 +67,7 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, 
 		if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
 			return fmt.Errorf("record ticks: %w", err)
 		}
-		d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}}
+		d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans}
 		inTheWay, err := d.cancelJobs(ctx)
 		if err != nil {
 			return fmt.Errorf("cancel jobs: %w", err)
@@ -74,6 +77,7 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, 
 		}
 		return c.tellHooks(ctx, tx, done)
 	})
+	spans.end(err)
 	return done, err
 }
 

@@ -17,6 +17,7 @@ type delivery struct {
 	queues map[task.Sink]backend.Queue
 	done   *Outcome
 	later  LaterError
+	spans  *spans
 }
 
 // cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
@@ -81,6 +82,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]task.Pend
 		return err
 	}
 	for sink, jobs := range bySink {
+		d.spans.begin(ctx, sink, jobs)
 		refused, err := d.give(ctx, d.queues[sink], jobs)
 		if err == nil && len(refused) > 0 {
 			err = d.explain(ctx, d.queues[sink], jobs, refused)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -31,7 +32,7 @@ func (s Outbox) Watch(ctx context.Context, wake func(), report func(error)) {
 const isPending = `published IS NULL AND dead IS NULL`
 
 // eventColumns are those of [eventRow], of event_store as e.
-const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.position`
+const eventColumns = `e.id, e.topic, e.type, e.aggregate_id, e.aggregate_version, e.payload, e.due, e.created, e.position, e.traceparent`
 
 // eventRow is a row of event_store. Anybody may have written it, so that it may
 // hold values of any type (SQLite).
@@ -45,12 +46,14 @@ type eventRow struct {
 	Due              sqldb.RowTime
 	Created          sqldb.RowTime
 	Position         sqldb.RowInt
+	Traceparent      sqldb.RowText
 }
 
 func (r eventRow) event() outbox.Event {
 	return outbox.Event{
 		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: int64(r.AggregateVersion.N),
 		Payload: r.Payload, Due: r.Due.Time(), Created: r.Created.Time(), Position: int64(r.Position.N),
+		Traceparent: traceparent.Clean(string(r.Traceparent)),
 	}
 }
 

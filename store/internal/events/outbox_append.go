@@ -39,17 +39,17 @@ func (tx *Tx) AppendEvents(ctx context.Context, events []outbox.Event) ([]outbox
 func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appended) error {
 	columns := []sqldb.Field{sqldb.Int("ordinal"), sqldb.Text("id"), sqldb.Text("topic"), sqldb.Text("type"),
 		sqldb.Text("aggregate_id"), sqldb.Int("aggregate_version"), sqldb.Text("payload"), sqldb.Time("due"),
-		sqldb.Time("created")}
+		sqldb.Time("created"), sqldb.Text("traceparent")}
 	r, err := tx.DB().Records(1, columns, len(events), func(i int) []any {
 		e := &events[i]
-		return []any{i, e.ID, e.Topic, e.Type, e.AggregateID, rows[i].version, e.Payload, e.Due, tx.Now()}
+		return []any{i, e.ID, e.Topic, e.Type, e.AggregateID, rows[i].version, e.Payload, e.Due, tx.Now(), sqldb.Nullable(e.Traceparent)}
 	})
 	if err != nil {
 		return err
 	}
 	added, err := tx.Exec(ctx, `INSERT INTO event_store
-			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
-		SELECT id, topic, type, aggregate_id, aggregate_version, payload, due, created
+			(id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent)
+		SELECT id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent
 		FROM `+r.SQL+` AS v ORDER BY ordinal`, r.Param)
 	if err == nil {
 		err = tx.checkAdded(ctx, added, "event_store", "id", rows)

@@ -42,7 +42,7 @@ func (tx *Tx) nextMessages(ctx context.Context, lease outbox.Lease, terms outbox
 			WINDOW w AS (ORDER BY message ROWS UNBOUNDED PRECEDING))
 		SELECT message, retry, attempts, refusals, e.id IS NULL AS missing, event_id AS id, coalesce(e.topic, $1) AS topic,
 			coalesce(e.type, '') AS type, coalesce(e.aggregate_id, '') AS aggregate_id, e.aggregate_version,
-			coalesce(e.payload, '') AS payload, e.due, e.created, e.position
+			coalesce(e.payload, '') AS payload, e.due, e.created, e.position, e.traceparent
 		FROM sized LEFT JOIN event_store AS e ON e.id = event_id
 		WHERE n = 1 OR bytes <= $3 ORDER BY message`, lease.Topic, terms.Limit, terms.Bytes)
 	if err != nil {

@@ -40,7 +40,7 @@ func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]period
 
 // Submit implements [backend.Queue]. It refuses nothing: an event of that
 // task and due can be there only if the tick's own row was removed, and is an
-// error then.
+// error then. All jobs of a batch have the traceparent of the first.
 func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
 	tx := &Tx{s.db.In(outer, time.Time{})}
 	rows := make([]appended, len(jobs))
@@ -59,9 +59,9 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 		return nil, err
 	}
 	added, err := tx.Exec(ctx, `INSERT INTO event_store
-			(id, topic, type, aggregate_id, aggregate_version, payload, due, created)
-		SELECT v.id, t.group_, t.task, v.task_id, v.version, t.args, v.due, v.created
-		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param)
+			(id, topic, type, aggregate_id, aggregate_version, payload, due, created, traceparent)
+		SELECT v.id, t.group_, t.task, v.task_id, v.version, t.args, v.due, v.created, CAST($2 AS text)
+		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.task_id ORDER BY v.ordinal`, r.Param, sqldb.Nullable(jobs[0].Traceparent))
 	if err != nil {
 		return nil, err
 	}

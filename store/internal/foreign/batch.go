@@ -36,9 +36,10 @@ var (
 	ColumnPriority  = NumberColumn("priority", func(j jobqueue.Job) int { return j.Priority })
 	ColumnDue       = Column{sqldb.Time("due"), func(j jobqueue.Job) any { return j.Due }}
 	ColumnSubmitted = Column{sqldb.Time("submitted"), func(j jobqueue.Job) any { return j.Submitted }}
+	ColumnTrace     = TextColumn("traceparent", func(j jobqueue.Job) string { return j.Traceparent })
 	ColumnSingle    = Column{sqldb.Bool("single"), func(j jobqueue.Job) any { return j.Single }}
 	// ColumnMeta is a JSON object that tells the screens of the other system where a
-	// job comes from: {"nextrun": {"task", "due", "jid"}}.
+	// job comes from: {"nextrun": {"task", "due", "jid"}, "traceparent"}.
 	ColumnMeta = TextColumn("meta", meta)
 )
 
@@ -66,7 +67,8 @@ type Origin struct {
 }
 
 type metadata struct {
-	Nextrun Origin `json:"nextrun"`
+	Nextrun     Origin `json:"nextrun"`
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // OriginOf says where a job comes from.
@@ -75,7 +77,7 @@ func OriginOf(j jobqueue.Job) Origin {
 }
 
 func meta(j jobqueue.Job) string {
-	b, err := json.Marshal(metadata{OriginOf(j)})
+	b, err := json.Marshal(metadata{OriginOf(j), j.Traceparent})
 	if err != nil {
 		return "{}" // it is made of texts only
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,13 +40,13 @@ func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend
 
 // ended are the jobs that have succeeded or failed and of which somebody wants to hear.
 func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]backend.Told, error) {
-	to := make(map[string]backend.State, len(q.Transitions))
+	by := make(map[string]backend.Transition, len(q.Transitions))
 	for _, t := range q.Transitions {
-		to[t.JID] = t.To
+		by[t.JID] = t
 	}
 	var jids []string
 	for _, jid := range done {
-		if to[jid].Final() && q.Hooks.Hears("", "", to[jid]) {
+		if to := by[jid].To; to.Final() && q.Hooks.Hears("", "", to) {
 			jids = append(jids, jid)
 		}
 	}
@@ -63,6 +64,7 @@ func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]
 	var told []backend.Told
 	for _, job := range jobs {
 		if q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+			job.Traceparent = cmp.Or(by[job.JID].Traceparent, job.Traceparent)
 			told = append(told, backend.Told{Job: job})
 		}
 	}

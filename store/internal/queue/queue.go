@@ -85,21 +85,21 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error) {
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("task"), sqldb.Text("group_"), sqldb.Text("args"),
 		sqldb.Text("subject"), sqldb.Text("submitter"), sqldb.Int("priority"), sqldb.Text("tracker"),
-		sqldb.Time("due"), sqldb.Bool("single"), sqldb.Time("retry"), sqldb.Int("n")}
+		sqldb.Time("due"), sqldb.Bool("single"), sqldb.Time("retry"), sqldb.Text("traceparent"), sqldb.Int("n")}
 	columns = append(columns, limitFields()...)
 	r, err := tx.DB().Records(1, columns, len(jobs), func(i int) []any {
 		j := jobs[i]
 		return append([]any{j.JID, j.Task, j.Group, j.Args, j.Subject, j.Submitter, j.Priority, sqldb.Nullable(j.Tracker),
-			j.Due, j.Single, j.Retry, i}, limitValues(j.Limits)...)
+			j.Due, j.Single, j.Retry, sqldb.Nullable(j.Traceparent), i}, limitValues(j.Limits)...)
 	})
 	if err != nil {
 		return nil, err
 	}
 	var added []string
 	err = tx.Select(ctx, &added, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority,
-			state, retries, progress, tracker, due, single, retry, `+limitColumns+`)
+			state, retries, progress, tracker, due, single, retry, traceparent, `+limitColumns+`)
 		SELECT v.jid, v.task, v.group_, v.args, v.subject, $2, v.submitter, v.priority, 'waiting', 0, 0,
-			v.tracker, v.due, v.single, CASE WHEN v.retry > $2 THEN v.retry END,
+			v.tracker, v.due, v.single, CASE WHEN v.retry > $2 THEN v.retry END, v.traceparent,
 			v.retry_limit, v.retry_delay, v.timeout, v.concurrency
 		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n
 		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL

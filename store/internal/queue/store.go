@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -65,7 +66,7 @@ type jobTx struct{ *sqldb.Tx }
 
 // slimJobColumns are those of [jobRow] but args, which may be large.
 const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
-	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts, retry_limit, retry_delay, timeout, concurrency`
+	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts, retry_limit, retry_delay, timeout, concurrency, traceparent`
 
 const jobColumns = slimJobColumns + ", args"
 
@@ -98,6 +99,8 @@ type jobRow struct {
 	RetryDelay  sqldb.RowInt `db:"retry_delay"`
 	Timeout     sqldb.RowInt
 	Concurrency sqldb.RowInt
+
+	Traceparent sqldb.RowText
 }
 
 func (r jobRow) job() backend.Job {
@@ -108,7 +111,7 @@ func (r jobRow) job() backend.Job {
 		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
 		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
 		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
-		Interrupts: r.Interrupts.N, Limits: r.limits(),
+		Interrupts: r.Interrupts.N, Limits: r.limits(), Traceparent: traceparent.Clean(string(r.Traceparent)),
 	}
 }
 

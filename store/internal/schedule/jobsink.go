@@ -69,8 +69,8 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	return pending, rows.Err()
 }
 
-// Submit implements [backend.Queue]. All jobs of a batch have the same
-// Submitted, so the first one's is written.
+// Submit implements [backend.Queue]. All jobs of a batch have the same Submitted and
+// the same Traceparent, so those of the first are written.
 func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
 	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 	}
 	result, err := tx.ExecContext(ctx, s.db.SQL().Rebind(`INSERT INTO job
 			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single,
-			retry_limit, retry_delay, timeout, concurrency)
+			retry_limit, retry_delay, timeout, concurrency, traceparent)
 		SELECT v.jid, t.task, t.group_, t.args, t.subject, $2, t.submitter, t.priority, 'waiting', 0, 0,
-			v.tracker, v.due, v.single, t.retry_limit, t.retry_delay, t.timeout, t.concurrency
+			v.tracker, v.due, v.single, t.retry_limit, t.retry_delay, t.timeout, t.concurrency, CAST($3 AS text)
 		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
-		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted))
+		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted), sqldb.Nullable(jobs[0].Traceparent))
 	if err != nil {
 		return nil, err
 	}

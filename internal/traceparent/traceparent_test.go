@@ -1,0 +1,65 @@
+package traceparent_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/traceparent"
+)
+
+const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	later := func(version, flags string) string { return version + valid[2:len(valid)-2] + flags }
+	for text, want := range map[string]string{
+		valid:                                valid,
+		later("00", "03"):                    later("00", "03"),
+		later("cc", "01"):                    valid, // a later version is understood as far as version 00 goes
+		later("01", "fe"):                    later("00", "00"),
+		later("cc", "09") + "-what the next": valid,
+		later("cc", "01") + "x":              "",
+		later("cc", "01") + "-" + strings.Repeat("x", 300): "",
+		later("ff", "01"):                   "",
+		"":                                  "",
+		"none":                              "",
+		valid + "-01":                       "",
+		valid + " ":                         "",
+		" " + valid:                         "",
+		valid[:54]:                          "",
+		strings.ToUpper(valid):              "",
+		strings.ReplaceAll(valid, "-", "_"): "",
+		"00-" + strings.Repeat("0", 32) + "-b7ad6b7169203331-01":                 "",
+		"00-0af7651916cd43dd8448eb211c80319c-" + strings.Repeat("0", 16) + "-01": "",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333\n-01":               "",
+		strings.Repeat("\x00", 55):                                               "",
+		strings.Repeat("ä", 27) + "a":                                            "",
+	} {
+		if got := traceparent.Clean(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add(valid)
+	f.Add("cc" + valid[2:] + "-more")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := traceparent.Clean(text)
+		if got != "" && (len(got) != len(valid) || got[:3] != "00-" || traceparent.Clean(got) != got) {
+			t.Errorf("%q became %q", text, got)
+		}
+	})
+}
+
+func TestContext(t *testing.T) {
+	t.Parallel()
+	ctx := traceparent.With(context.Background(), valid)
+	if got := traceparent.Of(traceparent.With(ctx, "none")); got != valid {
+		t.Errorf("%q, want what was there", got)
+	}
+	if got := traceparent.Of(context.Background()); got != "" {
+		t.Errorf("%q, want none", got)
+	}
+}
