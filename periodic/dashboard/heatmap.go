@@ -17,7 +17,7 @@ import (
 // busiest is how many minutes are listed, weekTicks how many ticks are counted.
 const (
 	busiest   = 10
-	weekTicks = 1_000_000
+	weekTicks = 2_000_000
 )
 
 // heatView is the page of the busy hours of the week to come.
@@ -48,16 +48,16 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 		return nil, err
 	}
 	now := s.now().UTC().Truncate(time.Hour)
-	d := heatView{Zone: where.String(), Minutes: []minute{}}
+	d := heatView{Zone: where.String()}
 	day, errDay := strconv.Atoi(r.URL.Query().Get("day"))
 	hour, errHour := strconv.Atoi(r.URL.Query().Get("hour"))
 	d.Hour = hour
 	picked := errDay == nil && errHour == nil && day >= 0 && day < 7 && d.Hour >= 0 && d.Hour < 24
-	minutes, tasks := map[time.Time]int{}, map[string]int{}
-	d.Cut, err = s.ahead(ctx, now, now.AddDate(0, 0, 7), weekTicks, func(u periodic.Upcoming) {
+	minutes, tasks := make([]int, 7*24*60), map[string]int{}
+	d.Cut, err = s.eachAhead(ctx, now, now.Add(time.Duration(len(minutes))*time.Minute), func(u periodic.Upcoming) {
 		at := u.NextRun.In(where)
 		d.Hours.Add(at)
-		minutes[u.NextRun.UTC().Truncate(time.Minute)]++
+		minutes[max(u.NextRun.Sub(now)/time.Minute, 0)]++ // what is overdue comes next
 		if picked && (int(at.Weekday())+6)%7 == day && at.Hour() == d.Hour {
 			d.Day = at.Weekday().String()
 			tasks[u.Task.ID]++
@@ -66,13 +66,7 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	for at, n := range minutes {
-		if n > 1 {
-			d.Minutes = append(d.Minutes, minute{at, n})
-		}
-	}
-	slices.SortFunc(d.Minutes, func(a, b minute) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), a.At.Compare(b.At)) })
-	d.Minutes = d.Minutes[:min(len(d.Minutes), busiest)]
+	d.Minutes = busiestOf(minutes, now)
 	for id, n := range tasks {
 		d.Cell = append(d.Cell, cellTask{id, n})
 	}
@@ -82,4 +76,35 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 	}
 	d.Drawing = template.HTML(d.Hours.Draw(link)) //nolint:gosec // package chart escapes its texts
 	return d, nil
+}
+
+// busiestOf are the minutes after a time with most ticks, and more than one.
+func busiestOf(minutes []int, from time.Time) []minute {
+	list := []minute{}
+	for i, n := range minutes {
+		if n > 1 {
+			list = append(list, minute{from.Add(time.Duration(i) * time.Minute), n})
+		}
+	}
+	slices.SortFunc(list, func(a, b minute) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), a.At.Compare(b.At)) })
+	return list[:min(len(list), busiest)]
+}
+
+// eachAhead visits the ticks that enabled tasks will have, task by task: to sort a million
+// of them takes much longer than to compute them. It reports whether there are more.
+func (s *server) eachAhead(ctx context.Context, now, until time.Time, visit func(periodic.Upcoming)) (more bool, err error) {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
+	if err != nil {
+		return false, err
+	}
+	n := 0
+	for i := range tasks {
+		for u := range periodic.Preview(tasks[i:i+1], now, until) {
+			if n++; n > weekTicks || n%1000 == 0 && ctx.Err() != nil {
+				return true, nil
+			}
+			visit(u)
+		}
+	}
+	return len(tasks) == aheadTasks, nil
 }
