@@ -82,7 +82,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/crontab", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
 	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues",
 }, belowCommand...)
 

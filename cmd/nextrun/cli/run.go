@@ -12,7 +12,7 @@ import (
 )
 
 // Run runs the command line and returns its exit code, one of [ui.Done],
-// [ui.Failed] and [ui.WrongUsage]. The end of ctx is the first signal:
+// [ui.Failed], [ui.WrongUsage] and [ui.Changes]. The end of ctx is the first signal:
 // long-running commands finish the work in flight. getenv looks up environment
 // variables, as os.Getenv does.
 //
@@ -30,12 +30,18 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return ui.Done
 	}
+	if errors.Is(err, ui.ErrChanges) {
+		return ui.Changes
+	}
 	env.Complain("%s: %s", command.CommandPath(), ui.SaidOnce(command, ui.Plainly(err)))
 	var usage *ui.UsageError
 	if begun && !errors.As(err, &usage) {
 		return ui.Failed
 	}
 	env.Complain("See: %s --help", command.CommandPath())
+	if ui.IsComparing(command) {
+		return ui.Failed
+	}
 	return ui.WrongUsage
 }
 

@@ -99,25 +99,35 @@ func argsNode(args string) *yaml.Node {
 }
 
 // WriteHandlers writes the section handlers of a configuration file. All handlers
-// must be commands.
+// must be commands. Of their settings it writes program, variables, directory and
+// concurrency.
 func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for _, task := range slices.Sorted(maps.Keys(handlers)) {
-		command := handlers[task].Command
-		argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, word := range command.Argv {
-			argv.Content = append(argv.Content, textNode(word))
-		}
-		handler := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("command"), argv}}
-		if len(command.Env) > 0 {
-			env := &yaml.Node{Kind: yaml.MappingNode}
-			for _, pair := range command.Env {
-				name, value, _ := strings.Cut(pair, "=")
-				env.Content = append(env.Content, textNode(name), textNode(value))
-			}
-			handler.Content = append(handler.Content, textNode("env"), env)
-		}
-		list.Content = append(list.Content, textNode(task), handler)
+		list.Content = append(list.Content, textNode(task), handlerNode(handlers[task]))
 	}
 	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("handlers"), list}})
+}
+
+func handlerNode(h Handler) *yaml.Node {
+	argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, word := range h.Command.Argv {
+		argv.Content = append(argv.Content, textNode(word))
+	}
+	n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("command"), argv}}
+	if h.Command.Dir != "" {
+		n.Content = append(n.Content, textNode("dir"), textNode(h.Command.Dir))
+	}
+	if len(h.Command.Env) > 0 {
+		env := &yaml.Node{Kind: yaml.MappingNode}
+		for _, pair := range h.Command.Env {
+			name, value, _ := strings.Cut(pair, "=")
+			env.Content = append(env.Content, textNode(name), textNode(value))
+		}
+		n.Content = append(n.Content, textNode("env"), env)
+	}
+	if h.Limits.Concurrency > 0 {
+		n.Content = append(n.Content, textNode("concurrency"), plainNode("!!int", strconv.Itoa(h.Limits.Concurrency)))
+	}
+	return n
 }

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +65,7 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
 		for _, c := range changes {
-			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), columnChanges(c)); err != nil {
+			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
 				return err
 			}
 		}
@@ -76,17 +75,4 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		}
 		return env.Printf("%s: %d of %d tasks in the file\n", verb, len(changes), len(apply.Tasks))
 	})
-}
-
-// columnChanges writes the columns that change.
-func columnChanges(c periodic.TaskChange) string {
-	var b strings.Builder
-	for i, column := range c.Columns {
-		separator := ", "
-		if i == 0 {
-			separator = "  "
-		}
-		fmt.Fprintf(&b, "%s%s: %q -> %q", separator, column.Column, ui.Shorten(column.From), ui.Shorten(column.To))
-	}
-	return b.String()
 }

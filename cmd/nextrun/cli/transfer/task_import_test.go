@@ -1,4 +1,4 @@
-package task_test
+package transfer_test
 
 import (
 	"os"
@@ -14,7 +14,7 @@ func TestTaskImport(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		file := clitest.WriteFile(t, "crontab", "MAILTO=ada\nLANG=C\n5 4 * * sun /usr/bin/backup --all\n@reboot x\n")
 		r := s.Fails(t, ui.Failed, []string{"task", "import", file, "--zone", "Europe/Berlin"},
-			file+":1: note: MAILTO", file+":4: left out: @reboot", "left out: 1", "add      backup",
+			file+":1: note: MAILTO", file+":4: refused: @reboot", "lines that were refused: 1", "add      backup",
 			"note: cron starts a command although the one before still runs", "--overlap allow")
 		want := "handlers:\n  backup:\n    command: [/bin/sh, -c, /usr/bin/backup --all]\n    env:\n      LANG: C\n"
 		if r.Stdout != want {
@@ -40,7 +40,8 @@ func TestTaskImport(t *testing.T) {
 }
 
 // Tasks of other origin keep what they have: those of another crontab, those that
-// somebody made, nextrun's own, and those whose jobs a printed handler would run.
+// somebody made, nextrun's own, and those whose jobs a handler would run. The imported
+// task gets a longer id, and keeps it.
 func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
@@ -49,22 +50,31 @@ func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 		shop := clitest.WriteFile(t, "shop.cron", "1 2 * * * php /srv/shop/cron.php\n3 4 * * * cd /srv/shop && ./bill.sh\n")
 		s.Must(t, "task", "import", shop, "--zone", "UTC")
 		before := s.Must(t, "task", "export")
-		for name, text := range map[string]string{
-			"another crontab": "5 * * * * php /srv/wiki/cron.php\n",
-			"a handler":       "5 * * * * /usr/local/bin/backup /home\n",
-			"an id":           "5 * * * * nightly\n",
-			"housekeeping":    "5 * * * * nextrun-housekeeping\n",
+		for name, test := range map[string]struct{ text, id string }{
+			"another crontab": {"5 * * * * php /srv/wiki/cron.php\n", "crontab-cron.php"},
+			"a handler":       {"5 * * * * /usr/local/bin/backup /home\n", "crontab-backup"},
+			"an id":           {"5 * * * * nightly\n", "crontab-nightly"},
+			"housekeeping":    {"5 * * * * nextrun-housekeeping\n", "crontab-nextrun-housekeeping"},
 		} {
-			file := clitest.WriteFile(t, "crontab", text)
-			r := s.Fails(t, ui.Failed, []string{"task", "import", file, "--zone", "UTC"}, "nothing was changed", "--prefix NAME")
-			s.Stdin = text
-			s.Fails(t, ui.Failed, []string{"task", "import", "-", "--zone", "UTC", "--dry-run"}, "nothing was changed", "--prefix NAME")
-			if after := s.Must(t, "task", "export"); after != before || r.Stdout != "" {
-				t.Errorf("%s: printed\n%s\nand made of\n%s\nthis:\n%s", name, r.Stdout, before, after)
+			file := clitest.WriteFile(t, "crontab", test.text)
+			for range 2 {
+				out := s.Must(t, "task", "import", file, "--zone", "UTC")
+				if !strings.Contains(out, "\n  "+test.id+":\n") {
+					t.Errorf("%s: the handlers are\n%s", name, out)
+				}
 			}
 			out := s.Must(t, "task", "import", file, "--zone", "UTC", "--prefix", "wiki", "--dry-run")
 			if !strings.Contains(out, "\n  wiki-") {
 				t.Errorf("%s: the handlers with a prefix are\n%s", name, out)
+			}
+			third := clitest.WriteFile(t, "third", test.text)
+			refused := s.Fails(t, ui.Failed, []string{"task", "import", third, "--zone", "UTC"}, "refused", "--prefix NAME")
+			if strings.Contains(refused.Stdout, "command") {
+				t.Errorf("%s: a handler for a line that was refused:\n%s", name, refused.Stdout)
+			}
+			s.Must(t, "task", "rm", test.id)
+			if after := s.Must(t, "task", "export"); after != before {
+				t.Errorf("%s: made of\n%s\nthis:\n%s", name, before, after)
 			}
 		}
 		again := s.Run(t.Context(), "task", "import", shop, "--zone", "UTC")
@@ -76,7 +86,7 @@ func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 }
 
 // Standard input may hold any crontab: there only the same command or timer makes
-// the same task.
+// the same task. Another one gets an id of its own.
 func TestTaskImportFromStandardInput(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -85,12 +95,13 @@ func TestTaskImportFromStandardInput(t *testing.T) {
 			exit    int
 		}{
 			{"1 2 * * * report a\n", ui.Done}, {"1 3 * * * report a\n", ui.Done}, {"1 3 * * * report b\n", ui.Done},
-			{"7 7 * * * report c\n", ui.Failed},
+			{"7 7 * * * report c\n", ui.Done},
 		} {
 			s.Stdin = test.crontab
 			if r := s.Run(t.Context(), "task", "import", "-", "--zone", "UTC"); r.Exit != test.exit {
 				t.Errorf("%q: exit code %d, want %d\n%s", test.crontab, r.Exit, test.exit, r.Stderr)
 			}
 		}
+		clitest.WantLines(t, s.Must(t, "task", "list"), "report ", "crontab-report ")
 	})
 }

@@ -1,0 +1,201 @@
+package transfer
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// importing is what an import is to do.
+type importing struct {
+	env     *ui.Env
+	kind    schedules.Kind
+	options schedules.Options
+	target  schedules.Target
+
+	zone     string // flag
+	sink     string
+	handlers string // file for the handlers; -: standard output
+	prune    ui.Choice
+	apply    bool
+	strict   bool
+	asJSON   bool
+}
+
+// ImportCommand returns `nextrun import` with a command for each kind.
+func ImportCommand(env *ui.Env) *cobra.Command {
+	var members []*cobra.Command
+	for _, kind := range kinds() {
+		members = append(members, importCommand(env, kind))
+	}
+	return ui.Group(&cobra.Command{
+		Use:   "import",
+		Short: "Take over schedules of cron, systemd, Kubernetes or pg_cron as tasks",
+	}, members...)
+}
+
+var importTexts = map[string]struct{ use, short, about, example string }{
+	"crontab": {
+		"FILE...", "Take over crontabs",
+		`A directory is one like /etc/cron.d, whose files name a user in front of each
+command; so is /etc/crontab. For other files of that form use --system.`,
+		`  crontab -l | nextrun import crontab -
+  nextrun import crontab /etc/crontab /etc/cron.d --apply --handlers handlers.yaml`,
+	},
+	"timer": {
+		"FILE|DIRECTORY...", "Take over timers of systemd",
+		`Services, templates and drop-ins are looked up in the same directories.`,
+		`  nextrun import timer /etc/systemd/system /usr/lib/systemd/system
+  nextrun import timer ~/.config/systemd/user/backup.timer --apply --handlers handlers.yaml`,
+	},
+	"cronjob": {
+		"FILE|DIRECTORY...", "Take over CronJobs of Kubernetes",
+		`A file holds YAML documents or JSON: manifests, or what kubectl prints.`,
+		`  kubectl get cronjobs --all-namespaces -o yaml | nextrun import cronjob -
+  nextrun import cronjob manifests/ --apply --handlers handlers.yaml`,
+	},
+	"pgcron": {
+		"FILE|URL...", "Take over the jobs of pg_cron",
+		`A file is a dump of the table cron.job (CSV, or what pg_dump writes), or SQL that
+calls cron.schedule; a URL names the database that has the table.`,
+		`  nextrun import pgcron postgres://postgres@db.example.org/postgres
+  psql -c '\copy cron.job TO STDOUT CSV HEADER' | nextrun import pgcron -`,
+	},
+}
+
+func importCommand(env *ui.Env, kind schedules.Kind) *cobra.Command {
+	i := &importing{env: env, kind: kind, prune: ui.Choice{Allowed: []string{string(periodic.PruneDisable), string(periodic.PruneDelete)}}}
+	texts := importTexts[kind.Name()]
+	command := ui.Comparing(&cobra.Command{
+		Use:   kind.Name() + " " + texts.use,
+		Short: texts.short,
+		Long: texts.short + ` as tasks; - is standard input. ` + texts.about + `
+
+Without --apply nothing is written. The report says of each line whether it is
+taken, changed and how, or refused and why, then what changes in the table. Import
+again to update the tasks. Rows that come from elsewhere are never touched: if an id
+is taken, the task gets a longer one, or --prefix gives another.
+
+Commands go into the configuration file rather than the table: --handlers writes
+them. With --handler or --sink, the args of the jobs hold the command instead.
+
+Without --apply, the exit code is 0 if the table has all tasks already, 2 if there
+are changes, and 1 after any failure, wrong usage included.`,
+		Example: texts.example,
+		Args:    ui.SeveralArguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := i.check(); err != nil {
+				return err
+			}
+			return i.run(c.Context(), args)
+		},
+	})
+	flags := command.Flags()
+	flags.BoolVar(&i.apply, "apply", false, "write the tasks")
+	flags.StringVar(&i.handlers, "handlers", "", "write the section handlers of the configuration to this `file`; - is standard output")
+	flags.Var(&i.prune, "prune", "what to do with tasks that the files named here no longer have (default nothing)")
+	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if a line is refused")
+	ui.JSONFlag(command, &i.asJSON)
+	i.commonFlags(command)
+	return command
+}
+
+func (i *importing) commonFlags(command *cobra.Command) {
+	flags := command.Flags()
+	zone := "time `zone` of schedules that name none (default the machine's)"
+	switch i.kind.Name() {
+	case "cronjob":
+		zone = "time `zone` of schedules that name none (default UTC)"
+	case "pgcron":
+		zone = "cron.timezone of the server, a time `zone` (default that of the server, or GMT)"
+	case "crontab":
+		flags.BoolVar(&i.options.System, "system", false, "a user name precedes each command, as in /etc/crontab")
+	}
+	flags.StringVar(&i.zone, "zone", "", zone)
+	flags.StringVar(&i.target.Prefix, "prefix", "", "`name` that begins the ids of all tasks: NAME-backup")
+	flags.StringVar(&i.sink, "sink", string(periodic.SinkJob), "`queue` of the jobs")
+	flags.StringVar(&i.target.Handler, "handler", "", "`name` of the handler of all tasks; their args hold the commands")
+}
+
+// TaskImportCommand returns `nextrun task import`, the short form of import crontab
+// --apply.
+func TaskImportCommand(env *ui.Env) *cobra.Command {
+	i := &importing{env: env, kind: kinds()[0], handlers: "-", strict: true}
+	var dryRun bool
+	command := &cobra.Command{
+		Use:   "import CRONTAB",
+		Short: "Import the lines of a crontab as tasks",
+		Long: `Import the lines of a crontab as tasks; - is standard input. It is a short form of
+nextrun import crontab --apply --strict --handlers -: standard output gets the
+handlers that the tasks need, for the configuration file; standard error says what
+became of each line.`,
+		Example: `  crontab -l | nextrun task import - --dry-run
+  nextrun task import /etc/crontab > handlers.yaml
+  nextrun task import wiki.cron --prefix wiki`,
+		Args: ui.Arguments("CRONTAB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			i.apply = !dryRun
+			if err := i.check(); err != nil {
+				return err
+			}
+			err := i.run(c.Context(), args)
+			if err == ui.ErrChanges { //nolint:errorlint // it comes as it is
+				return nil
+			}
+			return err
+		},
+	}
+	i.commonFlags(command)
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	return command
+}
+
+// maxPrefix is the greatest length of --prefix; with a name it fits into an id.
+const maxPrefix = 50
+
+var oddPrefix = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// check reads the flags that several values of the import follow from.
+func (i *importing) check() error {
+	i.options.Stdin, i.options.Zone = i.env.Stdin, zoneOf(i.env, i.kind, i.zone)
+	if _, err := time.LoadLocation(i.options.Zone); err != nil || i.options.Zone == "Local" {
+		return ui.Usagef("the time zone %q of the schedules is not known; name it with --zone, such as Europe/Berlin", i.options.Zone)
+	}
+	if prefix := i.target.Prefix; oddPrefix.MatchString(prefix) || len(prefix) > maxPrefix {
+		return ui.Usagef("--prefix is %q; use up to %d letters, digits, . _ and -", prefix, maxPrefix)
+	}
+	i.target.Sink = periodic.Sink(i.sink)
+	if !i.target.Sink.Valid() {
+		return ui.Usagef("--sink is %q; use job or the name of a queue: lower-case letters, digits, - and _, a letter first", i.sink)
+	}
+	if i.asJSON && i.handlers == "-" {
+		return ui.Usagef("--json has the handlers already; write them to a file with --handlers FILE")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	i.options.Host, i.target.Kind, i.target.Kinds = host, i.kind.Name(), kindNames()
+	return nil
+}
+
+// localZone is the name of the machine's time zone: TZ, or where /etc/localtime
+// points to.
+func localZone(env *ui.Env) string {
+	if zone := strings.TrimPrefix(env.Getenv("TZ"), ":"); zone != "" {
+		return zone
+	}
+	target, err := filepath.EvalSymlinks("/etc/localtime")
+	if _, zone, found := strings.Cut(target, "/zoneinfo/"); err == nil && found {
+		return strings.TrimPrefix(zone, "Etc/")
+	}
+	return "Local"
+}

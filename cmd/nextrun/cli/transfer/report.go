@@ -1,0 +1,161 @@
+package transfer
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// report writes what became of each line, then what changes in the table.
+func (i *importing) report(r *result, failed error) error {
+	if i.asJSON {
+		return i.env.PrintJSON(newReportJSON(r, i.apply && failed == nil))
+	}
+	out := *i.env
+	if i.handlers == "-" {
+		out.Stdout = i.env.Stderr // the handlers have standard output
+	}
+	if err := printItems(out.Stdout, r.items); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, c := range r.changes {
+		fmt.Fprintf(&b, "%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c))
+	}
+	if i.prune.Value == "" {
+		for _, id := range r.gone {
+			fmt.Fprintf(&b, "gone     %s: no longer in its file; --prune disable or --prune delete removes it\n", ui.Cell(id))
+		}
+	}
+	if failed == nil {
+		i.summary(&b, r)
+	}
+	return out.Printf("%s", b.String())
+}
+
+// summary writes the counts, and what to do next.
+func (i *importing) summary(b *strings.Builder, r *result) {
+	taken, changed, refused := count(r.items, schedules.Taken), count(r.items, schedules.Changed), count(r.items, schedules.Refused)
+	fmt.Fprintf(b, "%d taken, %d changed, %d refused; ", taken, changed, refused)
+	if i.apply {
+		fmt.Fprintf(b, "changed: %d of %d tasks\n", len(r.changes), taken+changed)
+	} else {
+		fmt.Fprintf(b, "to change: %d of %d tasks\n", len(r.changes), taken+changed)
+	}
+	if !i.apply && len(r.changes) > 0 {
+		b.WriteString("nothing was written; --apply writes the tasks\n")
+	}
+	if i.handlers == "" && len(r.handlers) > 0 {
+		fmt.Fprintf(b, "handlers that the configuration needs: %d; --handlers FILE writes them\n", len(r.handlers))
+	}
+	if i.kind.Name() == "crontab" && taken+changed > 0 && i.target.Sink == periodic.SinkJob {
+		b.WriteString("note: cron starts a command although the one before still runs; these tasks skip such a tick. " +
+			"To change that: nextrun task set ID --overlap allow\n")
+	}
+}
+
+// printItems writes the lines of a report: where, what became of it, and why.
+func printItems(w io.Writer, items []schedules.Item) error {
+	var b strings.Builder
+	for n := range items {
+		item := &items[n]
+		b.WriteString(item.File)
+		if item.Line > 0 {
+			b.WriteString(":" + strconv.Itoa(item.Line))
+		}
+		fmt.Fprintf(&b, ": %s: %s\n", item.Outcome(), ui.Cell(item.Source))
+		if e := item.Entry; e != nil {
+			fmt.Fprintf(&b, "    task %s: %s\n", e.Task.ID, e.Task.Timer)
+		}
+		if item.Refused != "" {
+			fmt.Fprintf(&b, "    %s\n", ui.Cell(item.Refused))
+		}
+		for _, text := range item.Changed {
+			fmt.Fprintf(&b, "    %s\n", ui.Cell(text))
+		}
+	}
+	_, err := io.WriteString(w, ui.Printable(b.String()))
+	return err
+}
+
+// reportJSON is the JSON form of a report.
+type reportJSON struct {
+	Applied  bool                   `json:"applied"`
+	Items    []itemJSON             `json:"items"`
+	Changes  []changeJSON           `json:"changes"`
+	Gone     []string               `json:"gone"`
+	Handlers map[string]handlerJSON `json:"handlers"`
+}
+
+type itemJSON struct {
+	File    string   `json:"file"`
+	Line    *int     `json:"line"`
+	Source  string   `json:"source"`
+	Outcome string   `json:"outcome"`
+	ID      *string  `json:"id"`
+	Timer   *string  `json:"timer"`
+	Reasons []string `json:"reasons"`
+}
+
+type changeJSON struct {
+	ID      string       `json:"id"`
+	Action  string       `json:"action"`
+	Columns []columnJSON `json:"columns"`
+}
+
+type columnJSON struct {
+	Column string `json:"column"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+}
+
+type handlerJSON struct {
+	Command     []string `json:"command"`
+	Dir         *string  `json:"dir"`
+	Env         []string `json:"env"` // NAME=value
+	Concurrency *int     `json:"concurrency"`
+}
+
+func newReportJSON(r *result, applied bool) reportJSON {
+	j := reportJSON{Applied: applied, Items: itemsJSON(r.items), Changes: []changeJSON{}, Gone: append([]string{}, r.gone...), Handlers: map[string]handlerJSON{}}
+	for _, c := range r.changes {
+		change := changeJSON{c.ID, string(c.Action), []columnJSON{}}
+		for _, column := range c.Columns {
+			change.Columns = append(change.Columns, columnJSON{column.Column, column.From, column.To})
+		}
+		j.Changes = append(j.Changes, change)
+	}
+	for name, h := range r.handlers {
+		j.Handlers[name] = newHandlerJSON(h)
+	}
+	return j
+}
+
+func itemsJSON(items []schedules.Item) []itemJSON {
+	list := []itemJSON{}
+	for n := range items {
+		item := &items[n]
+		one := itemJSON{File: item.File, Line: ui.NumberOrNull(item.Line), Source: item.Source, Outcome: string(item.Outcome()), Reasons: append([]string{}, item.Changed...)}
+		if item.Refused != "" {
+			one.Reasons = append(one.Reasons, item.Refused)
+		}
+		if item.Entry != nil {
+			one.ID, one.Timer = &item.Entry.Task.ID, &item.Entry.Task.Timer
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func newHandlerJSON(h config.Handler) handlerJSON {
+	return handlerJSON{
+		Command: h.Command.Argv, Dir: ui.TextOrNull(h.Command.Dir), Env: append([]string{}, h.Command.Env...),
+		Concurrency: ui.NumberOrNull(h.Limits.Concurrency),
+	}
+}

@@ -1,0 +1,234 @@
+// Package pgcron reads and writes the jobs of pg_cron: rows of its table cron.job, as
+// CSV, as pg_dump writes them or from the database, and calls of cron.schedule in SQL.
+package pgcron
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules/crontab"
+	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Kind is the format of pg_cron. Fetch reads the rows of the database that a URL
+// names, and its cron.timezone; nil: URLs are refused.
+type Kind struct {
+	Fetch func(ctx context.Context, url string) (jobs []Job, zone, place string, err error)
+}
+
+// Job is a row of cron.job.
+type Job struct {
+	Line               int    // of the file; 0: from the database
+	ID                 string // jobid
+	Schedule, Command  string
+	NodeName, NodePort string
+	Database, Username string
+	Name               string // jobname; empty: it has none
+	Active             bool
+}
+
+// Name implements [schedules.Kind].
+func (Kind) Name() string { return "pgcron" }
+
+// IsURL reports whether a source is a database rather than a file.
+func IsURL(path string) bool {
+	return strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://")
+}
+
+var errNoFetch = errors.New("a database cannot be read here")
+
+// Read implements [schedules.Kind]. A path may be the URL of a database.
+func (k Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, err error) {
+	for _, path := range paths {
+		r := reader{path: path, options: o}
+		if IsURL(path) {
+			if k.Fetch == nil {
+				return nil, errNoFetch
+			}
+			jobs, zone, place, err := k.Fetch(context.Background(), path)
+			if err != nil {
+				return nil, err
+			}
+			r.path, r.place = place, place
+			r.options.Zone = cmp.Or(o.Zone, zone)
+			for i := range jobs {
+				r.job(&jobs[i])
+			}
+		} else {
+			text, err := schedules.ReadFile(path, o)
+			if err != nil {
+				return nil, err
+			}
+			r.file(text)
+		}
+		items = append(items, r.items...)
+	}
+	return items, nil
+}
+
+// reader collects the items of a source.
+type reader struct {
+	path    string
+	place   string // of a database; empty: a file
+	options schedules.Options
+	items   []schedules.Item
+}
+
+func (r *reader) refuse(line int, source, why string) {
+	r.items = append(r.items, schedules.Item{File: r.path, Line: line, Source: source, Refused: why})
+}
+
+// title is how a report calls a job.
+func (j *Job) title() string {
+	var words []string
+	if j.ID != "" {
+		words = append(words, "job "+j.ID)
+	}
+	if j.Name != "" {
+		words = append(words, strconv.Quote(j.Name))
+	}
+	if len(words) == 0 {
+		words = []string{"job"}
+	}
+	return schedules.Shorten(strings.Join(words, " ") + ": " + j.Schedule)
+}
+
+// job makes an item of a row.
+func (r *reader) job(j *Job) {
+	item := schedules.Item{File: r.path, Line: j.Line, Source: j.title()}
+	defer func() { r.items = append(r.items, item) }()
+	for _, text := range []string{j.Name, j.Schedule, j.Command, j.Database, j.Username, j.NodeName} {
+		if err := schedules.CheckText(text); err != nil {
+			item.Refused = err.Error()
+			return
+		}
+	}
+	timer, err := Timer(j.Schedule, r.options.Zone)
+	if err != nil {
+		item.Refused = err.Error()
+		return
+	}
+	if strings.TrimSpace(j.Command) == "" {
+		item.Refused = "it has no command"
+		return
+	}
+	task := periodic.NewTask("", "", timer)
+	task.Enabled, task.Overlap, task.Catchup = j.Active, periodic.OverlapQueue, periodic.CatchupNone
+	task.Summary = schedules.Shorten(j.Command)
+	if strings.HasPrefix(timer, "every ") {
+		item.Change("the seconds count from the creation of the task, not from the end of the last run")
+	}
+	argv := []string{"psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1"}
+	for _, part := range [][2]string{{"dbname", j.Database}, {"username", j.Username}, {"host", j.host()}, {"port", j.port()}} {
+		if part[1] != "" {
+			argv = append(argv, "--"+part[0]+"="+part[1])
+		}
+	}
+	argv = append(argv, "--command="+j.Command)
+	e := &schedules.Entry{
+		Names: j.names(), Origin: schedules.NewOrigin(r.options.Host, r.path), Task: task,
+		Handler: &config.Handler{Command: &handlers.CommandConfig{Argv: argv}},
+		Payload: payload{j.Command, j.Database, j.Username},
+	}
+	if r.place != "" {
+		e.Origin = schedules.Origin{Host: "database", Place: r.place}
+	}
+	item.Change("psql will run the SQL, with the rights that the executor has" + asUser(j.Username))
+	item.Entry = e
+}
+
+// payload are the args of a job whose worker is to run the SQL.
+type payload struct {
+	SQL      string `json:"sql"`
+	Database string `json:"database,omitempty"`
+	Username string `json:"username,omitempty"`
+}
+
+func asUser(user string) string {
+	if user == "" {
+		return ""
+	}
+	return "; it must be able to log in as " + user
+}
+
+// host is where psql connects to. What pg_cron calls localhost is its own server, which
+// the executor finds by PGHOST or by the socket.
+func (j *Job) host() string {
+	if j.NodeName == "localhost" || strings.HasPrefix(j.NodeName, "/") {
+		return ""
+	}
+	return j.NodeName
+}
+
+func (j *Job) port() string {
+	if j.host() == "" {
+		return ""
+	}
+	return j.NodePort
+}
+
+// names are the ids that a job may have.
+func (j *Job) names() []string {
+	name := schedules.Name(j.Name)
+	if name == "" {
+		name = strings.TrimSuffix("pgcron-"+schedules.Name(j.ID), "-")
+	}
+	list := []string{name}
+	if database := schedules.Name(j.Database); database != "" {
+		list = append(list, database+"-"+name)
+	}
+	return list
+}
+
+var (
+	seconds = regexp.MustCompile(`(?i)^([0-9]+) +seconds?$`)
+	lastDay = regexp.MustCompile(`^(\S+\s+\S+)\s+\$\s+(\S+\s+\S+)$`)
+)
+
+// Timer is the timer of a schedule of pg_cron. zone is cron.timezone; empty: GMT, its
+// default.
+func Timer(schedule, zone string) (string, error) {
+	schedule = strings.TrimSpace(schedule)
+	if zone == "GMT" || zone == "Etc/UTC" {
+		zone = "UTC"
+	}
+	if m := seconds.FindStringSubmatch(schedule); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n < 1 || n > 59 {
+			return "", fmt.Errorf("%q: pg_cron knows 1 to 59 seconds", schedule)
+		}
+		return fmt.Sprintf("every %ds", n), nil
+	}
+	expression := strings.Join(strings.Fields(schedule), " ")
+	switch expression {
+	case "@reboot", "@restart":
+		return "", fmt.Errorf("%s: no timer elapses when a server starts", expression)
+	case "@yearly", "@annually":
+		return "", fmt.Errorf("%s: pg_cron never runs it, since it looks for a month 0; write 0 0 1 1 *", expression)
+	}
+	if nickname, ok := crontab.Nicknames[expression]; ok {
+		expression = nickname
+	}
+	if m := lastDay.FindStringSubmatch(expression); m != nil {
+		// The fields are checked with another day, since only nextrun has L.
+		if _, err := crontab.Timer(m[1]+" 1 "+m[2], zone); err != nil {
+			return "", err
+		}
+		timer := m[1] + " L " + m[2]
+		if zone != "" && zone != "UTC" {
+			timer = "CRON_TZ=" + zone + " " + timer
+		}
+		_, err := calendar.Parse(timer)
+		return timer, err
+	}
+	return crontab.Timer(expression, zone)
+}
