@@ -37,6 +37,8 @@ var filled = map[int64]string{
 			VALUES ('paused', 'x', 'yearly', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 'ada', 'moving')`,
 	13: `INSERT INTO job (jid, task, tracker, traceparent) VALUES ('traced', 'x', 'traced', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
 		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, traceparent) VALUES ('te', 't', 'y', 'ta', 1, 'none')`,
+	14: `INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('changed', 'x', 'daily', false);
+		UPDATE periodic_task SET changed = '2026-01-01 00:00:00.000000' WHERE id = 'changed'`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -51,6 +53,7 @@ var kept = map[int64]string{
 	10: "SELECT retry_limit || ' ' || retry || ' ' || most FROM job, job_limit WHERE jid = 'limited'",
 	11: "SELECT paused || ' ' || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
 	13: "SELECT job.traceparent || ' ' || event_store.traceparent FROM job, event_store WHERE jid = 'traced' AND id = 'te'",
+	14: "SELECT changed FROM periodic_task WHERE id = 'changed'",
 }
 
 // upTo are the files of a folder up to a version.
@@ -120,7 +123,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 12
+const newestUpgraded = 13
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

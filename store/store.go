@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/lock"
+	"github.com/nextrun/nextrun/store/internal/proof"
 	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/schedule"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -121,6 +122,9 @@ func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
 
 // Figures returns what monitoring shows of the database.
 func (db *DB) Figures() Figures { return figures.New(db.db) }
+
+// Proof looks for rows that the guarantees rule out, for package verify.
+func (db *DB) Proof() proof.Reader { return proof.New(db.db) }
 
 // EventLog returns the event store for a consumer group; readers that need no
 // offsets give any name.

@@ -233,6 +233,9 @@ func (s *soak) check(tasks int) {
 		s.Errorf("%d of %d tasks have ticks", n, tasks)
 	}
 	s.accounted()
+	if out, err := s.command("verify").CombinedOutput(); err != nil {
+		s.Errorf("nextrun verify: %v\n%s", err, out)
+	}
 	s.Logf("%d ticks, %d jobs", s.count("SELECT count(*) FROM periodic_tick"), s.count("SELECT count(*) FROM job"))
 	if s.Failed() {
 		for name, out := range s.output {

@@ -93,6 +93,7 @@ var All = map[string][]Column{
 		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
 		{Name: "concurrency", ours: true},
 		{Name: "paused", ours: true}, {Name: "paused_until", ours: true}, {Name: "paused_by", ours: true}, {Name: "paused_reason", ours: true},
+		{Name: "changed", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},

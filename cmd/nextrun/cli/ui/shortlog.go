@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
-	"github.com/nextrun/nextrun/internal/span"
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/span"
 )
 
 // shortFormatter writes a line for somebody who watches a terminal: the time of

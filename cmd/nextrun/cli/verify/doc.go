@@ -1,0 +1,2 @@
+// Package verify is the command `nextrun verify`.
+package verify

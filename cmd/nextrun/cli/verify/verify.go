@@ -1,0 +1,160 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/verify"
+)
+
+// options are the flags of `nextrun verify`.
+type options struct {
+	since   ui.TimeFlag
+	timeout ui.SecondsFlag
+	asJSON  bool
+}
+
+// Command returns `nextrun verify`.
+func Command(env *ui.Env) *cobra.Command {
+	o := options{since: ui.TimeFlag{Past: true}}
+	command := &cobra.Command{
+		Use:   "verify [ID...]",
+		Short: "Check on a live database that the guarantees were kept",
+		Long: `Check on a live database that each tick has one job and a record, that marks and
+leases end, that events are in order, and that the tables are as the migrations
+made them. The ticks of each timer are computed anew and compared with those
+recorded; with IDs, only those of these tasks. It only reads.
+
+A violation is something that nextrun or somebody's SQL has broken, a doubt
+something that may have another cause, which the report names.
+
+Exit code 0: no violation. 1: a violation, or something could not be checked.
+2: wrong usage.`,
+		Example: `  nextrun verify
+  nextrun verify nightly-backup --since 7d
+  nextrun verify --json`,
+		RunE: func(c *cobra.Command, ids []string) error {
+			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
+				o.since.Resolve(env.Now(), env.Zone)
+				settings := verify.Options{Since: o.since.Value, Tasks: ids}
+				if o.timeout.Value != nil {
+					settings.Timeout = *o.timeout.Value
+				}
+				configuration, err := env.Configuration()
+				if err != nil {
+					return err
+				}
+				settings.Lease = max(configuration.Scheduler.Lease, configuration.Executor.Lease)
+				report, err := verify.Run(c.Context(), db, settings)
+				if err != nil {
+					return err
+				}
+				return show(env, report, o.asJSON)
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.Var(&o.since, "since", "check rows from this time on, such as 7d or 2026-03-01 (default 30d)")
+	flags.Var(&o.timeout, "timeout", "give up after this time, such as 90 or 10m (default 1m)")
+	ui.JSONFlag(command, &o.asJSON)
+	return command
+}
+
+// reportJSON is the report as JSON has it.
+type reportJSON struct {
+	Since    time.Time     `json:"since"`
+	Violated bool          `json:"violated"`
+	Checks   []string      `json:"checks"`
+	Undone   []string      `json:"undone"`
+	Tasks    int           `json:"tasks"`
+	Ticks    int           `json:"ticks"`
+	Findings []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	Level     string    `json:"level"`
+	Check     string    `json:"check"`
+	Guarantee *string   `json:"guarantee"`
+	Text      string    `json:"text"`
+	Remedy    string    `json:"remedy"`
+	Rows      []rowJSON `json:"rows"`
+	More      bool      `json:"more"`
+}
+
+type rowJSON struct {
+	About  string `json:"about"`
+	Detail string `json:"detail"`
+}
+
+func toJSON(r *verify.Report) reportJSON {
+	list := reportJSON{Since: r.Since, Violated: r.Violated(), Checks: r.Checks, Undone: append([]string{}, r.Undone...),
+		Tasks: r.Tasks, Ticks: r.Ticks, Findings: []findingJSON{}}
+	for _, f := range r.Findings {
+		one := findingJSON{string(f.Level), f.Check, ui.TextOrNull(f.Guarantee), f.Text, f.Remedy, nil, f.More}
+		for _, row := range f.Rows {
+			one.Rows = append(one.Rows, rowJSON(row))
+		}
+		list.Findings = append(list.Findings, one)
+	}
+	return list
+}
+
+// show writes the report, and returns an error if it is not a good one.
+func show(env *ui.Env, r *verify.Report, asJSON bool) error {
+	if asJSON {
+		if err := env.PrintJSON(toJSON(r)); err != nil {
+			return err
+		}
+	} else if err := write(env, r); err != nil {
+		return err
+	}
+	if n := len(r.Undone); r.Violated() || n > 0 {
+		violations := 0
+		for _, f := range r.Findings {
+			if f.Level == verify.Violation {
+				violations++
+			}
+		}
+		return fmt.Errorf("violations: %d, checks not done: %d", violations, n)
+	}
+	return nil
+}
+
+func write(env *ui.Env, r *verify.Report) error {
+	for _, f := range r.Findings {
+		if err := writeFinding(env, f); err != nil {
+			return err
+		}
+	}
+	for _, text := range r.Undone {
+		if err := env.Printf("not checked  %s\n", text); err != nil {
+			return err
+		}
+	}
+	return env.Printf("checks: %d, since %s; compared with their timers: %d tasks, %d ticks; findings: %d\n",
+		len(r.Checks), env.Moment(r.Since), r.Tasks, r.Ticks, len(r.Findings))
+}
+
+func writeFinding(env *ui.Env, f verify.Finding) error {
+	guarantee := f.Guarantee
+	if guarantee != "" {
+		guarantee = " of " + guarantee
+	}
+	if err := env.Printf("%s%s: %s\n", f.Level, guarantee, f.Text); err != nil {
+		return err
+	}
+	for _, row := range f.Rows {
+		if err := env.Printf("    %s: %s\n", row.About, row.Detail); err != nil {
+			return err
+		}
+	}
+	more := ""
+	if f.More {
+		more = "    and more\n"
+	}
+	return env.Printf("%s  what to do: %s\n\n", more, f.Remedy)
+}

@@ -1,0 +1,42 @@
+package verify_test
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+)
+
+// What a scheduler and an executor have done is in order; a tick that somebody deletes
+// is missed, by name.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('beat', 'happened', '*:*:*', 'event')`)
+		scheduler := s.Start(t, "scheduler")
+		for range 3 {
+			scheduler.WaitFor("event written")
+		}
+		scheduler.Stop()
+		<-scheduler.Exit
+		s.Exec(t, `UPDATE periodic_task SET enabled = false WHERE id <> 'beat'`)
+		out := s.Must(t, "verify")
+		clitest.WantLines(t, out, "checks: ")
+		s.Exec(t, `DELETE FROM periodic_tick WHERE due = (SELECT due FROM periodic_tick WHERE task_id = 'beat' ORDER BY due LIMIT 1 OFFSET 1)`)
+		s.Fails(t, ui.Failed, []string{"verify", "beat"}, "violations: 1, checks not done: 0")
+		var report struct {
+			Violated bool
+			Findings []struct {
+				Level, Guarantee, Remedy string
+				Rows                     []struct{ About, Detail string }
+			}
+			Undone []string
+		}
+		clitest.Decode(t, s.Run(t.Context(), "verify", "--json").Stdout, &report)
+		if !report.Violated || report.Undone == nil || len(report.Findings) != 1 || report.Findings[0].Guarantee != "G2" ||
+			len(report.Findings[0].Rows) != 1 || report.Findings[0].Rows[0].About != "beat" || report.Findings[0].Remedy == "" {
+			t.Errorf("verify --json: %+v", report)
+		}
+		s.Fails(t, ui.WrongUsage, []string{"verify", "--since", "soon"}, "use")
+	})
+}

@@ -1,0 +1,77 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Planned is a task that is enabled, and since when its plan is as it is.
+type Planned struct {
+	Task  task.Task // with what its plan depends on
+	Since time.Time
+	Now   time.Time // of the database, when the row was read
+}
+
+// Tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
+// ids are given, it returns only those.
+func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (list []Planned, err error) {
+	var rows []struct {
+		ID      string
+		Timer   sqldb.RowText
+		Due     sqldb.RowTime
+		NextRun sqldb.RowTime
+		Starts  sqldb.RowTime
+		Ends    sqldb.RowTime
+		Created sqldb.RowTime
+		Changed sqldb.RowTime
+		Problem sqldb.RowText
+	}
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		only, err := tx.Texts(2, ids)
+		if err != nil {
+			return err
+		}
+		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem FROM periodic_task
+			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
+			after, only.Param, len(ids), n)
+		for _, row := range rows {
+			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: task.Task{
+				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
+				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
+			}})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the plans of tasks: %w", err)
+	}
+	return list, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Recorded returns the recorded ticks of a task from a time on, by their due times, at
+// most n.
+func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) (list []task.TickRange, err error) {
+	var rows []struct{ Due, Until sqldb.RowTime }
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT due, until FROM periodic_tick WHERE task_id = $1 AND due >= $2 ORDER BY due LIMIT $3`,
+			id, sqldb.Timestamp(from), n)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
+	}
+	for _, row := range rows {
+		list = append(list, task.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())})
+	}
+	return list, nil
+}
