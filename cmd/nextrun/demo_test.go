@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -47,7 +46,7 @@ func TestDemo(t *testing.T) {
 // demo runs the demo until its lines have all the texts, then presses Control-C.
 func demo(t *testing.T, binary, database string, texts []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, "scripts/demo", database)
 	command.Dir = "../.."

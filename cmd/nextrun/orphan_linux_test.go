@@ -29,7 +29,7 @@ handlers:
 	p.waitFor("executor started")
 	nextrun(t, url, ui.Done, "job", "submit", "long")
 	var pid string
-	eventually(t, func() bool {
+	storetest.Eventually(t, "the command runs", func() bool {
 		text, err := os.ReadFile(mark)
 		pid = strings.TrimSpace(string(text))
 		return err == nil
@@ -44,7 +44,7 @@ handlers:
 	})
 	p.signal(syscall.SIGKILL)
 	p.end()
-	eventually(t, func() bool { return !lives(pid) })
+	storetest.Eventually(t, "the command has ended", func() bool { return !lives(pid) })
 }
 
 // lives reports whether a process is there and is more than a zombie.

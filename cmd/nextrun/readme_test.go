@@ -128,7 +128,7 @@ func (r *reader) bash(ctx context.Context, script string) *exec.Cmd {
 // shell runs a script, and its last line again until it shows the text.
 func (r *reader) shell(script, text string) {
 	r.Helper()
-	late := time.Now().Add(time.Minute)
+	late := time.Now().Add(storetest.Patience)
 	for {
 		out, err := r.bash(r.Context(), script).CombinedOutput()
 		if err != nil {

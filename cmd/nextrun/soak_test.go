@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -40,7 +39,7 @@ func TestProcessesAreKilled(t *testing.T) {
 			}
 			s := newSoak(t, binary, storetest.New(t, kind))
 			s.insertTasks(tasks)
-			s.run(time.Duration(seconds) * time.Second)
+			s.run(tasks, time.Duration(seconds)*time.Second)
 			s.check(tasks)
 		})
 	}
@@ -75,7 +74,7 @@ type soak struct {
 	config      string
 	sql         *sql.DB
 	processes   map[string]*exec.Cmd
-	output      map[string]*bytes.Buffer
+	output      map[string]*output
 }
 
 func newSoak(t *testing.T, binary string, d *storetest.Database) *soak {
@@ -86,7 +85,7 @@ func newSoak(t *testing.T, binary string, d *storetest.Database) *soak {
 	t.Cleanup(receiver.Close)
 	lease := ""
 	if os.Getenv("NEXTRUN_SOAK_SECONDS") == "" {
-		lease = "scheduler:\n  lease: 2s\nexecutor:\n  lease: 2s\n  heartbeat: 500ms\n"
+		lease = "scheduler:\n  lease: 2s\nexecutor:\n  lease: 2s\n  heartbeat: 500ms\n  max_interrupts: 1000\n"
 	}
 	config := filepath.Join(t.TempDir(), "nextrun.yaml")
 	text := lease + "handlers:\n  call:\n    http:\n      url: " + receiver.URL + "\n"
@@ -95,7 +94,7 @@ func newSoak(t *testing.T, binary string, d *storetest.Database) *soak {
 	}
 	s := &soak{
 		T: t, binary: binary, url: d.URL, kind: d.Kind, config: config, sql: d.SQL.DB,
-		processes: map[string]*exec.Cmd{}, output: map[string]*bytes.Buffer{},
+		processes: map[string]*exec.Cmd{}, output: map[string]*output{},
 	}
 	if out, err := s.command("migrate", "up").CombinedOutput(); err != nil {
 		t.Fatalf("migrate up: %v\n%s", err, out)
@@ -134,8 +133,9 @@ func (s *soak) count(query string) (n int) {
 	return n
 }
 
-// run runs the four processes for a time, and kills one every other second.
-func (s *soak) run(duration time.Duration) {
+// run runs the four processes for a time, and kills one every other second. It goes on
+// until each of the tasks has a tick.
+func (s *soak) run(tasks int, duration time.Duration) {
 	s.Helper()
 	names := []string{"scheduler-1", "scheduler-2", "executor-1", "executor-2"}
 	for _, name := range names {
@@ -152,15 +152,22 @@ func (s *soak) run(duration time.Duration) {
 		s.start(victim)
 	}
 	s.Logf("%d processes were killed", kills)
-	s.wait(time.Second) // the last one is up, and takes signals
+	s.until("a tick of each task", func() bool {
+		return s.count("SELECT count(DISTINCT task_id) FROM periodic_tick") == tasks
+	})
 	s.stop("scheduler-1", "scheduler-2")
-	for deadline := time.Now().Add(2 * time.Minute); s.count("SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck')") > 0; {
-		if time.Now().After(deadline) {
-			s.Fatalf("jobs that do not end:\n%s", s.output["executor-1"])
-		}
-		s.wait(200 * time.Millisecond)
-	}
+	s.untilJobsEnd()
 	s.stop("executor-1", "executor-2")
+}
+
+// untilJobsEnd waits until no job is pending, for as long as it takes while some end.
+func (s *soak) untilJobsEnd() {
+	s.Helper()
+	pending := "SELECT count(*) FROM job WHERE state IN ('waiting', 'scheduled', 'running', 'stuck')"
+	for left := s.count(pending); left > 0; {
+		s.until("the end of a job", func() bool { return s.count(pending) < left })
+		left = s.count(pending)
+	}
 }
 
 // wait waits in real time: the processes are real.
@@ -169,12 +176,13 @@ func (s *soak) wait(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // oth
 func (s *soak) start(name string) {
 	s.Helper()
 	command, _, _ := strings.Cut(name, "-")
-	c := s.command(command, "--name", name, "--log-level", "warning")
+	c := s.command(command, "--name", name)
 	out := s.output[name]
 	if out == nil {
-		out = &bytes.Buffer{}
+		out = &output{}
 		s.output[name] = out
 	}
+	out.again()
 	c.Stdout, c.Stderr = out, out
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
@@ -191,16 +199,22 @@ func (s *soak) kill(names ...string) {
 // until waits for something that other processes do.
 func (s *soak) until(what string, is func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); s.wait(50 * time.Millisecond) {
+	for deadline := time.Now().Add(storetest.Patience); !is(); s.wait(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.Fatalf("waited a minute for %s", what)
+			for name, out := range s.output {
+				s.Logf("%s:\n%s", name, out)
+			}
+			s.Fatalf("waited %s for %s", storetest.Patience, what)
 		}
 	}
 }
 
-// stop asks processes to end, and fails if one does not end well.
+// stop asks processes to end when they have started, and fails if one does not end well.
 func (s *soak) stop(names ...string) {
 	s.Helper()
+	for _, name := range names {
+		s.until("the start of "+name, s.output[name].hasStarted)
+	}
 	for _, name := range names {
 		if err := s.processes[name].Process.Signal(syscall.SIGTERM); err != nil {
 			s.Fatal(err)

@@ -19,7 +19,7 @@ const (
 
 // Patience is how long tests wait for something that has to happen. Only a
 // failing test waits that long.
-const Patience = time.Minute
+const Patience = 4 * time.Minute
 
 // MaxLateness is how late healthy work may be, in the median, beside rows that
 // fail. It tells work that goes on from work that waits for others, which is
@@ -92,7 +92,7 @@ func (d *Database) Connect() *sqlx.DB {
 	d.Helper()
 	driver, source := "postgres", d.URL
 	if path, ok := strings.CutPrefix(d.URL, "sqlite:"); ok {
-		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=20000&_foreign_keys=on&_txlock=immediate"
+		driver, source = "sqlite3", "file:"+path+"?_busy_timeout=120000&_foreign_keys=on&_txlock=immediate"
 	}
 	db, err := sqlx.Open(driver, source)
 	if err != nil {

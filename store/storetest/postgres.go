@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"sync"
 	"testing"
-	"time"
 
 	_ "github.com/lib/pq" // the "postgres" driver, to create databases with
 )
@@ -23,7 +22,7 @@ import (
 const ServerVariable = "NEXTRUN_TEST_POSTGRES"
 
 // adminTimeout bounds the creation and the removal of a database.
-const adminTimeout = time.Minute
+const adminTimeout = Patience
 
 // SQLiteURL returns the URL of a SQLite database that does not exist yet, in a
 // directory that is removed with the test.

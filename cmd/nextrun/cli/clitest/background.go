@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // Background is a run of the program that goes on.
@@ -54,14 +55,11 @@ func (s Shell) Start(t *testing.T, args ...string) *Background {
 	return b
 }
 
-// patience is how long a test waits for a line, which fails it.
-const patience = 30 * time.Second
-
 // WaitFor reads lines up to one that has all the texts.
 func (b *Background) WaitFor(texts ...string) {
 	b.t.Helper()
 	var read []string
-	late := time.After(patience)
+	late := time.After(storetest.Patience)
 	for {
 		select {
 		case line, ok := <-b.Lines:

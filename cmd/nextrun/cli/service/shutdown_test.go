@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // What was begun last ends first: a job that runs ends while the scheduler
@@ -37,6 +38,32 @@ func TestServeEndsBackwards(t *testing.T) {
 		}
 		b.WaitFor("job ended", "task=long", "state=success")
 		b.WaitFor("scheduler lock released")
+		if exit := <-b.Exit; exit != ui.Done {
+			t.Errorf("exit code %d", exit)
+		}
+	})
+}
+
+// A signal that comes before all parts are healthy stops the process like any other: it
+// says that it stops, and that it has.
+func TestSignalDuringTheStart(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		config := clitest.WriteFile(t, "nextrun.yaml", "handlers:\n  none: {command: ['true']}\n")
+		d := storetest.At(t, s.Env["NEXTRUN_DB"])
+		writing, err := d.SQL.Begin() // on SQLite it locks the file
+		if err == nil && d.Kind == storetest.Postgres {
+			_, err = writing.Exec("LOCK TABLE periodic_task IN EXCLUSIVE MODE")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.Start(t, "serve", "--config", config)
+		b.WaitFor("executor started") // the scheduler's first round does not end
+		b.Stop()
+		b.WaitFor("stopping")
+		_ = writing.Rollback()
+		b.WaitFor("INFO  stopped")
 		if exit := <-b.Exit; exit != ui.Done {
 			t.Errorf("exit code %d", exit)
 		}

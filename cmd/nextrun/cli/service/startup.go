@@ -162,7 +162,12 @@ func (s *services) run(ctx context.Context, parts ...part) error {
 	said := sync.OnceFunc(s.sayStopping)
 	defer context.AfterFunc(ctx, said)() // also if a signal comes during the start
 	if err := s.process.Start(ctx); err != nil {
-		return ui.UnlessEnded(ctx, err)
+		if ctx.Err() == nil {
+			return err
+		}
+		said()
+		s.log.Info("stopped")
+		return nil
 	}
 	s.log.WithFields(logrus.Fields{"db": s.db.URL(), "name": s.name}).Info("started")
 	select {
