@@ -3,7 +3,6 @@ package jobqueue_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,20 +13,19 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// lateness submits jobs of the task "good" one after the other, and returns the
-// median of the time from submitting one to its handler's call.
-func (q *fixture) lateness(runs <-chan string) time.Duration {
+// punctual submits jobs of the task "good" one after the other, and fails unless the time
+// from submitting one to its handler's call is short.
+func (q *fixture) punctual(runs <-chan string) {
 	q.Helper()
-	const jobs = 25
-	var waits []time.Duration
-	for range jobs {
-		began := time.Now()
-		q.submit(jobqueue.Job{Task: "good"})
-		receive(q, runs, "a healthy job")
-		waits = append(waits, time.Since(began))
-	}
-	slices.Sort(waits)
-	return waits[jobs/2]
+	storetest.Punctual(q, "healthy jobs", func() (waits []time.Duration) {
+		for range 25 {
+			began := time.Now()
+			q.submit(jobqueue.Job{Task: "good"})
+			receive(q, runs, "a healthy job")
+			waits = append(waits, time.Since(began))
+		}
+		return waits
+	})
 }
 
 // lock leaves a transaction open after a statement.
@@ -107,9 +105,7 @@ func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
 				bad := q.badJobs()
 				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.
 				e, runs := q.healthy(jobqueue.Config{PoolSize: 2, PollInterval: time.Hour, Lease: time.Hour})
-				if late := q.lateness(runs); late > storetest.MaxLateness {
-					t.Errorf("healthy jobs are %s late", late)
-				}
+				q.punctual(runs)
 				for _, jid := range bad {
 					e.await(1, "that name "+jid, refused(jid))
 					if n := e.count(refused(jid)); n != 1 {
@@ -133,9 +129,7 @@ func TestJobsWhoseIDIsNoTextHoldUpNoOther(t *testing.T) {
 			q.sql(`INSERT INTO job (jid, task, subject) VALUES (x'ff%02d', 'bad', 'bad')`, i)
 		}
 		e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-		if late := q.lateness(runs); late > storetest.MaxLateness {
-			t.Errorf("healthy jobs are %s late", late)
-		}
+		q.punctual(runs)
 		e.await(10, "that name them", kind(jobqueue.EventRefused))
 	})
 }
@@ -145,9 +139,7 @@ func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
 		bad := q.badJobs()
 		e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-		if late := q.lateness(runs); late > storetest.MaxLateness {
-			t.Errorf("healthy jobs are %s late", late)
-		}
+		q.punctual(runs)
 		q.dropTrigger()
 		for _, jid := range bad {
 			e.awaitEnd(jid, jobqueue.Success)
@@ -207,9 +199,7 @@ func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
 			e.awaitEnd(jid, jobqueue.Success)
 			receive(q, runs, "a job that was taken back")
 		}
-		if late := q.lateness(runs); late > storetest.MaxLateness {
-			t.Errorf("healthy jobs are %s late", late)
-		}
+		q.punctual(runs)
 		for _, jid := range bad {
 			if n := e.count(refused(jid)); n != 1 {
 				t.Errorf("job %s was named %d times", jid, n)
@@ -272,9 +262,7 @@ func TestLocksHoldUpNoOther(t *testing.T) {
 		}
 		tx := q.lock("SELECT 1 FROM job WHERE subject = 'bad' FOR UPDATE")
 		close(release)
-		if late := q.lateness(runs); late > storetest.MaxLateness {
-			t.Errorf("healthy jobs are %s late", late)
-		}
+		q.punctual(runs)
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}

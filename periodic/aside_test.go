@@ -2,11 +2,13 @@ package periodic_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A trigger of the user's protects rows: they cannot even be marked.
@@ -15,7 +17,7 @@ func TestG5RowsThatCannotBeMarked(t *testing.T) {
 		f.healthy()
 		f.bad("allow")
 		f.refuse("periodic_task", "UPDATE", "OLD.id LIKE 'bad%'", "P0001")
-		f.onTime().named(f, "hands off")
+		f.onTime(f.named("hands off"))
 		f.want(0, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
 		f.unrefuse("periodic_task")
 		f.once()
@@ -29,7 +31,7 @@ func TestG5RowsThatFailForAnUnknownReason(t *testing.T) {
 	f.healthy()
 	f.bad("allow")
 	f.refuse("periodic_task", "UPDATE", "OLD.id LIKE 'bad%'", "UE001")
-	f.onTime().named(f, "hands off")
+	f.onTime(f.named("hands off"))
 }
 
 // The database refuses their jobs: the ticks say so, unless nobody knows whether
@@ -39,10 +41,10 @@ func TestG5JobsThatAreRefused(t *testing.T) {
 		f.healthy()
 		f.bad("allow")
 		f.refuse("job", "INSERT", "NEW.tracker LIKE 'bad%'", "P0001")
-		f.onTime()
+		f.onTime(
+			f.found("SELECT count(DISTINCT task_id) FROM periodic_tick WHERE task_id LIKE 'bad%' AND decision = 'skipped' AND reason LIKE '%hands off%'"),
+			f.found("SELECT count(*) FROM periodic_task WHERE problem LIKE '%hands off%'"))
 		f.want(0, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
-		f.want(badTasks, "SELECT count(DISTINCT task_id) FROM periodic_tick WHERE task_id LIKE 'bad%' AND decision = 'skipped' AND reason LIKE '%hands off%'")
-		f.want(badTasks, "SELECT count(*) FROM periodic_task WHERE problem LIKE '%hands off%'")
 	})
 }
 
@@ -51,7 +53,7 @@ func TestG5JobsThatFailForAnUnknownReason(t *testing.T) {
 	f.healthy()
 	f.bad("allow")
 	f.refuse("job", "INSERT", "NEW.tracker LIKE 'bad%'", "UE001")
-	f.onTime().named(f, "hands off")
+	f.onTime(f.named("hands off"))
 	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'bad%'")
 	f.unrefuse("job")
 	f.once()
@@ -64,7 +66,7 @@ func TestG5UncommittedJobs(t *testing.T) {
 	f.healthy()
 	f.bad("skip")
 	open := f.open(`INSERT INTO job (jid, task, tracker, single) SELECT id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
-	f.onTime().named(f, "lock timeout")
+	f.onTime(f.named("lock timeout"))
 	if err := open.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +82,9 @@ func TestG5JobsClaimedInALongTransaction(t *testing.T) {
 	f.bad("replace")
 	f.exec(`INSERT INTO job (jid, task, tracker, single) SELECT 'j' || id, 'backup', id, true FROM periodic_task WHERE id LIKE 'bad%'`)
 	open := f.open(`UPDATE job SET state = 'running', worker = 'w' WHERE tracker LIKE 'bad%'`)
-	if l := f.onTime(); len(l.aside) > 0 {
+	if l := f.onTime(f.found("SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'bad%' AND decision = 'queued'")); l.bad(f, "") > 0 {
 		t.Errorf("set aside: %v", l.aside)
 	}
-	f.want(badTasks, "SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'bad%' AND decision = 'queued'")
 	if err := open.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -110,20 +111,22 @@ func TestTaskSetAsideComesBackWithAnEdit(t *testing.T) {
 type edit struct{ column, value, refused, edited string }
 
 func (f *fixture) comesBack(by edit) {
-	f.exec("INSERT INTO periodic_task (id, task, timer, "+by.column+") VALUES ('bad', 'backup', 'yearly', ?)", by.value)
-	f.due("bad", time.Second)
 	f.refuse("periodic_task", "UPDATE", by.refused, "P0001")
 	cfg := f.config("aside")
 	seen := watch(&cfg)
 	f.start(cfg)
-	seen.until(f, "sign that it is set aside", kindOf(periodic.EventAside))
-	elapse(3500 * time.Millisecond) // the delays grow
-	begun := time.Now()
-	f.exec("UPDATE periodic_task SET "+by.column+" = ?", by.edited)
-	seen.until(f, "job", submitted("bad"))
-	if took := time.Since(begun); took > 3*time.Second { // by itself it is tried after 3.5 s
-		f.Errorf("an edit took %s to bring the task back", took)
-	}
+	round := 0
+	storetest.Punctual(f, "the edited task", func() []time.Duration {
+		round++
+		id := "bad-" + strconv.Itoa(round)
+		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun, "+by.column+") VALUES (?, 'backup', 'yearly', ?, ?)", id, f.at(-time.Second), by.value)
+		seen.until(f, "sign that it is set aside", func(e periodic.Event) bool { return e.Kind == periodic.EventAside && e.ID == id })
+		elapse(3500 * time.Millisecond) // the delays grow: by itself it is tried after 3.5 s
+		begun := time.Now()
+		f.exec("UPDATE periodic_task SET "+by.column+" = ? WHERE id = ?", by.edited, id)
+		seen.until(f, "job", submitted(id))
+		return []time.Duration{time.Since(begun)}
+	})
 }
 
 // Somebody has locked the table job: new tasks are planned all the same, events
@@ -143,7 +146,10 @@ func TestG5LockedTable(t *testing.T) {
 			f.healthy()
 			f.exec("UPDATE periodic_task SET sink = 'event' WHERE id LIKE 'healthy%'")
 			f.exec(insertTask, "new", "yearly")
-			if l := f.onTime(); !slices.Equal(l.sinks, []periodic.Sink{periodic.SinkJob}) {
+			l := f.onTime(func(l *lateness) {
+				storetest.Eventually(f, "the sink is set aside", l.sinkAside)
+			})
+			if !slices.Equal(l.sinks, []periodic.Sink{periodic.SinkJob}) {
 				t.Errorf("the sinks %q were set aside, want job", l.sinks)
 			}
 			f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")

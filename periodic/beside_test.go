@@ -2,7 +2,6 @@ package periodic_test
 
 import (
 	"database/sql"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,11 +44,12 @@ func (f *fixture) bad(overlap string) {
 // lateness collects how late the ticks of the healthy tasks were, and which tasks
 // and sinks were set aside.
 type lateness struct {
-	mu    sync.Mutex
-	late  []time.Duration
-	aside map[string]error
-	sinks []periodic.Sink
-	done  chan struct{}
+	mu     sync.Mutex
+	late   []time.Duration
+	missed int
+	aside  map[string]error
+	sinks  []periodic.Sink
+	news   chan struct{} // enough ticks, since the last sample
 }
 
 func (l *lateness) observe(e periodic.Event) {
@@ -60,69 +60,101 @@ func (l *lateness) observe(e periodic.Event) {
 		l.aside[e.ID] = e.Err
 	case e.Kind == periodic.EventSink && e.Err != nil:
 		l.sinks = append(l.sinks, e.Sink)
-	case e.Kind == periodic.EventTick && strings.HasPrefix(e.Tick.TaskID, "healthy") && e.Tick.Decision == periodic.Submitted:
+	case e.Kind != periodic.EventTick || !strings.HasPrefix(e.Tick.TaskID, "healthy"):
+	case e.Tick.Decision != periodic.Submitted:
+		l.missed++
+	default:
 		if l.late = append(l.late, time.Since(e.Tick.Due)); len(l.late) == besideSeconds*healthyTasks {
-			close(l.done)
+			close(l.news)
 		}
 	}
 }
 
-// onTime runs a scheduler until the healthy tasks have had their ticks, and fails
-// if they were late.
-func (f *fixture) onTime() *lateness {
-	f.Helper()
-	l := &lateness{aside: map[string]error{}, done: make(chan struct{})}
-	stop := f.run(f.db.Periodic(), func(c *periodic.Config) { c.Observe = l.observe })
+// sample waits for ticks of the healthy tasks, and returns how late they were. If many of
+// them were not submitted, they count as very late: without isolation it is half of them. A
+// busy machine may miss a second; `make soak-isolation` allows none.
+func (l *lateness) sample(f *fixture) []time.Duration {
+	l.mu.Lock()
+	l.late, l.missed, l.news = nil, 0, make(chan struct{})
+	news := l.news
+	l.mu.Unlock()
 	select {
-	case <-l.done:
-	case <-time.After(time.Minute):
-		f.Error("the healthy tasks have not had their ticks within a minute")
+	case <-news:
+	case <-time.After(storetest.Patience):
+		f.Fatal("the healthy tasks have not had their ticks")
 	}
-	begun := time.Now()
-	stop()
-	if took := time.Since(begun); took > 3*time.Second {
-		f.Errorf("the scheduler took %s to stop", took)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.missed > healthyTasks {
+		f.Logf("%d ticks of healthy tasks were not submitted", l.missed)
+		return []time.Duration{time.Hour}
 	}
-	slices.Sort(l.late)
-	if len(l.late) > 0 {
-		f.Logf("lateness: median %s, maximum %s", l.late[len(l.late)/2], l.late[len(l.late)-1])
-		if median := l.late[len(l.late)/2]; median > storetest.MaxLateness {
-			f.Errorf("the median lateness of the healthy tasks is %s", median)
+	return l.late
+}
+
+// onTime runs a scheduler until the healthy tasks were on time, and what else shall come
+// before it stops has come. It must stop soon whatever is locked.
+func (f *fixture) onTime(comes ...func(*lateness)) *lateness {
+	f.Helper()
+	l := &lateness{aside: map[string]error{}, news: make(chan struct{})}
+	observed := func(c *periodic.Config) { c.Observe = l.observe }
+	stop := f.run(f.db.Periodic(), observed)
+	storetest.Punctual(f, "healthy tasks", func() []time.Duration { return l.sample(f) })
+	for _, wait := range comes {
+		wait(l)
+	}
+	storetest.Punctual(f, "stop", func() []time.Duration {
+		begun := time.Now()
+		stop()
+		took := time.Since(begun)
+		stop = func() {}
+		if took > storetest.MaxLateness {
+			stop = f.run(f.db.Periodic(), observed)
 		}
-	}
-	f.fewMissed()
+		return []time.Duration{took}
+	})
+	stop()
 	f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 	return l
 }
 
-// fewMissed fails if many healthy ticks were not submitted. Without isolation it
-// is half of them. A busy machine may miss a second; `make soak-isolation` allows none.
-func (f *fixture) fewMissed() {
-	f.Helper()
-	missed, err := strconv.Atoi(f.one("SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'healthy%' AND decision <> 'submitted'"))
-	if err != nil || missed > healthyTasks {
-		f.Errorf("%d ticks of healthy tasks were not submitted (%v)", missed, err)
+func (l *lateness) sinkAside() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.sinks) > 0
+}
+
+// found waits until a query finds all bad tasks.
+func (f *fixture) found(query string) func(*lateness) {
+	return func(*lateness) {
+		f.Helper()
+		storetest.Eventually(f, query, func() bool { return f.one(query) == strconv.Itoa(badTasks) })
 	}
 }
 
-// named fails unless all bad tasks were set aside, with an error that says why. On
+// named waits until all bad tasks are set aside, and fails unless the error says why. On
 // a busy machine a healthy one may wait too long for a lock of the database's own.
-func (l *lateness) named(f *fixture, why string) {
+func (f *fixture) named(why string) func(*lateness) {
+	return func(l *lateness) {
+		f.Helper()
+		storetest.Eventually(f, "all bad tasks are set aside", func() bool { return l.bad(f, why) == badTasks })
+	}
+}
+
+// bad is the number of bad tasks that were set aside.
+func (l *lateness) bad(f *fixture, why string) (n int) {
 	f.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	bad := 0
 	for id, err := range l.aside {
 		switch isBad := strings.HasPrefix(id, "bad-"); {
 		case isBad && strings.Contains(err.Error(), why):
-			bad++
+			n++
 		case isBad || !strings.Contains(err.Error(), "lock timeout"):
-			f.Errorf("%s was set aside: %v", id, err)
+			f.Fatalf("%s was set aside: %v", id, err)
 		}
 	}
-	if bad != badTasks {
-		f.Errorf("%d bad tasks were set aside, want %d", bad, badTasks)
-	}
+	return n
 }
 
 // open opens a transaction of a user's and runs a statement in it.

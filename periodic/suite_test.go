@@ -162,7 +162,7 @@ func watch(cfg *periodic.Config) *events {
 // until waits for an event.
 func (e *events) until(t testing.TB, what string, found func(periodic.Event) bool) periodic.Event {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(storetest.Patience)
 	for seen := 0; ; {
 		e.mu.Lock()
 		list := e.list[seen:]
@@ -176,7 +176,7 @@ func (e *events) until(t testing.TB, what string, found func(periodic.Event) boo
 		select {
 		case <-e.more:
 		case <-limit:
-			t.Fatalf("no %s within 30 seconds", what)
+			t.Fatalf("no %s within %s", what, storetest.Patience)
 		}
 	}
 }

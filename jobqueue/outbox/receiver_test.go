@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // receiver keeps what it is given, and fails as it is told.
@@ -64,7 +65,7 @@ func (r *receiver) set(change func(*receiver)) {
 // await waits until n different events have come.
 func (r *receiver) await(t testing.TB, n int) {
 	t.Helper()
-	timeout := time.After(time.Minute)
+	timeout := time.After(storetest.Patience)
 	for {
 		r.mu.Lock()
 		have := len(r.seen)

@@ -1,6 +1,7 @@
 package queues_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -35,7 +36,11 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Exec("UPDATE periodic_task SET nextrun = ? WHERE timer = 'yearly'", store.Timestamp(time.Now()))
-		if err := scheduler.RunOnce(t.Context()); err != nil {
+		err = scheduler.RunOnce(t.Context())
+		for tries := 0; errors.Is(err, queues.ErrUnusable) && tries < 20; tries++ { // the search for the task has a limit
+			err = scheduler.RunOnce(t.Context())
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

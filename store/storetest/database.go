@@ -21,12 +21,6 @@ const (
 // failing test waits that long.
 const Patience = 4 * time.Minute
 
-// MaxLateness is how late healthy work may be, in the median, beside rows that
-// fail. It tells work that goes on from work that waits for others, which is
-// seconds late, also on a busy machine. The goal is 300 ms, and `make
-// soak-isolation` checks it.
-const MaxLateness = 2 * time.Second
-
 // Database is a database of a test's own and a user's view of it: SQL is a
 // connection that knows nothing of nextrun. Embed it in the fixture of a suite.
 // Exec, One and Want end the test on an error of the database, so call them from

@@ -56,10 +56,15 @@ func (d *Database) Open() *store.DB {
 	return Open(d.Database).Store
 }
 
-// Open opens a database that has the tables.
+// Open opens a database that has the tables. It has more patience than users have by
+// default, but for locks of PostgreSQL.
 func Open(d *storetest.Database) *Database {
 	d.Helper()
-	db, err := store.Open(d.Context(), d.URL, store.Options{Create: true})
+	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
+	if d.Kind == storetest.SQLite { // writers that all take turns, on a slow machine
+		options.LockTimeout = storetest.Patience
+	}
+	db, err := store.Open(d.Context(), d.URL, options)
 	if err != nil {
 		d.Fatal(err)
 	}
