@@ -35,6 +35,7 @@ func TestHousekeeping(t *testing.T) {
 		for id, submitted := range map[string]string{"gone-old": old, "gone-young": young} {
 			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
 		}
+		env.Exec(`INSERT INTO periodic_action (at, who, action) VALUES ('` + old + `', 'ada', 'old'), ('` + young + `', 'ada', 'young')`)
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
 		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
 			t.Errorf("the result is %q, want %q", result, want)
@@ -44,6 +45,9 @@ func TestHousekeeping(t *testing.T) {
 		}
 		if got := env.texts(t, `SELECT task_id FROM periodic_open`); !slices.Equal(got, []string{"gone-young"}) {
 			t.Errorf("open jobs of tasks that are gone left: %v", got)
+		}
+		if got := env.texts(t, `SELECT action FROM periodic_action`); !slices.Equal(got, []string{"young"}) {
+			t.Errorf("actions left: %v", got)
 		}
 		if got := env.texts(t, `SELECT jid FROM job WHERE task = 'echo' ORDER BY jid`); !slices.Equal(got, []string{"old-waiting", "young"}) {
 			t.Errorf("jobs left: %v", got)

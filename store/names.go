@@ -30,6 +30,8 @@ type (
 	TickResult = figures.TickResult
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run
+	// Action is what somebody did; see [By].
+	Action = figures.Action
 	// EventLog is the event store for readers: a consumer group, or a reader
 	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.

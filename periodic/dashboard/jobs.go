@@ -75,13 +75,14 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 
 // jobView is the page of a job.
 type jobView struct {
-	Job   jobRow    `json:"job"`
-	Args  string    `json:"args"`
-	Lines []logLine `json:"log"`
-	More  bool      `json:"more"` // there are more lines, or some after After
-	After int64     `json:"after,omitempty"`
-	Next  int64     `json:"next,omitempty"`
-	Can   []string  `json:"-"` // what may be done with it
+	Job     jobRow      `json:"job"`
+	Args    string      `json:"args"`
+	Lines   []logLine   `json:"log"`
+	More    bool        `json:"more"` // there are more lines, or some after After
+	After   int64       `json:"after,omitempty"`
+	Next    int64       `json:"next,omitempty"`
+	Actions []actionRow `json:"actions"`
+	Can     []string    `json:"-"` // what may be done with it
 }
 
 type logLine struct {
@@ -101,6 +102,9 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
+	if d.Actions, err = s.recorded(ctx, "", id); err != nil {
+		return nil, err
+	}
 	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
 		d.Can = append(d.Can, "retry")
 	}

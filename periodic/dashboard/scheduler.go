@@ -20,6 +20,7 @@ type schedulerView struct {
 	Queue   []depthRow  `json:"queue"`
 	Pauses  []pauseRow  `json:"pauses"`
 	Limits  []limitRow  `json:"limits"`
+	Actions []actionRow `json:"actions"` // the newest first
 }
 
 type lockRow struct {
@@ -86,7 +87,10 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, l := range locks {
 		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Token, l.Acquired, l.Heartbeat, l.Expires})
 	}
-	err = d.readWorkers(ctx, s)
+	if err := d.readWorkers(ctx, s); err != nil {
+		return nil, err
+	}
+	d.Actions, err = s.recorded(ctx, "", "")
 	return d, err
 }
 

@@ -29,7 +29,8 @@ type taskView struct {
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Findings []string       `json:"findings,omitempty"`
-	Ticks    []cell         `json:"ticks"` // the newest first
+	Ticks    []cell         `json:"ticks"`   // the newest first
+	Actions  []actionRow    `json:"actions"` // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
 	Took     template.HTML  `json:"-"`              // how long the runs took
@@ -69,6 +70,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		d.Row.Cells = d.Row.Cells[n-shownTicks:]
 	}
 	if d.Why, err = s.why(ctx, id); err != nil {
+		return nil, err
+	}
+	if d.Actions, err = s.recorded(ctx, id, ""); err != nil {
 		return nil, err
 	}
 	now := s.now()

@@ -106,6 +106,7 @@ var All = map[string][]Column{
 		{Name: "expires", kind: timestamp},
 	},
 	"periodic_tick":   nil,
+	"periodic_action": nil,
 	"periodic_open":   nil,
 	"periodic_ready":  nil,
 	"event_store":     nil,

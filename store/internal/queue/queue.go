@@ -119,27 +119,31 @@ func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error
 
 // Change implements [backend.JobEditor].
 func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (bool, error) {
-	var set string
+	var set, action string
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
 	switch {
 	case c.State != nil && *c.State == backend.Waiting:
 		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
-		args = args[:3]
+		args, action = args[:3], "retry"
 	case c.State != nil && *c.State == backend.Cancelled:
+		action = "cancel"
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
 	case c.Priority != nil:
 		args = args[:3]
 		args = append(args, *c.Priority)
-		set = "priority = $4"
+		set, action = "priority = $4", fmt.Sprintf("priority %d", *c.Priority)
 	case c.RequestCancel:
-		set = "cancel = coalesce(cancel, $4)"
+		set, action = "cancel = coalesce(cancel, $4)", "cancel"
 	default:
 		return false, fmt.Errorf("%w: no such change of a job", sqldb.ErrRefused)
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Line.Message != "" {
 		err = tx.insertLines(ctx, []backend.Line{c.Line})
+	}
+	if err == nil && n > 0 {
+		err = tx.Note(ctx, sqldb.Action{Action: action, TaskID: was.Tracker, JIDs: []string{was.JID}})
 	}
 	return n > 0, err
 }

@@ -15,9 +15,13 @@ const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
 // for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
-// names them. It also deletes the open jobs of tasks that are gone.
+// names them. It also deletes the open jobs of tasks that are gone, and what people did
+// longer ago.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	if err := pruneOpen(ctx, db, age); err != nil {
+		return 0, err
+	}
+	if err := pruneActions(ctx, db, age); err != nil {
 		return 0, err
 	}
 	p := tickPruner{db: db, age: age}
@@ -105,4 +109,19 @@ func pruneOpen(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 			sqldb.Timestamp(tx.Now().Add(-age)))
 		return err
 	})
+}
+
+// pruneActions deletes the record of what people did longer ago than age.
+func pruneActions(ctx context.Context, db *sqldb.DB, age time.Duration) error {
+	for {
+		var n int64
+		err := db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
+			n, err = tx.Exec(ctx, `DELETE FROM periodic_action WHERE id IN (SELECT id FROM periodic_action WHERE at < $1 ORDER BY at LIMIT $2)`,
+				sqldb.Timestamp(tx.Now().Add(-age)), prunePageSize)
+			return err
+		})
+		if err != nil || n < prunePageSize {
+			return err
+		}
+	}
 }

@@ -61,15 +61,23 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sqldb.ErrDuplicate
 	}
-	return err
+	return tx.note(ctx, err, "add", t.ID, "timer "+t.Timer)
 }
 
 func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
-	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2, task = $3, group_ = $4, args = $5, subject = $6,
+	var was periodic.Task
+	if sqldb.HasBy(ctx) {
+		var err error
+		if was, err = tx.Get(ctx, t.ID, false); err != nil {
+			return err
+		}
+	}
+	err := tx.one(ctx, `UPDATE periodic_task SET enabled = $2, task = $3, group_ = $4, args = $5, subject = $6,
 			submitter = $7, priority = $8, timer = $9, summary = $10, starts = $11, ends = $12, overlap = $13,
 			catchup = $14, grace = $15, deadline = $16, jitter = $17, sink = $18,
 			retry_limit = $19, retry_delay = $20, timeout = $21, concurrency = $22
 		WHERE id = $1`, userColumns(t)...)
+	return tx.note(ctx, err, "change", t.ID, changed(was, t))
 }
 
 // userColumns are the values of the columns that users own, but nextrun.
@@ -97,16 +105,26 @@ func userColumns(t periodic.Task) []any {
 }
 
 func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
-	return tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
+	action := "disable"
+	if enabled {
+		action = "enable"
+	}
+	err := tx.one(ctx, `UPDATE periodic_task SET enabled = $2 WHERE id = $1`, id, enabled)
+	return tx.note(ctx, err, action, id, "")
 }
 
 func (tx taskTx) SetPause(ctx context.Context, id string, p periodic.Pause) error {
-	return tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
+	action, detail := "resume", ""
+	if !p.Since.IsZero() {
+		action, detail = "pause", p.Text()
+	}
+	err := tx.one(ctx, `UPDATE periodic_task SET paused = $2, paused_until = $3, paused_by = $4, paused_reason = $5 WHERE id = $1`,
 		id, sqldb.Timestamp(p.Since), sqldb.Timestamp(p.Until), sqldb.Nullable(p.By), sqldb.Nullable(p.Reason))
+	return tx.note(ctx, err, action, id, detail)
 }
 
 func (tx taskTx) Delete(ctx context.Context, id string) error {
-	return tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id)
+	return tx.note(ctx, tx.one(ctx, `DELETE FROM periodic_task WHERE id = $1`, id), "delete", id, "")
 }
 
 func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task, error) {

@@ -10,7 +10,8 @@ import (
 )
 
 func (tx taskTx) Run(ctx context.Context, id string) error {
-	return tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(tx.Now()))
+	err := tx.one(ctx, `UPDATE periodic_task SET nextrun = $2 WHERE id = $1`, id, sqldb.Timestamp(tx.Now()))
+	return tx.note(ctx, err, "run", id, "")
 }
 
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }
@@ -36,5 +37,16 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 			jid = excluded.jid, decided = excluded.decided, missed = 0, until = NULL, worker = NULL
 		WHERE excluded.decision = 'submitted' AND periodic_tick.decision IN ('skipped', 'late', 'missed')`,
 		tick.TaskID, sqldb.Timestamp(tick.Due), tick.Reason, sqldb.Nullable(tick.JID), sqldb.Timestamp(tx.Now()), string(tick.Decision))
-	return n > 0, err
+	if err != nil || n == 0 || !sqldb.HasBy(ctx) {
+		return n > 0, err
+	}
+	action := "run"
+	if tick.Decision != periodic.Submitted {
+		action = string(tick.Decision)
+	}
+	note := sqldb.Action{Action: action, TaskID: tick.TaskID, Detail: "tick of " + tick.Due.UTC().Format("2006-01-02 15:04:05 UTC")}
+	if tick.JID != "" {
+		note.JIDs = []string{tick.JID}
+	}
+	return true, tx.Note(ctx, note)
 }

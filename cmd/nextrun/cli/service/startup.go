@@ -46,6 +46,7 @@ type part struct {
 
 // withServices runs fn with all that services need, or says what is missing.
 func withServices(ctx context.Context, env *ui.Env, f *serviceFlags, fn func(*services) error) (err error) {
+	ctx = store.By(ctx, "") // what a service does, nobody did
 	s := &services{env: env, log: env.Logger()}
 	address, err := healthAddress(env, f.health)
 	if err != nil {

@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ func pauseCommand(env *ui.Env) *cobra.Command {
 	var until ui.TimeFlag
 	command := severalTasks(env, "pause", "Pause tasks: what falls due is skipped", func(ctx context.Context, tasks *periodic.Tasks, id string) (string, error) {
 		pause.Until = until.Value
-		pause.By = cmp.Or(pause.By, person(env))
+		pause.By = cmp.Or(pause.By, env.Person())
 		if err := tasks.Pause(ctx, id, pause); err != nil {
 			return "", err
 		}
@@ -52,14 +51,4 @@ func untilText(env *ui.Env, p periodic.Pause) string {
 		return ""
 	}
 	return " until " + env.Moment(p.Until)
-}
-
-// person is who uses this program, as far as the environment tells.
-func person(env *ui.Env) string {
-	name := cmp.Or(env.Getenv("SUDO_USER"), env.Getenv("USER"), env.Getenv("LOGNAME"))
-	host, err := os.Hostname()
-	if err != nil || name == "" {
-		return name
-	}
-	return name + "@" + host
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,16 @@ type GlobalFlags struct {
 	Wide      bool
 	LogFormat Choice
 	LogLevel  Choice
+}
+
+// Person is who uses this program, as far as the environment tells: USER@host.
+func (env *Env) Person() string {
+	name := cmp.Or(env.Getenv("SUDO_USER"), env.Getenv("USER"), env.Getenv("LOGNAME"))
+	host, err := os.Hostname()
+	if err != nil || name == "" {
+		return name
+	}
+	return name + "@" + host
 }
 
 // userinfo finds the password in a URL, wherever it was typed.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -18,6 +19,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
+	"github.com/nextrun/nextrun/store"
 )
 
 // View is what the templates of a page get.
@@ -184,8 +186,8 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			f.Fail(w, r, Bad("the form cannot be read: %v", err))
 			return
 		}
-		user := Who(ctx).User
-		done, back, err := do(ctx, r, user)
+		user := cmp.Or(Who(ctx).User, "somebody")
+		done, back, err := do(store.By(ctx, user), r, user)
 		if err != nil {
 			f.Fail(w, r, err)
 			return

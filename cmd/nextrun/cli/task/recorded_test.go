@@ -1,0 +1,52 @@
+package task_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/store"
+)
+
+// What commands change is recorded with who did it; what a scheduler does is nobody's.
+func TestCommandsAreRecorded(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Env["USER"] = "ada"
+		s.Must(t, "task", "add", "a", "--handler", "h", "--timer", "yearly", "--args", `{"password": "hush"}`)
+		s.Must(t, "task", "set", "a", "--timer", "daily", "--args", `{"password": "quiet"}`)
+		s.Must(t, "task", "pause", "a", "--reason", "moving")
+		s.Must(t, "task", "resume", "a")
+		s.Must(t, "task", "disable", "a")
+		s.Must(t, "task", "run", "a")
+		s.Must(t, "scheduler", "--once")
+		s.Must(t, "task", "enable", "a")
+		s.Must(t, "job", "pause", "--group", "g")
+		s.Must(t, "task", "delete", "a")
+		db, err := store.Open(t.Context(), s.Env["NEXTRUN_DB"], store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close() //nolint:errcheck // it was only read
+		actions, err := db.Figures().Actions(t.Context(), "", "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range actions {
+			if !strings.HasPrefix(a.Who, "ada@") || a.At.IsZero() || strings.Contains(a.Detail, "quiet") {
+				t.Errorf("%+v", a)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s", a.Action, a.TaskID, a.Detail))
+		}
+		want := []string{"delete a ", "pause jobs  group g", "enable a ", "run a tick of ", "disable a ", "resume a ", "pause a paused by ada@",
+			`change a args; timer from "yearly" to "daily"`, "add a timer yearly"}
+		for i, w := range want {
+			if i >= len(got) || !strings.HasPrefix(got[i], w) {
+				t.Errorf("recorded:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				break
+			}
+		}
+	})
+}
