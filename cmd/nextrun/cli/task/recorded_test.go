@@ -23,7 +23,7 @@ func TestCommandsAreRecorded(t *testing.T) {
 		s.Must(t, "scheduler", "--once")
 		s.Must(t, "task", "enable", "a")
 		s.Must(t, "job", "pause", "--group", "g")
-		s.Must(t, "task", "delete", "a")
+		s.Must(t, "task", "rm", "a")
 		db, err := store.Open(t.Context(), s.Env["NEXTRUN_DB"], store.Options{})
 		if err != nil {
 			t.Fatal(err)
