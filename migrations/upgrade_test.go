@@ -123,7 +123,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 13
+const newestUpgraded = 12
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()
