@@ -39,6 +39,7 @@ var filled = map[int64]string{
 		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, traceparent) VALUES ('te', 't', 'y', 'ta', 1, 'none')`,
 	14: `INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('changed', 'x', 'daily', false);
 		UPDATE periodic_task SET changed = '2026-01-01 00:00:00.000000' WHERE id = 'changed'`,
+	15: `INSERT INTO periodic_action (who, action, task_id) VALUES ('ada', 'pause', 'paused')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -54,6 +55,7 @@ var kept = map[int64]string{
 	11: "SELECT paused || ' ' || paused_until || paused_by || paused_reason FROM periodic_task WHERE id = 'paused'",
 	13: "SELECT job.traceparent || ' ' || event_store.traceparent FROM job, event_store WHERE jid = 'traced' AND id = 'te'",
 	14: "SELECT changed FROM periodic_task WHERE id = 'changed'",
+	15: "SELECT who || action || task_id FROM periodic_action",
 }
 
 // upTo are the files of a folder up to a version.
@@ -123,7 +125,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 12
+const newestUpgraded = 14
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()
