@@ -24,6 +24,10 @@ shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. sh
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: doctor
+doctor: ## Say what this machine lacks for working on nextrun, and how to install it
+	@scripts/doctor
+
 .PHONY: build
 build: ## Build bin/nextrun
 	@scripts/need-cc

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// A fenced block of the README has a comment before it, which says what the
+// A fenced block of a page has a comment before it, which says what the
 // test does with it:
 //
 //	run                        runs it: sh with nextrun in the PATH, sql on the database
@@ -28,8 +29,10 @@ import (
 //	file: NAME                 is that file in the working directory
 //	timers                     each line is a timer and a comment
 //	example: PATH              is a part of that file, but for indentation
-//	not run: REASON            nothing
-var fenced = regexp.MustCompile("(?:<!-- ([^\n]*) -->\n)?```([a-z]+)\n((?s).*?)```\n")
+//	database: KIND             goes on with a new database of that kind
+//	configuration              a configuration file that can be read
+//	not run: REASON            nothing; its commands and their flags are there, see pages_test.go
+var fenced = regexp.MustCompile("(?:<!-- ([^\n]*) -->\n\n?)?```([a-z]+)\n((?s).*?)```\n")
 
 // block is a fenced block of the README.
 type block struct{ do, about, language, text string }
@@ -72,8 +75,14 @@ type reader struct {
 }
 
 func newReader(t *testing.T, d *storetest.Database, path string) *reader {
-	env := append(os.Environ(), "NEXTRUN_DB="+d.URL, "PATH="+path+":"+os.Getenv("PATH"))
-	return &reader{T: t, kind: d.Kind, dir: t.TempDir(), env: env, db: d.SQL.DB}
+	r := &reader{T: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))}
+	r.use(d)
+	return r
+}
+
+// use makes the reader go on with a database.
+func (r *reader) use(d *storetest.Database) {
+	r.kind, r.db, r.env = d.Kind, d.SQL.DB, append(slices.Clone(r.env), "NEXTRUN_DB="+d.URL)
 }
 
 func (r *reader) follow(b block) {
@@ -83,7 +92,7 @@ func (r *reader) follow(b block) {
 	switch what := b.do + " " + b.language; {
 	case b.do == "":
 		r.Errorf("no comment says what to do with this block:\n%s", b.text)
-	case b.do == "not run", b.do == "timers", b.do == "example": // see the other tests
+	case b.do == "not run", b.do == "timers", b.do == "example", b.do == "configuration", b.language == "text": // see the other tests
 	case b.do == "file":
 		write(r.T, filepath.Join(r.dir, b.about), b.text)
 	case (only == "postgres" || only == "sqlite") && only != r.kind:

@@ -1,0 +1,91 @@
+package main_test
+
+import "time"
+
+// says holds, for each task of the cookbook, what its heading says: whether a minute
+// (in the zone of the timer) is one of its times. Nothing here knows timers.
+var says = map[string]func(time.Time) bool{
+	"morning-report":  func(t time.Time) bool { return at(t, "08:30") && weekday(t) },
+	"poll-bank":       func(t time.Time) bool { return weekday(t) && t.Minute()%15 == 0 && hours(t, 9, 17) },
+	"digest-berlin":   func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
+	"digest-new-york": func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
+	"digest-tokyo":    func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
+	"sync":            func(t time.Time) bool { return t.Unix()%(90*60) == 0 }, // 2026 begins at such a time
+	"heartbeat":       func(t time.Time) bool { return t.Second()%10 == 0 },
+	"key-rotation":    func(t time.Time) bool { return at(t, "06:00") && daysSince(t, 2026, time.January, 1)%10 == 0 },
+	"sprint-start":    func(t time.Time) bool { return at(t, "09:00") && daysSince(t, 2026, time.January, 5)%14 == 0 },
+	"board-meeting":   func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
+	"patch-tuesday":   func(t time.Time) bool { return at(t, "20:00") && t.Weekday() == time.Tuesday && nth(t) == 2 },
+	"team-lunch": func(t time.Time) bool {
+		return at(t, "11:30") && t.Weekday() == time.Friday && t.AddDate(0, 0, 7).Month() != t.Month()
+	},
+	"month-end":      func(t time.Time) bool { return at(t, "23:00") && lastDay(t) },
+	"payroll":        func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && lastDay(t) },
+	"payroll-friday": func(t time.Time) bool { return at(t, "18:00") && lastWeekday(t) && !lastDay(t) },
+	"tax-reminder": func(t time.Time) bool {
+		switch {
+		case !at(t, "09:00"):
+			return false
+		case t.Day() == 15:
+			return weekday(t)
+		default:
+			return t.Day() == 14 && t.Weekday() == time.Friday || t.Day() == 16 && t.Weekday() == time.Monday
+		}
+	},
+	"rent":        func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
+	"quarter-end": func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
+	"fiscal-year": func(t time.Time) bool { return at(t, "00:30") && t.Day() == 6 && t.Month() == time.April },
+	"thanksgiving": func(t time.Time) bool {
+		return at(t, "12:00") && t.Month() == time.November && t.Weekday() == time.Thursday && nth(t) == 4
+	},
+	"friday-13":    func(t time.Time) bool { return at(t, "13:13") && t.Day() == 13 && t.Weekday() == time.Friday },
+	"weekend-scan": func(t time.Time) bool { return !weekday(t) && t.Hour()%4 == 0 && t.Minute() == 0 },
+	"night-batch":  func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
+	"probe":        func(t time.Time) bool { return t.Minute()%10 == 0 && !hours(t, 2, 4) },
+	"report-1":     func(t time.Time) bool { return t.Minute() == 0 },
+	"report-2":     func(t time.Time) bool { return t.Minute() == 0 },
+	"report-3":     func(t time.Time) bool { return t.Minute() == 0 },
+	"launch":       func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
+	"advent-calendar": func(t time.Time) bool {
+		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
+	},
+	"dump": func(t time.Time) bool {
+		// On the night without 02:30, the time is an hour later.
+		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {
+			_, now := t.Zone()
+			return before != now
+		}
+		return at(t, "02:30") && !second(t)
+	},
+}
+
+func at(t time.Time, clock string) bool { return t.Format("15:04") == clock }
+
+func hours(t time.Time, from, until int) bool { return from <= t.Hour() && t.Hour() < until }
+
+func weekday(t time.Time) bool { return t.Weekday() != time.Saturday && t.Weekday() != time.Sunday }
+
+// nth counts the days of this weekday in the month, up to this one.
+func nth(t time.Time) int { return (t.Day() + 6) / 7 }
+
+func lastDay(t time.Time) bool { return t.AddDate(0, 0, 1).Day() == 1 }
+
+// lastWeekday tells whether no weekday follows in the month.
+func lastWeekday(t time.Time) bool {
+	for next := t.AddDate(0, 0, 1); next.Month() == t.Month(); next = next.AddDate(0, 0, 1) {
+		if weekday(next) {
+			return false
+		}
+	}
+	return weekday(t)
+}
+
+// second tells whether the clock has shown this time an hour ago already.
+func second(t time.Time) bool {
+	return t.Add(-time.Hour).Format(time.DateTime) == t.Format(time.DateTime)
+}
+
+func daysSince(t time.Time, year int, month time.Month, day int) int {
+	y, m, d := t.Date()
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
+}

@@ -1,0 +1,190 @@
+package main_test
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+const cookbook = "../../docs/cookbook.md"
+
+var update = flag.Bool("update", false, "write the computed times into docs/cookbook.md")
+
+// recipe is one schedule of the cookbook: the rows that it inserts, and the times that
+// the page shows for them.
+type recipe struct {
+	sql, from, shown string
+	tasks            []periodic.Task
+}
+
+// recipes reads the cookbook: a block of SQL is followed by one of elapses.
+func recipes(t *testing.T) (list []recipe) {
+	t.Helper()
+	for _, b := range blocksOf(t, cookbook) {
+		switch {
+		case b.language == "sql" && b.do == "run":
+			list = append(list, recipe{sql: b.text})
+		case b.do == "elapses" && len(list) > 0 && list[len(list)-1].from == "":
+			list[len(list)-1].from, list[len(list)-1].shown = b.about, b.text
+		default:
+			t.Errorf("%s: block %q is out of place:\n%s", cookbook, b.do, b.text)
+		}
+	}
+	if len(list) != 25 {
+		t.Errorf("%s has %d recipes", cookbook, len(list))
+	}
+	return list
+}
+
+// insert runs the recipes' SQL, and reads back which tasks that has made.
+func insert(t *testing.T, d *storetest.Database, list []recipe) {
+	t.Helper()
+	nextrun(t, d.URL, ui.Done, "migrate", "up")
+	db, err := store.Open(t.Context(), d.URL, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	known := map[string]bool{"nextrun-housekeeping": true} // it comes with the tables
+	for i := range list {
+		d.Exec(list[i].sql)
+		all, err := periodic.NewTasks(db.Tasks()).List(t.Context(), periodic.TaskFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range all {
+			if !known[row.ID] {
+				known[row.ID] = true
+				list[i].tasks = append(list[i].tasks, row)
+			}
+		}
+		if len(list[i].tasks) == 0 {
+			t.Errorf("this makes no task:\n%s", list[i].sql)
+		}
+	}
+}
+
+// The times that the cookbook shows are those that nextrun computes for its rows, on
+// both databases. `go test ./cmd/nextrun -run Cookbook -update` writes them.
+func TestCookbookElapses(t *testing.T) {
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		list := recipes(t)
+		insert(t, d, list)
+		page := readFile(t, cookbook)
+		for _, r := range list {
+			if want := r.upcoming(t); r.shown != want {
+				page = strings.Replace(page, r.sql+"```\n\n<!-- elapses: "+r.from+" -->\n```text\n"+r.shown,
+					r.sql+"```\n\n<!-- elapses: "+r.from+" -->\n```text\n"+want, 1)
+				if !*update {
+					t.Errorf("the cookbook shows after\n%s\n%s\nbut the times are\n%s", r.sql, r.shown, want)
+				}
+			}
+		}
+		if *update {
+			if err := os.WriteFile(cookbook, []byte(page), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// upcoming is what the page has to show: the next ticks of a recipe in the zones of
+// their timers.
+func (r recipe) upcoming(t *testing.T) string {
+	t.Helper()
+	from, err := time.Parse("2006-01-02 15:04", (r.from + " 00:00")[:16])
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout, ticks := "Mon 2006-01-02 15:04 MST", []task.Upcoming{}
+	for tick := range task.Preview(r.tasks, from, from.AddDate(9, 0, 0)) {
+		if tick.NextRun.Second() != 0 {
+			layout = "Mon 2006-01-02 15:04:05 MST"
+		}
+		if ticks = append(ticks, tick); len(ticks) == max(4, 2*len(r.tasks)) {
+			break
+		}
+	}
+	var text strings.Builder
+	for _, tick := range ticks {
+		text.WriteString(tick.NextRun.In(zone(t, tick.Task.Timer)).Format(layout))
+		if len(r.tasks) > 1 {
+			text.WriteString("  " + tick.Task.ID)
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+func zone(t *testing.T, timer string) *time.Location {
+	t.Helper()
+	schedule, err := calendar.Parse(timer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calendar.Location(schedule)
+}
+
+// Each schedule of the cookbook elapses exactly when a search through the calendar,
+// minute by minute, finds what its heading says.
+func TestCookbookAgainstTheCalendar(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.SQLite)
+	list := recipes(t)
+	insert(t, d, list)
+	left := maps.Clone(says)
+	for _, r := range list {
+		for _, row := range r.tasks {
+			says, found := left[row.ID]
+			if delete(left, row.ID); !found {
+				t.Errorf("nothing says when %s should elapse", row.ID)
+				continue
+			}
+			t.Run(row.ID, func(t *testing.T) {
+				t.Parallel()
+				row.Jitter = 0
+				compare(t, row, says)
+			})
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("the cookbook has no %v", slices.Collect(maps.Keys(left)))
+	}
+}
+
+func compare(t *testing.T, row periodic.Task, says func(time.Time) bool) {
+	t.Helper()
+	from, step := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), time.Minute
+	until := from.AddDate(2, 0, 0)
+	if row.ID == "heartbeat" { // every ten seconds
+		until, step = from.AddDate(0, 0, 2), time.Second
+	}
+	location := zone(t, row.Timer)
+	var want []time.Time
+	for at := from.Add(step); at.Before(until); at = at.Add(step) {
+		if says(at.In(location)) {
+			want = append(want, at)
+		}
+	}
+	n := 0
+	for tick := range task.Preview([]periodic.Task{row}, from, until) {
+		if n >= len(want) || !tick.Due.Equal(want[n]) {
+			t.Fatalf("tick %d of %s is at %v; the calendar has %v", n, row.Timer, tick.Due.In(location), want[min(n, len(want)-1)].In(location))
+		}
+		n++
+	}
+	if n == 0 || n != len(want) {
+		t.Errorf("%s has %d ticks, the calendar %d", row.Timer, n, len(want))
+	}
+}

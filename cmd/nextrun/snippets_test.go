@@ -1,0 +1,151 @@
+package main_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// chapter says how TestBook follows a page.
+type chapter struct {
+	kind   string   // of its database; empty: both, one after the other
+	before []string // SQL that makes what the reader has already
+}
+
+var book = map[string]chapter{
+	"faq.md":                      {},
+	"operations/availability.md":  {},
+	"operations/backup.md":        {},
+	"operations/security.md":      {},
+	"operations/sizing.md":        {},
+	"operations/tenants.md":       {},
+	"operations/upgrades.md":      {},
+	"tutorials/docspell.md":       {storetest.Postgres, []string{"testdata/docspell/postgres.sql"}},
+	"tutorials/first-schedule.md": {kind: storetest.SQLite},
+	"tutorials/river.md":          {storetest.Postgres, []string{"store/queues/testdata/river_postgres_6.sql", "store/queues/testdata/river_postgres_7.sql"}},
+}
+
+// elsewhere are the pages whose blocks other tests follow.
+var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "cookbook.md", "permissions.md", "embedding.md"}
+
+// A reader who does what a page of the book says gets what it promises.
+func TestBook(t *testing.T) {
+	t.Parallel()
+	binary := build(t)
+	for page, c := range book {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			if c.kind == "" {
+				storetest.Both(t, func(t *testing.T, d *storetest.Database) { c.follow(t, d, page, filepath.Dir(binary)) })
+			} else {
+				c.follow(t, storetest.New(t, c.kind), page, filepath.Dir(binary))
+			}
+		})
+	}
+}
+
+func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) {
+	t.Helper()
+	for _, file := range c.before {
+		d.Exec(readFile(t, "../../"+file))
+	}
+	if !strings.HasPrefix(page, "tutorials/") { // which begin without nextrun's tables
+		nextrun(t, d.URL, ui.Done, "migrate", "up")
+	}
+	reader := newReader(t, d, path)
+	for _, b := range blocksOf(t, "../../docs/"+page) {
+		if b.do == "database" {
+			reader.use(storetest.New(t, b.about))
+			continue
+		}
+		reader.follow(b)
+	}
+}
+
+// Each block of code of each page runs in a test, or says why it does not.
+func TestSnippetsOfPages(t *testing.T) {
+	t.Parallel()
+	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "mapping postgres", "mapping sqlite"}
+	for _, page := range pages(t) {
+		name := strings.TrimPrefix(page, "../../docs/")
+		_, inBook := book[name]
+		for _, b := range blocksOf(t, page) {
+			switch followed := inBook || slices.Contains(elsewhere, filepath.Base(name)); {
+			case b.language == "text", name == "permissions.md":
+			case !slices.Contains(known, b.do):
+				t.Errorf("%s: no comment says what to do with this block:\n%s", page, b.text)
+			case b.do == "not run" && b.about == "":
+				t.Errorf("%s: the comment does not say why this block is not run:\n%s", page, b.text)
+			case (b.do == "run" || b.do == "file") && !followed:
+				t.Errorf("%s: add the page to TestBook, so that this block runs:\n%s", page, b.text)
+			}
+			if b.do == "configuration" || b.do == "file" && filepath.Ext(b.about) == ".yaml" {
+				readConfiguration(t, page, b)
+			}
+		}
+	}
+}
+
+func readConfiguration(t *testing.T, page string, b block) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nextrun.yaml")
+	write(t, path, b.text)
+	if _, err := config.Read(path); err != nil && !strings.Contains(b.text, "timer:") { // a file of tasks
+		t.Errorf("%s: %v in\n%s", page, err, b.text)
+	}
+}
+
+var (
+	commandLine = regexp.MustCompile(`(?m)(?:^|    |\$ |&& |; )nextrun ([a-z-][^\n]*)`)
+	indented    = regexp.MustCompile(`(?m)^    .*$`)
+	flagOf      = regexp.MustCompile(`(?:^| )(--[a-z-]+)`)
+)
+
+// The commands in blocks, also in those that are not run, have the flags that the pages
+// give them.
+func TestFlagsOfPages(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, page := range append(pages(t), "../../CONTRIBUTING.md") {
+		code := strings.Join(indented.FindAllString(readFile(t, page), -1), "\n")
+		for _, b := range blocksOf(t, page) {
+			if b.language == "sh" {
+				code += "\n" + b.text
+			}
+		}
+		for _, match := range commandLine.FindAllStringSubmatch(code, -1) {
+			line, _, _ := strings.Cut(match[1], " #")
+			line = regexp.MustCompile(`'[^']*'`).ReplaceAllString(line, "X")
+			help := helpOf(t, line)
+			for _, flag := range flagOf.FindAllStringSubmatch(line, -1) {
+				n++
+				if !regexp.MustCompile(flag[1] + `\b`).MatchString(help) {
+					t.Errorf("%s: there is no flag %s in: nextrun %s", page, flag[1], line)
+				}
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("found %d flags only", n)
+	}
+}
+
+// helpOf is the help for the command of a line: its words, without flags that all
+// commands have and their values.
+func helpOf(t *testing.T, line string) string {
+	t.Helper()
+	words := strings.Fields(regexp.MustCompile(`^(--[a-z-]+[ =][^ ]+ )+`).ReplaceAllString(line, ""))
+	for n := min(2, len(words)); n > 0; n-- {
+		if help, found := helps(t, words[:n]...); found {
+			return help
+		}
+	}
+	t.Errorf("there is no command in: nextrun %s", line)
+	return ""
+}

@@ -1,0 +1,118 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// The program of the tutorial about embedding compiles, its tests pass, and it greets
+// whom the tutorial's row names.
+func TestTutorialOfEmbedding(t *testing.T) {
+	t.Parallel()
+	const page = "../../docs/tutorials/embedding.md"
+	dir := t.TempDir()
+	for _, b := range blocksOf(t, page) {
+		if b.do == "file" {
+			write(t, filepath.Join(dir, b.about), b.text)
+		}
+	}
+	program := filepath.Join(dir, "greeter")
+	overlaid(t, dir, "build", "-o", program)
+	tests := filepath.Join(dir, "greeter.test")
+	overlaid(t, dir, "test", "-vet=off", "-c", "-o", tests)
+	if out, err := exec.CommandContext(t.Context(), tests).CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+		t.Errorf("its tests: %v\n%s", err, out)
+	}
+	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
+		output := startProgram(t, program, "GREETER_DB="+d.URL)
+		storetest.Eventually(t, "tables", func() bool {
+			_, err := d.SQL.Exec("SELECT 1 FROM periodic_ready")
+			return err == nil
+		})
+		reader := newReader(t, d, dir)
+		for _, b := range blocksOf(t, page) {
+			if b.language == "sql" {
+				reader.follow(b)
+			}
+		}
+		storetest.Eventually(t, "a greeting", func() bool { return strings.Contains(output.String(), "Good morning, Ada\n") })
+		storetest.Eventually(t, "its end", func() bool {
+			return d.One("SELECT count(*) FROM job WHERE state = 'success' AND result = 'greeted Ada'") != "0"
+		})
+	})
+}
+
+// overlaid runs the go command on the Go files of a directory, as if they were a
+// package of this module.
+func overlaid(t *testing.T, dir, command string, flags ...string) {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d files, %v", len(files), err)
+	}
+	replace := map[string]string{}
+	for _, file := range files {
+		replace[filepath.Join(here, "tutorial", filepath.Base(file))] = file
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
+	args := append([]string{command, "-overlay", filepath.Join(dir, "overlay.json")}, flags...)
+	if out, err := exec.CommandContext(t.Context(), "go", append(args, "./tutorial")...).CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", command, err, out)
+	}
+}
+
+// output is what a program has written so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(text)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// startProgram runs a program until the test ends; it must end by itself then.
+func startProgram(t *testing.T, path, environment string) *output {
+	t.Helper()
+	out := &output{}
+	command := exec.Command(path)
+	command.Env = append(os.Environ(), environment)
+	command.Stdout, command.Stderr = out, out
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if err := command.Wait(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	})
+	return out
+}
