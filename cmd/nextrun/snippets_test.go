@@ -20,6 +20,7 @@ type chapter struct {
 
 var book = map[string]chapter{
 	"faq.md":                      {},
+	"monitoring.md":               {},
 	"operations/availability.md":  {},
 	"operations/backup.md":        {},
 	"operations/security.md":      {},
