@@ -78,28 +78,28 @@ func overlaid(t *testing.T, dir, command string, flags ...string) {
 	}
 }
 
-// output is what a program has written so far.
-type output struct {
+// transcript is what a program has written so far.
+type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (o *output) Write(text []byte) (int, error) {
+func (o *transcript) Write(text []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(text)
 }
 
-func (o *output) String() string {
+func (o *transcript) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
 // startProgram runs a program until the test ends; it must end by itself then.
-func startProgram(t *testing.T, path, environment string) *output {
+func startProgram(t *testing.T, path, environment string) *transcript {
 	t.Helper()
-	out := &output{}
+	out := &transcript{}
 	command := exec.Command(path)
 	command.Env = append(os.Environ(), environment)
 	command.Stdout, command.Stderr = out, out
