@@ -104,11 +104,18 @@ func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
 		Jobs   int
 		Oldest sqldb.RowTime
 	}
-	err = tx.Select(ctx, &rows, `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
-		FROM (SELECT group_, state, submitted FROM job WHERE state IN `+sqldb.PendingStates+` LIMIT $1) AS j
-		GROUP BY group_, state ORDER BY group_, state`, MostJobs)
+	err = tx.Select(ctx, &rows, queueDepth, MostJobs)
 	for _, r := range rows {
 		t.Queue = append(t.Queue, QueueDepth{Group: string(r.Group), State: r.State, Jobs: r.Jobs, Oldest: r.Oldest.Time()})
 	}
 	return err
 }
+
+// queueDepth asks for each state, since each has an index of its own: those of final
+// states, most of all, are not read.
+const queueDepth = `SELECT group_, state, count(*) AS jobs, min(submitted) AS oldest
+	FROM (SELECT * FROM (SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NULL
+		UNION ALL SELECT group_, state, submitted FROM job WHERE state = 'waiting' AND retry IS NOT NULL
+		UNION ALL SELECT group_, state, submitted FROM job WHERE state IN ('scheduled', 'running')
+		UNION ALL SELECT group_, state, submitted FROM job WHERE state = 'stuck') AS pending LIMIT $1) AS j
+	GROUP BY group_, state ORDER BY group_, state`

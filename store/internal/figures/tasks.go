@@ -100,7 +100,8 @@ func (r historyRow) result() TickResult {
 }
 
 // query reads the ticks of the tasks in $1 by ranges of the primary key of
-// periodic_tick, and their jobs by theirs.
+// periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
+// for each tick.
 func query(asked string, hasJobs bool) string {
 	job, join := "NULL AS state, NULL AS started, NULL AS finished, NULL AS result", ""
 	success := "CASE WHEN x.decision = 'submitted' THEN x.decided END"
@@ -110,12 +111,12 @@ func query(asked string, hasJobs bool) string {
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
 		success = "CASE WHEN t.sink <> 'job' THEN " + success + " WHEN s.state = 'success' THEN s.finished END"
 	}
-	return `SELECT t.id, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `,
-			(SELECT max(` + success + `) FROM (SELECT jid, decision, decided FROM periodic_tick
-				WHERE task_id = t.id ORDER BY due DESC LIMIT $3) AS x` + from + `) AS success
-		FROM periodic_task AS t
-		LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= coalesce(
-			(SELECT due FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000')` + join + `
-		WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v)
+	return `WITH t AS MATERIALIZED (SELECT t.id,
+				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
+				(SELECT max(` + success + `) FROM (SELECT jid, decision, decided FROM periodic_tick
+					WHERE task_id = t.id ORDER BY due DESC LIMIT $3) AS x` + from + `) AS success
+			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
+		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
+		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest` + join + `
 		ORDER BY t.id, k.due DESC`
 }
