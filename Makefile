@@ -81,9 +81,10 @@ snapshot: ## Describe the schema that the migrations make, after a new migration
 	scripts/with-postgres go test ./migrations -run TestSnapshot -update
 
 .PHONY: test-alerts
-test-alerts: ## Test the alerts for Prometheus with promtool
+test-alerts: ## Test the alerts for Prometheus, and the expressions of the Grafana dashboard, with promtool
 	@scripts/need-promtool
 	cd dist/prometheus && promtool check rules nextrun.rules.yml && promtool test rules nextrun.rules.test.yml
+	scripts/dashboard-rules dist/grafana/nextrun.json
 
 .PHONY: lint
 lint: lint-go lint-shell ## Run the linters

@@ -15,6 +15,7 @@ import (
 var (
 	taskInfo     = describe("task_info", "1; the labels say what the task is.", "id", "task", "group", "timer", "sink", "overlap")
 	taskProblem  = describe("task_problem", "1 if the row has a problem, also one that is only a warning.", "id")
+	taskPaused   = describe("task_paused", "1 while the task is paused: what falls due is skipped.", "id")
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none of the last 50 ticks did.", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
 		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
@@ -34,6 +35,7 @@ func showTasks(p *points, tasks []periodic.Task, history []store.History, now ti
 		o := of[t.ID]
 		p.add(taskInfo, 1, t.ID, t.Task, t.Group, t.Timer, string(t.Sink), string(t.Overlap))
 		p.add(taskProblem, truth(t.Problem != ""), t.ID)
+		p.add(taskPaused, truth(t.Pause.At(now)), t.ID)
 		p.at(lastSuccess, o.LastSuccess, t.ID)
 		if len(o.Ticks) > 0 {
 			p.at(lastDue, o.Ticks[0].Due, t.ID)
