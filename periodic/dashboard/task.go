@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"html/template"
 	"net/http"
 	"time"
@@ -29,6 +30,7 @@ type taskView struct {
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Findings []string       `json:"findings,omitempty"`
+	Place    string         `json:"-"`       // the timer with a caret under what is wrong
 	Ticks    []cell         `json:"ticks"`   // the newest first
 	Actions  []actionRow    `json:"actions"` // the newest first
 	SQL      string         `json:"sql"`
@@ -85,6 +87,8 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		for _, f := range explain.Lint(schedule, now, 0) {
 			d.Findings = append(d.Findings, f.Message)
 		}
+	} else {
+		d.Place = place(err)
 	}
 	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
 	d.Year = year(&t, h.Ticks, d.Row.Zone, now)
@@ -105,6 +109,7 @@ type preview struct {
 	Timer  string         `json:"timer"`
 	Words  string         `json:"timer_in_words,omitempty"`
 	Error  string         `json:"error,omitempty"`
+	Place  string         `json:"-"` // the timer, and a caret under what is wrong
 	Days   int            `json:"days"`
 	Gained []time.Time    `json:"gained"`
 	Lost   []time.Time    `json:"lost"`
@@ -118,7 +123,7 @@ func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
 	p := &preview{Timer: show.Shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
 	other, err := calendar.ParseAt(timer, t.Anchor())
 	if err != nil {
-		p.Error = err.Error()
+		p.Error, p.Place = err.Error(), place(err)
 		return p
 	}
 	p.Zone, p.Words = calendar.Location(other), explain.Schedule(other)
@@ -147,6 +152,15 @@ func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
 		}
 	}
 	return p
+}
+
+// place shows where a timer is wrong.
+func place(err error) string {
+	var wrong *calendar.ParseError
+	if !errors.As(err, &wrong) {
+		return ""
+	}
+	return wrong.Caret()
 }
 
 func (p *preview) add(to *[]time.Time, at time.Time) {

@@ -30,7 +30,9 @@ type timelineView struct {
 	From    time.Time      `json:"from"`
 	To      time.Time      `json:"to"`
 	Rows    []timelineRow  `json:"rows"`
-	Left    int            `json:"left_out"` // tasks
+	Left    int            `json:"left_out"`          // tasks
+	CutPast bool           `json:"cut_past"`          // older runs of the time are left out
+	CutTo   time.Time      `json:"cut_from,omitzero"` // planned runs after it are left out
 	Zone    string         `json:"zone"`
 	Drawing template.HTML  `json:"-"`
 	Where   *time.Location `json:"-"`
@@ -68,10 +70,20 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	ended := 0
+	for _, run := range runs {
+		if !run.Finished.IsZero() {
+			ended++
+		}
+	}
+	d.CutPast = ended >= timelineRuns
 	var coming []periodic.Upcoming
-	_, err = s.ahead(ctx, now, d.To, timelineTicks, func(u periodic.Upcoming) { coming = append(coming, u) })
+	more, err := s.ahead(ctx, now, d.To, timelineTicks, func(u periodic.Upcoming) { coming = append(coming, u) })
 	if err != nil {
 		return nil, err
+	}
+	if n := len(coming); more && n > 0 {
+		d.CutTo = coming[n-1].NextRun
 	}
 	d.gather(runs, coming, now)
 	d.Drawing = d.draw(s.prefix, now)

@@ -42,3 +42,30 @@ func TestWhyNot(t *testing.T) {
 		}
 	})
 }
+
+// A timer that cannot be read is shown with a mark below the place, saved or tried.
+func TestPlaceOfAProblem(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'work', 'Mon 25:00'), ('good', 'work', 'yearly')`)
+		for _, path := range []string{"/task?id=bad", "/task?id=good&timer=Mon+25:00"} {
+			if page := s.get(path); !strings.Contains(page, "Mon 25:00\n    ^</pre>") {
+				s.Errorf("%s does not show the place", path)
+			}
+		}
+	})
+}
+
+// A timeline that leaves something out says so.
+func TestTimelineSaysThatItIsCut(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		const cut = "There are more planned runs than a page can hold"
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'work', '*:*:0/5')`)
+		if strings.Contains(s.get("/timeline"), cut) {
+			s.Error("nothing is cut, but the page says so")
+		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('b', 'work', '*:*:0/5'), ('c', 'work', '*:*:0/5')`)
+		if !strings.Contains(s.get("/timeline"), cut) {
+			s.Error("the page does not say that it is cut")
+		}
+	})
+}

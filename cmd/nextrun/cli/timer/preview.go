@@ -25,6 +25,7 @@ type previewOptions struct {
 	with   timersFlag
 	each   bool
 	asJSON bool
+	asSVG  bool
 }
 
 // PreviewCommand returns `nextrun preview`.
@@ -36,9 +37,11 @@ func PreviewCommand(env *ui.Env) *cobra.Command {
 		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes applied,
 and the busiest minutes. A task with more than 24 of them has one line, unless
 --each is given. --with shows what another timer would add (+) and remove (-),
-without changing the task.`,
+without changing the task. --svg draws the ticks: a timeline, or a calendar for more
+than two weeks.`,
 		Example: `  nextrun preview --hours 2d
-  nextrun preview --with nightly-backup='*-*-* 03:30'`,
+  nextrun preview --with nightly-backup='*-*-* 03:30'
+  nextrun preview --hours 7d --svg > week.svg`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(o.with) > 0 && !c.Flags().Changed("hours") {
@@ -46,6 +49,9 @@ without changing the task.`,
 			}
 			if o.number < 0 {
 				return ui.Usagef("-n is %d; use 0 (all) or more", o.number)
+			}
+			if o.asSVG {
+				o.each, o.number = true, drawnTicks
 			}
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
 				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), o)
@@ -57,7 +63,9 @@ without changing the task.`,
 	flags.IntVarP(&o.number, "limit", "n", 1000, "maximum number of lines; 0 shows all")
 	flags.BoolVar(&o.each, "each", false, "list each tick, also of frequent tasks")
 	flags.Var(&o.with, "with", "preview this timer for the task; may be given more than once")
+	flags.BoolVar(&o.asSVG, "svg", false, "draw the ticks as SVG, on standard output")
 	ui.JSONFlag(command, &o.asJSON)
+	command.MarkFlagsMutuallyExclusive("svg", "json")
 	return command
 }
 
@@ -78,12 +86,19 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewO
 			r.count(tick)
 			r.add("", tick)
 		}
-		return printPreview(env, r.result(), o)
+		return writePreview(env, r, o, now, until)
 	}
 	for tick := range periodic.Preview(changed, now, until) {
 		r.count(tick)
 	}
 	r.compare(only(list, o.with), only(changed, o.with), now, until)
+	return writePreview(env, r, o, now, until)
+}
+
+func writePreview(env *ui.Env, r *previewTicks, o previewOptions, now, until time.Time) error {
+	if o.asSVG {
+		return drawPreview(env, r.lines(), r.total, now, until)
+	}
 	return printPreview(env, r.result(), o)
 }
 

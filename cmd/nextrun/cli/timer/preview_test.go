@@ -116,3 +116,26 @@ func TestPreviewOfAChange(t *testing.T) {
 		}
 	})
 }
+
+// The ticks are drawn as a picture that stands alone: a timeline, or a calendar for long.
+func TestPreviewAsSVG(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a<b>", "--handler", "t", "--timer", "*:0/30")
+		s.Must(t, "scheduler", "--once")
+		for args, want := range map[string]int{"--hours 2": 4, "--hours 366d": 53 * 7} {
+			got := s.Must(t, append([]string{"preview", "--svg"}, strings.Fields(args)...)...)
+			if n := strings.Count(got, "<rect"); n != want || !strings.HasPrefix(got, "<svg") || !strings.Contains(got, "<style>") {
+				t.Errorf("%s: %d shapes, want %d:\n%.500s", args, n, want, got)
+			}
+			if strings.Contains(got, "a<b>") {
+				t.Errorf("%s: the id is not escaped", args)
+			}
+		}
+		got := s.Must(t, "preview", "--svg", "--hours", "1", "--with", "a<b>=*:0/15")
+		if strings.Count(got, `class="success"`) != 2 {
+			t.Errorf("what --with adds is not drawn:\n%s", got)
+		}
+		s.Fails(t, ui.WrongUsage, []string{"preview", "--svg", "--json"}, "svg", "json")
+	})
+}
