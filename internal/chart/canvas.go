@@ -25,10 +25,15 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, escape(class))
 }
 
-// drawing is the finished picture; name says what it shows.
+// drawing is the finished picture; name says what it shows. One that has links is a group:
+// screen readers take what is in a picture for a part of it, and do not offer its links.
 func (c *canvas) drawing(width, height float64, name string) string {
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="`,
-		width, height, width, height)
+	role := "img"
+	if strings.Contains(c.text.String(), "<a href") {
+		role = "group"
+	}
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="%s" aria-label="`,
+		width, height, width, height, role)
 	return head + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
 }
 

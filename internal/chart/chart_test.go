@@ -96,6 +96,11 @@ func TestWeek(t *testing.T) {
 	}
 	has(t, list, "Monday 09:00 to 10:00: 3", 1)
 	has(t, list, "Sunday 23:00 to 24:00: 1", 1)
+	for role, link := range map[string]func(int, int) string{"img": nil, "group": func(int, int) string { return "x" }} {
+		if !strings.Contains(w.Draw(link), `role="`+role+`"`) {
+			t.Errorf("the role is not %s, so screen readers take its links for a part of the picture, or look for some", role)
+		}
+	}
 }
 
 func TestYear(t *testing.T) {
