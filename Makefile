@@ -18,7 +18,7 @@ BENCH     ?= .
 FUZZTIME  ?= 20s
 
 golangci-lint := go tool -modfile=tools/go.mod golangci-lint
-shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers)
+shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers testdata/browser)
 
 .PHONY: help
 help: ## List the commands
@@ -44,6 +44,12 @@ run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 .PHONY: picture
 picture: build ## Record the picture of the demo in the README
 	scripts/picture/record
+
+.PHONY: pictures
+pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a browser
+	@scripts/need-cc
+	@scripts/need-chromium
+	cd testdata/browser && go test -tags pictures -run '^TestPictures$$' -count 1 -v -timeout 30m .
 
 # The race detector makes tests several times slower. Commands, calendar and migrations
 # have one goroutine to speak of.
@@ -75,6 +81,14 @@ test-queues: ## Feed the other queues and let their real workers run the jobs; n
 	testdata/consumers/node/install
 	cd testdata/consumers && go vet ./...
 	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
+
+.PHONY: test-browser
+test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm for axe-core
+	@scripts/need-cc
+	@scripts/need-chromium
+	testdata/browser/axe/install
+	cd testdata/browser && go vet ./... && go vet -tags pictures ./...
+	cd testdata/browser && ../../scripts/with-postgres go test -count 1 -v -timeout 30m $(TESTFLAGS) .
 
 .PHONY: snapshot
 snapshot: ## Describe the schema that the migrations make, after a new migration

@@ -1,0 +1,70 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/nextrun/nextrun/periodic/dashboard"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// smallPages are all pages, with something on each.
+var smallPages = []string{"/", "/tasks", "/tasks?state=problem", "/task?id=task-00001&timer=hourly", "/task?id=task-00017",
+	"/timeline", "/heatmap?day=0&hour=9", "/jobs", "/job?id=task-00001-1", "/job?id=task-00030-1", "/events", "/scheduler"}
+
+// small makes a site with something on each page.
+func small(t *testing.T, kind string) *site {
+	s := newSite(t, kind, dashboard.Options{Authorize: may})
+	s.fill(30, 20)
+	return s
+}
+
+// fault is what axe finds.
+type fault struct {
+	ID, Impact, Help string
+	Nodes            []struct{ HTML, FailureSummary string }
+}
+
+// TestAccessibility looks at each page with axe, in both colours, on wide and narrow
+// screens.
+func TestAccessibility(t *testing.T) {
+	if out, err := exec.Command("axe/install").CombinedOutput(); err != nil {
+		t.Fatalf("%s(%v)", out, err)
+	}
+	axe, err := os.ReadFile("axe/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := small(t, storetest.SQLite)
+	b := s.tab(t)
+	for _, look := range []struct {
+		width   int64
+		colours string
+	}{{1280, "light"}, {1280, "dark"}, {360, "light"}, {360, "dark"}} {
+		b.looks(look.width, 800, look.colours)
+		for _, path := range smallPages {
+			b.open(path)
+			value[bool](b, string(axe)+"; true")
+			found := value[json.RawMessage](b, `axe.run({resultTypes: ['violations']}).then(r => r.violations.map(v => ({id: v.id, impact: v.impact, help: v.help,
+				nodes: v.nodes.slice(0, 3).map(n => ({html: n.html.slice(0, 300), failureSummary: n.failureSummary}))})))`)
+			var faults []fault
+			if err := json.Unmarshal(found, &faults); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range faults {
+				text := fmt.Sprintf("%s, %s, %d wide: %s: %s (%s) %+v", path, look.colours, look.width, f.Impact, f.Help, f.ID, f.Nodes)
+				if f.Impact == "serious" || f.Impact == "critical" {
+					t.Error(text)
+				} else {
+					t.Log(text)
+				}
+			}
+			if wide := value[int](b, `document.documentElement.scrollWidth`); wide > int(look.width) {
+				t.Errorf("%s is %d wide on a screen of %d", path, wide, look.width)
+			}
+		}
+	}
+}

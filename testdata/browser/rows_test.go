@@ -1,0 +1,61 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// jobsPerTask is how many of the newest ticks of each task still have their jobs.
+const jobsPerTask = 5
+
+// logLines is how many lines the log of a job has: more than a page shows.
+const logLines = 800
+
+// fill adds tasks with ticks, one every 15 minutes. Some tasks are disabled, paused, or
+// have a problem; some ticks were skipped, some jobs have failed. Each is one statement,
+// so that millions take seconds.
+func (s *site) fill(tasks, ticks int) {
+	from := `strftime('%Y-%m-%d %H:%M:%f000', 'now', (?) || ' minutes')`
+	yes, no := "1", "0"
+	if s.Kind == storetest.Postgres {
+		from = `date_trunc('milliseconds', now() AT TIME ZONE 'utc' + (?) * interval '1 minute')`
+		yes, no = "true", "false"
+	}
+	at := func(minutes string) string { return strings.Replace(from, "?", minutes, 1) }
+	numbers := func(n int) string {
+		return fmt.Sprintf("WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d) ", n)
+	}
+	s.Exec(`CREATE TABLE past (n integer, at timestamp)`) // computed once, as texts on SQLite
+	s.Exec(`INSERT INTO past ` + numbers(ticks) + `SELECT n, ` + at("-15 * n") + ` FROM numbers`)
+	s.Exec(`CREATE TABLE number (n integer, id varchar(254))`)
+	s.Exec(`INSERT INTO number ` + numbers(tasks) + `SELECT n, 'task-' || substr(CAST(100000 + n AS varchar(6)), 2) FROM numbers`)
+
+	s.Exec(`INSERT INTO periodic_task (id, task, group_, timer, nextrun, due, enabled, paused, paused_by, paused_reason)
+		SELECT id, 'handler-' || (n % 50), 'group-' || (n % 20),
+			CASE n % 5 WHEN 0 THEN 'hourly' WHEN 1 THEN 'daily' WHEN 2 THEN 'Mon..Fri 09:00 Europe/Berlin'
+				WHEN 3 THEN '*:0/15' ELSE '*-*-* 02:30 America/New_York' END,
+			` + at("n % 1440 + 30") + `, ` + at("n % 1440 + 30") + `, CASE WHEN n % 97 = 9 THEN ` + no + ` ELSE ` + yes + ` END,
+			CASE WHEN n % 89 = 5 THEN ` + at("-90") + ` END, CASE WHEN n % 89 = 5 THEN 'grace' END,
+			CASE WHEN n % 89 = 5 THEN 'the warehouse moves' END FROM number`)
+	s.Exec(`UPDATE periodic_task SET problem = 'the timer cannot be read: unknown weekday "Mun"' WHERE id LIKE '%17'`)
+	s.Exec(`INSERT INTO job (jid, task, group_, state, tracker, due, submitted, started, finished, result)
+		SELECT t.id || '-' || p.n, t.task, t.group_, CASE WHEN (k.n + p.n) % 31 = 0 THEN 'failed' ELSE 'success' END, t.id,
+			p.at, p.at, p.at, ` + at("k.n % 12 - 15 * p.n") + `, CASE WHEN (k.n + p.n) % 31 = 0 THEN 'no space left on device' END
+		FROM number AS k JOIN periodic_task AS t ON t.id = k.id CROSS JOIN past AS p WHERE p.n <= ` + fmt.Sprint(jobsPerTask))
+	skipped := `(k.n + p.n) % 17 = 0 AND p.n > ` + fmt.Sprint(jobsPerTask)
+	s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, jid, decided)
+		SELECT k.id, p.at, CASE WHEN ` + skipped + ` THEN 'skipped' ELSE 'submitted' END,
+			CASE WHEN ` + skipped + ` THEN 'its last job still runs' END,
+			CASE WHEN p.n <= ` + fmt.Sprint(jobsPerTask) + ` THEN k.id || '-' || p.n END, p.at
+		FROM number AS k CROSS JOIN past AS p`)
+	s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) ` + numbers(logLines) +
+		`SELECT 'line-' || n, 'task-00001-1', 'info', ` + at("-15") + `, 'line ' || n || ' of the log', n FROM numbers`)
+	s.Exec(`DROP TABLE past`)
+	s.Exec(`DROP TABLE number`)
+	if s.Kind == storetest.Postgres {
+		s.Exec(`ANALYZE`) // as autovacuum would soon
+	}
+	s.Want(tasks*ticks, `SELECT count(*) FROM periodic_tick`)
+}
