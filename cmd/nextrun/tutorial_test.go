@@ -1,13 +1,11 @@
 package main_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -78,28 +76,10 @@ func overlaid(t *testing.T, dir, command string, flags ...string) {
 	}
 }
 
-// transcript is what a program has written so far.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *transcript) Write(text []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(text)
-}
-
-func (o *transcript) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // startProgram runs a program until the test ends; it must end by itself then.
-func startProgram(t *testing.T, path, environment string) *transcript {
+func startProgram(t *testing.T, path, environment string) *output {
 	t.Helper()
-	out := &transcript{}
+	out := &output{}
 	command := exec.Command(path)
 	command.Env = append(os.Environ(), environment)
 	command.Stdout, command.Stderr = out, out
