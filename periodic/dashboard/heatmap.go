@@ -53,8 +53,9 @@ func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 	hour, errHour := strconv.Atoi(r.URL.Query().Get("hour"))
 	d.Hour = hour
 	picked := errDay == nil && errHour == nil && day >= 0 && day < 7 && d.Hour >= 0 && d.Hour < 24
-	minutes, tasks := make([]int, 7*24*60), map[string]int{}
-	d.Cut, err = s.eachAhead(ctx, now, now.Add(time.Duration(len(minutes))*time.Minute), func(u periodic.Upcoming) {
+	until := now.In(where).AddDate(0, 0, 7) // an hour more or less where the clock changes
+	minutes, tasks := make([]int, until.Sub(now)/time.Minute), map[string]int{}
+	d.Cut, err = s.eachAhead(ctx, now, until, func(u periodic.Upcoming) {
 		at := u.NextRun.In(where)
 		d.Hours.Add(at)
 		minutes[max(u.NextRun.Sub(now)/time.Minute, 0)]++ // what is overdue comes next
