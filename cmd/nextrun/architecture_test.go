@@ -55,6 +55,7 @@ var arrows = []struct {
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox", "jobqueue/outbox/cloudevents"}},
+	{"store/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/proof", "migrations", "periodic", "periodic/task"}},
 	// It explains a task for the command line and the dashboard.
@@ -83,7 +84,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
 	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues", "store/verify",
 }, belowCommand...)
 
@@ -99,6 +100,7 @@ var libraries = []struct {
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
 	{"github.com/prometheus", []string{"store/metrics/"}},
+	{"go.opentelemetry.io", []string{"store/tracing/", "cmd/nextrun/otlp/"}},
 }
 
 // directories that would gather what belongs elsewhere.

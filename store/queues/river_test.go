@@ -57,20 +57,23 @@ func TestRiverShowsWhereAJobComesFrom(t *testing.T) {
 	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		job := f.task("nightly", `{"to": ["a", {"b": null}], "money": 1e3}`)
-		job.Priority = 10
+		job.Priority, job.Traceparent = 10, traceparent
 		ref := f.accept(f.queue(queues.River{MaxAttempts: 3}), job)[0].Ref
 		at := map[string]string{
 			storetest.Postgres: "to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')", storetest.SQLite: "scheduled_at || ''",
 		}[f.Kind]
 		for column, want := range map[string]any{
 			"kind": "report", "queue": "mail", "max_attempts": 3, "priority": 1, at: "2026-03-04 05:06:07.089",
-			"metadata->'nextrun'->>'task'": "nightly", "metadata->'nextrun'->>'jid'": job.JID,
+			"metadata->>'traceparent'": traceparent, "metadata->'nextrun'->>'task'": "nightly", "metadata->'nextrun'->>'jid'": job.JID,
 			"metadata->'nextrun'->>'due'": "2026-03-04T05:06:07.089Z", "args->'to'->1->>'b'": "", "args->'to'->>0": "a",
 		} {
 			f.Want(want, "SELECT "+column+" FROM river_job WHERE id = CAST(? AS integer)", ref)
 		}
 	})
 }
+
+// traceparent is that of whoever submits a job.
+const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 func TestRiverPrioritiesAndQueues(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,21 @@ func TestSQLTakesABatch(t *testing.T) {
 	})
 }
 
+func TestSQLPassesTheTraceOn(t *testing.T) {
+	t.Parallel()
+	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
+		f.Exec("ALTER TABLE legacy ADD COLUMN trace text")
+		k.Enqueue = `INSERT INTO legacy (name, jid, trace) SELECT task, jid, coalesce(traceparent, 'none') FROM nextrun_batch`
+		k.Pending = `SELECT jid FROM nextrun_open WHERE EXISTS (SELECT 1 FROM legacy AS l WHERE l.jid = nextrun_open.jid AND done IS NULL)`
+		k.Cancel, k.Notify = "", ""
+		jobs := f.tasks(2)
+		jobs[0].Traceparent = traceparent
+		f.accept(f.queue(k), jobs...)
+		f.Want(traceparent, "SELECT trace FROM legacy WHERE jid = ?", jobs[0].JID)
+		f.Want("none", "SELECT trace FROM legacy WHERE jid = ?", jobs[1].JID)
+	})
+}
+
 // TestSQLWithoutColumns: a statement that returns nothing takes all jobs, by our id.
 func TestSQLWithoutColumns(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,8 @@ func TestRecordIsACloudEvent(t *testing.T) {
 	t.Parallel()
 	c := cluster(t)
 	at := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
-	e := outbox.Event{ID: "e1", Topic: "orders", Type: "placed", AggregateID: "o1", AggregateVersion: 3, Payload: `{"a":1}`, Created: at}
+	e := outbox.Event{ID: "e1", Topic: "orders", Type: "placed", AggregateID: "o1", AggregateVersion: 3, Payload: `{"a":1}`, Created: at,
+		Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 	binary := publisher(t, kafka.Config{Brokers: c.ListenAddrs(), Source: "/shop"})
 	structured := publisher(t, kafka.Config{Brokers: c.ListenAddrs(), Topic: "bills", Structured: true})
 	for _, p := range []outbox.Publisher{binary, structured} {
@@ -30,6 +31,9 @@ func TestRecordIsACloudEvent(t *testing.T) {
 		if string(r.Key) != "o1" {
 			t.Errorf("the key is %q, want the aggregate's id", r.Key)
 		}
+		if got := header(r, "traceparent"); got != e.Traceparent {
+			t.Errorf("traceparent is %q", got)
+		}
 		if r.Topic == "bills" {
 			if header(r, "content-type") != "application/cloudevents+json; charset=utf-8" || !strings.Contains(string(r.Value), `"data":{"a":1}`) {
 				t.Errorf("structured: %v %s", r.Headers, r.Value)
@@ -39,7 +43,7 @@ func TestRecordIsACloudEvent(t *testing.T) {
 		for name, want := range map[string]string{
 			"ce_specversion": "1.0", "ce_id": "e1", "ce_source": "/shop", "ce_type": "placed", "ce_subject": "o1",
 			"ce_time": "2026-03-01T12:30:00.000000Z", "ce_partitionkey": "o1", "ce_aggregateversion": "3",
-			"content-type": "application/json",
+			"content-type": "application/json", "ce_traceparent": e.Traceparent,
 		} {
 			if got := header(r, name); got != want {
 				t.Errorf("header %s is %q, want %q", name, got, want)

@@ -34,6 +34,16 @@ func TestCloudEventHasWhatTheEventHas(t *testing.T) {
 	}
 }
 
+func TestCloudEventHasTheTrace(t *testing.T) {
+	t.Parallel()
+	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	got, err := cloudevents.New(outbox.Event{ID: "e", Traceparent: traceparent}, "").Structured()
+	var event struct{ Traceparent string }
+	if err != nil || json.Unmarshal(got, &event) != nil || event.Traceparent != traceparent {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 func TestCloudEventKeepsEveryText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -82,7 +82,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]task.Pend
 		return err
 	}
 	for sink, jobs := range bySink {
-		d.spans.begin(ctx, sink, jobs)
+		d.spans.begin(sink, jobs)
 		refused, err := d.give(ctx, d.queues[sink], jobs)
 		if err == nil && len(refused) > 0 {
 			err = d.explain(ctx, d.queues[sink], jobs, refused)

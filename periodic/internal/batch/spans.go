@@ -15,11 +15,12 @@ type spans struct {
 }
 
 // begin begins the span of jobs, and gives them its traceparent.
-func (s *spans) begin(ctx context.Context, sink task.Sink, jobs []jobqueue.Job) {
+func (s *spans) begin(sink task.Sink, jobs []jobqueue.Job) {
 	if s.tracer == nil {
 		return
 	}
-	sent, end := s.tracer.Send(ctx, string(sink), jobs)
+	// A batch belongs to no trace of the program, which would never end.
+	sent, end := s.tracer.Send(context.Background(), string(sink), jobs)
 	s.ends = append(s.ends, end)
 	sent = traceparent.Clean(sent)
 	for i := range jobs {

@@ -116,7 +116,8 @@ type jobJSON struct {
 	Timeout     *int64 `json:"timeout"`
 	Concurrency *int   `json:"concurrency"`
 
-	Result *string `json:"result"`
+	Result      *string `json:"result"`
+	Traceparent *string `json:"traceparent"`
 }
 
 func newJobJSON(j *jobqueue.Job) jobJSON {
@@ -127,6 +128,7 @@ func newJobJSON(j *jobqueue.Job) jobJSON {
 		Heartbeat: ui.TimeOrNull(j.Heartbeat), Single: j.Single, Cancel: ui.TimeOrNull(j.Cancel), Retry: ui.TimeOrNull(j.Retry),
 		Result: ui.TextOrNull(j.Result), RetryLimit: retryLimit(j), RetryDelay: ui.SecondsOrNull(j.Limits.RetryDelay),
 		Timeout: ui.SecondsOrNull(j.Limits.Timeout), Concurrency: ui.NumberOrNull(j.Limits.Concurrency),
+		Traceparent: ui.TextOrNull(j.Traceparent),
 	}
 }
 

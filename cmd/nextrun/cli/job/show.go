@@ -70,5 +70,6 @@ func jobFields(env *ui.Env, j *jobqueue.Job, limits []jobqueue.Limit) [][2]strin
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
 		{"retry limit", retries}, {"retry delay", ui.SecondsUnlessZero(j.Limits.RetryDelay)},
 		{"timeout", ui.SecondsUnlessZero(j.Limits.Timeout)}, {"concurrency", ui.NumberUnlessZero(j.Limits.Concurrency)},
+		{"traceparent", j.Traceparent},
 	}
 }

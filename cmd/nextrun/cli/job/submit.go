@@ -29,7 +29,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			if job.Single && job.Tracker == "" {
 				return ui.Usagef("--single needs a --tracker")
 			}
-			job.Retry = at.Value
+			job.Retry, job.Traceparent = at.Value, env.Getenv("TRACEPARENT")
 			if job.Limits = limitsOf(&limits); job.Limits.Concurrency > 0 && job.Tracker == "" {
 				return ui.Usagef("--concurrency needs a --tracker, whose jobs are counted")
 			}

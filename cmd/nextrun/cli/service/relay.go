@@ -54,6 +54,9 @@ func (s *services) withRelay(fn func(...part) error) error {
 	if s.metrics != nil {
 		c.Observe = s.metrics.Relay
 	}
+	if s.traces != nil {
+		c.Tracer = s.traces.Tracer
+	}
 	relay, err := outbox.New(s.db.Outbox(), publishers.Topics, c)
 	if err != nil {
 		return err

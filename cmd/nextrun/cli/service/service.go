@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -67,6 +68,7 @@ type services struct {
 	process *lifecycle.Process
 	notify  *ui.Notifiers    // set with the scheduler
 	metrics *metrics.Metrics // nil: nobody asked for them
+	traces  *otlp.Traces     // nil: nobody asked for them
 	servers []part           // of metrics and of the dashboard
 	running running          // handlers
 }
@@ -115,6 +117,9 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 			s.metrics.Scheduler(e)
 		}
 	}
+	if s.traces != nil {
+		c.Tracer = s.traces.Tracer
+	}
 	if c.Submitters, err = s.config.BuildQueues(s.db); err != nil {
 		return nil, err
 	}
@@ -143,6 +148,9 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 	c.Name, c.Logger = s.name, s.log
 	if s.metrics != nil {
 		c.Observe = s.metrics.Executor
+	}
+	if s.traces != nil {
+		c.Tracer = s.traces.Tracer
 	}
 	if hooks, err := s.hooks(); err != nil {
 		return nil, err

@@ -1,0 +1,44 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// acceptedKey is how many events of a batch the receiver accepted.
+const acceptedKey = attribute.Key("nextrun.accepted")
+
+// Deliver implements [outbox.Tracer]. The span begins a trace.
+func (t *Tracer) Deliver(ctx context.Context, consumer bool, events []outbox.Event) (context.Context, string, func(int, error)) {
+	operation, kind, of := "send", trace.SpanKindClient, semconv.MessagingOperationTypeSend
+	if consumer {
+		operation, kind, of = "process", trace.SpanKindConsumer, semconv.MessagingOperationTypeProcess
+	}
+	parents := make([]string, len(events))
+	for i := range events {
+		parents[i] = events[i].Traceparent
+	}
+	topic, more := events[0].Topic, semconv.MessagingBatchMessageCount(len(events))
+	if len(events) == 1 {
+		more = semconv.MessagingMessageID(clean(events[0].ID))
+	}
+	ctx, span := t.tracer.Start(ctx, operation+" "+clean(topic), trace.WithNewRoot(), trace.WithSpanKind(kind),
+		links(parents...), about(operation, topic, of, more))
+	return ctx, Traceparent(ctx), func(accepted int, err error) {
+		span.SetAttributes(acceptedKey.Int(accepted))
+		name := "_OTHER"
+		switch {
+		case errors.Is(err, outbox.ErrNotTried): // for want of time; the rest is handed over later
+			err = nil
+		case outbox.IsRefusal(err):
+			name = "refused"
+		}
+		end(span, err, name)
+	}
+}
