@@ -27,13 +27,22 @@ func (r tickRow) tick() periodic.Tick {
 	}
 }
 
+// ticksQuery selects the ticks that a filter names: of one task by their primary key.
+func ticksQuery(f periodic.TickFilter) string {
+	ofTask := "task_id = $1" // SQLite finds no index behind an OR
+	if f.TaskID == "" {
+		ofTask = "$1 = ''"
+	}
+	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
+		FROM periodic_tick
+		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
+		ORDER BY due DESC, task_id LIMIT $5`
+}
+
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
 	since, until := sqldb.Period(f.Since, f.Until)
 	var rows []tickRow
-	err := tx.Select(ctx, &rows, `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
-		FROM periodic_tick
-		WHERE ($1 = '' OR task_id = $1) AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
-		ORDER BY due DESC, task_id LIMIT $5`, f.TaskID, string(f.Decision), since, until, f.Limit)
+	err := tx.Select(ctx, &rows, ticksQuery(f), f.TaskID, string(f.Decision), since, until, f.Limit)
 	list := make([]periodic.Tick, len(rows))
 	for i, r := range rows {
 		list[i] = r.tick()

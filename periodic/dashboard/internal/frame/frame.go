@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
 )
@@ -165,6 +167,9 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		f.log.WithError(err).WithField("path", show.Printable(r.URL.Path)).Error("dashboard: request failed")
 	}
 	shown := failure{show.Shorten(show.Printable(err.Error()), 1000)}
+	if errors.Is(err, context.DeadlineExceeded) {
+		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", span.Text(pageTimeout))
+	}
 	if r.URL.Query().Get("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
