@@ -78,24 +78,29 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	now := s.now()
-	if coming, err := t.Upcoming(now, taskUpcoming); err == nil && t.Enabled {
-		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun})
-		}
-	}
-	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
-		for _, f := range explain.Lint(schedule, now, 0) {
-			d.Findings = append(d.Findings, f.Message)
-		}
-	} else {
-		d.Place = place(err)
-	}
+	d.lookAhead(now)
 	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
 	d.Year = year(&t, h.Ticks, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}
 	return d, nil
+}
+
+// lookAhead adds the ticks to come, and what is odd or wrong about the timer.
+func (d *taskView) lookAhead(now time.Time) {
+	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
+		for _, u := range coming {
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun})
+		}
+	}
+	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {
+		for _, f := range explain.Lint(schedule, now, 0) {
+			d.Findings = append(d.Findings, f.Message)
+		}
+	} else {
+		d.Place = place(err)
+	}
 }
 
 // previewDays is how far an edit of a timer looks ahead.

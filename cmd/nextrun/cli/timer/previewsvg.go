@@ -19,7 +19,7 @@ const (
 // drawPreview writes the ticks as SVG: a timeline with a row for each task, or for more
 // than two weeks a calendar.
 func drawPreview(env *ui.Env, lines []previewLine, total int, from, to time.Time) error {
-	drawing := ""
+	var drawing string
 	if to.Sub(from) > calendarFrom {
 		drawing = calendarOf(env, lines, from)
 	} else {
