@@ -2,6 +2,7 @@ package tracing_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -21,18 +22,15 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // an example
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "shop.db"), store.Options{Create: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // an example
 	if _, err := db.Migrator().Up(ctx); err != nil {
 		log.Fatal(err)
 	}
 	provider, order := sdk.NewTracerProvider(), map[string]int{"order": 7}
 	ctx, span := provider.Tracer("shop").Start(ctx, "POST /order")
-	defer span.End()
 
 	tracer := tracing.New(tracing.Options{Provider: provider})
 	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "shop", Tracer: tracer})
@@ -56,6 +54,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	<-ran
-	_ = executor.Stop(ctx)
+	span.End()
+	_ = errors.Join(executor.Stop(ctx), db.Close(), os.RemoveAll(dir))
 	// Output: true true true
 }
