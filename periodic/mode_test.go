@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // quick opens the database again with timeouts that allow for a short TTL.
@@ -126,7 +127,7 @@ func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
 		f.exec("UPDATE periodic_task SET nextrun = '2020-01-01 00:00:00.000000'")
 		select {
 		case <-a.Done():
-		case <-time.After(30 * time.Second):
+		case <-time.After(storetest.Patience):
 			f.Fatal("the scheduler goes on")
 		}
 		var held *leader.HeldError

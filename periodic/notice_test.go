@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // notices listens to the channel of tasks, as the schedulers do.
@@ -36,7 +37,7 @@ func (f *fixture) listen() notices {
 func (n notices) count() int {
 	n.f.Helper()
 	n.f.exec("NOTIFY nextrun_task, 'end of the test'")
-	limit := time.After(30 * time.Second)
+	limit := time.After(storetest.Patience)
 	for count := 0; ; {
 		select {
 		case got := <-n.listener.Notify:
@@ -45,7 +46,7 @@ func (n notices) count() int {
 			}
 			count++
 		case <-limit:
-			n.f.Fatal("no notification within 30 seconds")
+			n.f.Fatalf("no notification within %s", storetest.Patience)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // The row of the job that is to be replaced is locked by another session while
@@ -44,7 +45,7 @@ func TestReplaceAsksALockedJobLater(t *testing.T) {
 // soon waits until a query returns a value.
 func (f *fixture) soon(value any, query string, args ...any) {
 	f.Helper()
-	limit := time.Now().Add(30 * time.Second)
+	limit := time.Now().Add(storetest.Patience)
 	for f.one(query, args...) != fmt.Sprint(value) {
 		if time.Now().After(limit) {
 			f.want(value, query, args...)

@@ -80,11 +80,11 @@ func (f *fixture) due(id string, ago time.Duration) time.Time {
 	return due
 }
 
-// config is the configuration of a scheduler of a test.
+// config is the configuration of a scheduler of a test. What no wake-up brings never comes.
 func (f *fixture) config(name string) periodic.Config {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	return periodic.Config{Name: name, Logger: log}
+	return periodic.Config{Name: name, Logger: log, PollInterval: 24 * time.Hour}
 }
 
 // once runs a scheduler until nothing is due.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // The row that comes with the schema deletes what is older than its args say,
@@ -86,7 +87,7 @@ func (e tasksEnv) runJob(t *testing.T, task, args string) string {
 	}
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(storetest.Patience):
 		t.Fatal("the job has not ended")
 	}
 	if err := executor.Stop(t.Context()); err != nil {

@@ -17,10 +17,10 @@ import (
 func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		locks := env.db.Locks()
-		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: time.Second})
+		var held leader.Lock
 		var committed, acquired time.Time
 		successor := make(chan error, 1)
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx backend.Tx) error {
+		paused := func(tx backend.Tx) error {
 			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
 				return err
 			}
@@ -35,7 +35,12 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 			waitUntil(t, held.Expires.Add(500*time.Millisecond))
 			committed = time.Now()
 			return addTask(t.Context(), tx.DBTX())
-		})
+		}
+		err := leader.ErrLost
+		for tries := 0; errors.Is(err, leader.ErrLost) && tries < 20; tries++ { // the lock is held when the transaction begins
+			held = mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: time.Second})
+			err = env.db.Periodic().Update(t.Context(), time.Second, paused)
+		}
 		if err != nil {
 			t.Fatalf("the guarded transaction: %v", err)
 		}

@@ -263,11 +263,11 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 		watching.Go(func() { watch(ctx, func() { woken <- struct{}{} }, func(error) {}) })
 		select {
 		case <-woken: // it has its connection
-		case <-time.After(10 * time.Second):
+		case <-time.After(storetest.Patience):
 			t.Fatal("a watcher waits for a connection")
 		}
 	}
-	soon, over := context.WithTimeout(t.Context(), 10*time.Second)
+	soon, over := context.WithTimeout(t.Context(), storetest.Patience)
 	defer over()
 	if _, err := db.Locks().Inspect(soon, "l"); err != nil {
 		t.Errorf("Inspect while two watch: %v", err)

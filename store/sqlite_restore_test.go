@@ -44,12 +44,12 @@ func TestServicesFollowTheSQLiteFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		waiting := map[string]bool{"job " + step.what: true, "event " + step.what: true}
-		for end := time.After(20 * time.Second); len(waiting) > 0; {
+		for end := time.After(storetest.Patience); len(waiting) > 0; {
 			select {
 			case what := <-done:
 				delete(waiting, what)
 			case <-end:
-				t.Fatalf("after 20 s of the database %q nothing was seen of %v", step.what, waiting)
+				t.Fatalf("after %s of the database %q nothing was seen of %v", storetest.Patience, step.what, waiting)
 			}
 		}
 	}

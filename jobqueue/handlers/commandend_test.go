@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,14 +14,11 @@ import (
 )
 
 // endsAsAWhole checks that a job whose processes ignore SIGTERM, and have
-// children, ends together with them.
-func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string), state jobqueue.State) {
+// children, ends together with them. It reports whether they had begun by then.
+func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string, begun func() bool), state jobqueue.State) bool {
 	q.Helper()
 	pids := filepath.Join(q.TempDir(), "pids")
-	if err := syscall.Mkfifo(pids, 0o600); err != nil {
-		q.Fatal(err)
-	}
-	cfg.Argv = script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `; while :; do sleep 1000; done`)
+	cfg.Argv = script(`trap '' TERM; sleep 1000 & echo "$$ $!" > ` + pids + `.new; mv ` + pids + `.new ` + pids + `; while :; do sleep 1000; done`)
 	cfg.KillGrace = time.Millisecond
 	h, err := handlers.Command(cfg)
 	if err != nil {
@@ -30,15 +26,18 @@ func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string), 
 	}
 	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
 	jid := q.submit(jobqueue.Job{Task: "t"})
-	said, err := os.ReadFile(pids) // waits for the script
-	if err != nil {
-		q.Fatal(err)
-	}
-	end(jid)
+	end(jid, func() bool { return exists(pids) })
 	q.awaitEnd(jid, state)
+	said, err := os.ReadFile(pids)
 	for _, pid := range strings.Fields(string(said)) {
 		storetest.Eventually(q, "process "+pid+" is gone", func() bool { return !alive(pid) })
 	}
+	return err == nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // alive reports whether a process is there and no zombie that nobody reaps.
@@ -50,7 +49,8 @@ func alive(pid string) bool {
 
 func TestCancelledCommandEndsAsAWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		endsAsAWhole(q, handlers.CommandConfig{}, func(jid string) {
+		endsAsAWhole(q, handlers.CommandConfig{}, func(jid string, begun func() bool) {
+			storetest.Eventually(t, "the script runs", begun)
 			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,10 @@ func TestCancelledCommandEndsAsAWhole(t *testing.T) {
 
 func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
-		endsAsAWhole(q, handlers.CommandConfig{Timeout: 50 * time.Millisecond}, func(string) {}, jobqueue.Failed)
+		nothing := func(string, func() bool) {}
+		for timeout := 50 * time.Millisecond; !endsAsAWhole(q, handlers.CommandConfig{Timeout: timeout}, nothing, jobqueue.Failed); {
+			timeout *= 4 // the script needs longer to begin
+		}
 	})
 }
 
@@ -85,12 +88,9 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, q *fixture) {
 				ready := filepath.Join(q.TempDir(), "ready")
-				if err := syscall.Mkfifo(ready, 0o600); err != nil {
-					q.Fatal(err)
-				}
 				cfg := handlers.CommandConfig{KillGrace: time.Hour, Argv: script(`trap 'exit 0' TERM; echo > ` + ready + `; sleep 1000 & wait`)}
 				if name == "too long" {
-					cfg.Timeout = 3 * time.Second
+					cfg.Timeout = time.Second // on a slow machine it may end before its trap is set; it fails all the same
 				}
 				h, err := handlers.Command(cfg)
 				if err != nil {
@@ -98,8 +98,8 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 				}
 				e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
 				jid := q.submit(jobqueue.Job{Task: "t"})
-				if _, err := os.ReadFile(ready); err != nil { // waits for the script
-					q.Fatal(err)
+				if name != "too long" {
+					storetest.Eventually(t, "the script runs", func() bool { return exists(ready) })
 				}
 				end.by(q, e, jid)
 				if name != "shutdown" {

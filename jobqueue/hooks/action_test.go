@@ -52,14 +52,15 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		argv    []string
+		timeout time.Duration
 		want    string
 		refused bool
 	}{
-		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, "sh: exit status 3: no mail server", false},
-		{[]string{"sleep", "60"}, "sleep was ended", false},
-		{[]string{"no-such-program"}, "start no-such-program", true},
+		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, hooks.MostTimeout, "sh: exit status 3: no mail server", false},
+		{[]string{"sleep", "60"}, 500 * time.Millisecond, "sleep was ended", false},
+		{[]string{"no-such-program"}, 0, "start no-such-program", true},
 	} {
-		command, err := hooks.Command(hooks.CommandConfig{Argv: test.argv, Timeout: 500 * time.Millisecond})
+		command, err := hooks.Command(hooks.CommandConfig{Argv: test.argv, Timeout: test.timeout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
@@ -159,7 +160,7 @@ func TestStopDoesNotWaitForARowThatIsRefused(t *testing.T) {
 			f.Fatal(err)
 		}
 		<-named
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := relay.Stop(ctx); err != nil {
 			f.Error(err)
@@ -201,7 +202,12 @@ func TestLockedTableIsNoReasonToBlameTopics(t *testing.T) {
 		want = append(want, f.append(events(topic, 2)...)...)
 	}
 	end := lock(f, `LOCK TABLE outbox_message`)
-	relay, err := outbox.New(f.db.Outbox(), r.publisher(), cfg)
+	db, err := store.Open(f.Context(), f.URL, store.Options{LockTimeout: time.Hour, StatementTimeout: time.Hour})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	relay, err := outbox.New(db.Outbox(), r.publisher(), cfg)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -209,7 +215,7 @@ func TestLockedTableIsNoReasonToBlameTopics(t *testing.T) {
 		f.Fatal(err)
 	}
 	f.awaitOne("1", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := relay.Stop(ctx); errors.Is(err, context.DeadlineExceeded) {
 		f.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // undo makes a trigger that undoes each update of an event's message, by
@@ -72,7 +73,7 @@ func TestMessageWhoseOutcomeIsUndoneIsNotSentWithoutEnd(t *testing.T) {
 					if n.Item.ID != all[1].ID || !strings.Contains(n.Err.Error(), test.why+": a trigger or a policy skips the update or undoes it") {
 						f.Errorf("named %q: %v", n.Item.ID, n.Err)
 					}
-				case <-time.After(10 * time.Second):
+				case <-time.After(storetest.Patience):
 					f.Fatal("no message is named")
 				}
 				other := f.append(events("other", 1)...)

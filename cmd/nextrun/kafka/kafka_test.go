@@ -68,7 +68,7 @@ func TestErrorsSayWhatToExpect(t *testing.T) {
 	if n != 1 || !outbox.IsRefusal(err) {
 		t.Errorf("an event of 3 MiB: %d, %v; want the one before it accepted, and a refusal", n, err)
 	}
-	nobody := publisher(t, kafka.Config{Brokers: []string{"127.0.0.1:1"}, Timeout: 200 * time.Millisecond})
+	nobody := publisher(t, kafka.Config{Brokers: []string{"127.0.0.1:1"}, Timeout: time.Second})
 	n, err = nobody.Publish(t.Context(), []outbox.Event{event("orders", 1)})
 	if n != 0 || err == nil || outbox.IsRefusal(err) || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("nobody there: %d, %v; want an error that names the address, and no refusal", n, err)

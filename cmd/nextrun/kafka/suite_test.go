@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func quick(name string) outbox.Config {
@@ -56,7 +57,7 @@ func consume(t *testing.T, c *kfake.Cluster, done func([]*kgo.Record) bool) []*k
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Patience)
 	defer cancel()
 	var records []*kgo.Record
 	for !done(records) {

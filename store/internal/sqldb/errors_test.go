@@ -182,8 +182,10 @@ func TestPostgresPassingErrors(t *testing.T) {
 	t.Parallel()
 	url := storetest.PostgresURL(t)
 	user := openTest(t, url, sqldb.Options{})
-	db := openTest(t, url, sqldb.Options{StatementTimeout: 200 * time.Millisecond, LockTimeout: 50 * time.Millisecond, IdleTimeout: 50 * time.Millisecond})
-	try := func(want error, statements ...string) {
+	brief := openTest(t, url, sqldb.Options{StatementTimeout: 200 * time.Millisecond})
+	impatient := openTest(t, url, sqldb.Options{LockTimeout: 50 * time.Millisecond})
+	awake := openTest(t, url, sqldb.Options{IdleTimeout: 50 * time.Millisecond})
+	try := func(db *sqldb.DB, want error, statements ...string) {
 		t.Helper()
 		err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
 			for _, s := range statements {
@@ -200,21 +202,21 @@ func TestPostgresPassingErrors(t *testing.T) {
 			t.Errorf("%s: a row is blamed: %v", statements, err)
 		}
 	}
-	try(nil, "CREATE TABLE place (id integer PRIMARY KEY)", "INSERT INTO place VALUES (1)")
-	try(sqldb.ErrBusy, "SELECT pg_sleep(5)") // the statement timeout
-	try(sqldb.ErrUnavailable, "SELECT pg_terminate_backend(pg_backend_pid())")
+	try(user, nil, "CREATE TABLE place (id integer PRIMARY KEY)", "INSERT INTO place VALUES (1)")
+	try(brief, sqldb.ErrBusy, "SELECT pg_sleep(60)") // the statement timeout
+	try(user, sqldb.ErrUnavailable, "SELECT pg_terminate_backend(pg_backend_pid())")
 	err := user.Update(t.Context(), func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(t.Context(), "UPDATE place SET id = 2"); err != nil {
 			return err
 		}
-		try(sqldb.ErrBusy, "UPDATE place SET id = 3") // the lock timeout
+		try(impatient, sqldb.ErrBusy, "UPDATE place SET id = 3") // the lock timeout
 		return nil
 	})
 	if err != nil {
 		t.Error(err)
 	}
 	idle := make(chan struct{})
-	err = db.Update(t.Context(), func(tx *sqldb.Tx) error {
+	err = awake.Update(t.Context(), func(tx *sqldb.Tx) error {
 		go func() { // another session sees when the server has ended this one
 			defer close(idle)
 			for count := "1"; count != "0"; {
@@ -228,5 +230,7 @@ func TestPostgresPassingErrors(t *testing.T) {
 	if !errors.Is(err, sqldb.ErrUnavailable) {
 		t.Errorf("a transaction in which nothing happened: %v, want %v", err, sqldb.ErrUnavailable)
 	}
-	try(nil, "SELECT 1") // the pool has recovered
+	storetest.Eventually(t, "the pool has recovered", func() bool {
+		return awake.Update(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec(t.Context(), "SELECT 1"); return err }) == nil
+	})
 }
