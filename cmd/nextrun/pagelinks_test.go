@@ -77,7 +77,7 @@ func markdown(t *testing.T, root string) (list []string) {
 
 var (
 	link      = regexp.MustCompile(`\]\(([^)]+)\)`)
-	code      = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]+`|^    .*?$")
+	code      = regexp.MustCompile("(?ms)^```.*?\n```$|`[^`\n]+`|^    .*?$")
 	reference = regexp.MustCompile(`(?m)^\[[^\]]+\]: (.+)$`)
 )
 
@@ -139,7 +139,7 @@ var heading = regexp.MustCompile(`(?m)^#{1,6} (.*)$`)
 // anchors are the names that GitHub gives to the headings of a page.
 func anchors(text string) map[string]bool {
 	found := map[string]bool{}
-	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	text = regexp.MustCompile("(?ms)^```.*?\n```$").ReplaceAllString(text, "")
 	for _, match := range heading.FindAllStringSubmatch(text, -1) {
 		title := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(match[1], "$1")
 		name := strings.Map(func(r rune) rune {
