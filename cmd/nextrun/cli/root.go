@@ -39,6 +39,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&env.Flags.DB, "db", "",
 		"`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
+	flags.StringVar(&env.Flags.DBFile, "db-file", "", "`file` that holds the URL of the database, instead of --db (NEXTRUN_DB_FILE)")
 	flags.StringVar(&env.Flags.Schema, "schema", "",
 		"`schema` of PostgreSQL that holds the tables, made by migrate up (NEXTRUN_SCHEMA; default as search_path)")
 	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG)")

@@ -90,6 +90,33 @@ func TestVariablesStandInForFlags(t *testing.T) {
 	}
 }
 
+// A file may hold the URL, so that its password is in no variable. Two answers to the
+// same question are refused, and no error shows what the file holds.
+func TestURLFromAFile(t *testing.T) {
+	t.Parallel()
+	named := "sqlite:" + filepath.Join(t.TempDir(), "named.db")
+	file := clitest.WriteFile(t, "database", "# of production\n\n  "+named+"\n")
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB_FILE": file}}
+	s.Must(t, "migrate", "up")
+	clitest.WantLines(t, clitest.Shell{}.Must(t, "task", "list", "--db-file", file), "nextrun-housekeeping")
+	clitest.WantLines(t, clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "mysql://"}}.Must(t, "task", "list", "--db-file", file), "nextrun-housekeeping")
+	other := "sqlite:" + filepath.Join(t.TempDir(), "other.db")
+	s.Fails(t, ui.Failed, []string{"task", "list", "--db", other}, "other.db")
+
+	s.Env["NEXTRUN_DB"] = other
+	s.Fails(t, ui.WrongUsage, []string{"task", "list"}, "NEXTRUN_DB and NEXTRUN_DB_FILE are both set")
+	s.Fails(t, ui.WrongUsage, []string{"task", "list", "--db", other, "--db-file", file}, "--db and --db-file are both set")
+	for content, want := range map[string]string{
+		"# nothing yet\n": "is empty", "postgres://u:s3cret@h/a\npostgres://u:s3cret@h/b\n": "several lines", "mysql://u:s3cret@h/a": "postgres://USER:PASSWORD@HOST",
+	} {
+		r := clitest.Shell{}.Run(t.Context(), "serve", "--db-file", clitest.WriteFile(t, "database", content))
+		if r.Exit != ui.Failed || !strings.Contains(r.Stderr, want) || strings.Contains(r.Stdout+r.Stderr, "s3cret") {
+			t.Errorf("of a file with %q: exit code %d, %s", content, r.Exit, r.Stderr)
+		}
+	}
+	clitest.Shell{}.Fails(t, ui.Failed, []string{"task", "list", "--db-file", "no-such-file"}, "read the URL of the database", "no-such-file")
+}
+
 // No password shows, wherever it was typed.
 func TestPasswordsAreNotShown(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,9 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-// commit and committed are the commit and its time, where the linker sets them with
-// -X, as the Makefile does: a build with -buildvcs=false has no other way to know.
-var commit, committed string
+// The version, the commit and its time, where the linker sets them with -X, as the
+// Makefile does: a build with -buildvcs=false has no other way to know.
+var version, commit, committed string
 
 func versionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
@@ -51,15 +51,15 @@ func builtFrom() build {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return buildOf(info, commit, committed)
+	return buildOf(info, version, commit, committed)
 }
 
-func buildOf(info *debug.BuildInfo, commit, committed string) build {
+func buildOf(info *debug.BuildInfo, version, commit, committed string) build {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	b := build{version: cmp.Or(info.Main.Version, "unknown")}
+	b := build{version: cmp.Or(version, info.Main.Version, "unknown")}
 	if b.commit = commit; commit == "" {
 		revision := settings["vcs.revision"]
 		b.commit, committed = revision[:min(len(revision), 12)], settings["vcs.time"]

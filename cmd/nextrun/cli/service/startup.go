@@ -118,7 +118,11 @@ func (s *services) endTraces(ctx context.Context) error {
 }
 
 func (s *services) open(ctx context.Context) (err error) {
-	s.db, err = store.Open(ctx, s.env.DatabaseURL(), s.config.Database)
+	url, err := s.env.DatabaseURL()
+	if err != nil {
+		return err
+	}
+	s.db, err = store.Open(ctx, url, s.config.Database)
 	return err
 }
 

@@ -164,7 +164,11 @@ func (s *services) metricsHandler() http.Handler {
 func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Handler, func() error, error) {
 	small := s.config.Database
 	small.MaxConns, small.Create = dashboardConns, false
-	db, err := store.Open(ctx, s.env.DatabaseURL(), small)
+	url, err := s.env.DatabaseURL()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := store.Open(ctx, url, small)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,6 +24,7 @@ type Env struct {
 // GlobalFlags are the flags that all commands know.
 type GlobalFlags struct {
 	DB        string
+	DBFile    string
 	Schema    string
 	Config    string
 	Color     Choice

@@ -1,20 +1,58 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/store"
 )
 
-// defaultDatabase is the database if neither --db nor NEXTRUN_DB names one.
+// defaultDatabase is the database if no flag and no variable names one.
 const defaultDatabase = "sqlite:nextrun.db"
 
-// DatabaseURL is the database's URL, which may hold a password.
-func (env *Env) DatabaseURL() string { return env.Setting(env.Flags.DB, "NEXTRUN_DB", defaultDatabase) }
+// DatabaseURL is the database's URL, which may hold a password. A flag overrides
+// both variables.
+func (env *Env) DatabaseURL() (string, error) {
+	url, path := env.Flags.DB, env.Flags.DBFile
+	names := "--db and --db-file"
+	if url == "" && path == "" {
+		url, path = env.Getenv("NEXTRUN_DB"), env.Getenv("NEXTRUN_DB_FILE")
+		names = "NEXTRUN_DB and NEXTRUN_DB_FILE"
+	}
+	switch {
+	case url != "" && path != "":
+		return "", Usagef("%s are both set; use one of them", names)
+	case path != "":
+		return readURL(path)
+	}
+	return cmp.Or(url, defaultDatabase), nil
+}
+
+// readURL reads the URL of a database from a file, which may say more in comments.
+func readURL(path string) (url string, err error) {
+	text, err := os.ReadFile(path) //nolint:gosec // whoever starts the program names the file
+	if err != nil {
+		return "", fmt.Errorf("read the URL of the database: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		switch line = strings.TrimSpace(line); {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case url != "":
+			return "", fmt.Errorf("%s has several lines; it must hold the URL of one database", path)
+		default:
+			url = line
+		}
+	}
+	if url == "" {
+		return "", fmt.Errorf("%s is empty; it must hold the URL of the database", path)
+	}
+	return url, nil
+}
 
 // Schema is the schema of PostgreSQL that holds the tables; empty: the URL says it.
 func (env *Env) Schema() string { return env.Setting(env.Flags.Schema, "NEXTRUN_SCHEMA", "") }
@@ -65,7 +103,11 @@ func (env *Env) WithDatabase(ctx context.Context, fn func(*store.DB) error) erro
 // WithAnyDatabase runs fn with the database, whatever its schema.
 func (env *Env) WithAnyDatabase(ctx context.Context, options store.Options, fn func(*store.DB) error) (err error) {
 	options.Schema = env.Schema()
-	db, err := store.Open(ctx, env.DatabaseURL(), options)
+	url, err := env.DatabaseURL()
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, url, options)
 	if err != nil {
 		return err
 	}
