@@ -8,7 +8,9 @@ COPY go.mod go.sum ./
 # most of the build's time, so it has a layer that only go.mod can invalidate.
 RUN go mod download && CGO_ENABLED=1 go build -trimpath github.com/mattn/go-sqlite3
 COPY . .
-RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath -ldflags='-s -w' -o /nextrun ./cmd/nextrun
+ARG VERSION=
+RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath \
+    -ldflags="-s -w -X github.com/nextrun/nextrun/cmd/nextrun/cli.version=$VERSION" -o /nextrun ./cmd/nextrun
 
 FROM debian:bookworm-slim
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

@@ -10,7 +10,8 @@ export CGO_ENABLED = 1
 # The commit is part of the program's version, also where -buildvcs=false keeps the
 # go command from looking.
 cli     := github.com/nextrun/nextrun/cmd/nextrun/cli
-ldflags  = $(shell git log -1 --format='-X $(cli).committed=%cI' 2>/dev/null) \
+ldflags  = -X $(cli).version=$(VERSION) \
+           $(shell git log -1 --format='-X $(cli).committed=%cI' 2>/dev/null) \
            -X $(cli).commit=$(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 
 TESTFLAGS ?=
@@ -22,7 +23,7 @@ shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. sh
 
 .PHONY: help
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: doctor
 doctor: ## Say what this machine lacks for working on nextrun, and how to install it
@@ -36,6 +37,11 @@ build: ## Build bin/nextrun
 .PHONY: build-static
 build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no C compiler, nor libraries of the system
 	CGO_ENABLED=0 go build -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
+
+.PHONY: deb rpm
+deb rpm: ## Build a package in bin/, of the tag that is checked out or VERSION=1.2.3
+	@scripts/need-cc
+	scripts/package bin $@
 
 .PHONY: run
 run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
@@ -93,6 +99,27 @@ test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm fo
 .PHONY: snapshot
 snapshot: ## Describe the schema that the migrations make, after a new migration
 	scripts/with-postgres go test ./migrations -run TestSnapshot -update
+
+.PHONY: manifests
+manifests: ## Write dist/kubernetes/nextrun.yaml, the Helm chart without values
+	cd testdata/kubernetes && go test . -run TestManifestsAreTheChart -update
+
+.PHONY: test-kubernetes
+test-kubernetes: ## Check the Helm chart and the manifests against the types of the Kubernetes API
+	cd testdata/kubernetes && go vet ./... && go test $(TESTFLAGS) ./...
+
+.PHONY: test-install
+test-install: ## Build as `go install` does: from a clean cache, with what go.mod says
+	scripts/test-install
+
+.PHONY: check-release
+check-release: ## Check the configuration of goreleaser, which builds releases; the first time takes minutes
+	go run github.com/goreleaser/goreleaser/v2@v2.15.4 check
+
+.PHONY: test-packages
+test-packages: ## Install, run, update and purge the .deb on a clean Debian, and look at the .rpm; needs root
+	@scripts/need-cc
+	scripts/test-packages
 
 .PHONY: test-alerts
 test-alerts: ## Test the alerts for Prometheus, and the expressions of the Grafana dashboard, with promtool
