@@ -7,7 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // MaxFile is the greatest size of a file.
@@ -25,37 +26,27 @@ func ReadFile(path string, o Options) (string, error) {
 		defer file.Close()
 		from = file
 	}
-	text, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
+	content, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	if len(text) > MaxFile {
+	if len(content) > MaxFile {
 		return "", fmt.Errorf("%s has more than %d MiB", path, MaxFile>>20)
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	return string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), nil
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	return string(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))), nil
 }
 
 // ErrNotText is the error of text that no column can hold.
 var ErrNotText = errors.New("it is not UTF-8 text, or has a NUL character")
 
 // CheckText returns [ErrNotText] for text that no column can hold.
-func CheckText(text string) error {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+func CheckText(content string) error {
+	if !text.Valid(content) {
 		return ErrNotText
 	}
 	return nil
 }
 
 // Shorten makes one line of at most 80 characters of a text.
-func Shorten(text string) string {
-	const most = 80
-	line, rest, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "?")), "\n")
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	if rest != "" {
-		return line + " ..."
-	}
-	return line
-}
+func Shorten(content string) string { return text.FirstLine(strings.ToValidUTF8(content, "?")) }

@@ -14,6 +14,8 @@ type Kind interface {
 	// Read reads files or directories; - is standard input. The items are in the
 	// order of the files. An error is about a file that cannot be read at all.
 	Read(paths []string, options Options) ([]Item, error)
+	// Write writes tasks as this program has them. The items say what is lost.
+	Write(tasks []Export, options Options) ([]File, []Item)
 }
 
 // Options say how schedules are read and written.

@@ -149,7 +149,7 @@ func (r *reader) policies(task *periodic.Task) {
 	if on, _ := boolean(r.unit.last("Timer", "FixedRandomDelay")); on && task.Jitter > 0 {
 		r.change("FixedRandomDelay: the delay of the jitter is fixed for each tick, and differs between ticks")
 	}
-	if text := r.unit.last("Timer", "AccuracySec"); text != "" {
+	if d, err := parseSpan(r.unit.last("Timer", "AccuracySec")); err == nil && d > time.Minute {
 		r.change("AccuracySec: nextrun elapses on time, and spreads tasks only by their jitter")
 	}
 	if text := r.unit.last("Timer", "RandomizedOffsetSec"); text != "" {
