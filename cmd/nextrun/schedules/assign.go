@@ -77,8 +77,9 @@ func (a *assigner) assign(item *Item) {
 // free. If none is, it says why.
 func (a *assigner) choose(e *Entry) (id, why string) {
 	var free string
-	for _, name := range a.names(e) {
-		id, reason := a.of(name, e)
+	names := a.names(e)
+	for i, name := range names {
+		id, reason := a.of(name, e, i == len(names)-1)
 		switch {
 		case reason != "":
 			if why == "" {
@@ -114,11 +115,11 @@ func (a *assigner) names(e *Entry) (list []string) {
 	return list
 }
 
-// of makes an id of a name, with a number if entries of the same origin have it, and
-// says what is in the way.
-func (a *assigner) of(name string, e *Entry) (id, reason string) {
+// of makes an id of a name, with a number if entries of the same origin have it (of
+// the last name, any entries), and says what is in the way.
+func (a *assigner) of(name string, e *Entry, last bool) (id, reason string) {
 	id = name
-	for n := 2; a.used[id] != nil && a.used[id].Origin == e.Origin; n++ {
+	for n := 2; a.used[id] != nil && (last || a.used[id].Origin == e.Origin); n++ {
 		id = fmt.Sprintf("%s-%d", name, n)
 	}
 	if a.used[id] != nil {

@@ -150,10 +150,13 @@ func TestParseNamesWhatRuns(t *testing.T) {
 		"sudo -u www-data php /srv/cron.php": "cron.php",
 		"timeout -k 5 60 LANG=C python3 -u sync.py > /dev/null": "sync.py",
 		"/bin/bash -c ls": "ls",
-		"cd /srv":         "cd",
-		"sh":              "sh",
-		"((":              "cron",
-		"X=1 Y=2":         "cron",
+		"if [ -x /usr/bin/mailman ]; then /usr/bin/mailman notify; fi":                  "mailman",
+		"[ -f /etc/x ] && if [ ! -d /run/systemd ]; then flock -n /x sanoid --cron; fi": "sanoid",
+		"if ! pgrep x; then start-x; fi":                                                "start-x",
+		"cd /srv":                                                                       "cd",
+		"sh":                                                                            "sh",
+		"((":                                                                            "cron",
+		"X=1 Y=2":                                                                       "cron",
 	} {
 		items := Parse("crontab", "0 0 * * * "+command, schedules.Options{})
 		if len(items) != 1 || items[0].Entry == nil || items[0].Entry.Names[0] != want {

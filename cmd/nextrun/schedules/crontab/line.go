@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,8 +71,12 @@ func (r *reader) entry(timer, command string) *schedules.Entry {
 	task.Summary = schedules.Shorten(command)
 	task.Catchup = periodic.CatchupNone // cron forgets what fell due while it did not run
 	argv := []string{r.shell, "-c", command}
+	names := []string{name(command)}
+	if base := schedules.Name(filepath.Base(r.path)); r.path != "-" && base != "crontab" && base != "" {
+		names = append(names, base+"-"+names[0]) // as two files of /etc/cron.d may run the same
+	}
 	return &schedules.Entry{
-		Names: []string{name(command)}, Origin: schedules.NewOrigin(r.options.Host, r.path), Task: task,
+		Names: names, Origin: schedules.NewOrigin(r.options.Host, r.path), Task: task,
 		Handler: &config.Handler{Command: &handlers.CommandConfig{Argv: argv, Env: r.env, Dir: r.home}},
 		Payload: schedules.CommandPayload{Command: argv, Env: r.env, Dir: r.home},
 	}

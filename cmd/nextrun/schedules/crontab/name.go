@@ -15,10 +15,12 @@ var separator = regexp.MustCompile(`&&|\|\||[;|&]`)
 // What says little about a line: commands that prepare something, and those that run
 // what their arguments name, with the number of arguments in front of that.
 var (
-	preparing = []string{"cd", "test", "[", "[[", "export", "source", ".", "umask", "set", "sleep", "true", ":", "echo"}
-	wrapping  = map[string]int{
+	preparing = []string{"cd", "test", "[", "[[", "export", "source", ".", "umask", "set", "sleep", "true", ":", "echo",
+		"if", "then", "else", "elif", "fi", "while", "until", "for", "do", "done", "case", "esac"}
+	wrapping = map[string]int{
 		"nice": 0, "ionice": 0, "sudo": 0, "env": 0, "nohup": 0, "exec": 0, "command": 0, "setsid": 0, "time": 0, "chronic": 0,
 		"flock": 1, "timeout": 1, "chrt": 1, "su": 1, "runuser": 1,
+		"if": 0, "then": 0, "else": 0, "elif": 0, "while": 0, "until": 0, "do": 0,
 		"sh": 0, "bash": 0, "dash": 0, "zsh": 0, "python": 0, "python3": 0, "perl": 0, "php": 0, "ruby": 0, "node": 0,
 	}
 	// with an argument
