@@ -20,6 +20,7 @@ type chapter struct {
 
 var book = map[string]chapter{
 	"faq.md":                      {},
+	"import.md":                   {},
 	"operations/availability.md":  {},
 	"operations/backup.md":        {},
 	"operations/security.md":      {},

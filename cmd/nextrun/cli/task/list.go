@@ -48,7 +48,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 func taskTable(all bool) *ui.Table {
 	t := ui.NewTable("ID", "RESULT", "LAST RUN", "NEXT RUN", "AT", "TIMER", "HANDLER", "PROBLEM").Least("AT", "HANDLER", "TIMER")
 	if all {
-		t.IfEmpty("none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to take over a crontab: nextrun task import")
+		t.IfEmpty("none; to add one: nextrun task add ID --handler NAME --timer 'TIMER'; to take over a crontab: nextrun import crontab")
 	}
 	return t
 }

@@ -67,7 +67,7 @@ func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 			if !strings.Contains(out, "\n  wiki-") {
 				t.Errorf("%s: the handlers with a prefix are\n%s", name, out)
 			}
-			third := clitest.WriteFile(t, "third", test.text)
+			third := clitest.WriteFile(t, "crontab", test.text)
 			refused := s.Fails(t, ui.Failed, []string{"task", "import", third, "--zone", "UTC"}, "refused", "--prefix NAME")
 			if strings.Contains(refused.Stdout, "command") {
 				t.Errorf("%s: a handler for a line that was refused:\n%s", name, refused.Stdout)
