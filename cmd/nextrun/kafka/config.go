@@ -15,6 +15,11 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
+// together keeps the client from sending the first records of a batch before it has the
+// others: if the brokers refused those, the others could overtake them. ProduceSync ends
+// that wait itself, once the topic is known.
+const together = 100 * time.Millisecond
+
 // Defaults of [Config].
 const (
 	DefaultTimeout  = 10 * time.Second
@@ -81,7 +86,7 @@ func (c Config) options() ([]kgo.Opt, error) {
 		kgo.ClientID("nextrun"),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerBatchMaxBytes(int32(c.maxBytes())),
-		kgo.ProducerLinger(0),
+		kgo.ProducerLinger(together),
 	}
 	if c.CreateTopics {
 		options = append(options, kgo.AllowAutoTopicCreation())
