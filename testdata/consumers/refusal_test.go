@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,6 +126,12 @@ func (f *fixture) hasProblem(id, text string) {
 // keepsPace waits for further ticks of a task and checks how late they were.
 func (f *fixture) keepsPace(id string) {
 	f.Helper()
+	storetest.Punctual(f, id, func() []time.Duration { return f.pace(id) })
+}
+
+// pace waits for further ticks of a task and returns how late they were.
+func (f *fixture) pace(id string) (late []time.Duration) {
+	f.Helper()
 	from := time.Now()
 	const ticks = 4
 	query := "SELECT %s FROM periodic_tick WHERE task_id = ? AND decided >= ?"
@@ -138,14 +143,10 @@ func (f *fixture) keepsPace(id string) {
 	if err := f.SQL.Select(&rows, f.SQL.Rebind(fmt.Sprintf(query, "due, decided")), id, f.time(from)); err != nil {
 		f.Fatal(err)
 	}
-	var late []time.Duration
 	for _, row := range rows {
 		late = append(late, row.Decided.Sub(row.Due))
 	}
-	slices.Sort(late)
-	if median := late[len(late)/2]; median > storetest.MaxLateness {
-		f.Errorf("%s: its ticks were %s late in the median, want at most %s", id, median, storetest.MaxLateness)
-	}
+	return late
 }
 
 // contiguous checks that the ticks of a task that is due every second follow one
