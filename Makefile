@@ -67,8 +67,8 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 	@scripts/need-cc
 	go vet ./...
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
-	scripts/with-postgres go test -race -vet=off -parallel 6 $(TESTFLAGS) ./periodic ./jobqueue ./store $(raced); code=$$?; \
-	scripts/with-postgres go test -vet=off -parallel 6 $(TESTFLAGS) $(unraced) && exit $$code
+	scripts/with-postgres go test -race -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./periodic ./jobqueue ./store $(raced); code=$$?; \
+	scripts/with-postgres go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) $(unraced) && exit $$code
 	cd testdata/drivers && ../../scripts/with-postgres go test $(TESTFLAGS) ./...
 
 .PHONY: test-static

@@ -139,7 +139,7 @@ func waitUntilGone(t *testing.T, dir string) {
 	t.Helper()
 	every := time.NewTicker(10 * time.Millisecond)
 	defer every.Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; <-every.C {
+	for deadline := time.Now().Add(storetest.Patience); ; <-every.C {
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			return
 		}
