@@ -19,6 +19,7 @@ type chapter struct {
 }
 
 var book = map[string]chapter{
+	"events.md":                   {},
 	"faq.md":                      {},
 	"import.md":                   {},
 	"operations/availability.md":  {},
