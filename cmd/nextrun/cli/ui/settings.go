@@ -35,7 +35,7 @@ func (env *Env) DatabaseURL() (string, error) {
 
 // readURL reads the URL of a database from a file, which may say more in comments.
 func readURL(path string) (url string, err error) {
-	text, err := os.ReadFile(path) //nolint:gosec // whoever starts the program names the file
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("read the URL of the database: %w", err)
 	}
