@@ -46,9 +46,14 @@ func (a *Audit) Add(r TickRange) {
 	switch {
 	case a.next.Equal(r.First):
 		a.next = a.timer.Next(r.Last)
+	case a.elapses(r.First): // within a range of missed ticks, of which somebody has run this one since
 	case len(a.Strange) < MaxAuditFindings:
 		a.Strange = append(a.Strange, r.First)
 	}
+}
+
+func (a *Audit) elapses(at time.Time) bool {
+	return a.timer.Next(at.Add(-time.Microsecond)).Equal(at)
 }
 
 // unrecorded notes the elapses before a time that should have been recorded.
@@ -77,5 +82,5 @@ func (a *Audit) End(now time.Time) (follows bool) {
 	if a.begun {
 		a.unrecorded(due)
 	}
-	return a.timer.Next(due.Add(-time.Microsecond)).Equal(due)
+	return a.elapses(due)
 }

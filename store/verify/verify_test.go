@@ -234,6 +234,28 @@ func TestEditsAreNoViolations(t *testing.T) {
 	})
 }
 
+// Old rows are deleted by their age, each kind at its own, and ticks that were missed may
+// be submitted later.
+func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`UPDATE periodic_tick SET decision = 'missed', missed = 3, until = ?, jid = NULL WHERE due = ?`, f.at(4), f.at(2))
+		f.Exec(`DELETE FROM periodic_tick WHERE due = ? OR due = ?`, f.at(3), f.at(4))
+		f.Exec(`DELETE FROM job WHERE due >= ? AND due <= ?`, f.at(2), f.at(4))
+		err := periodic.NewTasks(d.Store.Tasks()).Backfill(t.Context(), "report", periodic.Backfill{From: f.at(3).Time(), To: f.at(4).Time()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := d.Store.PruneTicks(t.Context(), time.Since(f.at(1).Time())-time.Minute); n != 2 || err != nil {
+			t.Fatalf("%d ticks deleted, %v", n, err)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
 // Only the tasks and the time that were asked for are compared, and what there was no
 // time for is said.
 func TestOptions(t *testing.T) {

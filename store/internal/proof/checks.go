@@ -62,7 +62,9 @@ var ofJobs = []Check{
 		Violated: "a scheduler submitted a job, but no tick says so",
 		Remedy:   "look who deletes rows of periodic_tick before their time, or adds jobs with a tracker and a due of their own",
 		query: `SELECT j.tracker AS about, 'due ' || CAST(j.due AS text) || ', job ' || j.jid AS more
-			FROM job AS j JOIN periodic_task AS t ON t.id = j.tracker CROSS JOIN p
+			FROM job AS j JOIN (SELECT task_id, min(decided) AS kept FROM periodic_tick WHERE decision <> 'queued' GROUP BY task_id) AS t
+				ON t.task_id = j.tracker AND t.kept <= j.submitted
+			JOIN periodic_task ON id = j.tracker CROSS JOIN p
 			WHERE j.due IS NOT NULL AND j.submitted >= p.since
 				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = j.tracker AND k.due = j.due)`,
 	},
