@@ -48,8 +48,9 @@ type passwords struct {
 	hashes map[string][]byte
 	decoy  []byte // what unknown users are compared with, so that they take as long
 
-	mutex sync.Mutex // one check at a time, so that guesses cannot use up the processor
-	known map[[32]byte]bool
+	checking sync.Mutex // one check at a time, so that guesses cannot use up the processor
+	mutex    sync.Mutex // of known; those who are known do not wait for the checks of others
+	known    map[[32]byte]bool
 }
 
 func (p *passwords) authorize(r *http.Request) (string, Access) {
@@ -62,15 +63,25 @@ func (p *passwords) authorize(r *http.Request) (string, Access) {
 		hash = p.decoy
 	}
 	key := sha256.Sum256([]byte(user + "\x00" + password))
+	if p.knows(key) {
+		return user, p.access
+	}
+	p.checking.Lock()
+	defer p.checking.Unlock()
+	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists {
+		return "", None
+	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if !p.known[key] {
-		if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists {
-			return "", None
-		}
-		p.known[key] = true
-	}
+	p.known[key] = true
 	return user, p.access
+}
+
+// knows reports whether a user and a password were right before.
+func (p *passwords) knows(key [32]byte) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.known[key]
 }
 
 // Header authorises those whom a proxy has authorised: a request from one of its

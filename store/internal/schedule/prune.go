@@ -18,17 +18,13 @@ const prunePageSize = 1000
 // names them. It also deletes the open jobs of tasks that are gone, and what people did
 // longer ago.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
-	if err := pruneOpen(ctx, db, age); err != nil {
-		return 0, err
-	}
-	if err := pruneActions(ctx, db, age); err != nil {
-		return 0, err
-	}
 	p := tickPruner{db: db, age: age}
-	return isolate.Sweep[tickKeyRow]{
+	n, err := isolate.Sweep[tickKeyRow]{
 		What: "ticks", Name: func(k tickKeyRow) string { return k.TaskID + " of " + k.Due.Time().Format(time.RFC3339) },
 		Page: p.page, Delete: p.delete, Judge: judgePrune,
 	}.Run(ctx)
+	// Each is done although another cannot, such as for want of a right on its table.
+	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneActions(ctx, db, age))
 }
 
 // judgePrune says what an error means for ticks to delete. An unknown error may come

@@ -15,8 +15,8 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "prune --older-than AGE",
 		Short: "Delete old records of ticks",
-		Long: `Delete old records of ticks, in small batches, beside running schedulers. Ticks
-that wait for a job stay. A tick without a record counts as one that never ran:
+		Long: `Delete old records of ticks, in small batches, beside running schedulers, and
+what was recorded of people's actions in that time. Ticks that wait for a job stay. A tick without a record counts as one that never ran:
 "nextrun task backfill" would submit it.`,
 		Example: "  nextrun tick prune --older-than 30d",
 		Args:    ui.Arguments(),

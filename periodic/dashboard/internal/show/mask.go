@@ -45,7 +45,8 @@ func (m Mask) hides(name string) bool {
 	return false
 }
 
-// value replaces the values of masked names, at any depth.
+// value replaces the values of masked names, at any depth: of keys, of what texts such as
+// --password=x name, and of options whose value is the next text of a list.
 func (m Mask) value(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -57,9 +58,18 @@ func (m Mask) value(value any) any {
 			}
 		}
 	case []any:
+		option := false // the one before is an option with a name that is masked
 		for i := range v {
-			v[i] = m.value(v[i])
+			text, _ := v[i].(string)
+			if option {
+				v[i] = "***"
+			} else {
+				v[i] = m.value(v[i])
+			}
+			option = !option && strings.HasPrefix(text, "-") && !strings.ContainsAny(text, "=: ") && m.hides(text)
 		}
+	case string:
+		return m.Line(v)
 	}
 	return value
 }
