@@ -20,6 +20,14 @@ import (
 // a name, a colon and the password's bcrypt hash, as `htpasswd -B` writes them. Everybody
 // in it gets the access. Use it behind TLS only, or on this host.
 func Passwords(list io.Reader, access Access) (func(*http.Request) (string, Access), error) {
+	p, err := newPasswords(list, access)
+	if err != nil {
+		return nil, err
+	}
+	return p.authorize, nil
+}
+
+func newPasswords(list io.Reader, access Access) (*passwords, error) {
 	p := &passwords{access: access, hashes: map[string][]byte{}, known: map[[32]byte]bool{}}
 	lines := bufio.NewScanner(list)
 	for n := 1; lines.Scan(); n++ {
@@ -39,7 +47,7 @@ func Passwords(list io.Reader, access Access) (func(*http.Request) (string, Acce
 	if len(p.hashes) == 0 {
 		return nil, errors.New("no user is in it; make a line with: htpasswd -nB NAME")
 	}
-	return p.authorize, nil
+	return p, nil
 }
 
 // passwords checks users. It remembers what was right, since a hash is slow on purpose.
