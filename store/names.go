@@ -28,6 +28,12 @@ type (
 	History = figures.History
 	// TickResult is what became of a tick.
 	TickResult = figures.TickResult
+	// Outcomes are the ticks of a task in a [Period].
+	Outcomes = figures.Outcomes
+	// Period is a time from Begin to before End.
+	Period = figures.Period
+	// Instance is a scheduler, an executor or a relay that rows name.
+	Instance = figures.Instance
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run
 	// Action is what somebody did; see [By].

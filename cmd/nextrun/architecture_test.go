@@ -31,7 +31,7 @@ var arrows = []struct {
 	{"periodic/backend", []string{"jobqueue", "periodic/task", "periodic/leader"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "store/diagnosis", "periodic/dashboard/internal/..."}},
+	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "store/diagnosis", "store/lifecycle", "periodic/dashboard/internal/..."}},
 	{"periodic/dashboard/internal/show", []string{"periodic"}},
 	{"periodic/dashboard/internal/frame", []string{"periodic/dashboard/internal/show", "store"}},
 	{"jobqueue", []string{"jobqueue/backend", "jobqueue/internal/..."}},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/lifecycle"
 )
 
 // Access is what somebody may do.
@@ -43,6 +45,9 @@ type Options struct {
 	Hosts []string
 	// Queues are those of [periodic.Config.Submitters], for running a task now.
 	Queues map[periodic.Sink]periodic.Submitter
+	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
+	// for the page of the scheduler. nil: the page has none.
+	Health func(context.Context) lifecycle.Report
 	// Mask are parts of names in args whose values are not shown. nil: DefaultMask.
 	Mask []string
 	// Logger receives what goes wrong. nil: logrus.StandardLogger().
@@ -67,6 +72,7 @@ type server struct {
 	frame  *frame.Frame
 	prefix string
 	mask   show.Mask
+	health func(context.Context) lifecycle.Report // may be nil
 	now    func() time.Time
 }
 
@@ -85,7 +91,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	}
 	s := &server{
 		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
-		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues,
+		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues, health: o.Health,
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {

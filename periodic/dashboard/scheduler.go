@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
 
 // schedulerView is the page of the scheduler: who runs, and how the clocks stand.
 type schedulerView struct {
-	Totals  totals      `json:"totals"`
-	Version string      `json:"database"`
-	Clock   string      `json:"-"` // how the database's clock stands
-	Locks   []lockRow   `json:"locks"`
-	Workers []workerRow `json:"executors"` // that run jobs now
-	Queue   []depthRow  `json:"queue"`
-	Pauses  []pauseRow  `json:"pauses"`
-	Limits  []limitRow  `json:"limits"`
-	Actions []actionRow `json:"actions"` // the newest first
+	Totals    totals        `json:"totals"`
+	Version   string        `json:"database"`
+	Clock     string        `json:"-"` // how the database's clock stands
+	Locks     []lockRow     `json:"locks"`
+	Stages    []stageRow    `json:"stages"`    // of the process that serves the page
+	Instances []instanceRow `json:"instances"` // the one heard of last first
+	Queue     []depthRow    `json:"queue"`
+	Pauses    []pauseRow    `json:"pauses"`
+	Limits    []limitRow    `json:"limits"`
+	Actions   []actionRow   `json:"actions"` // the newest first
 }
 
 type lockRow struct {
@@ -35,10 +36,21 @@ type lockRow struct {
 	Expires   time.Time `json:"expires"`
 }
 
-type workerRow struct {
-	Name  string    `json:"name"`
-	Count int       `json:"count"`
-	Seen  time.Time `json:"seen"`
+// stageRow is a stage of the process that serves the page.
+type stageRow struct {
+	Stage string `json:"stage"`
+	State string `json:"state"`           // up, down, failed
+	Error string `json:"error,omitempty"` // why it is not healthy
+}
+
+// instanceRow is an instance that rows of the last hour name.
+type instanceRow struct {
+	Name string    `json:"name"`
+	Boot string    `json:"boot,omitempty"`
+	Does string    `json:"does"`
+	Busy int       `json:"busy"`           // the tasks, jobs or topics that it has in work
+	Lock string    `json:"lock,omitempty"` // that it holds
+	Seen time.Time `json:"seen"`
 }
 
 type depthRow struct {
@@ -59,9 +71,6 @@ type limitRow struct {
 	Name string `json:"name"`
 	Most int    `json:"most"`
 }
-
-// runningJobs is how many running jobs are looked through for their executors.
-const runningJobs = 1000
 
 func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error) {
 	t, err := s.db.Figures().Totals(ctx)
@@ -87,9 +96,13 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	for _, l := range locks {
 		d.Locks = append(d.Locks, lockRow{l.Name, l.Expires.After(l.Now), l.Holder, l.Hostname, l.PID, l.Token, l.Acquired, l.Heartbeat, l.Expires})
 	}
-	if err := d.readWorkers(ctx, s); err != nil {
+	if err := d.readQueue(ctx, s); err != nil {
 		return nil, err
 	}
+	if err := d.readInstances(ctx, s); err != nil {
+		return nil, err
+	}
+	d.readStages(ctx, s)
 	d.Actions, err = s.recorded(ctx, "", "")
 	return d, err
 }
@@ -105,7 +118,7 @@ func clock(skew time.Duration) string {
 	return span.Exact(-skew) + " behind this host's"
 }
 
-func (d *schedulerView) readWorkers(ctx context.Context, s *server) error {
+func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
 	pauses, err := s.queue.Pauses(ctx)
 	if err != nil {
 		return err
@@ -120,23 +133,27 @@ func (d *schedulerView) readWorkers(ctx context.Context, s *server) error {
 	for _, l := range limits {
 		d.Limits = append(d.Limits, limitRow{string(l.Kind), l.Name, l.Most})
 	}
-	jobs, err := s.queue.List(ctx, jobqueue.Filter{States: []jobqueue.State{jobqueue.Running, jobqueue.Scheduled}, Limit: runningJobs})
+	return nil
+}
+
+func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
+	instances, err := s.db.Figures().Instances(ctx)
 	if err != nil {
 		return err
 	}
-	at := map[string]int{}
-	for _, j := range jobs {
-		i, known := at[j.Worker]
-		if !known {
-			i = len(d.Workers)
-			at[j.Worker] = i
-			d.Workers = append(d.Workers, workerRow{Name: j.Worker})
-		}
-		w := &d.Workers[i]
-		w.Count++
-		if j.Heartbeat.After(w.Seen) {
-			w.Seen = j.Heartbeat
-		}
+	d.Instances = make([]instanceRow, len(instances))
+	for i, n := range instances {
+		d.Instances[i] = instanceRow{n.Name, n.Boot, string(n.Does), n.Busy, n.Lock, n.Seen}
 	}
 	return nil
+}
+
+// readStages notes the stages of this process, if it knows them.
+func (d *schedulerView) readStages(ctx context.Context, s *server) {
+	if s.health == nil {
+		return
+	}
+	for _, h := range s.health(ctx).Stages {
+		d.Stages = append(d.Stages, stageRow{h.Stage, string(h.State), show.Shorten(show.Printable(s.mask.Line(h.Error)), 500)})
+	}
 }

@@ -34,10 +34,12 @@ type taskView struct {
 	Ticks    []cell         `json:"ticks"`   // the newest first
 	Actions  []actionRow    `json:"actions"` // the newest first
 	SQL      string         `json:"sql"`
-	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
-	Took     template.HTML  `json:"-"`              // how long the runs took
-	Late     template.HTML  `json:"-"`              // how late they were submitted
-	Year     template.HTML  `json:"-"`              // the ticks of a year
+	Edit     *preview       `json:"edit,omitempty"`            // of the timer that somebody tries
+	Took     template.HTML  `json:"-"`                         // how long the runs took
+	Late     template.HTML  `json:"-"`                         // how late they were submitted
+	Days     []yearDay      `json:"days"`                      // of the year around now
+	Known    time.Time      `json:"days_known_since,omitzero"` // decided ticks before it are not in Days
+	Year     template.HTML  `json:"-"`                         // the days as a calendar
 }
 
 // upcoming is a tick to come.
@@ -80,7 +82,10 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	now := s.now()
 	d.lookAhead(now)
 	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
-	d.Year = year(&t, h.Ticks, d.Row.Zone, now)
+	if d.Days, d.Known, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
+		return nil, err
+	}
+	d.Year = drawYear(d.Days, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}

@@ -45,6 +45,7 @@ type timelineRow struct {
 	Planned int           `json:"planned"`
 	Failed  int           `json:"failed"`
 	Usual   string        `json:"usually_takes,omitempty"`
+	apart   bool          // its policy keeps its runs apart
 }
 
 type timelineRun struct {
@@ -86,6 +87,11 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		d.CutTo = coming[n-1].NextRun
 	}
 	d.gather(runs, coming, now)
+	usual, err := usualOf(ctx, s.db, d.Rows)
+	if err != nil {
+		return nil, err
+	}
+	d.estimate(usual)
 	d.Drawing = d.draw(s.prefix, now)
 	return d, nil
 }
@@ -130,13 +136,10 @@ func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, 
 		}
 		return rows[id]
 	}
-	took := map[string][]time.Duration{}
 	for _, run := range runs {
 		to := run.Finished
 		if to.IsZero() {
 			to = now
-		} else {
-			took[run.TaskID] = append(took[run.TaskID], to.Sub(run.Started))
 		}
 		r := row(run.TaskID)
 		r.Runs = append(r.Runs, timelineRun{run.JID, run.State, run.Started, to})
@@ -145,14 +148,10 @@ func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, 
 		}
 	}
 	for _, u := range coming {
-		r, usual := row(u.Task.ID), median(took[u.Task.ID])
-		if n := len(r.Runs); r.Planned > 0 && !u.Task.Overlapping() && r.Runs[n-1].To.After(u.NextRun) {
-			r.Runs[n-1].To = u.NextRun // its policy keeps them apart
-		}
-		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun.Add(usual)})
-		if r.Planned++; usual > 0 {
-			r.Usual = span.Exact(usual)
-		}
+		r := row(u.Task.ID)
+		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun})
+		r.Planned++
+		r.apart = !u.Task.Overlapping()
 	}
 	d.Rows = make([]timelineRow, 0, len(rows))
 	for _, r := range rows {
@@ -165,6 +164,53 @@ func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, 
 		d.Rows = d.Rows[:timelineRows]
 	}
 	d.Left = max(d.Left, 0)
+}
+
+// usualRuns is how many of the last ticks of a task say how long it usually takes.
+const usualRuns = 20
+
+// usualOf is how long the last runs of tasks took in the median, whenever they were.
+func usualOf(ctx context.Context, db *store.DB, rows []timelineRow) (map[string]time.Duration, error) {
+	var ids []string
+	for _, r := range rows {
+		if r.Planned > 0 {
+			ids = append(ids, r.ID)
+		}
+	}
+	history, err := db.Figures().History(ctx, ids, usualRuns)
+	if err != nil {
+		return nil, err
+	}
+	usual := make(map[string]time.Duration, len(ids))
+	for _, h := range history {
+		var took []time.Duration
+		for _, k := range h.Ticks {
+			if !k.Started.IsZero() && !k.Finished.IsZero() {
+				took = append(took, k.Finished.Sub(k.Started))
+			}
+		}
+		usual[h.ID] = median(took)
+	}
+	return usual, nil
+}
+
+// estimate lets planned runs take as long as those of their task usually do.
+func (d *timelineView) estimate(usual map[string]time.Duration) {
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		took := usual[r.ID]
+		if took <= 0 {
+			continue
+		}
+		r.Usual = span.Exact(took)
+		for n := len(r.Runs) - r.Planned; n < len(r.Runs); n++ { // the planned ones are the last
+			run := &r.Runs[n]
+			run.To = run.From.Add(took)
+			if r.apart && n+1 < len(r.Runs) && run.To.After(r.Runs[n+1].From) {
+				run.To = r.Runs[n+1].From
+			}
+		}
+	}
 }
 
 func median(list []time.Duration) time.Duration {

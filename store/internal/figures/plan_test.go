@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -40,59 +41,116 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 	return db
 }
 
-// plans explains the statements for the depth of the queue and the history of all tasks.
-func plans(t *testing.T, db *sqldb.DB, kind string) (list [][]string) {
+// explained are the plans of the queries that read makes.
+func explained(t *testing.T, db *sqldb.DB, kind string, read func(tx *sqldb.Tx) error) (plans [][]string) {
 	t.Helper()
 	explain := map[string]string{"postgres": "EXPLAIN (ANALYZE, FORMAT JSON) ", "sqlite": "EXPLAIN QUERY PLAN "}[kind]
-	var all [][]string
-	var ids []string
-	for i := range tasks {
-		ids = append(ids, fmt.Sprint("task-", i))
-	}
 	err := db.View(t.Context(), func(outer *sqldb.Tx) error {
 		if kind == "postgres" { // these tables are so small that reading all of them would pay
 			if _, err := outer.Exec(t.Context(), "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"); err != nil {
 				return err
 			}
 		}
-		explained := db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &all}, outer.Now())
-		totals := &Totals{Now: outer.Now()}
-		if err := totals.readQueue(t.Context(), explained); err != nil || len(totals.Queue) != 1 || totals.Queue[0].Jobs != 1 {
-			t.Errorf("the queue is %+v (%v)", totals.Queue, err)
-		}
-		list = append(list, all[len(all)-1])
-		_, err := readHistory(t.Context(), explained, ids, 10, true)
-		return err
+		return read(db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(list, all[len(all)-1])
+	return plans
 }
+
+// wantBounded checks that a plan reads some rows of jobs and ticks, and not more than most.
+func wantBounded(t *testing.T, kind string, plan []string, most float64) {
+	t.Helper()
+	if kind == "sqlite" {
+		for _, line := range plan {
+			if fields := strings.Fields(line); fields[0] == "SCAN" && !strings.Contains(line, " INDEX ") &&
+				(strings.HasPrefix(fields[1], "job") || strings.HasPrefix(fields[1], "periodic_tick")) {
+				t.Errorf("all rows are read: %s", line)
+			}
+		}
+		return
+	}
+	var root []struct{ Plan storetest.PlanNode }
+	if err := json.Unmarshal([]byte(strings.Join(plan, "\n")), &root); err != nil {
+		t.Fatal(err)
+	}
+	if read := root[0].Plan.Read("job", "periodic_tick"); read > most || read == 0 {
+		t.Errorf("%g rows are read, want up to %g", read, most)
+	}
+}
+
+func last(plans [][]string) []string { return plans[len(plans)-1] }
 
 // A figure costs the same whatever the tables hold: of the queue only jobs that are not
 // over are read, of a task its newest ticks, and these once.
 func TestFiguresReadNoHistory(t *testing.T) {
 	t.Parallel()
+	var ids []string
+	for i := range tasks {
+		ids = append(ids, fmt.Sprint("task-", i))
+	}
 	storetest.Kinds(t, func(t *testing.T, kind string) {
-		list := plans(t, filled(t, kind), kind)
-		for i, most := range []float64{2, tasks * (10*3 + 50*2)} {
-			if kind == "sqlite" {
-				for _, line := range list[i] {
-					if fields := strings.Fields(line); fields[0] == "SCAN" && !strings.Contains(line, " INDEX ") &&
-						(strings.HasPrefix(fields[1], "job") || strings.HasPrefix(fields[1], "periodic_tick")) {
-						t.Errorf("all rows are read: %s", line)
-					}
-				}
-				continue
+		db := filled(t, kind)
+		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
+			totals := &Totals{Now: tx.Now()}
+			err := totals.readQueue(t.Context(), tx)
+			if len(totals.Queue) != 1 || totals.Queue[0].Jobs != 1 {
+				t.Errorf("the queue is %+v", totals.Queue)
 			}
-			var plan []struct{ Plan storetest.PlanNode }
-			if err := json.Unmarshal([]byte(strings.Join(list[i], "\n")), &plan); err != nil {
-				t.Fatal(err)
+			return err
+		})
+		wantBounded(t, kind, last(plans), 2)
+		plans = explained(t, db, kind, func(tx *sqldb.Tx) error {
+			_, err := readHistory(t.Context(), tx, ids, 10, true)
+			return err
+		})
+		wantBounded(t, kind, last(plans), tasks*(10*3+50*2))
+	})
+}
+
+// Who is at work is found in a bounded number of rows, whatever the tables hold.
+func TestInstancesReadNoHistory(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		db := filled(t, kind)
+		err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
+			now := sqldb.Timestamp(tx.Now())
+			_, err := tx.Exec(t.Context(), `UPDATE job SET worker = 'e@1', due = '2026-01-01 00:00:00.100001', finished = $1 WHERE state = 'success'`, now)
+			if err == nil {
+				_, err = tx.Exec(t.Context(), `UPDATE periodic_task SET nextrun = $1`, now)
 			}
-			if read := plan[0].Plan.Read("job", "periodic_tick"); read > most || read == 0 {
-				t.Errorf("plan %d reads %g rows, want up to %g", i, read, most)
-			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
+		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
+			_, err := readTraces(t.Context(), tx)
+			return err
+		})
+		wantBounded(t, kind, last(plans), 5*mostTraces)
+	})
+}
+
+// The days of a task cost its newest ticks and their jobs, and nothing of other tasks.
+func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		var periods []Period // of ten microseconds: three ticks have 100,001 to 100,300 of them
+		for i := range 40 {
+			begin := at.Add(time.Duration(100_000+10*i) * time.Microsecond)
+			periods = append(periods, Period{begin, begin.Add(10 * time.Microsecond)})
+		}
+		const most = 25
+		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
+			rows, err := readOutcomes(t.Context(), tx, "task-1", periods, most)
+			if len(rows) != 12 || rows[0].N != 28 {
+				t.Errorf("the rows are %v, want those of the newest %d ticks that are whole", rows, most)
+			}
+			return err
+		})
+		wantBounded(t, kind, last(plans), 3*(most+1))
 	})
 }

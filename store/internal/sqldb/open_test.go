@@ -65,13 +65,13 @@ func TestPostgresTimeouts(t *testing.T) {
 		MaxConns: 1, StatementTimeout: 7 * time.Minute, LockTimeout: 61500 * time.Millisecond, IdleTimeout: 4 * time.Minute,
 	})
 	const all = `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
-		WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'synchronous_commit')`
+		WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'synchronous_commit', 'jit')`
 	before := oneValue(t, db.Writer(), all)
 	inside := map[string]func(context.Context, func(*sqldb.Tx) error) error{"Update": db.Update, "View": db.View}
 	for name, run := range inside {
 		err := run(t.Context(), func(tx *sqldb.Tx) error {
 			if got := oneValue(t, tx.DBTX(), all); !strings.Contains(got, "statement_timeout=420000") || !strings.Contains(got, "lock_timeout=61500") ||
-				!strings.Contains(got, "idle_in_transaction_session_timeout=240000") {
+				!strings.Contains(got, "idle_in_transaction_session_timeout=240000") || !strings.Contains(got, "jit=off") {
 				t.Errorf("in %s: %s", name, got)
 			}
 			if got := oneValue(t, tx.DBTX(), "SHOW transaction_read_only"); (got == "on") != (name == "View") {

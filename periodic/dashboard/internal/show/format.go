@@ -57,7 +57,7 @@ func Glyph(state string) string {
 	switch state {
 	case "success", "up", "published":
 		return "✔"
-	case "failed", "dead":
+	case "failed", "dead", "down":
 		return "✘"
 	case "running", "scheduled":
 		return "▶"

@@ -27,8 +27,10 @@ func (d *dialect) Words() sqldb.Words {
 		Version:   "SHOW server_version",
 		Columns:   `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
 		Now:       now,
+		// All statements are short. Where the planner expects many more rows than there are,
+		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
-			set_config('idle_in_transaction_session_timeout', $3, true)`,
+			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true)`,
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
 		Collate:     ` COLLATE "C"`,
 		DigestSQL:   "encode(sha256(convert_to({}, 'SQL_ASCII')), 'hex')",

@@ -1,0 +1,116 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// mostOfYear is how many ticks to come are counted.
+const mostOfYear = 600_000
+
+// yearDay is a day of the year around now.
+type yearDay struct {
+	Date   string `json:"date"`
+	Ticks  int    `json:"decided"`
+	Failed int    `json:"failed"`
+	Worst  string `json:"worst,omitempty"` // what became of its ticks
+	Coming int    `json:"planned"`
+}
+
+// year returns the days of half a year before now and half a year after it on which a
+// task has ticks, and from which day on those that were decided are known. It is the
+// zero time if all are.
+func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Location, now time.Time) (days []yearDay, known time.Time, err error) {
+	now = now.In(zone)
+	first := time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone)
+	last := time.Date(now.Year(), now.Month()+6, now.Day(), 12, 0, 0, 0, zone)
+	var past []store.Period
+	for noon := first; midnight(noon).Before(now); noon = noon.AddDate(0, 0, 1) {
+		past = append(past, store.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
+	}
+	decided, err := db.Figures().Outcomes(ctx, t.ID, past)
+	if err != nil {
+		return nil, known, err
+	}
+	if len(decided) < len(past) {
+		known = past[len(past)-len(decided)-1].End
+	}
+	index := map[string]int{}
+	day := func(at time.Time) *yearDay {
+		key := at.In(zone).Format(time.DateOnly)
+		i, seen := index[key]
+		if !seen {
+			i = len(days)
+			index[key], days = i, append(days, yearDay{Date: key})
+		}
+		return &days[i]
+	}
+	for _, o := range decided {
+		if o.Ticks > 0 {
+			d := day(o.Begin)
+			d.Ticks, d.Failed, d.Worst = o.Ticks, o.Failed, o.Worst
+		}
+	}
+	n := 0
+	for u := range periodic.Preview([]periodic.Task{*t}, now, last) {
+		if n++; n > mostOfYear || n%1000 == 0 && ctx.Err() != nil {
+			break
+		}
+		day(u.Due).Coming++
+	}
+	return days, known, ctx.Err()
+}
+
+// midnight is when the day of a noon begins: where clocks skip midnight, an hour later.
+func midnight(noon time.Time) time.Time {
+	at := time.Date(noon.Year(), noon.Month(), noon.Day(), 0, 0, 0, 0, noon.Location())
+	if at.Day() != noon.Day() {
+		return at.Add(time.Hour)
+	}
+	return at
+}
+
+// drawYear draws the days of a year around now.
+func drawYear(days []yearDay, zone *time.Location, now time.Time) template.HTML {
+	if len(days) == 0 {
+		return ""
+	}
+	of := make(map[string]*yearDay, len(days))
+	for i := range days {
+		of[days[i].Date] = &days[i]
+	}
+	now = now.In(zone)
+	drawing := chart.Year(time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone), func(date time.Time) chart.Day {
+		d := of[date.Format(time.DateOnly)]
+		if d == nil {
+			return chart.Day{Title: "no tick"}
+		}
+		return chart.Day{Count: d.Coming, Class: d.Worst, Title: d.words()}
+	})
+	return template.HTML(drawing) //nolint:gosec // package chart escapes its texts
+}
+
+// words says what is known of a day.
+func (d *yearDay) words() string {
+	var words []string
+	if d.Ticks > 0 {
+		words = append(words, fmt.Sprintf("%d decided", d.Ticks))
+	}
+	switch {
+	case d.Failed > 0:
+		words = append(words, fmt.Sprintf("%d failed", d.Failed))
+	case d.Worst != "":
+		words = append(words, "the worst "+d.Worst)
+	}
+	if d.Coming > 0 {
+		words = append(words, fmt.Sprintf("%d planned", d.Coming))
+	}
+	return strings.Join(words, ", ")
+}
