@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -252,6 +253,26 @@ func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
 		}
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
 			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// Of old events those stay that somebody has not read yet.
+func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 5)`)
+		for version, age := range map[int]time.Duration{2: 9, 4: 8, 5: 1} {
+			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`,
+				strconv.Itoa(version), version, store.Timestamp(f.now.Add(-age*24*time.Hour)))
+		}
+		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 2 to 5") {
+			t.Errorf("nothing deletes events: %s", text(r))
+		}
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, args, enabled) VALUES ('old', 'nextrun.housekeeping', 'daily', '{"events_days": 7}', false), ('odd', 'nextrun.housekeeping', 'daily', '[7]', false)`)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
+			t.Errorf("events are kept for 7 days: %s", text(r))
 		}
 	})
 }

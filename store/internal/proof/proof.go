@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -38,6 +39,7 @@ type Check struct {
 	Doubtful bool
 
 	tables []string // that it needs beside those of tasks
+	days   string   // of the args of the housekeeping: older rows may be gone one by one
 	query  string
 }
 
@@ -49,14 +51,21 @@ func (r Reader) Rows(ctx context.Context, c Check, b Bounds) (rows []Row, err er
 				return err
 			}
 		}
-		now := tx.Now()
+		now, since := tx.Now(), b.Since
+		if c.days != "" {
+			kept, err := keptSince(ctx, tx, c.days)
+			if err != nil {
+				return err
+			}
+			since = later(since, kept)
+		}
 		var found []struct{ About, More sqldb.RowText }
 		// $1 to $4 are known to all of them, in these types.
 		query := `WITH p AS (SELECT CAST($1 AS timestamp) AS since, CAST($2 AS timestamp) AS stale, CAST($3 AS timestamp) AS recent) ` + c.query + ` LIMIT $4`
 		if tx.SQL().IsSQLite() { // where such a cast makes a number of a text
 			query = `WITH p AS (SELECT $1 AS since, $2 AS stale, $3 AS recent) ` + c.query + ` LIMIT $4`
 		}
-		err := tx.Select(ctx, &found, query, sqldb.Timestamp(b.Since), sqldb.Timestamp(now.Add(-b.Lease-margin)),
+		err := tx.Select(ctx, &found, query, sqldb.Timestamp(since), sqldb.Timestamp(now.Add(-b.Lease-margin)),
 			sqldb.Timestamp(now.Add(-margin)), b.Most)
 		for _, f := range found {
 			rows = append(rows, Row{string(f.About), string(f.More)})
@@ -67,6 +76,20 @@ func (r Reader) Rows(ctx context.Context, c Check, b Bounds) (rows []Row, err er
 		return nil, fmt.Errorf("check %q: %w", c.Name, err)
 	}
 	return rows, nil
+}
+
+// keptSince is the time from which on the housekeeping deletes nothing, by a setting of its
+// args; zero: there is none.
+func keptSince(ctx context.Context, tx *sqldb.Tx, setting string) (kept time.Time, err error) {
+	var args []sqldb.RowText
+	err = tx.Select(ctx, &args, `SELECT args FROM periodic_task WHERE task = 'nextrun.housekeeping'`)
+	for _, text := range args {
+		var days map[string]int
+		if json.Unmarshal([]byte(text), &days) == nil && days[setting] > 0 {
+			kept = later(kept, tx.Now().AddDate(0, 0, -days[setting]))
+		}
+	}
+	return kept, err
 }
 
 // margin is what a live instance may need until it has seen to a row.
