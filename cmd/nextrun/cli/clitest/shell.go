@@ -6,11 +6,15 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
+
+// What the program reads and writes as local time is UTC, wherever the tests run.
+func init() { time.Local = time.UTC }
 
 // Shell is a user with a database.
 type Shell struct {
