@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // output keeps what a process writes, but for the lines of things that go well, and
@@ -51,4 +54,17 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
+}
+
+// until waits for something that other processes do.
+func (s *soak) until(what string, is func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(storetest.Patience); !is(); s.wait(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			for name, out := range s.output {
+				s.Logf("%s:\n%s", name, out)
+			}
+			s.Fatalf("waited %s for %s", storetest.Patience, what)
+		}
+	}
 }

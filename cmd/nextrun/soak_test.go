@@ -196,19 +196,6 @@ func (s *soak) kill(names ...string) {
 	}
 }
 
-// until waits for something that other processes do.
-func (s *soak) until(what string, is func() bool) {
-	s.Helper()
-	for deadline := time.Now().Add(storetest.Patience); !is(); s.wait(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			for name, out := range s.output {
-				s.Logf("%s:\n%s", name, out)
-			}
-			s.Fatalf("waited %s for %s", storetest.Patience, what)
-		}
-	}
-}
-
 // stop asks processes to end when they have started, and fails if one does not end well.
 func (s *soak) stop(names ...string) {
 	s.Helper()

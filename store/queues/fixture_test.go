@@ -107,35 +107,6 @@ func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]backend.Submis
 	return done, err
 }
 
-// sortOut submits jobs until the queue has taken or refused each of them, as a scheduler
-// does: on a slow machine the search for those that are refused ends early, and leaves
-// others for later.
-func (f *fixture) sortOut(q queues.Queue, jobs ...jobqueue.Job) (all []backend.Submission) {
-	f.Helper()
-	for tries := 1; len(jobs) > 0; tries++ {
-		done, err := f.submit(q, jobs...)
-		switch {
-		case err == nil:
-		case !errors.Is(err, sqldb.ErrRefused) || len(jobs) == 1:
-			f.Fatal(err)
-		default: // it did not get far
-			half := len(jobs) / 2
-			return append(append(all, f.sortOut(q, jobs[:half]...)...), f.sortOut(q, jobs[half:]...)...)
-		}
-		left := map[string]bool{}
-		for _, s := range done {
-			if left[s.JID] = s.Passing && strings.Contains(s.Refused, "refused too many jobs of the same batch"); !left[s.JID] {
-				all = append(all, s)
-			}
-		}
-		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !left[j.JID] })
-		if tries > 100 {
-			f.Fatalf("%d jobs are left again and again", len(jobs))
-		}
-	}
-	return all
-}
-
 // accept submits jobs, all of which the queue has to take, and returns them as open
 // ones.
 func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []backend.Open {
