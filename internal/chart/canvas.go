@@ -32,9 +32,8 @@ func (c *canvas) drawing(width, height float64, name string) string {
 	if strings.Contains(c.text.String(), "<a href") {
 		role = "group"
 	}
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="%s" aria-label="`,
-		width, height, width, height, role)
-	return head + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="`, width, height, width, height)
+	return head + role + `" aria-label="` + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
 }
 
 // escape makes a text safe in an element and in an attribute.

@@ -17,13 +17,13 @@ const MaxFile = 64 << 20
 // ReadFile reads a file; - is standard input. It removes a byte order mark and the
 // carriage returns at ends of lines.
 func ReadFile(path string, o Options) (string, error) {
-	var from io.Reader = o.Stdin
+	from := o.Stdin
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return "", err
 		}
-		defer file.Close()
+		defer file.Close() //nolint:errcheck // it was only read
 		from = file
 	}
 	content, err := io.ReadAll(io.LimitReader(from, MaxFile+1))

@@ -28,7 +28,7 @@ func TestCommandsAreRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close() //nolint:errcheck // it was only read
+		defer db.Close()
 		actions, err := db.Figures().Actions(t.Context(), "", "", 100)
 		if err != nil {
 			t.Fatal(err)

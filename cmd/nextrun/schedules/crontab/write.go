@@ -119,7 +119,7 @@ func expressionOf(timer string, item *schedules.Item) (expression, zone string, 
 
 // command is what a line of a crontab runs, and the shell for it.
 func (w *writer) command(p schedules.CommandPayload) (shell, command string) {
-	shell, command = "/bin/sh", ""
+	shell = "/bin/sh"
 	if argv := p.Command; len(argv) == 3 && argv[1] == "-c" && strings.HasPrefix(argv[0], "/") && !strings.ContainsAny(argv[0], " \t\n") {
 		shell, command = argv[0], argv[2]
 	} else {

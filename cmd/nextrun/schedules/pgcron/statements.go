@@ -58,7 +58,7 @@ func nextCall(text string, at int) (start, end int) {
 		}
 		if c := text[at]; c == 'c' || c == 'C' {
 			window := text[at:min(len(text), at+100)]
-			if m := callLine.FindStringIndex(window); m != nil && m[0] == 0 && (at == 0 || !isName(text[at-1])) {
+			if m := callLine.FindStringIndex(window); len(m) > 0 && m[0] == 0 && (at == 0 || !isName(text[at-1])) {
 				return at, at + m[1]
 			}
 		}

@@ -24,7 +24,7 @@ var errMasked = errors.New("it is masked: a link to /dev/null")
 // load reads a unit with its drop-ins. It returns nil if no directory has it.
 func (f *finder) load(name string) (*unit, error) {
 	u := &unit{name: name}
-	template, _ := instanceOf(name)
+	template := templateOf(name)
 	for _, candidate := range []string{name, template} {
 		path := f.path(candidate)
 		if path == "" {
@@ -131,7 +131,7 @@ func timersIn(dir string) (names []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			add(slices.DeleteFunc(more, func(f fs.DirEntry) bool { template, _ := instanceOf(f.Name()); return template == "" }))
+			add(slices.DeleteFunc(more, func(f fs.DirEntry) bool { template := templateOf(f.Name()); return template == "" }))
 		}
 	}
 	slices.Sort(names)

@@ -54,7 +54,7 @@ func (r *reader) read() ([]schedules.Item, error) {
 	}
 	first := true
 	of := ""
-	if template, _ := instanceOf(r.unit.name); template != "" {
+	if template := templateOf(r.unit.name); template != "" {
 		of = r.unit.name + ": " // the file is that of all instances
 	}
 	for _, s := range triggers {
@@ -81,7 +81,7 @@ func (r *reader) read() ([]schedules.Item, error) {
 // all before it.
 func (r *reader) triggers() (list []setting) {
 	for _, s := range r.unit.all("Timer") {
-		on, _ := boolean(s.value)
+		on := isOn(s.value)
 		switch event := s.key == "OnClockChange" || s.key == "OnTimezoneChange"; {
 		case monotonic[s.key] == "" && s.key != "OnCalendar" && !(event && on):
 		case s.value == "":
@@ -136,7 +136,7 @@ func inZone(event, zone string) (string, error) {
 // policies reads what the timer says beside its elapses.
 func (r *reader) policies(task *periodic.Task) {
 	task.Catchup = periodic.CatchupNone
-	if on, _ := boolean(r.unit.last("Timer", "Persistent")); on {
+	if isOn(r.unit.last("Timer", "Persistent")) {
 		task.Catchup = periodic.CatchupOne
 	}
 	if text := r.unit.last("Timer", "RandomizedDelaySec"); text != "" {
@@ -146,7 +146,7 @@ func (r *reader) policies(task *periodic.Task) {
 		}
 		task.Jitter = min(wholeSeconds(d), 1<<31*time.Second-time.Second)
 	}
-	if on, _ := boolean(r.unit.last("Timer", "FixedRandomDelay")); on && task.Jitter > 0 {
+	if isOn(r.unit.last("Timer", "FixedRandomDelay")) && task.Jitter > 0 {
 		r.change("FixedRandomDelay: the delay of the jitter is fixed for each tick, and differs between ticks")
 	}
 	if d, err := parseSpan(r.unit.last("Timer", "AccuracySec")); err == nil && d > time.Minute {
@@ -155,7 +155,7 @@ func (r *reader) policies(task *periodic.Task) {
 	if text := r.unit.last("Timer", "RandomizedOffsetSec"); text != "" {
 		r.change("RandomizedOffsetSec: nextrun has no offset; give the task a jitter")
 	}
-	if on, _ := boolean(r.unit.last("Timer", "WakeSystem")); on {
+	if isOn(r.unit.last("Timer", "WakeSystem")) {
 		r.change("WakeSystem: nextrun does not wake a machine that sleeps")
 	}
 }

@@ -50,12 +50,12 @@ var notCommands = []string{"ExecStartPre", "ExecStartPost", "ExecCondition", "Ex
 // command is the program that a service runs. If it takes more than that, it says
 // why.
 func command(u *unit) (c handlers.CommandConfig, why string) {
-	lines := u.list("Service", "ExecStart")
+	lines := u.list("ExecStart")
 	if len(lines) != 1 {
 		return c, fmt.Sprintf("%s has %d lines of ExecStart", u.name, len(lines))
 	}
 	for _, key := range notCommands {
-		if list := u.list("Service", key); len(list) > 0 {
+		if list := u.list(key); len(list) > 0 {
 			return c, fmt.Sprintf("%s has %s", u.name, key)
 		}
 	}
@@ -94,7 +94,7 @@ func command(u *unit) (c handlers.CommandConfig, why string) {
 
 // environment are the variables of Environment=.
 func environment(u *unit) (env []string, why string) {
-	for _, s := range u.list("Service", "Environment") {
+	for _, s := range u.list("Environment") {
 		_, words, err := splitCommand(quoteInside(s.value))
 		if err != nil {
 			return nil, fmt.Sprintf("Environment: %v", err)
@@ -154,7 +154,7 @@ func (s serviceReader) losses() {
 	if kind := s.service.last("Service", "Type"); kind != "" && !slices.Contains([]string{"oneshot", "simple", "exec"}, kind) {
 		s.change("Type=%s: the job lasts until the program ends", kind)
 	}
-	prefixes, _, _ := splitCommand(s.service.list("Service", "ExecStart")[0].value)
+	prefixes, _, _ := splitCommand(s.service.list("ExecStart")[0].value)
 	if strings.Contains(prefixes, "-") {
 		s.change("the - before the program: an exit code other than 0 is a failure for nextrun")
 	}

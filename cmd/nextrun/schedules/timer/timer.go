@@ -32,7 +32,7 @@ func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, e
 			return nil, errNoName
 		}
 		info, err := os.Stat(path)
-		switch template, _ := instanceOf(filepath.Base(path)); {
+		switch template := templateOf(filepath.Base(path)); {
 		case err == nil && info.IsDir():
 			more, err := timersIn(path)
 			if err != nil {
@@ -53,7 +53,7 @@ func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, e
 		if slices.Contains(names[:i], name) {
 			continue // a directory in front has it, too
 		}
-		instances := slices.ContainsFunc(names, func(other string) bool { template, _ := instanceOf(other); return template == name })
+		instances := slices.ContainsFunc(names, func(other string) bool { template := templateOf(other); return template == name })
 		more, err := f.timer(name, instances)
 		if err != nil {
 			return nil, err

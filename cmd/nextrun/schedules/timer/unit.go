@@ -93,10 +93,10 @@ func (u *unit) all(section string) (list []setting) {
 	return list
 }
 
-// list are the settings of a name since the last empty one, which forgets those
+// list are the settings of a service of a name since the last empty one, which forgets those
 // before it.
-func (u *unit) list(section, key string) (list []setting) {
-	for _, s := range u.all(section) {
+func (u *unit) list(key string) (list []setting) {
+	for _, s := range u.all("Service") {
 		switch {
 		case s.key != key:
 		case s.value == "":
@@ -118,26 +118,23 @@ func (u *unit) last(section, key string) (value string) {
 	return value
 }
 
-// boolean reads a value as systemd does.
-func boolean(value string) (yes, ok bool) {
+// isOn reports whether systemd takes a value for yes.
+func isOn(value string) bool {
 	switch strings.ToLower(value) {
 	case "1", "yes", "y", "true", "t", "on":
-		return true, true
-	case "0", "no", "n", "false", "f", "off", "":
-		return false, true
+		return true
 	}
-	return false, false
+	return false
 }
 
-// instanceOf parts foo@bar.timer into foo@.timer and bar. A name without @ has no
-// template.
-func instanceOf(name string) (template, instance string) {
+// templateOf is foo@.timer for foo@bar.timer, and empty for a name without an instance.
+func templateOf(name string) string {
 	suffix := filepath.Ext(name)
-	before, after, found := strings.Cut(strings.TrimSuffix(name, suffix), "@")
-	if !found || after == "" {
-		return "", ""
+	before, instance, _ := strings.Cut(strings.TrimSuffix(name, suffix), "@")
+	if instance == "" {
+		return ""
 	}
-	return before + "@" + suffix, after
+	return before + "@" + suffix
 }
 
 // isTemplate reports whether a name lacks its instance.
