@@ -28,6 +28,9 @@ type result struct {
 
 // run reads the files, compares them with the table and, with --apply, writes.
 func (i *importing) run(ctx context.Context, paths []string) error {
+	if err := i.checkHandlers(); err != nil {
+		return err
+	}
 	items, err := i.kind.Read(paths, i.options)
 	if err != nil {
 		return err
@@ -205,20 +208,32 @@ func (i *importing) warn(ctx context.Context, db *store.DB, queues ui.Queues, ta
 // handlersMark begins files of handlers, so that they may be written again.
 const handlersMark = "# written by nextrun import; a change by hand is lost when it runs again\n"
 
-// writeHandlers writes the handlers that the tasks need.
-func (i *importing) writeHandlers(r *result) error {
-	if i.handlers == "" || i.target.Handler != "" || i.target.Sink != periodic.SinkJob {
+// checkHandlers reports whether the handlers can be written, before the tasks are.
+func (i *importing) checkHandlers() error {
+	if i.handlers == "" || i.handlers == "-" {
 		return nil
 	}
-	if i.handlers == "-" {
-		return config.WriteHandlers(i.env.Stdout, r.handlers)
-	}
 	old, err := os.ReadFile(i.handlers)
-	if err != nil && !os.IsNotExist(err) {
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil:
 		return err
-	}
-	if err == nil && !strings.HasPrefix(string(old), handlersMark) {
+	case !strings.HasPrefix(string(old), handlersMark):
 		return fmt.Errorf("%s exists and was not written by an import; name another file with --handlers", i.handlers)
+	}
+	return nil
+}
+
+// writeHandlers writes the handlers that the tasks need; to a file only with --apply.
+func (i *importing) writeHandlers(r *result) error {
+	switch {
+	case i.handlers == "", i.target.Handler != "", i.target.Sink != periodic.SinkJob:
+		return nil
+	case i.handlers == "-":
+		return config.WriteHandlers(i.env.Stdout, r.handlers)
+	case !i.apply:
+		return nil
 	}
 	text := bytes.NewBufferString(handlersMark)
 	if err := config.WriteHandlers(text, r.handlers); err != nil {

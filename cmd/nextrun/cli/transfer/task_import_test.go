@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -103,5 +104,27 @@ func TestTaskImportFromStandardInput(t *testing.T) {
 			}
 		}
 		clitest.WantLines(t, s.Must(t, "task", "list"), "report ", "crontab-report ")
+	})
+}
+
+// A file of handlers that is somebody's own stops an import before it writes tasks, and
+// none is written without --apply.
+func TestImportChecksTheFileOfHandlersFirst(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		file, own := clitest.WriteFile(t, "crontab", "1 2 * * * good\n"), clitest.WriteFile(t, "nextrun.yaml", "handlers: {}\n")
+		s.Fails(t, ui.Failed, []string{"import", "crontab", file, "--zone", "UTC", "--apply", "--handlers", own}, "was not written by an import")
+		if list := s.Must(t, "task", "list"); strings.Contains(list, "good") {
+			t.Errorf("tasks are written:\n%s", list)
+		}
+		fresh := filepath.Join(t.TempDir(), "handlers.yaml")
+		s.Run(t.Context(), "import", "crontab", file, "--zone", "UTC", "--handlers", fresh)
+		if _, err := os.Stat(fresh); !os.IsNotExist(err) {
+			t.Errorf("the file is written without --apply: %v", err)
+		}
+		s.Must(t, "import", "crontab", file, "--zone", "UTC", "--apply", "--handlers", fresh)
+		if _, err := os.Stat(fresh); err != nil {
+			t.Error(err)
+		}
 	})
 }
