@@ -65,6 +65,10 @@ func TestAccessibility(t *testing.T) {
 			if wide := value[int](b, `document.documentElement.scrollWidth`); wide > int(look.width) {
 				t.Errorf("%s is %d wide on a screen of %d", path, wide, look.width)
 			}
+			sideways := `Array.from(document.querySelectorAll("div:has(> .cards)")).filter(e => e.scrollWidth > e.clientWidth).length`
+			if look.width < 400 && value[int](b, sideways) > 0 {
+				t.Errorf("%s: the tasks have to be scrolled sideways on a screen of %d", path, look.width)
+			}
 		}
 	}
 }

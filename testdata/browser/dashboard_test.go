@@ -67,7 +67,7 @@ var largePages = []struct {
 	{"/jobs?task=task-00001", "main tbody tr", 5, nil},
 	{"/job?id=task-00001-1", "pre[data-follow] time", 500, []string{"line 500 of the log", "More"}},
 	{"/events", "main h2", 2, nil},
-	{"/scheduler", "main h2", 3, nil},
+	{"/scheduler", "main h2", 4, nil},
 }
 
 // Every page answers before its time is up, and shows no more rows than people can read.
