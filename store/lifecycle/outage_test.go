@@ -54,11 +54,13 @@ func TestOutageIsOneLine(t *testing.T) {
 	storetest.Eventually(t, "the log tells of its end", func() bool { return count("database works again") > 0 })
 	storetest.Eventually(t, "all parts listen after the outage", listen)
 	storetest.Eventually(t, "the process is healthy again", func() bool { return p.Health(t.Context()).Healthy })
-	for message, want := range map[string]int{
-		"database does not work, retrying": 1, "database works again": 1, "database work failed": 0,
-	} {
-		if n := count(message); n != want {
-			t.Errorf("%q is said %d times, want %d", message, n, want)
+	for message, want := range map[string]int{"database does not work, retrying": 1, "database works again": 1} {
+		// A statement that was under way when the server stopped may fail in words of its own, once.
+		if n, own := count(message), count("database work failed"); n != want || own > 1 {
+			t.Errorf("%q is said %d times, want %d; %d errors beside it", message, n, want, own)
+			for _, line := range lines.AllEntries() {
+				t.Logf("%s %v", line.Message, line.Data)
+			}
 		}
 	}
 	if err := p.Stop(t.Context()); err != nil {
