@@ -62,6 +62,10 @@ func TestYearOfATask(t *testing.T) {
 		if page := s.get("/task?id=report"); !strings.Contains(page, date(0)+": 3 decided, 1 failed</title>") || strings.Contains(page, "left out") {
 			s.Error("the calendar does not name the failed day, or leaves out days")
 		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('beat', 'work', '*:*:0/10')`)
+		if page := s.get("/task?id=beat"); !strings.Contains(page, "the plan is shown until ") || !strings.Contains(page, "not computed</title>") {
+			s.Error("the calendar does not say where the plan of a frequent task ends")
+		}
 	})
 }
 

@@ -23,6 +23,8 @@ const (
 
 // taskView is the page of a task.
 type taskView struct {
+	yearKnown
+
 	Row      taskRow        `json:"task"`
 	Task     *periodic.Task `json:"-"`
 	Why      whyView        `json:"why"`
@@ -34,12 +36,11 @@ type taskView struct {
 	Ticks    []cell         `json:"ticks"`   // the newest first
 	Actions  []actionRow    `json:"actions"` // the newest first
 	SQL      string         `json:"sql"`
-	Edit     *preview       `json:"edit,omitempty"`            // of the timer that somebody tries
-	Took     template.HTML  `json:"-"`                         // how long the runs took
-	Late     template.HTML  `json:"-"`                         // how late they were submitted
-	Days     []yearDay      `json:"days"`                      // of the year around now
-	Known    time.Time      `json:"days_known_since,omitzero"` // decided ticks before it are not in Days
-	Year     template.HTML  `json:"-"`                         // the days as a calendar
+	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
+	Took     template.HTML  `json:"-"`              // how long the runs took
+	Late     template.HTML  `json:"-"`              // how late they were submitted
+	Days     []yearDay      `json:"days"`           // of the year around now
+	Year     template.HTML  `json:"-"`              // the days as a calendar
 }
 
 // upcoming is a tick to come.
@@ -82,10 +83,10 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	now := s.now()
 	d.lookAhead(now)
 	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
-	if d.Days, d.Known, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
+	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
 	}
-	d.Year = drawYear(d.Days, d.Row.Zone, now)
+	d.Year = drawYear(d.Days, d.yearKnown, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}

@@ -24,10 +24,16 @@ type yearDay struct {
 	Coming int    `json:"planned"`
 }
 
+// yearKnown are the bounds between which the ticks of a year are known. A zero time is no
+// bound.
+type yearKnown struct {
+	Known    time.Time `json:"days_known_since,omitzero"`    // ticks decided before it are left out
+	Computed time.Time `json:"days_computed_until,omitzero"` // ticks to come after it are left out
+}
+
 // year returns the days of half a year before now and half a year after it on which a
-// task has ticks, and from which day on those that were decided are known. It is the
-// zero time if all are.
-func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Location, now time.Time) (days []yearDay, known time.Time, err error) {
+// task has ticks.
+func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Location, now time.Time) (days []yearDay, known yearKnown, err error) {
 	now = now.In(zone)
 	first := time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone)
 	last := time.Date(now.Year(), now.Month()+6, now.Day(), 12, 0, 0, 0, zone)
@@ -40,7 +46,7 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 		return nil, known, err
 	}
 	if len(decided) < len(past) {
-		known = past[len(past)-len(decided)-1].End
+		known.Known = past[len(past)-len(decided)-1].End
 	}
 	index := map[string]int{}
 	day := func(at time.Time) *yearDay {
@@ -61,6 +67,7 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 	n := 0
 	for u := range periodic.Preview([]periodic.Task{*t}, now, last) {
 		if n++; n > mostOfYear || n%1000 == 0 && ctx.Err() != nil {
+			known.Computed = u.Due
 			break
 		}
 		day(u.Due).Coming++
@@ -78,7 +85,7 @@ func midnight(noon time.Time) time.Time {
 }
 
 // drawYear draws the days of a year around now.
-func drawYear(days []yearDay, zone *time.Location, now time.Time) template.HTML {
+func drawYear(days []yearDay, known yearKnown, zone *time.Location, now time.Time) template.HTML {
 	if len(days) == 0 {
 		return ""
 	}
@@ -89,10 +96,15 @@ func drawYear(days []yearDay, zone *time.Location, now time.Time) template.HTML 
 	now = now.In(zone)
 	drawing := chart.Year(time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone), func(date time.Time) chart.Day {
 		d := of[date.Format(time.DateOnly)]
-		if d == nil {
-			return chart.Day{Title: "no tick"}
+		switch {
+		case d != nil && d.Worst == "" && d.Coming > 0:
+			return chart.Day{Class: "planned", Title: d.words()}
+		case d != nil:
+			return chart.Day{Class: d.Worst, Title: d.words()}
+		case !known.Computed.IsZero() && date.After(known.Computed) || date.Before(known.Known):
+			return chart.Day{Class: "unknown", Title: "not computed"}
 		}
-		return chart.Day{Count: d.Coming, Class: d.Worst, Title: d.words()}
+		return chart.Day{Title: "no tick"}
 	})
 	return template.HTML(drawing) //nolint:gosec // package chart escapes its texts
 }

@@ -207,9 +207,26 @@ func ofTicks(f *Facts) []Finding {
 	case periodic.Late:
 		return []Finding{{what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
 	case periodic.Missed:
-		return []Finding{{fmt.Sprintf("Ticks were missed from %s on: %s.", at(k.Due), k.Reason), "to run them now: nextrun task backfill " + f.Task.ID}}
+		return missed(f.Task.ID, k)
 	}
 	return nil
+}
+
+// missed explains ticks that were missed.
+func missed(id string, k periodic.Tick) []Finding {
+	last := k.Until
+	if last.Before(k.Due) {
+		last = k.Due
+	}
+	what := "The tick of " + at(k.Due) + " was missed"
+	switch {
+	case k.Missed < 0:
+		what = fmt.Sprintf("More than 10,000 ticks were missed, from %s to %s", at(k.Due), at(last))
+	case k.Missed > 1:
+		what = fmt.Sprintf("%d ticks were missed, from %s to %s", k.Missed, at(k.Due), at(last))
+	}
+	return []Finding{{what + ": " + k.Reason + ".", fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
+		id, k.Due.UTC().Format(time.RFC3339), last.Add(time.Second).UTC().Format(time.RFC3339))}}
 }
 
 // overlapAdvice is what can be done about runs that last longer than their period.

@@ -22,6 +22,16 @@ func Cell(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Printable(text))
 }
 
+// Hint repeats the flag --db in the commands of a hint, so that they work where the
+// reader is. A URL with a password is not repeated.
+func (env *Env) Hint(text string) string {
+	db := env.Flags.DB
+	if db == "" || userinfo.MatchString(db) || strings.ContainsAny(db, " '\"$\\`") {
+		return text
+	}
+	return strings.ReplaceAll(text, "nextrun ", "nextrun --db "+db+" ")
+}
+
 // Printable replaces what would disturb a terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {

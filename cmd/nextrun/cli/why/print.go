@@ -38,7 +38,7 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 			return err
 		}
 		if one.Do != "" {
-			if err := env.Printf("  > %s\n", one.Do); err != nil {
+			if err := env.Printf("  > %s\n", env.Hint(one.Do)); err != nil {
 				return err
 			}
 		}

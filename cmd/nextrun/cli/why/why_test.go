@@ -113,7 +113,7 @@ func TestWhy(t *testing.T) {
 		"failed once, then succeeded": {[]string{plan(time.Hour), aJob("i", "failed", "submitted, finished, result", in(-time.Hour)+", "+in(-time.Hour)+", 'no'"),
 			aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok", []string{"last run success"}},
 		"missed": {[]string{plan(time.Hour), aTick("missed", "no scheduler ran in time; one catch-up run replaces it")}, "waiting",
-			[]string{"- Ticks were missed from ", "> to run them now: nextrun task backfill t"}},
+			[]string{"- The tick of ", " was missed: no scheduler ran in time", "> to run what was missed now: nextrun task backfill t --from 2", "Z --to 2"}},
 		"late": {[]string{plan(time.Hour), aTick("late", "decided 3 s after its time; the deadline is 1 s")}, "waiting", []string{"was too late: decided 3 s after", "--deadline SECONDS"}},
 		"queue is not known": {[]string{"UPDATE periodic_task SET sink = 'river'", plan(time.Hour)}, "waiting",
 			[]string{`- Its jobs go to the queue "river", which this program does not know.`, "--config"}},
