@@ -12,8 +12,11 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// mostOfYear is how many ticks to come are counted.
-const mostOfYear = 600_000
+// How many ticks to come are counted, and how long that may take.
+const (
+	mostOfYear = 600_000
+	yearTime   = 300 * time.Millisecond
+)
 
 // yearDay is a day of the year around now.
 type yearDay struct {
@@ -64,9 +67,9 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 			d.Ticks, d.Failed, d.Worst = o.Ticks, o.Failed, o.Worst
 		}
 	}
-	n := 0
+	n, began := 0, time.Now()
 	for u := range periodic.Preview([]periodic.Task{*t}, now, last) {
-		if n++; n > mostOfYear || n%1000 == 0 && ctx.Err() != nil {
+		if n++; n > mostOfYear || n%1000 == 0 && time.Since(began) > yearTime {
 			known.Computed = u.Due
 			break
 		}
