@@ -20,11 +20,11 @@ const (
 func (r *run) timers(ctx context.Context) error {
 	a := &audits{run: r,
 		unrecorded: Finding{Level: Violation, Check: timerCheck, Guarantee: "G2", Text: "a timer elapsed, and no tick says what became of it",
-			Remedy: "look who deletes rows of periodic_tick; to run what is missing: nextrun task backfill ID --from TIME --to TIME"},
+			Remedy: "find out who deletes rows of periodic_tick; to run what is missing: nextrun task backfill ID --from TIME --to TIME"},
 		strange: Finding{Level: Doubt, Check: timerCheck, Text: "a tick is recorded that the timer does not have",
-			Remedy: "say nothing if somebody ran the task by hand, a hook submitted it, or the zone's rules have changed since"},
+			Remedy: "nothing, if somebody ran the task by hand, a hook submitted it, or the zone's rules have changed since"},
 		unplanned: Finding{Level: Violation, Check: timerCheck, Guarantee: "G9", Text: "the planned tick is not one of the timer",
-			Remedy: "have it planned anew: UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00' WHERE id = 'ID'"},
+			Remedy: "have it planned anew: UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00' WHERE id = 'ID'"},
 	}
 	after := ""
 	for {

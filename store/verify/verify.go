@@ -187,7 +187,7 @@ func (r *run) tokens(ctx context.Context, before map[string]int64) error {
 		return err
 	}
 	f := Finding{Level: Violation, Check: "tokens", Guarantee: "G4", Text: "a fencing token fell",
-		Remedy: "look who deletes or changes rows of scheduler_lock, outbox_topic or event_offset by hand: a former holder could write again"}
+		Remedy: "find out who deletes or changes rows of scheduler_lock, outbox_topic or event_offset by hand: a former holder could write again"}
 	for name, was := range before {
 		if is, there := after[name]; !there || is < was {
 			f.Rows = append(f.Rows, Row{name, fmt.Sprintf("was %d, is %d", was, is)})

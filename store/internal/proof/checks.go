@@ -21,7 +21,7 @@ var ofTasks = []Check{
 	{
 		Name: "ticks without their job", Guarantee: "G2", Doubtful: true, tables: []string{"job", "event_store"},
 		Violated: "a tick says submitted, but its job is gone",
-		Remedy:   "say nothing if something deletes final jobs so soon; else restore the jobs from a backup, or run the tasks again: nextrun task run ID",
+		Remedy:   "nothing, if something deletes final jobs so soon; else restore the jobs from a backup, or run the tasks again: nextrun task run ID",
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
 			WHERE k.decision = 'submitted' AND t.sink IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
@@ -53,14 +53,14 @@ var ofJobs = []Check{
 	{
 		Name: "jobs of one tick", Guarantee: "G1", tables: []string{"job"},
 		Violated: "a tick has more than one job",
-		Remedy:   "look who adds jobs with a due of their own: schedulers add one for each tick; delete the jobs that nobody wants",
+		Remedy:   "find out who adds jobs with a due of their own: schedulers add one for each tick; delete the jobs that nobody wants",
 		query: `SELECT tracker AS about, 'due ' || CAST(due AS text) || ': ' || count(*) || ' jobs' AS more FROM job CROSS JOIN p
 			WHERE due IS NOT NULL AND tracker IS NOT NULL AND submitted >= p.since GROUP BY tracker, due HAVING count(*) > 1`,
 	},
 	{
 		Name: "jobs without a tick", Guarantee: "G2", tables: []string{"job"},
 		Violated: "a scheduler submitted a job, but no tick says so",
-		Remedy:   "look who deletes rows of periodic_tick before their time, or adds jobs with a tracker and a due of their own",
+		Remedy:   "find out who deletes rows of periodic_tick before their time, or adds jobs with a tracker and a due of their own",
 		query: `SELECT j.tracker AS about, 'due ' || CAST(j.due AS text) || ', job ' || j.jid AS more
 			FROM job AS j JOIN (SELECT task_id, min(decided) AS kept FROM periodic_tick WHERE decision <> 'queued' GROUP BY task_id) AS t
 				ON t.task_id = j.tracker AND t.kept <= j.submitted
@@ -102,7 +102,7 @@ var ofEvents = []Check{
 	{
 		Name: "versions of events", tables: []string{"event_store", "event_aggregate"}, days: "events_days",
 		Violated: "the versions of the events of an aggregate have a gap, or its counter is behind",
-		Remedy:   "look who deletes or adds events by hand; readers that count on versions have to be reset",
+		Remedy:   "find out who deletes or adds events by hand; readers that count on versions have to be reset",
 		query: `SELECT e.aggregate_id AS about, count(*) || ' events with versions ' || min(e.aggregate_version) || ' to ' || max(e.aggregate_version)
 				|| ', counter ' || coalesce(CAST(max(a.version) AS text), 'missing') AS more
 			FROM event_store AS e LEFT JOIN event_aggregate AS a ON a.id = e.aggregate_id CROSS JOIN p WHERE e.created >= p.since
@@ -113,7 +113,7 @@ var ofEvents = []Check{
 	{
 		Name: "order of events", tables: []string{"event_store"},
 		Violated: "an event comes before an earlier version of its aggregate",
-		Remedy:   "look who changes seq, position or aggregate_version by hand",
+		Remedy:   "find out who changes seq, position or aggregate_version by hand",
 		query: `SELECT e.aggregate_id AS about, 'version ' || e.aggregate_version || ' comes before ' || (e.aggregate_version - 1) AS more
 			FROM event_store AS e JOIN event_store AS b ON b.aggregate_id = e.aggregate_id AND b.aggregate_version = e.aggregate_version - 1 CROSS JOIN p
 			WHERE e.created >= p.since AND (e.seq < b.seq OR e.topic = b.topic AND e.position < b.position)`,

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // JSONFlag adds --json to a command.
@@ -91,4 +93,17 @@ func Shorten(text string) string {
 		return string(runes[:most]) + "... (--json shows all)"
 	}
 	return text
+}
+
+// ColumnChanges writes the columns that change of a task, on one line.
+func ColumnChanges(c periodic.TaskChange) string {
+	var b strings.Builder
+	for i, column := range c.Columns {
+		separator := ", "
+		if i == 0 {
+			separator = "  "
+		}
+		fmt.Fprintf(&b, "%s%s: %q -> %q", separator, column.Column, Shorten(column.From), Shorten(column.To))
+	}
+	return b.String()
 }

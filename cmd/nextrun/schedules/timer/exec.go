@@ -123,8 +123,8 @@ func unescapeName(name string) string {
 	return b.String()
 }
 
-// variables expands $NAME as a word of its own and ${NAME} in a word, if env has the
-// name. It reports the first variable that it has not. Like systemd, it splits the value of
+// variables replaces $NAME as a word of its own, and ${NAME} in a word, by the value in
+// env. It returns the first variable that env lacks. Like systemd, it splits the value of
 // a word that is $NAME.
 func variables(words, env []string) (expanded []string, unknown string) {
 	values := map[string]string{}
