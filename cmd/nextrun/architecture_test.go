@@ -58,6 +58,7 @@ var arrows = []struct {
 	{"store/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/proof", "migrations", "periodic", "periodic/task"}},
+	{"store/measure", append([]string{"store", "store/internal/floor", "store/internal/sqldb/dburl"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"store/diagnosis", append([]string{"store"}, belowCommand...)},
 	// What starts the parts of a process knows the database, and services by their interface.
@@ -85,7 +86,7 @@ var belowCommand = []string{
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues", "store/verify",
+	"store", "store/diagnosis", "store/lifecycle", "store/measure", "store/metrics", "store/queues", "store/verify",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

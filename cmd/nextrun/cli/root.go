@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/bench"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
@@ -50,7 +51,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
-		migrate.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
+		migrate.Command(env), check.Command(env), verify.Command(env), bench.Command(env), service.HealthCommand(env),
 		task.Command(env, transfer.TaskImportCommand(env)), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), versionCommand(env), manCommand(env),
 	)

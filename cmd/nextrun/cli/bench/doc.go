@@ -1,0 +1,2 @@
+// Package bench is the command `nextrun bench`.
+package bench

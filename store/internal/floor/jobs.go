@@ -1,0 +1,48 @@
+package floor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// The statements of a consumer that does no more than it must: it claims a batch, and ends it.
+const (
+	claimPostgres = `UPDATE job SET state = 'running', worker = 'plain',
+			started = clock_timestamp() AT TIME ZONE 'UTC', heartbeat = clock_timestamp() AT TIME ZONE 'UTC'
+		WHERE jid = ANY(ARRAY(SELECT jid FROM job WHERE state = 'waiting'
+			ORDER BY group_ COLLATE "C", task COLLATE "C", priority, submitted, jid LIMIT %d FOR UPDATE SKIP LOCKED))
+		RETURNING jid, args`
+	claimSQLite = `UPDATE job SET state = 'running', worker = 'plain',
+			started = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now'), heartbeat = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')
+		WHERE jid IN (SELECT jid FROM job WHERE state = 'waiting' ORDER BY group_, task, priority, submitted, jid LIMIT %d)
+		RETURNING jid, args`
+	endJobs = `UPDATE job SET state = 'success', heartbeat = NULL, progress = 100, finished = '%s'
+		WHERE jid IN (%s) AND state = 'running' AND worker = 'plain'`
+)
+
+// RunJobs claims and ends all jobs that wait, so many at a time, a transaction for the claim and one for the end.
+func (p Plain) RunJobs(ctx context.Context, batch int) (jobs int, err error) {
+	claim := claimPostgres
+	if p.db.SQL().IsSQLite() {
+		claim = claimSQLite
+	}
+	for {
+		var rows []struct{ JID, Args string }
+		if err := p.db.AloneSelect(ctx, &rows, fmt.Sprintf(claim, batch)); err != nil || len(rows) == 0 {
+			return jobs, err
+		}
+		jids := make([]string, len(rows))
+		for i, r := range rows {
+			jids[i] = quote(r.JID)
+		}
+		now := sqldb.Timestamp(time.Now()).String()
+		if err := p.exec(ctx, fmt.Sprintf(endJobs, now, strings.Join(jids, ", "))); err != nil {
+			return jobs, err
+		}
+		jobs += len(rows)
+	}
+}

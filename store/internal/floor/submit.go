@@ -1,0 +1,61 @@
+package floor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// oneStatement claims, submits and advances the tasks that are due, in one statement: what the database can do if nobody
+// has to decide anything. %s is a limit. A task that nobody has planned yet has a nextrun of 1970.
+const oneStatement = `WITH due AS (SELECT id FROM periodic_task WHERE enabled AND worker IS NULL AND nextrun > '2000-01-01' AND nextrun <= clock_timestamp() AT TIME ZONE 'UTC'
+		ORDER BY nextrun LIMIT %s FOR UPDATE SKIP LOCKED),
+	advanced AS (UPDATE periodic_task t SET due = t.due + interval '1 day', nextrun = t.nextrun + interval '1 day'
+		FROM due WHERE t.id = due.id RETURNING t.*)
+	INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
+	SELECT gen_random_uuid(), task, group_, args, subject, clock_timestamp() AT TIME ZONE 'UTC', submitter, priority,
+		'waiting', 0, 0, id, due, true FROM advanced`
+
+// SQLite has no INSERT from the result of an UPDATE: two statements in a transaction.
+const (
+	chosen   = `SELECT id FROM periodic_task WHERE enabled AND worker IS NULL AND nextrun > '2000-01-01' AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now') ORDER BY nextrun, id LIMIT `
+	inserted = `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
+		SELECT lower(hex(randomblob(16))), task, group_, args, subject, strftime('%Y-%m-%d %H:%M:%f000', 'now'), submitter, priority,
+			'waiting', 0, 0, id, due, 1 FROM periodic_task WHERE id IN (`
+	advanced = `UPDATE periodic_task SET due = datetime(due, '+1 day') || '.000000', nextrun = datetime(nextrun, '+1 day') || '.000000' WHERE id IN (`
+)
+
+// Submit submits all tasks that are due: in one transaction if batch is 0, else in one for each so many tasks.
+func (p Plain) Submit(ctx context.Context, batch int) (tasks int, err error) {
+	limit := "ALL"
+	switch {
+	case batch > 0:
+		limit = fmt.Sprint(batch)
+	case p.db.SQL().IsSQLite():
+		limit = "-1"
+	}
+	for {
+		n, err := p.submit(ctx, limit)
+		if tasks += n; err != nil || n == 0 || batch == 0 {
+			return tasks, err
+		}
+	}
+}
+
+func (p Plain) submit(ctx context.Context, limit string) (tasks int, err error) {
+	if !p.db.SQL().IsSQLite() {
+		n, err := p.db.AloneRows(ctx, fmt.Sprintf(oneStatement, limit))
+		return int(n), err
+	}
+	err = p.db.Update(ctx, func(tx *sqldb.Tx) error {
+		n, err := tx.Exec(ctx, inserted+chosen+limit+")")
+		if err != nil || n == 0 {
+			return err
+		}
+		tasks = int(n)
+		_, err = tx.Exec(ctx, advanced+chosen+limit+")")
+		return err
+	})
+	return tasks, err
+}

@@ -1,0 +1,81 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// eachSecond is a timer that elapses every second.
+const eachSecond = "*-*-* *:*:* UTC"
+
+// Punctual has a scheduler submit a task that is due every second, and returns for so many ticks how long after it was due
+// each was committed. beside other tasks are due at the same seconds; if there are any, an executor runs all jobs.
+func Punctual(ctx context.Context, db *store.DB, count, beside int) (late []time.Duration, err error) {
+	if err := store.Floor(db).Fresh(ctx); err != nil {
+		return nil, err
+	}
+	if err := store.Floor(db).AddSteady(ctx, 1, 1+beside, eachSecond); err != nil {
+		return nil, err
+	}
+	if beside > 0 {
+		stop, err := execute(ctx, db, func(jobqueue.Event) {})
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	const first = 2 // until the scheduler has planned and warmed up
+	seen := newTicks(first + count)
+	stop, err := schedule(ctx, db, func(e periodic.Event) {
+		if e.Kind == periodic.EventTick && e.Tick.TaskID == "bench-1" {
+			seen.add(now(db).Sub(e.Tick.Due))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := seen.wait(ctx)
+	if err := errors.Join(err, stop()); err != nil {
+		return nil, err
+	}
+	return all[first:], nil
+}
+
+// PlainPunctual sleeps until the next whole second and inserts one row, so many times. It returns how long after the second
+// each row was committed.
+func PlainPunctual(ctx context.Context, db *store.DB, count int) (late []time.Duration, err error) {
+	if err := store.Floor(db).Fresh(ctx); err != nil {
+		return nil, err
+	}
+	for i := range count {
+		due := now(db).Truncate(time.Second).Add(time.Second)
+		if err := sleepUntil(ctx, db, due); err != nil {
+			return nil, err
+		}
+		if err := store.Floor(db).Insert(ctx, i); err != nil {
+			return nil, err
+		}
+		late = append(late, now(db).Sub(due))
+	}
+	return late, nil
+}
+
+// Commits inserts and commits so many rows, one after the other, and returns how long each took.
+func Commits(ctx context.Context, db *store.DB, count int) (took []time.Duration, err error) {
+	if err := store.Floor(db).Fresh(ctx); err != nil {
+		return nil, err
+	}
+	for i := range count {
+		begun := time.Now()
+		if err := store.Floor(db).Insert(ctx, i); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(begun))
+	}
+	return took, nil
+}
