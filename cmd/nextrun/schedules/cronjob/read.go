@@ -98,10 +98,10 @@ var nicknames = map[string]string{
 func Timer(schedule, zone string) (timer, change string, err error) {
 	if text, ok := strings.CutPrefix(schedule, "@every "); ok {
 		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
+		if err != nil {
 			return "", "", fmt.Errorf("%q is no duration", text)
 		}
-		d = max(d.Truncate(time.Second), time.Second)
+		d = max(d.Truncate(time.Second), time.Second) // as Kubernetes does
 		return "every " + d.String(), "it counts from the creation of the task, not of the CronJob", nil
 	}
 	expression := schedule
@@ -109,7 +109,14 @@ func Timer(schedule, zone string) (timer, change string, err error) {
 		expression = nickname
 	}
 	fields := strings.Fields(expression)
-	if len(fields) != 5 || strings.ContainsAny(expression, "#L") && badDays(fields) || strings.Contains(fields[4], "7") && hasSeven(fields[4]) {
+	for i, field := range fields {
+		items := strings.FieldsFunc(field, func(r rune) bool { return r == ',' }) // Kubernetes passes over empty ones
+		if len(items) == 0 {
+			return "", "", fmt.Errorf("%q never elapses: a field is empty", schedule)
+		}
+		fields[i] = strings.Join(items, ",")
+	}
+	if len(fields) != 5 || strings.ContainsAny(expression, "#LlWw") && badDays(fields) || strings.Contains(fields[4], "7") && hasSeven(fields[4]) {
 		return "", "", fmt.Errorf("%q is no schedule of Kubernetes, which refuses it, too", schedule)
 	}
 	fields[2], fields[4] = eitherDay(fields[2], fields[4])
@@ -123,8 +130,7 @@ func Timer(schedule, zone string) (timer, change string, err error) {
 
 // badDays finds what nextrun knows in the fields of days, and Kubernetes does not.
 func badDays(fields []string) bool {
-	names := strings.NewReplacer("JUL", "", "jul", "", "Jul", "")
-	return strings.ContainsAny(names.Replace(fields[2]+fields[4]), "#L")
+	return strings.ContainsAny(strings.ReplaceAll(strings.ToUpper(fields[2]+" "+fields[4]), "WED", ""), "#LW")
 }
 
 // hasSeven reports whether Sunday has the number 7, which Kubernetes refuses.

@@ -64,6 +64,8 @@ PATH=/bin
 5/15 * * * * never
 0 0 L * * last
 0 0 1 JUL * summer
+@Daily shout
+0 0 13 * *,5 both
 `
 	first := []string{"PATH=/usr/bin:/bin"}
 	later := []string{"LANG=C X=1 2", "PATH=/bin"}
@@ -81,6 +83,8 @@ PATH=/bin
 		{line: 17, outcome: schedules.Refused, reason: "5/15: cron knows no step without a range"},
 		{line: 18, outcome: schedules.Refused, reason: "cron knows no ?, L, W and #"},
 		{19, schedules.Taken, "summer", "CRON_TZ=Asia/Tokyo 0 0 1 JUL *", "/bin/bash", "summer", later, ""},
+		{line: 20, outcome: schedules.Refused, reason: "cron knows only @daily"},
+		{21, schedules.Taken, "both", "CRON_TZ=Asia/Tokyo 0 0 13 * *", "/bin/bash", "both", later, ""},
 	})
 }
 

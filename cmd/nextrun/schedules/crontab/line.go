@@ -42,12 +42,16 @@ func (r *reader) command(line string, item *schedules.Item) {
 		item.Change(fmt.Sprintf("the command will run as the user of the executor, not as %s", words[fields-1]))
 		words = words[:fields-1]
 	}
+	if lower := strings.ToLower(words[0]); lower != words[0] && (Nicknames[lower] != "" || lower == "@reboot") {
+		item.Refused = fmt.Sprintf("%s: cron knows only %s, so this line has never run", words[0], lower)
+		return
+	}
 	if words[0] == "@reboot" {
 		item.Refused = "@reboot: no timer elapses when a machine starts; use the service manager, such as systemd"
 		return
 	}
 	expression := strings.Join(words, " ")
-	if nickname, ok := Nicknames[strings.ToLower(words[0])]; ok {
+	if nickname, ok := Nicknames[words[0]]; ok {
 		expression = nickname
 	}
 	timer, err := Timer(expression, r.zone)
@@ -97,11 +101,24 @@ func Timer(expression, zone string) (string, error) {
 	if strings.ContainsAny(expression, "?#LWlw") && onlyOurs.MatchString(expression) {
 		return "", fmt.Errorf("%q: cron knows no ?, L, W and #", expression)
 	}
+	expression = allDays(expression)
 	if zone != "" && zone != "UTC" {
 		expression = "CRON_TZ=" + zone + " " + expression
 	}
 	_, err := calendar.Parse(expression)
 	return expression, err
+}
+
+// allDays writes a list of days that begins with a star as a star: for cron it restricts
+// nothing, and lets the other field of days count alone.
+func allDays(expression string) string {
+	fields := strings.Fields(expression)
+	for _, i := range []int{2, 4} {
+		if strings.HasPrefix(fields[i], "*,") {
+			fields[i] = "*"
+		}
+	}
+	return strings.Join(fields, " ")
 }
 
 // onlyOurs finds what nextrun knows in the fields of days, and Vixie's cron does not.

@@ -209,11 +209,8 @@ func Timer(schedule, zone string) (string, error) {
 		return fmt.Sprintf("every %ds", n), nil
 	}
 	expression := strings.Join(strings.Fields(schedule), " ")
-	switch expression {
-	case "@reboot", "@restart":
+	if expression == "@reboot" || expression == "@restart" {
 		return "", fmt.Errorf("%s: no timer elapses when a server starts", expression)
-	case "@yearly", "@annually":
-		return "", fmt.Errorf("%s: pg_cron never runs it, since it looks for a month 0; write 0 0 1 1 *", expression)
 	}
 	if nickname, ok := crontab.Nicknames[expression]; ok {
 		expression = nickname
