@@ -146,25 +146,27 @@ lint-shell:
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck -x $(shell-scripts); \
 	else echo 'lint: no shellcheck here, so the shell scripts were not checked'; fi
 
+ROUNDS ?= 7
+
 .PHONY: bench
-bench: ## Measure against SQLite and a durable PostgreSQL; BENCH=REGEXP for a part
+bench: build ## Measure beside limits and peers, on SQLite and a durable PostgreSQL: hours; BENCH=REGEXP for a part, ROUNDS=3
+	@command -v npm >/dev/null && testdata/consumers/node/install >/dev/null || echo 'bench: no npm here, so without Graphile Worker and pg-boss'
+	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -rounds $(ROUNDS) -nextrun ../bin/nextrun \
+		-node ../testdata/consumers/node -json ../bin/bench.json -markdown ../bin/bench.md $(BENCHFLAGS)
+
+.PHONY: bench-list
+bench-list: ## Name what make bench measures
+	@cd bench && go run . -list
+
+.PHONY: bench-go
+bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 	@scripts/need-cc
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
-.PHONY: bench-outbox
-bench-outbox: ## Compare the relay of events with plain batch SQL and a receiver
-	@scripts/need-cc
-	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -run '^$$' -bench . -benchtime 9x ./jobqueue/outbox
-
 .PHONY: bench-calendar
 bench-calendar: ## Compare the calendar with other libraries
-	cd bench/calendar && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
-
-.PHONY: bench-queue
-bench-queue: ## Compare the executor with River and with plain SQL
-	@scripts/need-cc
-	cd bench/queue && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go run .
+	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./calendar
 
 .PHONY: soak-queue
 soak-queue: ## Kill and stop executors at random for five minutes, on each database

@@ -10,6 +10,14 @@ import (
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
+// series is a table of the numbers from 1 to n.
+func (f *fixture) series(n int) string {
+	if f.Kind == "postgres" {
+		return fmt.Sprintf("generate_series(1, %d) AS n", n)
+	}
+	return fmt.Sprintf("(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s)", n)
+}
+
 // waiting adds tasks that all have a job that runs and ticks that wait for its
 // end.
 func (f *fixture) waiting(tasks, ticks int) {

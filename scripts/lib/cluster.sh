@@ -98,7 +98,11 @@ END
     # Without fsync a crash of the machine loses the cluster, a stop does not.
     # synchronous_commit stays on: a stop in the middle of a test must not lose
     # what was committed, and without fsync it costs next to nothing.
-    [ "${NEXTRUN_TEST_POSTGRES_DURABLE:-}" = 1 ] || printf '%s = off\n' fsync full_page_writes
+    if [ "${NEXTRUN_TEST_POSTGRES_DURABLE:-}" = 1 ]; then
+        printf '%s\n' 'track_commit_timestamp = on' 'shared_buffers = 256MB'
+    else
+        printf '%s = off\n' fsync full_page_writes
+    fi
 }
 
 cluster_create() {

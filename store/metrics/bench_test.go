@@ -14,7 +14,7 @@ import (
 // BenchmarkLargeDatabase measures a scrape that reads a database of 10,000 tasks and
 // 1,000,000 ticks, each with its job, and the view that answers the same question:
 //
-//	make bench BENCH=LargeDatabase
+//	make bench-go BENCH=LargeDatabase
 func BenchmarkLargeDatabase(b *testing.B) {
 	migrated.Both(b, func(b *testing.B, d *migrated.Database) {
 		fill(d, 10_000, 100)

@@ -17,7 +17,7 @@ import (
 // BenchmarkBatch measures what traces cost a scheduler that submits 10,000 jobs, as the
 // ratio to one without:
 //
-//	make bench BENCH=Batch
+//	make bench-go BENCH=Batch
 func BenchmarkBatch(b *testing.B) {
 	for _, kind := range []string{storetest.SQLite, storetest.Postgres} {
 		b.Run(kind, func(b *testing.B) {

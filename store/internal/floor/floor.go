@@ -52,7 +52,7 @@ const ours = `id LIKE 'bench-%'`
 
 // AddTasks adds n tasks bench-1, bench-2, ..., all due at a whole second and then once a day.
 func (p Plain) AddTasks(ctx context.Context, n int, due time.Time) error {
-	err := p.addTasks(ctx, 1, n, due.UTC().Format("15:04:05")+" UTC")
+	err := p.addTasks(ctx, 1, n, due.UTC().Format("15:04:05")+" UTC", "skip")
 	if err != nil {
 		return err
 	}
@@ -63,18 +63,18 @@ func (p Plain) AddTasks(ctx context.Context, n int, due time.Time) error {
 	return p.Analyze(ctx)
 }
 
-// AddSteady adds the tasks bench-n for each n from first to last. The scheduler plans them.
+// AddSteady adds the tasks bench-n for each n from first to last, whose jobs may overlap. The scheduler plans them.
 func (p Plain) AddSteady(ctx context.Context, first, last int, timer string) error {
-	return p.addTasks(ctx, first, last, timer)
+	return p.addTasks(ctx, first, last, timer, "allow")
 }
 
-func (p Plain) addTasks(ctx context.Context, first, last int, timer string) error {
+func (p Plain) addTasks(ctx context.Context, first, last int, timer, overlap string) error {
 	series := fmt.Sprintf("generate_series(%d, %d) AS s(n)", first, last)
 	if p.db.SQL().IsSQLite() {
 		series = fmt.Sprintf("(WITH RECURSIVE s(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s)", first, last)
 	}
 	return p.exec(ctx, `INSERT INTO periodic_task (id, task, timer, args, overlap)
-		SELECT 'bench-' || n, 'bench', `+quote(timer)+`, '{"path": "/srv/data", "keep": 7}', 'allow' FROM `+series)
+		SELECT 'bench-' || n, 'bench', `+quote(timer)+`, '{"path": "/srv/data", "keep": 7}', '`+overlap+`' FROM `+series)
 }
 
 // RemoveTasks removes the tasks that were added.

@@ -15,7 +15,7 @@ const oneStatement = `WITH due AS (SELECT id FROM periodic_task WHERE enabled AN
 		FROM due WHERE t.id = due.id RETURNING t.*)
 	INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single)
 	SELECT gen_random_uuid(), task, group_, args, subject, clock_timestamp() AT TIME ZONE 'UTC', submitter, priority,
-		'waiting', 0, 0, id, due, true FROM advanced`
+		'waiting', 0, 0, id, due - interval '1 day', true FROM advanced`
 
 // SQLite has no INSERT from the result of an UPDATE: two statements in a transaction.
 const (

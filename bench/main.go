@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == peerCommand { // a process of a peer, which this program starts itself
+		if err := runPeer(ctx, os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	only := flag.String("run", ".", "measure the groups and figures whose names match this regular `expression`")
+	rounds := flag.Int("rounds", 7, "measurements of each; the medians count")
+	program := flag.String("nextrun", "", "`path` of the program nextrun")
+	node := flag.String("node", "", "`directory` of testdata/consumers/node, after its install; empty: without Graphile Worker and pg-boss")
+	jsonFile := flag.String("json", "", "`file` for the raw figures")
+	markdown := flag.String("markdown", "", "`file` for the table as Markdown")
+	into := flag.String("into", "", "`file` of Markdown that gets the table between its lines <!-- bench: begin --> and <!-- bench: end -->")
+	list := flag.Bool("list", false, "name the groups, and measure nothing")
+	flag.Parse()
+	expression, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	b := &bench{server: os.Getenv("NEXTRUN_TEST_POSTGRES"), program: *program, node: *node, rounds: *rounds}
+	if !*list && (b.server == "" || b.program == "") {
+		return fmt.Errorf("NEXTRUN_TEST_POSTGRES and -nextrun are needed; run it by: make bench")
+	}
+	var chosen []group
+	for _, g := range b.groups() {
+		if expression.MatchString(g.name) {
+			chosen = append(chosen, g)
+		}
+	}
+	if *list {
+		for _, g := range chosen {
+			fmt.Printf("%-26s %s\n", g.name, g.about)
+		}
+		return nil
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("no group matches %s; -list names them", *only)
+	}
+	r, err := b.report(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range chosen {
+		if err = b.measure(ctx, g, r); err != nil {
+			err = fmt.Errorf("%s: %w", g.name, err)
+			break
+		}
+	}
+	if werr := r.write(os.Stdout, *jsonFile, *markdown, *into); err == nil {
+		err = werr
+	}
+	return err
+}

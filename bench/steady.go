@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/store"
+)
+
+func cmpText(a, b string) int { return strings.Compare(a, b) }
+
+// The steady state: tasks between one second and one hour, evenly on a logarithmic scale, which is 1,220 ticks a second of
+// 10,000 tasks.
+const (
+	steadyTasks  = 10_000
+	steadyKinds  = 200 // different periods
+	steadyWarm   = 10 * time.Second
+	steadyWindow = 20 * time.Second
+)
+
+// period is that of the i-th task.
+func period(i int) time.Duration {
+	share := (float64(i%steadyKinds) + 0.5) / steadyKinds
+	return max(time.Second, time.Duration(math.Pow(3600, share))*time.Second)
+}
+
+const (
+	ticksSecond  = "ticks committed"
+	cpuProcess   = "processor time of the process"
+	cpuTick      = "processor time of the process for a tick"
+	databaseTime = "time in statements of the database"
+	walTick      = "WAL for a tick"
+	deadTick     = "dead rows for a tick"
+)
+
+func (b *bench) steady() group {
+	return group{
+		name: "steady-postgresql", database: postgres,
+		about: "10,000 tasks between one second and one hour",
+		figures: []figure{{ticksSecond, "ticks/s", true}, {cpuProcess, "% of a core", false}, {cpuTick, "µs", false}, {databaseTime, "% of a second", false},
+			{walTick, "bytes", false}, {deadTick, "rows", false}, {peakMemory, "MiB", false}},
+		contenders: []contender{{ours, b.steadyOurs}, {"River", b.steadyRiver}},
+	}
+}
+
+func (b *bench) steadyOurs(ctx context.Context) (v values, err error) {
+	err = b.withPostgres(ctx, func(url string, db *store.DB) error {
+		for i := range steadyKinds {
+			each := steadyTasks / steadyKinds
+			timer := fmt.Sprintf("every %ds from 2026-01-01T00:00:%02dZ", int(period(i).Seconds()), i%60)
+			if err := store.Floor(db).AddSteady(ctx, i*each+1, (i+1)*each, timer); err != nil {
+				return err
+			}
+		}
+		if err := store.Floor(db).Analyze(ctx); err != nil {
+			return err
+		}
+		p, err := b.scheduler(ctx, url, "bench")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.stop()) }()
+		v, err = watchSteady(ctx, url, "job", p)
+		return err
+	})
+	return v, err
+}
+
+func (b *bench) steadyRiver(ctx context.Context) (v values, err error) {
+	url, drop, err := b.createDatabase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	p, err := peer(ctx, url, "steady", strconv.Itoa(steadyTasks))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	return watchSteady(ctx, url, "river_job", p)
+}
+
+// state is what changes while a process is watched.
+type state struct {
+	jobs, wal, changed, active float64
+	cpu                        time.Duration
+	hasCPU                     bool
+	at                         time.Time
+}
+
+// watchSteady watches a process that submits jobs into a table.
+func watchSteady(ctx context.Context, url, table string, p *process) (values, error) {
+	var before, after state
+	err := onPostgres(url, func(db *sql.DB) error {
+		select {
+		case <-time.After(steadyWarm):
+		case err := <-p.ended:
+			return fmt.Errorf("the process ended: %w", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		var err error
+		if before, err = look(ctx, db, table, p); err != nil {
+			return err
+		}
+		time.Sleep(steadyWindow)
+		after, err = look(ctx, db, table, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ticks, seconds := after.jobs-before.jobs, after.at.Sub(before.at).Seconds()
+	if ticks <= 0 {
+		return nil, errors.New("no job was committed while it was watched")
+	}
+	v := values{ticksSecond: ticks / seconds, walTick: (after.wal - before.wal) / ticks, deadTick: (after.changed - before.changed) / ticks}
+	if after.active > 0 {
+		v[databaseTime] = (after.active - before.active) / 1000 / seconds * 100
+	}
+	if cpu := after.cpu - before.cpu; before.hasCPU && after.hasCPU {
+		v[cpuProcess], v[cpuTick] = cpu.Seconds()/seconds*100, float64(cpu.Microseconds())/ticks
+	}
+	if mib, ok := p.memory(); ok {
+		v[peakMemory] = mib
+	}
+	return v, nil
+}
+
+// look reads the counters of the server, which it writes about once a second.
+func look(ctx context.Context, db *sql.DB, table string, p *process) (s state, err error) {
+	s.cpu, s.hasCPU = p.cpu()
+	s.at = time.Now()
+	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+table+`), pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
+		(SELECT coalesce(sum(n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables)`).Scan(&s.jobs, &s.wal, &s.changed)
+	if err != nil {
+		return s, err
+	}
+	var version int
+	if err := db.QueryRowContext(ctx, "SHOW server_version_num").Scan(&version); err != nil || version < 140000 {
+		return s, err
+	}
+	return s, db.QueryRowContext(ctx, "SELECT active_time FROM pg_stat_database WHERE datname = current_database()").Scan(&s.active)
+}
