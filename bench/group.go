@@ -72,6 +72,7 @@ func (b *bench) measure(ctx context.Context, g group, r *report) error {
 			fmt.Fprintf(os.Stderr, "%s %s, round %d of %d: %s\n", time.Now().UTC().Format("15:04:05"), g.name, round+1, rounds, c.name)
 			v, err := c.measure(ctx)
 			if err != nil {
+				r.add(g, all, round, time.Since(begun)) // what there is
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			all[c.name] = append(all[c.name], v)

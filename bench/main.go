@@ -35,6 +35,7 @@ func run(ctx context.Context) error {
 	jsonFile := flag.String("json", "", "`file` for the raw figures")
 	markdown := flag.String("markdown", "", "`file` for the table as Markdown")
 	into := flag.String("into", "", "`file` of Markdown that gets the table between its lines <!-- bench: begin --> and <!-- bench: end -->")
+	update := flag.Bool("update", false, "keep the rows of other groups that the file of -json has, so that a table is made part by part")
 	list := flag.Bool("list", false, "name the groups, and measure nothing")
 	flag.Parse()
 	expression, err := regexp.Compile(*only)
@@ -64,12 +65,18 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if *update {
+		if err := r.keep(*jsonFile, b.groups(), chosen); err != nil {
+			return err
+		}
+	}
 	for _, g := range chosen {
 		if err = b.measure(ctx, g, r); err != nil {
 			err = fmt.Errorf("%s: %w", g.name, err)
 			break
 		}
 	}
+	r.sort(b.groups())
 	if werr := r.write(os.Stdout, *jsonFile, *markdown, *into); err == nil {
 		err = werr
 	}

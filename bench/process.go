@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,15 +17,16 @@ import (
 // process is a program that is measured.
 type process struct {
 	command *exec.Cmd
-	said    *bytes.Buffer
+	said    *bytes.Buffer // on standard error; read it after the end
+	told    *output       // on standard output
 	ended   chan error
 	stopped bool
 }
 
 func start(ctx context.Context, env []string, name string, args ...string) (*process, error) {
-	p := &process{command: exec.CommandContext(ctx, name, args...), said: &bytes.Buffer{}, ended: make(chan error, 1)}
+	p := &process{command: exec.CommandContext(ctx, name, args...), said: &bytes.Buffer{}, told: &output{}, ended: make(chan error, 1)}
 	p.command.Env = append(os.Environ(), env...)
-	p.command.Stderr = p.said
+	p.command.Stdout, p.command.Stderr = p.told, p.said
 	p.command.Cancel = func() error { return p.command.Process.Signal(syscall.SIGTERM) }
 	p.command.WaitDelay = 10 * time.Second
 	if err := p.command.Start(); err != nil {
@@ -39,6 +41,26 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 		close(p.ended) // whoever asks later
 	}()
 	return p, nil
+}
+
+// output is what a process writes, while it does.
+type output struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, text...)
+	return len(text), nil
+}
+
+func (o *output) Bytes() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Clone(o.text)
 }
 
 // stop ends the process and waits for it.
@@ -85,8 +107,8 @@ func (p *process) cpu() (time.Duration, bool) {
 	return time.Duration(user+system) * 10 * time.Millisecond, err1 == nil && err2 == nil // USER_HZ is 100
 }
 
-// output runs a program and returns what it writes.
-func output(ctx context.Context, name string, args ...string) (string, error) {
+// outputOf runs a program and returns what it writes.
+func outputOf(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)

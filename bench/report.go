@@ -47,7 +47,7 @@ type row struct {
 }
 
 func (b *bench) report(ctx context.Context) (*report, error) {
-	version, err := output(ctx, b.program, "version")
+	version, err := outputOf(ctx, b.program, "version")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,10 @@ func (r *report) add(g group, all map[string][]values, rounds int, took time.Dur
 					continue
 				}
 				raw = append(raw, value)
-				if our, ok := all[ours][min(i, len(all[ours])-1)][f.name]; ok && c.name != ours && our > 0 && value > 0 {
+				if c.name == ours || i >= len(all[ours]) {
+					continue
+				}
+				if our, ok := all[ours][i][f.name]; ok && our > 0 && value > 0 {
 					if f.more {
 						ratios = append(ratios, our/value)
 					} else {
@@ -128,12 +131,18 @@ func (r *report) write(w io.Writer, jsonFile, markdown, into string) error {
 		}
 	}
 	if markdown != "" {
-		if err := os.WriteFile(markdown, []byte(r.markdown()), 0o644); err != nil {
+		if err := os.WriteFile(markdown, []byte(r.markdown()+"\n"+r.needs()), 0o644); err != nil {
 			return err
 		}
 	}
-	if into != "" {
-		return replaceBetween(into, r.markdown())
+	if into == "" {
+		return nil
+	}
+	if err := replaceBetween(into, "bench", r.markdown()); err != nil {
+		return err
+	}
+	if needs := r.needs(); needs != "" {
+		return replaceBetween(into, "needs", needs)
 	}
 	return nil
 }
@@ -170,9 +179,9 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// replaceBetween puts a text between the two marks of a file.
-func replaceBetween(path, text string) error {
-	const begin, end = "<!-- bench: begin -->\n", "<!-- bench: end -->"
+// replaceBetween puts a text between the two marks of that name in a file.
+func replaceBetween(path, name, text string) error {
+	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
