@@ -70,6 +70,7 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 	scripts/with-postgres go test -race -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./periodic ./jobqueue ./store $(raced); code=$$?; \
 	scripts/with-postgres go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) $(unraced) && exit $$code
 	cd testdata/drivers && ../../scripts/with-postgres go test $(TESTFLAGS) ./...
+	cd bench && go vet ./... && go test $(TESTFLAGS) ./...
 
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
@@ -149,7 +150,7 @@ lint-shell:
 ROUNDS ?= 7
 
 .PHONY: bench
-bench: build ## Measure beside limits and peers, on SQLite and a durable PostgreSQL: hours; BENCH=REGEXP for a part, ROUNDS=3
+bench: build ## Measure beside limits and peers, on SQLite and a durable PostgreSQL: two hours; BENCH=REGEXP for a part, ROUNDS=3
 	@command -v npm >/dev/null && testdata/consumers/node/install >/dev/null || echo 'bench: no npm here, so without Graphile Worker and pg-boss'
 	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -rounds $(ROUNDS) -nextrun ../bin/nextrun \
 		-node ../testdata/consumers/node -json ../bin/bench.json -markdown ../bin/bench.md $(BENCHFLAGS)

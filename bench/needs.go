@@ -28,11 +28,11 @@ func (r *report) needs() string {
 	if rate == 0 {
 		return ""
 	}
-	process, database, wal := of(cpuTick)/1e6, of(databaseTime)/100/rate, of(walTick)
+	process, server, database, wal := of(cpuTick)/1e6, of(cpuServer)/1e6, of(databaseTime)/100/rate, of(walTick)
 	var b strings.Builder
-	fmt.Fprintf(&b, "A tick costs %s µs of the scheduler's processor, %s µs in statements of the database, and %s bytes of WAL.\n\n",
-		number(process*1e6), number(database*1e6), number(wal))
-	b.WriteString("| tasks | each | ticks a second | scheduler, of a core | database, of a connection | WAL a day | rows of 30 days |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "A tick costs %s µs of processor time in the scheduler and %s µs in the server, %s µs in statements, and %s bytes of WAL.\n\n",
+		number(process*1e6), number(server*1e6), number(database*1e6), number(wal))
+	b.WriteString("| tasks | each | ticks a second | scheduler, of a core | server, of a core | WAL a day | rows of 30 days |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range []struct {
 		tasks int
 		every time.Duration
@@ -44,7 +44,7 @@ func (r *report) needs() string {
 	} {
 		ticks := float64(n.tasks) / n.every.Seconds()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", grouped(n.tasks), n.name, number(ticks),
-			percent(ticks*process), percent(ticks*database), size10(ticks*wal*86_400), size10(ticks*86_400*keptDays*(tickBytes+jobBytes)))
+			percent(ticks*process), percent(ticks*server), size10(ticks*wal*86_400), size10(ticks*86_400*keptDays*(tickBytes+jobBytes)))
 	}
 	if database > 0 {
 		fmt.Fprintf(&b, "\nThe ceiling of one connection that submits: 1 s / %s µs = %s ticks a second.\n", number(database*1e6), number(1/database))

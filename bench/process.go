@@ -95,9 +95,9 @@ func (p *process) memory() (mib float64, ok bool) {
 	return kib / 1024, err == nil
 }
 
-// cpu is the processor time that the process has used.
-func (p *process) cpu() (time.Duration, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+// cpuOf is the processor time that a process has used, as far as the system tells.
+func cpuOf(pid int) (time.Duration, bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ const (
 	cpuProcess   = "processor time of the process"
 	cpuTick      = "processor time of the process for a tick"
 	databaseTime = "time in statements of the database"
+	cpuServer    = "processor time of the server's connections for a tick"
 	walTick      = "WAL for a tick"
 	deadTick     = "dead rows for a tick"
 )
@@ -43,7 +45,7 @@ func (b *bench) steady() group {
 	return group{
 		name: "steady-postgresql", database: postgres,
 		about: "10,000 tasks between one second and one hour",
-		figures: []figure{{ticksSecond, "ticks/s", true}, {cpuProcess, "% of a core", false}, {cpuTick, "µs", false}, {databaseTime, "% of a second", false},
+		figures: []figure{{ticksSecond, "ticks/s", true}, {cpuProcess, "% of a core", false}, {cpuTick, "µs", false}, {cpuServer, "µs", false}, {databaseTime, "% of a second", false},
 			{walTick, "bytes", false}, {deadTick, "rows", false}, {peakMemory, "MiB", false}},
 		contenders: []contender{{ours, b.steadyOurs}, {"River", b.steadyRiver}},
 	}
@@ -91,6 +93,7 @@ type state struct {
 	jobs, wal, changed, active float64
 	cpu                        time.Duration
 	hasCPU                     bool
+	server                     map[int]time.Duration // of connections to the database, if the server is on this machine
 	at                         time.Time
 }
 
@@ -127,15 +130,29 @@ func watchSteady(ctx context.Context, url, table string, p *process) (values, er
 	if cpu := after.cpu - before.cpu; before.hasCPU && after.hasCPU {
 		v[cpuProcess], v[cpuTick] = cpu.Seconds()/seconds*100, float64(cpu.Microseconds())/ticks
 	}
+	if cpu := grown(before.server, after.server); cpu > 0 {
+		v[cpuServer] = float64(cpu.Microseconds()) / ticks
+	}
 	if mib, ok := p.memory(); ok {
 		v[peakMemory] = mib
 	}
 	return v, nil
 }
 
+// grown is the processor time that processes have used meanwhile; that of those which ended is not known.
+func grown(before, after map[int]time.Duration) (sum time.Duration) {
+	for pid, cpu := range after {
+		sum += cpu - before[pid]
+	}
+	return sum
+}
+
 // look reads the counters of the server, which it writes about once a second.
 func look(ctx context.Context, db *sql.DB, table string, p *process) (s state, err error) {
-	s.cpu, s.hasCPU = p.cpu()
+	s.cpu, s.hasCPU = cpuOf(p.command.Process.Pid)
+	if s.server, err = serverCPU(ctx, db); err != nil {
+		return s, err
+	}
 	s.at = time.Now()
 	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM `+table+`), pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
 		(SELECT coalesce(sum(n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables)`).Scan(&s.jobs, &s.wal, &s.changed)
@@ -147,4 +164,25 @@ func look(ctx context.Context, db *sql.DB, table string, p *process) (s state, e
 		return s, err
 	}
 	return s, db.QueryRowContext(ctx, "SELECT active_time FROM pg_stat_database WHERE datname = current_database()").Scan(&s.active)
+}
+
+// serverCPU is the processor time of the server's processes for the other connections to this database.
+func serverCPU(ctx context.Context, db *sql.DB) (map[int]time.Duration, error) {
+	rows, err := db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	used := map[int]time.Duration{}
+	for rows.Next() {
+		var pid int
+		if err := rows.Scan(&pid); err != nil {
+			return nil, err
+		}
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if cpu, ok := cpuOf(pid); ok && err == nil && strings.HasPrefix(string(name), "postgres") {
+			used[pid] = cpu
+		}
+	}
+	return used, rows.Err()
 }
