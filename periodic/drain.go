@@ -23,28 +23,37 @@ const onTime = 5 * time.Second
 type result struct {
 	batch batch.Batch
 	done  batch.Outcome
+	held  bool // the transaction held the tasks; they have no marks
 	err   error
 }
 
-// drain claims and submits batch after batch until a batch is not full, or running
-// ends. It claims and decides in this goroutine; up to maxInFlight submit
-// transactions run meanwhile.
+// drain submits batch after batch until a batch is not full, or running ends. Claims
+// come one after the other; up to maxInFlight batches are submitted meanwhile.
 func (l *loop) drain(running, working context.Context) error {
-	results := make(chan result, maxInFlight)
-	inFlight := 0
+	d := draining{loop: l, results: make(chan result, maxInFlight), hold: len(l.cfg.Submitters) == 0 && !l.careful}
+	l.careful = false
 	var err error
-	settle := func() {
-		err = errors.Join(err, l.settle(running, <-results))
-		inFlight--
-	}
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
 		l.absorbAll()
+		if d.inFlight == maxInFlight && d.hold {
+			err = d.settle(running)
+			continue
+		}
 		c := backend.Claim{Mark: l.marker.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
-		b, claimErr := l.batches.Claim(working, batch.Wait, c, "")
-		if claimErr != nil {
-			err = l.claimFailed(running, working, c, claimErr)
-			break
+		b, claimErr := d.claim(working, c)
+		switch {
+		case claimErr == nil:
+		case d.hold && l.search.Faults.Isolatable(claimErr):
+			d.hold, l.careful = false, true
+			continue
+		case d.hold:
+			err = claimErr
+			continue
+		default:
+			err = d.claimFailed(running, working, c, claimErr)
+			more = false
+			continue
 		}
 		l.pulse.Beat(nil)
 		full := len(b.Plans) == l.cfg.BatchSize
@@ -52,22 +61,74 @@ func (l *loop) drain(running, working context.Context) error {
 		if after = (time.Time{}); full {
 			after = leaveRoom(b, c)
 		}
-		if len(b.Plans) == 0 {
-			continue
+		if len(b.Plans) > 0 && !d.hold {
+			err = d.submit(running, working, b)
 		}
-		if inFlight == maxInFlight {
-			settle()
-		}
-		inFlight++
-		go func() {
-			done, err := l.batches.Submit(working, batch.Wait, b.Mark, b.Plans)
-			results <- result{b, done, err}
-		}()
 	}
-	for inFlight > 0 {
-		settle()
+	for d.inFlight > 0 {
+		err = errors.Join(err, d.settle(running))
 	}
 	return err
+}
+
+// draining is one call of drain.
+type draining struct {
+	*loop
+	results  chan result
+	inFlight int
+	// hold lets one transaction claim and submit a batch. After a failure that may lie in
+	// a row, tasks are marked instead, so that the search can take them apart.
+	hold bool
+}
+
+// claim claims a batch. If it holds the tasks, it also begins to submit them.
+func (d *draining) claim(working context.Context, c backend.Claim) (batch.Batch, error) {
+	if !d.hold {
+		return d.batches.Claim(working, batch.Wait, c, "")
+	}
+	claimed := make(chan result, 1)
+	go func() {
+		var b *batch.Batch
+		done, err := d.batches.Take(working, batch.Wait, c, func(held batch.Batch) {
+			b = &held
+			claimed <- result{batch: held}
+		})
+		if b == nil {
+			claimed <- result{err: err}
+			return
+		}
+		d.results <- result{*b, done, true, err}
+	}()
+	r := <-claimed
+	if len(r.batch.Plans) > 0 {
+		d.inFlight++
+	}
+	return r.batch, r.err
+}
+
+// submit begins to submit a batch whose tasks are marked.
+func (d *draining) submit(running, working context.Context, b batch.Batch) (err error) {
+	if d.inFlight == maxInFlight {
+		err = d.settle(running)
+	}
+	d.inFlight++
+	go func() {
+		done, err := d.batches.Submit(working, batch.Wait, b.Mark, b.Plans)
+		d.results <- result{b, done, false, err}
+	}()
+	return err
+}
+
+// settle waits for the end of a submit transaction, and handles it.
+func (d *draining) settle(running context.Context) error {
+	r := <-d.results
+	d.inFlight--
+	if r.err != nil && r.held && d.search.Faults.Isolatable(r.err) {
+		d.hold, d.careful = false, true
+		d.progress = true // the tasks are due
+		return nil
+	}
+	return d.settled(running, r)
 }
 
 // leaveRoom returns Claim.After for the next claim. While tasks catch up, every
@@ -82,8 +143,8 @@ func leaveRoom(b batch.Batch, c backend.Claim) time.Time {
 	return recent
 }
 
-// settle handles the end of a submit transaction.
-func (l *loop) settle(running context.Context, r result) error {
+// settled handles the end of a submit transaction.
+func (l *loop) settled(running context.Context, r result) error {
 	switch {
 	case r.err == nil:
 		if len(r.done.Kept) < len(r.batch.Plans) { // edited, or locked by somebody else
@@ -92,7 +153,9 @@ func (l *loop) settle(running context.Context, r result) error {
 		l.report(search.Done{Batch: r.batch, Outcome: r.done})
 		return nil
 	case !l.search.Faults.Isolatable(r.err):
-		l.marks.add(r.batch.Mark)
+		if !r.held {
+			l.marks.add(r.batch.Mark)
+		}
 		return fmt.Errorf("submit: %w", r.err)
 	case l.beside.full():
 		l.marks.add(r.batch.Mark)

@@ -125,7 +125,9 @@ func (f *fixture) dieBefore(nth int64) {
 		}
 		return nil
 	}}
-	s, err := periodic.New(h, f.config("dead"))
+	cfg := f.config("dead")
+	marking(&cfg)
+	s, err := periodic.New(h, cfg)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -189,7 +191,9 @@ func (f *fixture) between(act func()) {
 		}
 		return nil
 	}}
-	s, err := periodic.New(h, f.config("between"))
+	cfg := f.config("between")
+	marking(&cfg)
+	s, err := periodic.New(h, cfg)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (tx hookedTx) Advance(ctx context.Context, mark string, plans []task.Plan) 
 	return kept, err
 }
 
-// In RunOnce with one batch the transactions are: clear, claim, submit.
+// In RunOnce with one batch that is marked the transactions are: clear, claim, submit.
 const (
 	nthClaim  = 2
 	nthSubmit = 3

@@ -185,7 +185,7 @@ func TestG5RowLockedWhileSubmitting(t *testing.T) {
 	}}
 	cfg := f.config("moment")
 	seen := watch(&cfg)
-	stop := f.run(h, func(c *periodic.Config) {
+	stop := f.run(h, marking, func(c *periodic.Config) {
 		c.Observe, c.Lease, c.PollInterval = cfg.Observe, time.Hour, 24*time.Hour
 	})
 	seen.until(t, "job", submitted("locked"))

@@ -68,7 +68,9 @@ func TestStopFinishesTheBatch(t *testing.T) {
 			}
 			return nil
 		}}
-		s, err := periodic.New(h, f.config("life"))
+		cfg := f.config("life")
+		marking(&cfg)
+		s, err := periodic.New(h, cfg)
 		if err != nil {
 			f.Fatal(err)
 		}

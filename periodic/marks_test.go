@@ -147,7 +147,9 @@ func TestG4MarkOfALockedRowIsRemovedAtTheEnd(t *testing.T) {
 		}
 		return err
 	}}
-	s, err := periodic.New(h, f.config("ends"))
+	cfg := f.config("ends")
+	marking(&cfg)
+	s, err := periodic.New(h, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

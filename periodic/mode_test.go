@@ -152,7 +152,7 @@ func TestPausedLeaderSubmitsNothing(t *testing.T) {
 			}
 			return nil
 		}
-		s, told := f.inMode(h, "paused", periodic.ModeLeader)
+		s, told := f.inMode(h, "paused", periodic.ModeLeader, marking)
 		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
 			f.Errorf("RunOnce = %v, want ErrLost", err)
 		}
@@ -175,7 +175,7 @@ func TestPausedLeaderClaimsNothing(t *testing.T) {
 			}
 			return nil
 		}
-		s, _ := f.inMode(h, "paused", periodic.ModeLeader)
+		s, _ := f.inMode(h, "paused", periodic.ModeLeader, marking)
 		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
 			f.Errorf("RunOnce = %v, want ErrLost", err)
 		}

@@ -137,7 +137,7 @@ func TestSessionsEditOpen(t *testing.T) {
 					return nil
 				}}
 				var seen *events
-				stop := f.run(h, func(c *periodic.Config) { seen = watch(c) })
+				stop := f.run(h, marking, func(c *periodic.Config) { seen = watch(c) })
 				seen.until(t, "job of the other task", submitted("other"))
 				f.want(0, "SELECT count(*) FROM job WHERE tracker = 'edited'")
 				if _, err := user.Exec("COMMIT"); err != nil {

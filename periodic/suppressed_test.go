@@ -38,6 +38,9 @@ func TestG2SuppressedChanges(t *testing.T) {
 				}
 				f.suppress(c[0], c[1], c[2])
 				cfg := f.config("suppressed")
+				if name == "mark" {
+					marking(&cfg)
+				}
 				seen := watch(&cfg)
 				f.start(cfg)
 				if e := seen.until(f, "sign that it is set aside", kindOf(periodic.EventAside)); e.ID != "bad" || !strings.Contains(e.Err.Error(), "look for a trigger") {
@@ -67,6 +70,7 @@ func TestG5AlteredMark(t *testing.T) {
 	f.exec(`CREATE TRIGGER z_alter BEFORE UPDATE ON periodic_task FOR EACH ROW
 		WHEN (OLD.id = 'bad' AND NEW.worker IS NOT NULL) EXECUTE FUNCTION alter_mark()`)
 	cfg := f.config("altered")
+	marking(&cfg)
 	seen := watch(&cfg)
 	f.start(cfg)
 	if e := seen.until(t, "sign that it is set aside", kindOf(periodic.EventAside)); e.ID != "bad" || !strings.Contains(e.Err.Error(), "alters") {

@@ -110,6 +110,9 @@ type Claim struct {
 	After   time.Time
 	Without Apart
 	Only    []string // keys of the tasks to choose from; nil: all
+	// Hold locks the tasks until the transaction ends, instead of marking them. Mark
+	// is not used.
+	Hold bool
 }
 
 // Tx is a transaction of a [Store].
@@ -135,7 +138,8 @@ type Tx interface {
 	// first, at most [task.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (Recorded, error)
 	// Advance writes Due, NextRun and Problem of the plans' tasks that still
-	// have the mark, removes it, and returns the ids of those tasks.
+	// have the mark, removes it, and returns the ids of those tasks. Without a mark, the
+	// tasks are those that a claim of this transaction holds.
 	Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error)
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the

@@ -24,22 +24,24 @@ type Batch struct {
 // tasks that were set aside, why says for what reason.
 func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.Claim, why string) (Batch, error) {
 	begun := time.Now()
-	f := facts{without: claim.Without.Sinks, aside: why}
-	err := c.Update(ctx, wait, func(tx backend.Tx) (err error) {
-		f.now = tx.Now()
-		if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
-			return err
-		}
-		if f.pending, err = c.pendingJobs(ctx, tx, &f); err != nil {
-			return fmt.Errorf("look for pending jobs: %w", err)
-		}
-		f.recorded, err = c.recordedTicks(ctx, tx, &f)
-		return err
-	})
-	if err != nil {
+	f := facts{aside: why}
+	if err := c.Update(ctx, wait, func(tx backend.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
 		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
 	}
 	return Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}, nil
+}
+
+// read claims tasks, and reads what the decisions on them need.
+func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim, f *facts) (err error) {
+	f.now, f.without = tx.Now(), claim.Without.Sinks
+	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
+		return err
+	}
+	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
+		return fmt.Errorf("look for pending jobs: %w", err)
+	}
+	f.recorded, err = c.recordedTicks(ctx, tx, f)
+	return err
 }
 
 // facts is what the decisions on a batch depend on.

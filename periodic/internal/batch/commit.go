@@ -57,28 +57,34 @@ type Outcome struct {
 func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, plans []task.Plan) (Outcome, error) {
 	var done Outcome
 	spans := spans{tracer: c.Tracer}
-	err := c.Update(ctx, wait, func(tx backend.Tx) error {
-		done = Outcome{}
-		kept, err := tx.Advance(ctx, mark, plans)
-		if err != nil {
-			return fmt.Errorf("advance tasks: %w", err)
-		}
-		done.keep(plans, kept)
-		if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
-			return fmt.Errorf("record ticks: %w", err)
-		}
-		d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans}
-		inTheWay, err := d.cancelJobs(ctx)
-		if err != nil {
-			return fmt.Errorf("cancel jobs: %w", err)
-		}
-		if err := d.submitJobs(ctx, inTheWay); err != nil {
-			return fmt.Errorf("submit jobs: %w", err)
-		}
-		return c.tellHooks(ctx, tx, done)
+	err := c.Update(ctx, wait, func(tx backend.Tx) (err error) {
+		done, err = c.write(ctx, tx, mark, plans, &spans)
+		return err
 	})
 	spans.end(err)
 	return done, err
+}
+
+// write does what Submit says, in its transaction. Without a mark, the transaction
+// holds the tasks.
+func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans []task.Plan, spans *spans) (done Outcome, err error) {
+	kept, err := tx.Advance(ctx, mark, plans)
+	if err != nil {
+		return done, fmt.Errorf("advance tasks: %w", err)
+	}
+	done.keep(plans, kept)
+	if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
+		return done, fmt.Errorf("record ticks: %w", err)
+	}
+	d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: spans}
+	inTheWay, err := d.cancelJobs(ctx)
+	if err != nil {
+		return done, fmt.Errorf("cancel jobs: %w", err)
+	}
+	if err := d.submitJobs(ctx, inTheWay); err != nil {
+		return done, fmt.Errorf("submit jobs: %w", err)
+	}
+	return done, c.tellHooks(ctx, tx, done)
 }
 
 // keep notes the plans of the given tasks, in the order of the batch: rows that are

@@ -64,7 +64,7 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
-		parts, args, err := tx.candidates(ctx, c, nil, false)
+		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -88,13 +90,13 @@ func (r taskRow) task() periodic.Task {
 	return t
 }
 
-// candidates is SQL for the tasks that a claim may mark: CTEs, and a query for the
-// ids in all of them.
+// candidates is SQL for the tasks that a claim may mark: CTEs, and a query for all of
+// them.
 type candidates struct{ with, union string }
 
-// candidates returns args with the parameters of the SQL. With lock, the SQL also
-// locks the tasks.
-func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []any, lock bool) (candidates, []any, error) {
+// candidates returns args with the parameters of the SQL, whose queries yield these
+// columns of periodic_task. With lock, the SQL also locks the tasks.
+func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
 		suffix = tx.SQL().LockRows
@@ -112,17 +114,17 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 	}
 	found := candidates{
 		with: `WITH elapsed AS (
-			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + where("") + `
+			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
-		union: `SELECT id FROM elapsed`,
+		union: `SELECT * FROM elapsed`,
 	}
 	if !c.After.IsZero() {
 		return found, args, nil
 	}
 	found.with += `, unplanned AS (
-			SELECT id FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
+			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
-	found.union += ` UNION ALL SELECT id FROM unplanned`
+	found.union += ` UNION ALL SELECT * FROM unplanned`
 	hasJobs, err := tx.HasJobs(ctx)
 	if err != nil {
 		return candidates{}, nil, err
@@ -135,9 +137,9 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, args []an
 		return candidates{}, nil, err
 	}
 	found.with += `, ready AS (
-			SELECT q.id FROM ` + queued + where("q.") + `
+			SELECT ` + of("q", columns) + ` FROM ` + queued + where("q.") + `
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
-	found.union += ` UNION ALL SELECT id FROM ready`
+	found.union += ` UNION ALL SELECT * FROM ready`
 	return found, args, nil
 }
 
@@ -152,17 +154,61 @@ func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias 
 	return func(alias string) string { return rest(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 
+// of names columns of a table by its alias.
+func of(alias, columns string) string {
+	names := strings.FieldsFunc(columns, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return alias + "." + strings.Join(names, ", "+alias+".")
+}
+
+// Claim implements [backend.Tx].
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
+	claim := tx.mark
+	if c.Hold {
+		claim = tx.hold
+	}
+	rows, err := claim(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]periodic.Task, len(rows))
+	for i, r := range rows {
+		r.Enabled = true
+		tasks[i] = r.task()
+	}
+	slices.SortFunc(tasks, func(a, b periodic.Task) int {
+		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
+	})
+	// A task may be in several parts of the claim.
+	tasks = slices.CompactFunc(tasks, func(a, b periodic.Task) bool { return a.ID == b.ID })
+	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
+		// Rows of tasks that earlier batches took fill the front of periodic_ready.
+		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
+			return nil, err
+		}
+	}
+	return tasks, nil
+}
+
+// hold locks tasks until the transaction ends.
+func (tx schedulerTx) hold(ctx context.Context, c backend.Claim) (rows []taskRow, err error) {
+	from, args, err := tx.candidates(ctx, c, claimColumns, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	return rows, tx.Select(ctx, &rows, from.with+` `+from.union, args...)
+}
+
+// mark marks tasks.
+func (tx schedulerTx) mark(ctx context.Context, c backend.Claim) (rows []taskRow, err error) {
 	// If the server crashes and loses the marks, the submit transaction finds that
 	// they are gone, and drops the tasks.
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return nil, err
 	}
-	from, args, err := tx.candidates(ctx, c, []any{c.Mark}, true)
+	from, args, err := tx.candidates(ctx, c, "id", []any{c.Mark}, true)
 	if err != nil {
 		return nil, err
 	}
-	var rows []taskRow
 	mark := func() error {
 		return tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
 		WHERE id IN (`+from.union+`) RETURNING worker, marked, `+claimColumns, args...)
@@ -181,24 +227,12 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 			return nil, errNotMarked
 		}
 	}
-	tasks := make([]periodic.Task, len(rows))
-	for i, r := range rows {
+	for _, r := range rows {
 		if err := altered(r, c.Mark, sqldb.Timestamp(tx.Now())); err != nil {
 			return nil, err
 		}
-		r.Enabled = true
-		tasks[i] = r.task()
 	}
-	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
-		// Rows of tasks that earlier batches took fill the front of periodic_ready.
-		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(tasks, func(a, b periodic.Task) int {
-		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
-	})
-	return tasks, nil
+	return rows, nil
 }
 
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {

@@ -8,39 +8,6 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// manualAgain is the problem of a task whose tick set by a user exists already.
-var manualAgain = task.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
-
-func (tx schedulerTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
-	r, err := tx.DB().Records(2, columns, len(plans), func(i int) []any {
-		p := plans[i]
-		return []any{p.Task.ID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
-	})
-	if err != nil {
-		return nil, err
-	}
-	// All tasks of a batch share the time of their mark, which finds them among the
-	// marks of others. The rows are locked first: one that somebody else has locked
-	// is left out and keeps its mark, so that nobody waits for it. IS TRUE keeps
-	// PostgreSQL from joining the plans a second time, which takes far longer.
-	var kept []string
-	err = tx.Select(ctx, &kept, `WITH plan AS (SELECT * FROM `+r.SQL+` AS v),
-		held AS (SELECT id AS held_id FROM periodic_task WHERE worker = $1 AND marked = $4
-			AND (id IN (SELECT task_id FROM plan)) IS TRUE`+tx.SQL().LockRows+`)
-		UPDATE periodic_task AS t SET worker = NULL, marked = NULL, due = plan.due, nextrun = plan.nextrun,
-			problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
-					SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $3
-				WHEN plan.problem IS NOT NULL THEN plan.problem
-				WHEN t.problem LIKE '`+task.WarningPrefix+` args%' THEN t.problem END
-		FROM plan, held WHERE t.id = plan.task_id AND held_id = plan.task_id
-		RETURNING id`, mark, r.Param, manualAgain, sqldb.Timestamp(plans[0].Task.Marked))
-	if err == nil && len(kept) < len(plans) {
-		err = tx.suppressedPlan(ctx, mark, plans, kept)
-	}
-	return kept, err
-}
-
 // tickRecords are ticks as records for the first placeholder. The worker and the time of the
 // decision are not among them, since all ticks of a batch share these.
 func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
