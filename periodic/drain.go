@@ -30,7 +30,7 @@ type result struct {
 // drain submits batch after batch until a batch is not full, or running ends. Claims
 // come one after the other; up to maxInFlight batches are submitted meanwhile.
 func (l *loop) drain(running, working context.Context) error {
-	d := draining{loop: l, results: make(chan result, maxInFlight), hold: len(l.cfg.Submitters) == 0 && !l.careful}
+	d := draining{loop: l, results: make(chan result, maxInFlight), hold: l.holds()}
 	l.careful = false
 	var err error
 	var after time.Time // not zero: claim tasks that are on time only
@@ -70,6 +70,9 @@ func (l *loop) drain(running, working context.Context) error {
 	}
 	return err
 }
+
+// holds reports whether a transaction may hold tasks instead of marking them.
+func (l *loop) holds() bool { return len(l.cfg.Submitters) == 0 && !l.shared && !l.careful }
 
 // draining is one call of drain.
 type draining struct {

@@ -43,6 +43,7 @@ type loop struct {
 	clock    clock
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
+	shared   bool  // another program may schedule the tasks, too
 	careful  bool  // a batch failed that held its tasks: mark those of the next ones
 }
 

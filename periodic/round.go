@@ -26,6 +26,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
+		l.shared = peek.Shared
 		l.pulse.Beat(nil) // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {
 			continue // peek left out tasks that are no longer set aside

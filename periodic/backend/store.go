@@ -72,6 +72,7 @@ type Peek struct {
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
 	Open     bool              // there are rows of periodic_open
+	Shared   bool              // another program may schedule the tasks, too, and respects marks only
 	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none

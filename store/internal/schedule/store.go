@@ -82,6 +82,9 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	peek := backend.Peek{}
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
+		if peek.Shared, err = tx.FoundTasks(ctx); err != nil {
+			return err
+		}
 		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
 			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
 		}

@@ -22,6 +22,8 @@ type DB struct {
 	options Options
 	health  health
 	hasJobs atomic.Bool // false: not known
+
+	foundTasks atomic.Pointer[bool] // nil: not known
 }
 
 // Pools are the connections of a database.
