@@ -195,7 +195,8 @@ func (tx schedulerTx) hold(ctx context.Context, c backend.Claim) (rows []taskRow
 	if err != nil {
 		return nil, err
 	}
-	return rows, tx.Select(ctx, &rows, from.with+` `+from.union, args...)
+	err = tx.Select(ctx, &rows, from.with+` `+from.union, args...)
+	return rows, err
 }
 
 // mark marks tasks.
