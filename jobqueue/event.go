@@ -15,7 +15,7 @@ const (
 	EventStopping    EventKind = "stopping"    // the executor claims no more; Count jobs are in flight
 	EventStopped     EventKind = "stopped"     // the executor has ended
 	EventClaimed     EventKind = "claimed"     // Count jobs were taken
-	EventBegun       EventKind = "begun"       // Job runs now
+	EventBegun       EventKind = "begun"       // Job runs now, or as soon as there is a place in the pool
 	EventEnded       EventKind = "ended"       // Job went to State after Duration; Err is why, if not success. Attempts is how often it is tried at most
 	EventLost        EventKind = "lost"        // Job was taken away by others, or its lease could not be renewed
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now

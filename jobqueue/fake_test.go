@@ -111,7 +111,7 @@ func (s *fakeStore) count(call string) int {
 }
 
 // startFake starts an executor on the store and returns a function to end it.
-func startFake(t *testing.T, s *fakeStore, cfg jobqueue.Config, h jobqueue.Handler) (e *jobqueue.Executor, stop func()) {
+func startFake(t *testing.T, s backend.Store, cfg jobqueue.Config, h jobqueue.Handler) (e *jobqueue.Executor, stop func()) {
 	t.Helper()
 	cfg.Name, cfg.Logger = "w", silent
 	e, err := jobqueue.NewExecutor(s, cfg)

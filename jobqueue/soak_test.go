@@ -65,7 +65,7 @@ func TestSoakExecutor(t *testing.T) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(rand.N(300 * time.Millisecond)):
+		case <-time.After(length(job)):
 		}
 		if rand.N(10) == 0 {
 			return errors.New("bad luck")
@@ -79,6 +79,14 @@ func TestSoakExecutor(t *testing.T) {
 	if err := e.Stop(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// length is how long a job takes. Short ones are claimed ahead.
+func length(job *jobqueue.JobContext) time.Duration {
+	if job.Args == "short" {
+		return 0
+	}
+	return rand.N(300 * time.Millisecond)
 }
 
 // victim is an executor process.
@@ -139,6 +147,9 @@ func (q *fixture) torment(length time.Duration, effects string) int {
 			}
 			submitted++
 		}
+		if rand.N(20) == 0 {
+			submitted += q.burst(1000)
+		}
 		i := rand.N(soakExecutors)
 		switch rand.N(30) {
 		case 0:
@@ -169,6 +180,22 @@ func (q *fixture) torment(length time.Duration, effects string) int {
 		<-v.exited
 	}
 	return submitted
+}
+
+// burst submits short jobs, as far as the database takes them.
+func (q *fixture) burst(n int) int {
+	jobs := make([]jobqueue.Job, n)
+	for i := range jobs {
+		jobs[i] = jobqueue.Job{Task: "soak", Group: fmt.Sprint(rand.N(5)), Args: "short"}
+	}
+	_, err := q.queue.Submit(q.ctx, jobs...)
+	if errors.Is(err, store.ErrBusy) {
+		return 0
+	}
+	if err != nil {
+		q.Fatal(err)
+	}
+	return n
 }
 
 // account explains every job and every side effect.

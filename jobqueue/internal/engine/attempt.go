@@ -30,12 +30,14 @@ type attempt struct {
 	err error              // phase ending: what the handler returned
 	why error              // the database did not take what it has to say, last
 
-	began  time.Time
-	round  int // which claim began it
-	log    *joblog.Buffer
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	lease  *time.Timer // cancels the handler when the lease ends
+	claimed time.Time // when the claim was sent
+	place   place
+	began   time.Time // when the handler was called
+	round   int       // which claim began it
+	log     *joblog.Buffer
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	lease   *time.Timer // cancels the handler when the lease ends
 }
 
 // phase is where an attempt is in its life: running -> ending -> recorded, or
@@ -118,9 +120,22 @@ type ended struct {
 	outcome.Returned
 }
 
-// run calls the handler and reports how it ended.
-func (a *attempt) run(handler Handler, tracer backend.RunTracer, report func(ended)) {
+// errNotBegun is what an attempt leaves that ended before it had a place in the pool.
+var errNotBegun = errors.New("the job had not begun")
+
+// run calls the handler, as soon as there is a place in the pool, and reports how it ended.
+func (a *attempt) run(f *flight, handler Handler) {
+	tracer, report := f.e.cfg.Tracer, f.e.inbox.ended
 	e := ended{attempt: a, traceparent: a.job.Traceparent}
+	if !a.enter(f.places) {
+		a.lease.Stop()
+		a.log.Finish()
+		a.cancel(nil)
+		e.Err, e.Cause = errNotBegun, context.Cause(a.ctx)
+		report(e)
+		return
+	}
+	a.began = time.Now()
 	e.Err = errors.New("the handler ended its goroutine")
 	ctx, end := a.ctx, func(error) {}
 	defer func() {
@@ -133,6 +148,7 @@ func (a *attempt) run(handler Handler, tracer backend.RunTracer, report func(end
 		e.Result = a.log.Finish()
 		a.cancel(nil)
 		end(e.Err)
+		<-f.places
 		report(e)
 	}()
 	if tracer != nil {

@@ -22,6 +22,7 @@ type flight struct {
 	handlers map[string]Handler
 	agenda   *agenda
 	aside    *aside
+	places   chan struct{} // holds one for each handler that runs
 }
 
 // begin calls the handler of a job. The claim, of that round, began at the time
@@ -31,7 +32,7 @@ func (f *flight) begin(job backend.Job, round int, claimed time.Time) {
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.Limits), percent: -1, began: time.Now(), round: round}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.Limits), percent: -1, claimed: claimed, began: claimed, round: round}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.
@@ -45,7 +46,7 @@ func (f *flight) begin(job backend.Job, round int, claimed time.Time) {
 	f.agenda.sooner(renew, claimed.Add(f.e.cfg.Heartbeat))
 	f.agenda.sooner(lookCancels, claimed.Add(cancelInterval))
 	f.e.observer.Begun(job)
-	go a.run(handler, f.e.cfg.Tracer, f.e.inbox.ended)
+	go a.run(f, handler)
 }
 
 // returned decides what follows for a job after its handler has returned.
@@ -120,11 +121,12 @@ type attempts struct {
 	byJID  map[string]*attempt
 	lost   map[*attempt]bool // their handlers have not returned yet
 	pool   int
+	ahead  ahead
 	closed bool // there is no room for more: the engine shuts down
 }
 
 func newAttempts(pool int) attempts {
-	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool}
+	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool, ahead: newAhead(pool)}
 }
 
 func (as *attempts) jids() []string { return slices.Sorted(maps.Keys(as.byJID)) }
@@ -143,7 +145,7 @@ func (as *attempts) drop(a *attempt) {
 // the pool.
 const maxUnrecorded = 100
 
-// room is for how many more jobs there is room.
+// room is for how many more jobs there is room, in the pool or ahead of it.
 func (as *attempts) room() int {
 	if as.closed {
 		return 0
@@ -154,7 +156,8 @@ func (as *attempts) room() int {
 			busy++
 		}
 	}
-	return min(as.pool-busy, as.pool+maxUnrecorded-as.count())
+	room := as.pool + as.ahead.extra
+	return min(room-busy, room+maxUnrecorded-as.count())
 }
 
 // all yields every attempt.

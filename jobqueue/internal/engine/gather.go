@@ -9,7 +9,8 @@ const maxGather = 5 * time.Millisecond
 // gather delays the next sync while jobs that the last claim began may end soon.
 type gather struct {
 	round int       // number of claims
-	fresh int       // jobs of the last one that have not ended
+	size  int       // jobs of the last one
+	fresh int       // those that have not ended
 	until time.Time // how long to wait for them
 }
 
@@ -17,7 +18,7 @@ type gather struct {
 // longer than one took.
 func (g *gather) begun(n int, took time.Duration) {
 	g.round++
-	g.fresh = n
+	g.size, g.fresh = n, n
 	g.until = time.Time{}
 	if n > 1 {
 		g.until = time.Now().Add(min(took, maxGather))
@@ -30,6 +31,9 @@ func (g *gather) ended(round int) {
 		g.fresh--
 	}
 }
+
+// short reports whether most jobs of the last round have ended.
+func (g *gather) short() bool { return g.fresh <= g.size/2 }
 
 // waits reports whether to wait for more jobs to end.
 func (g *gather) waits(now time.Time) bool { return g.fresh > 0 && g.until.After(now) }

@@ -35,6 +35,7 @@ func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop
 	}
 	l.flight = flight{
 		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
+		places: make(chan struct{}, e.cfg.PoolSize),
 	}
 	return l
 }
@@ -51,6 +52,9 @@ func (l *loop) run(soft context.Context) []string {
 	stop := soft.Done()
 	for {
 		l.readInbox(time.Now())
+		if l.agenda.due(putBack, time.Now()) {
+			l.flight.putBack(time.Now())
+		}
 		if l.hard.Err() == nil {
 			l.work(time.Now())
 		}

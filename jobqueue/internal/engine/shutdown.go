@@ -14,6 +14,7 @@ const giveUpAfter = 5 * time.Second
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
 	l.flight.closed = true
+	l.flight.withdraw(now, outcome.ErrShutdown)
 	l.e.observer.Stopping(l.flight.count())
 	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
 	l.agenda.clear(lookOverdue)

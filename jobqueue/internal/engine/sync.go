@@ -120,13 +120,14 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	if len(got) > 0 {
 		l.e.observer.Claimed(len(got))
 	}
+	if f := &l.flight; len(c.Only) == 0 {
+		f.ahead.answered(len(got) >= c.Limit, l.gather.short(), len(f.places), f.waiting(), asked, time.Now())
+	}
 	l.gather.begun(len(begun), time.Since(asked))
 	if len(begun) > 1 {
 		l.e.inbox.expect(len(begun))
 	}
-	for _, job := range begun {
-		l.flight.begin(job, l.gather.round, asked)
-	}
+	l.flight.beginAll(begun, l.gather.round, asked)
 	for _, job := range result.Claimed {
 		if job.State.Final() {
 			l.e.observer.Ended(job, 0, job.State, 0, nil)

@@ -62,9 +62,9 @@ func (p Policy) Decide(job backend.Job, r Returned, random float64) backend.Tran
 	case errors.Is(r.Cause, ErrCancelled):
 		end.To = backend.Cancelled
 		note(backend.Info, "cancelled: %v", r.Err)
-	case errors.Is(r.Cause, ErrShutdown):
+	case errors.Is(r.Cause, ErrShutdown), errors.Is(r.Cause, ErrAhead):
 		end.To = backend.Waiting
-		note(backend.Info, "put back: the executor shuts down")
+		note(backend.Info, "put back: %v", r.Cause)
 		return end
 	case IsPermanent(r.Err), job.Retries+1 >= p.Attempts():
 		end.To = backend.Failed

@@ -10,6 +10,8 @@ var (
 	ErrCancelled = errors.New("the job was cancelled")
 	ErrLeaseLost = errors.New("the lease of the job was lost")
 	ErrShutdown  = errors.New("the executor shuts down")
+	// ErrAhead ends an attempt that was claimed ahead, before its handler is called.
+	ErrAhead = errors.New("all places of the executor are taken")
 )
 
 // PermanentError is an error that no retry would help.

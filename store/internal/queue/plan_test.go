@@ -37,12 +37,13 @@ func backlog(t *testing.T, url string) *sqldb.DB {
 	return db
 }
 
-// explainClaim returns the lines of the plans of a claim's statements.
-func explainClaim(t *testing.T, db *sqldb.DB, explain, last string) (plans [][]string) {
+// explainClaim returns the lines of the plans of a claim's statements, of task t and
+// others.
+func explainClaim(t *testing.T, db *sqldb.DB, explain, last string, tasks ...string) (plans [][]string) {
 	t.Helper()
 	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}}
-		claim := backend.Claim{Limit: 50, Tasks: []string{"t"}, Turn: backend.Turn{Group: last}, High: 3, Low: 1}
+		claim := backend.Claim{Limit: 50, Tasks: append(tasks, "t"), Turn: backend.Turn{Group: last}, High: 3, Low: 1}
 		return claimTx{tx}.claim(t.Context(), "w/1", claim, &backend.Result{})
 	})
 	if err != nil {
@@ -61,9 +62,9 @@ func TestClaimReadsNoBacklogOnPostgres(t *testing.T) {
 }
 
 // claimReads is how many rows of job a claim reads on PostgreSQL.
-func claimReads(t *testing.T, db *sqldb.DB, last string) (read float64) {
+func claimReads(t *testing.T, db *sqldb.DB, last string, tasks ...string) (read float64) {
 	t.Helper()
-	for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last) {
+	for _, lines := range explainClaim(t, db, "EXPLAIN (ANALYZE, FORMAT JSON) ", last, tasks...) {
 		var plans []struct{ Plan storetest.PlanNode }
 		if err := json.Unmarshal([]byte(strings.Join(lines, "\n")), &plans); err != nil {
 			t.Fatal(err)
