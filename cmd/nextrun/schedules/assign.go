@@ -19,8 +19,8 @@ type Target struct {
 	Handler string        // of the configuration file, for all jobs; empty: one for each entry
 }
 
-// ownHandlers reports whether each entry gets a handler of its own name.
-func (t *Target) ownHandlers() bool { return t.Handler == "" && t.Sink == periodic.SinkJob }
+// OwnHandlers reports whether each entry gets a handler of its own name.
+func (t *Target) OwnHandlers() bool { return t.Handler == "" && t.Sink == periodic.SinkJob }
 
 // Assign gives the entries ids, submitters, subjects and handlers. rows are those of
 // the table. An entry keeps the id that it got earlier. A name that a row of another
@@ -128,7 +128,7 @@ func (a *assigner) of(name string, e *Entry, last bool) (id, reason string) {
 	if row := a.rows[id]; row != nil && !e.isFrom(a.Kind, row) {
 		return id, fmt.Sprintf("task %q exists and %s", id, Whence(row, a.Kinds))
 	}
-	if !a.ownHandlers() {
+	if !a.OwnHandlers() {
 		return id, ""
 	}
 	for _, row := range a.handlers[id] {

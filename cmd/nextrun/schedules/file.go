@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/nextrun/nextrun/internal/text"
 )
@@ -19,7 +21,7 @@ const MaxFile = 64 << 20
 func ReadFile(path string, o Options) (string, error) {
 	from := o.Stdin
 	if path != "-" {
-		file, err := os.Open(path)
+		file, err := open(path)
 		if err != nil {
 			return "", err
 		}
@@ -35,6 +37,40 @@ func ReadFile(path string, o Options) (string, error) {
 	}
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	return string(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))), nil
+}
+
+// open opens a regular file, and what a shell hands over as one. Others are refused, since
+// a pipe without a writer would never end, nor would some devices.
+func open(path string) (*os.File, error) {
+	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin" {
+		return os.Open(path)
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file; to read from a pipe, use - for standard input", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Unreadable is the item of a file of a directory that cannot be read. The tasks that were
+// imported from it earlier stay as they are.
+func Unreadable(path string, err error) Item {
+	return Item{File: path, Source: filepath.Base(path), Refused: err.Error(), Unread: true}
+}
+
+// MaxItems is how many schedules one file may have.
+const MaxItems = 100_000
+
+// TooMany is the item after the last one of a file that has more.
+func TooMany(path string, line int) Item {
+	return Item{File: path, Line: line, Source: "the rest of the file", Refused: fmt.Sprintf("a file may have %d schedules; split it", MaxItems)}
 }
 
 // ErrNotText is the error of text that no column can hold.

@@ -38,6 +38,7 @@ type Item struct {
 	Source  string   // the schedule in its own words
 	Refused string   // why there is no task; empty: there is one, or it is a note
 	Changed []string // what is not as it was
+	Unread  bool     // the file could not be read
 	Entry   *Entry   // nil: refused, or a note about the file
 }
 

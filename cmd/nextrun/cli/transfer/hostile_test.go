@@ -27,8 +27,14 @@ var hostile = map[string]struct{ kind, text, want string }{
 
 	"a YAML bomb":        {"cronjob", bomb(), "refused"},
 	"an alias of itself": {"cronjob", "a: &a [*a]\nkind: CronJob\n", "refused"},
-	"deep nesting":       {"cronjob", strings.Repeat("[", 1<<20), "refused"},
-	"no object":          {"cronjob", "just a text\n---\n- 1\n---\n", "no object of Kubernetes"},
+	"lists of lists":     {"cronjob", lists(), "its aliases make too much of it"},
+	"a list of itself":   {"cronjob", "&a\nkind: List\nitems: [*a]\n---\nkind: CronJob\nmetadata: {name: x}\nspec: {schedule: '0 0 * * *'}\n", "task x: 0 0 * * *"},
+	"other kinds": {"cronjob", "kind: Service\nmetadata: {name: web}\n---\nkind: CronJobList\nitems:\n- {metadata: {name: x}, spec: {schedule: '0 0 * * *'}}\n" +
+		"---\nkind: List\nitems:\n- {kind: Secret, metadata: {name: s}}\n- {kind: CronJob, metadata: {name: y}, spec: {schedule: '1 0 * * *'}}\n", "2 changed"},
+	"carriage returns in YAML": {"cronjob", "kind: CronJob\r\nmetadata: {name: x}\r\nspec:\r\n  schedule: '0 0 * * *'\r\n", "task x: 0 0 * * *"},
+	"no UTF-8 in YAML":         {"cronjob", "kind: CronJob\nmetadata: {name: x\xe9}\n", "1 refused"},
+	"deep nesting":             {"cronjob", strings.Repeat("[", 1<<20), "refused"},
+	"no object":                {"cronjob", "just a text\n---\n- 1\n---\n", "no object of Kubernetes"},
 	"wrong types": {"cronjob", "kind: CronJob\nmetadata: [1]\nspec: {schedule: {a: b}}\n---\nkind: CronJob\nmetadata: {name: x}\n" +
 		"spec: {schedule: '0 0 * * *', suspend: maybe}\n---\nkind: CronJob\nmetadata: {name: y}\n" +
 		"spec: {schedule: '0 0 * * *', startingDeadlineSeconds: -1}\n", "3 refused"},
@@ -43,6 +49,13 @@ var hostile = map[string]struct{ kind, text, want string }{
 	"SQL without an end":     {"pgcron", "SELECT cron.schedule('0 0 * * *', $x$SELECT 1", "no end"},
 	"quotes without an end":  {"pgcron", "SELECT cron.schedule('0 0 * * *', 'x'); " + strings.Repeat("'", 1<<20+1), "task pgcron: 0 0 * * *"},
 
+	"INSERTs": {"pgcron", "INSERT INTO cron.job VALUES (7, '0 1 * * *', 'SELECT ''a'', 1', 'localhost', 5432, 'shop', 'shop', true, 'it''s');\n" +
+		"INSERT INTO cron.job (jobid, schedule, command) OVERRIDING SYSTEM VALUE VALUES (8, '0 2 * * *', E'SELECT\\t''x''\\n'),\n (9, '0 3 * * *', now());\n", "1 refused"},
+	"escaped tabs": {"pgcron", "COPY cron.job (jobid, schedule, command) FROM stdin;\n1\t0 0 * * *\tSELECT\\t1 \\\\ \\N\n\\.\n", "task pgcron-1: 0 0 * * *"},
+	"tags in tags": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', $x$DO $$ BEGIN PERFORM 'cron.schedule('; END $$$x$);\nSELECT cron.schedule('b', '0 1 * * *', 'x')", "2 changed, 0 refused"},
+	"jobs that are taken away": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', 'x');\nSELECT cron.schedule('a', '0 1 * * *', 'y');\nSELECT cron.schedule('b', '0 2 * * *', 'z');\n" +
+		"SELECT cron.unschedule('b');\nSELECT cron.unschedule();\n", "1 changed, 3 refused"},
+	"no UTF-8 in SQL": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', 'caf\xe9')", "1 refused"},
 	"an endless line": {"timer", "[Timer]\nOnCalendar=daily \\\n" + strings.Repeat("\\\n", 1<<18), "task unit: daily"},
 	"no section":      {"timer", "OnCalendar=daily\n", "in front of the first section"},
 	"a broken header": {"timer", "[Timer\nOnCalendar=daily\n", "no header of a section"},
@@ -58,6 +71,17 @@ func bomb() string {
 	}
 	b.WriteString("spec: {schedule: '0 0 * * *', timeZone: *a12, jobTemplate: {spec: {template: {spec: {containers: *a12}}}}, suspend: *a12, backoffLimit: *a12}\n")
 	b.WriteString("---\nkind: List\nitems: *a12\n")
+	return b.String()
+}
+
+// lists are lists that hold lists ten times each.
+func lists() string {
+	var b strings.Builder
+	b.WriteString("kind: List\na0: &a0 {kind: Secret}\n")
+	for n := 1; n <= 12; n++ {
+		fmt.Fprintf(&b, "a%d: &a%d {kind: List, items: [%s]}\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", n-1), 10), ", "))
+	}
+	b.WriteString("items: [*a12]\n")
 	return b.String()
 }
 

@@ -28,7 +28,8 @@ type result struct {
 
 // run reads the files, compares them with the table and, with --apply, writes.
 func (i *importing) run(ctx context.Context, paths []string) error {
-	if err := i.checkHandlers(); err != nil {
+	old, err := i.oldHandlers()
+	if err != nil {
 		return err
 	}
 	items, err := i.kind.Read(paths, i.options)
@@ -49,7 +50,7 @@ func (i *importing) run(ctx context.Context, paths []string) error {
 	if failed != nil {
 		return fmt.Errorf("nothing was changed: %w", failed)
 	}
-	if err := i.writeHandlers(r); err != nil {
+	if err := i.writeHandlers(r, old); err != nil {
 		return err
 	}
 	if n := count(items, schedules.Refused); i.strict && n > 0 {
@@ -124,9 +125,20 @@ func (i *importing) vanished(paths []string, items []schedules.Item) func(*perio
 			origins[e.Origin] = true
 		}
 	}
+	unread := map[schedules.Origin]bool{}
+	for n := range items {
+		if items[n].Unread {
+			unread[schedules.NewOrigin(i.options.Host, items[n].File)] = true
+		}
+	}
 	return func(row *periodic.Task) bool {
 		if row.Submitter != i.kind.Name() {
 			return false
+		}
+		for o := range unread {
+			if o.Surely(row) {
+				return false
+			}
 		}
 		for _, dir := range dirs {
 			if strings.HasPrefix(row.Subject, dir) {
@@ -203,43 +215,6 @@ func (i *importing) warn(ctx context.Context, db *store.DB, queues ui.Queues, ta
 		}
 	}
 	return nil
-}
-
-// handlersMark begins files of handlers, so that they may be written again.
-const handlersMark = "# written by nextrun import; a change by hand is lost when it runs again\n"
-
-// checkHandlers reports whether the handlers can be written, before the tasks are.
-func (i *importing) checkHandlers() error {
-	if i.handlers == "" || i.handlers == "-" {
-		return nil
-	}
-	old, err := os.ReadFile(i.handlers)
-	switch {
-	case os.IsNotExist(err):
-		return nil
-	case err != nil:
-		return err
-	case !strings.HasPrefix(string(old), handlersMark):
-		return fmt.Errorf("%s exists and was not written by an import; name another file with --handlers", i.handlers)
-	}
-	return nil
-}
-
-// writeHandlers writes the handlers that the tasks need; to a file only with --apply.
-func (i *importing) writeHandlers(r *result) error {
-	switch {
-	case i.handlers == "", i.target.Handler != "", i.target.Sink != periodic.SinkJob:
-		return nil
-	case i.handlers == "-":
-		return config.WriteHandlers(i.env.Stdout, r.handlers)
-	case !i.apply:
-		return nil
-	}
-	text := bytes.NewBufferString(handlersMark)
-	if err := config.WriteHandlers(text, r.handlers); err != nil {
-		return err
-	}
-	return os.WriteFile(i.handlers, text.Bytes(), 0o600) // commands may hold secrets
 }
 
 func count(items []schedules.Item, outcome schedules.Outcome) (n int) {

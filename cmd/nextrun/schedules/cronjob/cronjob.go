@@ -25,27 +25,39 @@ func (Kind) Name() string { return "cronjob" }
 // Read implements [schedules.Kind]. A directory stands for its files *.yaml, *.yml and
 // *.json.
 func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, err error) {
-	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if path == "-" || err != nil || !info.IsDir() {
-			files = append(files, path)
+		if path != "-" && err == nil && info.IsDir() {
+			more, err := readDirectory(path, o)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, more...)
 			continue
 		}
-		list, err := os.ReadDir(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range list {
-			if !f.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name())) {
-				files = append(files, filepath.Join(path, f.Name()))
-			}
-		}
-	}
-	for _, path := range files {
 		text, err := schedules.ReadFile(path, o)
 		if err != nil {
 			return nil, err
+		}
+		items = append(items, Parse(path, text, o)...)
+	}
+	return items, nil
+}
+
+func readDirectory(dir string, o schedules.Options) (items []schedules.Item, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		if f.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name())) {
+			continue
+		}
+		path := filepath.Join(dir, f.Name())
+		text, err := schedules.ReadFile(path, o)
+		if err != nil {
+			items = append(items, schedules.Unreadable(path, err))
+			continue
 		}
 		items = append(items, Parse(path, text, o)...)
 	}
@@ -69,7 +81,15 @@ func Parse(path, text string, o schedules.Options) []schedules.Item {
 		if len(document.Content) == 0 {
 			continue
 		}
-		r.object(node{document.Content[0]})
+		root := node{document.Content[0]}
+		if root.weight(map[*yaml.Node]int{}) > maxWeight {
+			r.add(schedules.Item{Line: root.line(), Source: "document", Refused: "its aliases make too much of it, or contain themselves"})
+			continue
+		}
+		if r.object(root); len(r.items) >= schedules.MaxItems {
+			r.add(schedules.TooMany("", root.line()))
+			return r.items
+		}
 	}
 }
 

@@ -19,6 +19,33 @@ func (n node) line() int {
 	return n.Line
 }
 
+// maxWeight is the weight of a document that takes some seconds to read.
+const maxWeight = 20_000_000
+
+// weight is the number of values that a reader meets who follows the aliases. It is more
+// than maxWeight if one contains itself. known are the weights of those that were seen.
+func (n node) weight(known map[*yaml.Node]int) int {
+	if n.Node == nil {
+		return 0
+	}
+	if w, seen := known[n.Node]; seen {
+		return w
+	}
+	known[n.Node] = maxWeight + 1 // as long as its parts are weighed
+	w := 1
+	if n.Kind == yaml.AliasNode {
+		w += resolved(n.Node).weight(known)
+	}
+	for _, c := range n.Content {
+		if w += (node{c}).weight(known); w > maxWeight {
+			w = maxWeight + 1
+			break
+		}
+	}
+	known[n.Node] = w
+	return w
+}
+
 func resolved(n *yaml.Node) node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias

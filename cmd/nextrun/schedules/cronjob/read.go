@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -47,7 +46,7 @@ func (r *reader) cronJob(n node) {
 		return
 	}
 	c := container(job.at("template", "spec"), &item)
-	task.Summary = schedules.Shorten(title + ": " + c.summary())
+	task.Summary = schedules.Shorten(strings.TrimSuffix(title+": "+c.summary(), ": "))
 	names := []string{schedules.Name(name)}
 	if namespace != "" {
 		names = append(names, schedules.Name(namespace+"-"+name))
@@ -86,97 +85,6 @@ func (r *reader) timer(spec node, task *periodic.Task, item *schedules.Item) boo
 	}
 	task.Timer = timer
 	return true
-}
-
-// nicknames are those that Kubernetes knows.
-var nicknames = map[string]string{
-	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
-	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
-}
-
-// Timer is the timer of a schedule of Kubernetes in a zone, and what is not as it was.
-func Timer(schedule, zone string) (timer, change string, err error) {
-	if text, ok := strings.CutPrefix(schedule, "@every "); ok {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return "", "", fmt.Errorf("%q is no duration", text)
-		}
-		d = max(d.Truncate(time.Second), time.Second) // as Kubernetes does
-		return "every " + d.String(), "it counts from the creation of the task, not of the CronJob", nil
-	}
-	expression := schedule
-	if nickname, ok := nicknames[schedule]; ok {
-		expression = nickname
-	}
-	fields := strings.Fields(expression)
-	for i, field := range fields {
-		items := strings.FieldsFunc(field, func(r rune) bool { return r == ',' }) // Kubernetes passes over empty ones
-		if len(items) == 0 {
-			return "", "", fmt.Errorf("%q never elapses: a field is empty", schedule)
-		}
-		fields[i] = strings.Join(items, ",")
-	}
-	if len(fields) != 5 || strings.ContainsAny(expression, "#LlWw") && badDays(fields) || strings.Contains(fields[4], "7") && hasSeven(fields[4]) {
-		return "", "", fmt.Errorf("%q is no schedule of Kubernetes, which refuses it, too", schedule)
-	}
-	fields[2], fields[4] = eitherDay(fields[2], fields[4])
-	timer = strings.Join(fields, " ")
-	if zone != "" && zone != "UTC" && zone != "Etc/UTC" {
-		timer = "CRON_TZ=" + zone + " " + timer
-	}
-	_, err = calendar.Parse(timer)
-	return timer, "", err
-}
-
-// badDays finds what nextrun knows in the fields of days, and Kubernetes does not.
-func badDays(fields []string) bool {
-	return strings.ContainsAny(strings.ReplaceAll(strings.ToUpper(fields[2]+" "+fields[4]), "WED", ""), "#LW")
-}
-
-// hasSeven reports whether Sunday has the number 7, which Kubernetes refuses.
-func hasSeven(weekdays string) bool {
-	for item := range strings.SplitSeq(weekdays, ",") {
-		numbers, _, _ := strings.Cut(item, "/")
-		if slices.Contains(strings.Split(numbers, "-"), "7") {
-			return true
-		}
-	}
-	return false
-}
-
-// eitherDay writes days so that nextrun combines them as Kubernetes does. There, */2 is
-// a restriction like any other, and a day elapses when one of two restrictions matches.
-// For cron and nextrun both must match when one begins with a star.
-func eitherDay(days, weekdays string) (newDays, newWeekdays string) {
-	star := func(field string) bool {
-		for item := range strings.SplitSeq(field, ",") {
-			if item == "*" || item == "?" || item == "*/1" || item == "?/1" {
-				return true
-			}
-		}
-		return false
-	}
-	if star(days) {
-		days = "*"
-	}
-	if star(weekdays) {
-		weekdays = "*"
-	}
-	if days == "*" || weekdays == "*" {
-		return days, weekdays
-	}
-	stepped := func(field, all string) string {
-		items := strings.Split(field, ",")
-		for i, item := range items {
-			for _, star := range []string{"*/", "?/"} {
-				if step, ok := strings.CutPrefix(item, star); ok {
-					items[i] = all + "/" + step
-				}
-			}
-		}
-		return strings.Join(items, ",")
-	}
-	return stepped(days, "1-31"), stepped(weekdays, "0-6")
 }
 
 // policies reads what is to happen with jobs that overlap, are late or are suspended.

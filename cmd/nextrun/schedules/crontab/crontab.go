@@ -65,7 +65,7 @@ func readDirectory(dir string, o schedules.Options) (items []schedules.Item, err
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			return nil, err
+			items = append(items, schedules.Unreadable(path, err))
 		case !info.Mode().IsRegular():
 		case !seen.MatchString(f.Name()):
 			items = append(items, schedules.Item{
@@ -75,7 +75,7 @@ func readDirectory(dir string, o schedules.Options) (items []schedules.Item, err
 		default:
 			more, err := readFile(path, o)
 			if err != nil {
-				return nil, err
+				more = []schedules.Item{schedules.Unreadable(path, err)}
 			}
 			items = append(items, more...)
 		}
@@ -88,6 +88,9 @@ func Parse(path, text string, o schedules.Options) []schedules.Item {
 	r := reader{path: path, options: o, zone: o.Zone, shell: "/bin/sh"}
 	for line := range strings.SplitSeq(text, "\n") {
 		r.line++
+		if len(r.items) == schedules.MaxItems {
+			return append(r.items, schedules.TooMany(path, r.line))
+		}
 		r.read(strings.TrimSpace(line))
 	}
 	return r.items

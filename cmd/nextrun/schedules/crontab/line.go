@@ -42,12 +42,7 @@ func (r *reader) command(line string, item *schedules.Item) {
 		item.Change(fmt.Sprintf("the command will run as the user of the executor, not as %s", words[fields-1]))
 		words = words[:fields-1]
 	}
-	if lower := strings.ToLower(words[0]); lower != words[0] && (Nicknames[lower] != "" || lower == "@reboot") {
-		item.Refused = fmt.Sprintf("%s: cron knows only %s, so this line has never run", words[0], lower)
-		return
-	}
-	if words[0] == "@reboot" {
-		item.Refused = "@reboot: no timer elapses when a machine starts; use the service manager, such as systemd"
+	if item.Refused = notTimed(words[0]); item.Refused != "" {
 		return
 	}
 	expression := strings.Join(words, " ")
@@ -68,6 +63,17 @@ func (r *reader) command(line string, item *schedules.Item) {
 		return
 	}
 	item.Entry = r.entry(timer, command)
+}
+
+// notTimed says why a name never elapses; empty: it is none, or it does.
+func notTimed(name string) string {
+	if name == "@reboot" {
+		return "@reboot: no timer elapses when a machine starts; use the service manager, such as systemd"
+	}
+	if lower := strings.ToLower(name); lower != name && (Nicknames[lower] != "" || lower == "@reboot") {
+		return fmt.Sprintf("%s: cron knows only %s, so this line has never run", name, lower)
+	}
+	return ""
 }
 
 func (r *reader) entry(timer, command string) *schedules.Entry {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
 )
 
 // columns are those of cron.job in the order of the table.
@@ -14,10 +16,12 @@ var columns = []string{"jobid", "schedule", "command", "nodename", "nodeport", "
 
 var (
 	copyLine = regexp.MustCompile(`(?i)^COPY\s+(?:"?cron"?\.)?"?job"?\s*\(([^)]*)\)\s+FROM\s+stdin\b`)
-	callLine = regexp.MustCompile(`(?i)\bcron\s*\.\s*schedule(?:_in_database)?\s*\(`)
+	callLine = regexp.MustCompile(`(?i)\bcron\s*\.\s*(?:un)?schedule(?:_in_database)?\s*\(`)
+	// rowsOf begins the rows that pg_dump --inserts writes, with or without names.
+	rowsOf = regexp.MustCompile(`(?i)\bINSERT\s+INTO\s+(?:"?cron"?\s*\.\s*)"?job"?\s*(?:\(([^()]*)\)\s*)?(?:OVERRIDING\s+\w+\s+VALUE\s+)?VALUES\s*\(`)
 )
 
-// file reads a file: what pg_dump writes, statements that call cron.schedule, or CSV.
+// file reads a file: what pg_dump writes, as COPY or as INSERT, statements that call cron.schedule, or CSV.
 func (r *reader) file(text string) {
 	lines := strings.Split(text, "\n")
 	found := false
@@ -29,6 +33,8 @@ func (r *reader) file(text string) {
 	}
 	switch {
 	case found:
+	case rowsOf.MatchString(text):
+		r.inserted(text)
 	case callLine.MatchString(text):
 		r.statements(text)
 	default:
@@ -52,11 +58,18 @@ func (r *reader) copied(lines []string, from int, names []string) int {
 		if lines[i] == "" && i == len(lines)-1 {
 			break
 		}
+		if len(r.items) == schedules.MaxItems {
+			break
+		}
 		cells := strings.Split(lines[i], "\t")
 		for n := range cells {
 			cells[n] = copyText(cells[n])
 		}
 		r.row(i+1, names, cells)
+	}
+	if len(r.items) == schedules.MaxItems {
+		r.items = append(r.items, schedules.TooMany(r.path, 0))
+		return len(lines)
 	}
 	r.refuse(len(lines), "COPY", `the file ends before the line \. of COPY: it is not whole`)
 	return len(lines)
@@ -103,6 +116,10 @@ func (r *reader) csv(text string) {
 		}
 		if err != nil {
 			r.refuse(0, "CSV", err.Error())
+			return
+		}
+		if len(r.items) == schedules.MaxItems {
+			r.items = append(r.items, schedules.TooMany(r.path, 0))
 			return
 		}
 		line, _ := c.FieldPos(0)

@@ -81,6 +81,7 @@ type reader struct {
 	place   string // of a database; empty: a file
 	options schedules.Options
 	items   []schedules.Item
+	calls   map[int]string // the names of jobs, by the place of their items
 }
 
 func (r *reader) refuse(line int, source, why string) {
@@ -105,6 +106,10 @@ func (j *Job) title() string {
 // job makes an item of a row.
 func (r *reader) job(j *Job) {
 	item := schedules.Item{File: r.path, Line: j.Line, Source: j.title()}
+	if r.calls == nil {
+		r.calls = map[int]string{}
+	}
+	r.calls[len(r.items)] = j.Name
 	defer func() { r.items = append(r.items, item) }()
 	for _, text := range []string{j.Name, j.Schedule, j.Command, j.Database, j.Username, j.NodeName} {
 		if err := schedules.CheckText(text); err != nil {

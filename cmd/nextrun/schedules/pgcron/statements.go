@@ -1,8 +1,11 @@
 package pgcron
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
 )
 
 // statements reads calls of cron.schedule(schedule, command), cron.schedule(name,
@@ -11,7 +14,7 @@ import (
 // conditions around a call.
 func (r *reader) statements(text string) {
 	at, line, counted := 0, 1, 0
-	for {
+	for len(r.items) < schedules.MaxItems {
 		start, end := nextCall(text, at)
 		if start < 0 {
 			return
@@ -21,31 +24,92 @@ func (r *reader) statements(text string) {
 		at = end
 		call := text[start:end]
 		arguments, after, err := literals(text, end)
+		if err == nil && len(arguments) == 0 {
+			err = errNoArguments
+		}
 		if err != nil {
 			r.refuse(line, "cron.schedule", err.Error())
 			continue
 		}
 		at = after
-		j := Job{Line: line, Active: true}
-		inDatabase := strings.Contains(strings.ToLower(call), "in_database")
-		switch n := len(arguments); {
-		case n == 2 && !inDatabase:
-			j.Schedule, j.Command = arguments[0], arguments[1]
-		case n == 3 && !inDatabase:
-			j.Name, j.Schedule, j.Command = arguments[0], arguments[1], arguments[2]
-		case n >= 4 && n <= 6 && inDatabase:
-			j.Name, j.Schedule, j.Command, j.Database = arguments[0], arguments[1], arguments[2], arguments[3]
-			if n >= 5 {
-				j.Username = arguments[4]
-			}
-			if n == 6 {
-				j.Active = strings.HasPrefix(strings.ToLower(arguments[5]), "t")
-			}
-		default:
-			r.refuse(line, "cron.schedule", fmt.Sprintf("a call with %d arguments is not known", n))
+		if strings.Contains(strings.ToLower(call), "unschedule") {
+			r.replaced(arguments[0], fmt.Sprintf("line %d takes the job away again", line))
 			continue
 		}
+		j, err := jobOf(call, arguments)
+		if err != nil {
+			r.refuse(line, "cron.schedule", err.Error())
+			continue
+		}
+		j.Line = line
+		r.replaced(j.Name, fmt.Sprintf("line %d schedules a job of the same name in its place", line))
 		r.job(&j)
+	}
+	r.items = append(r.items, schedules.TooMany(r.path, 0))
+}
+
+// jobOf is the job of a call with its arguments.
+func jobOf(call string, arguments []string) (j Job, err error) {
+	j.Active = true
+	inDatabase := strings.Contains(strings.ToLower(call), "in_database")
+	switch n := len(arguments); {
+	case n == 2 && !inDatabase:
+		j.Schedule, j.Command = arguments[0], arguments[1]
+	case n == 3 && !inDatabase:
+		j.Name, j.Schedule, j.Command = arguments[0], arguments[1], arguments[2]
+	case n >= 4 && n <= 6 && inDatabase:
+		j.Name, j.Schedule, j.Command, j.Database = arguments[0], arguments[1], arguments[2], arguments[3]
+		if n >= 5 {
+			j.Username = arguments[4]
+		}
+		if n == 6 {
+			j.Active = strings.HasPrefix(strings.ToLower(arguments[5]), "t")
+		}
+	default:
+		return j, fmt.Errorf("a call with %d arguments is not known", n)
+	}
+	return j, nil
+}
+
+var errNoArguments = errors.New("the call has no arguments")
+
+// replaced refuses the earlier job of a name, which is no more after a later call.
+func (r *reader) replaced(name, why string) {
+	for i := range r.items {
+		if e := r.items[i].Entry; e != nil && name != "" && r.calls[i] == name {
+			r.items[i].Entry, r.items[i].Changed, r.items[i].Refused = nil, nil, why
+		}
+	}
+}
+
+// inserted reads the rows of INSERT INTO cron.job.
+func (r *reader) inserted(text string) {
+	line, counted := 1, 0
+	for _, m := range rowsOf.FindAllStringSubmatchIndex(text, -1) {
+		head := columns
+		if m[2] >= 0 {
+			head = names(text[m[2]:m[3]])
+		}
+		for at, more := m[1], true; more; {
+			line += strings.Count(text[counted:at], "\n")
+			counted = at
+			cells, after, err := literals(text, at)
+			if err != nil {
+				r.refuse(line, "INSERT", err.Error())
+				break
+			}
+			if len(r.items) == schedules.MaxItems {
+				r.items = append(r.items, schedules.TooMany(r.path, line))
+				return
+			}
+			r.row(line, head, cells)
+			rest := strings.TrimLeft(text[after:], " \t\n")
+			if more = strings.HasPrefix(rest, ","); more {
+				rest = strings.TrimLeft(rest[1:], " \t\n")
+				more = strings.HasPrefix(rest, "(")
+				at = len(text) - len(rest) + 1
+			}
+		}
 	}
 }
 
@@ -120,8 +184,8 @@ func literals(text string, at int) (list []string, after int, err error) {
 	return nil, at, fmt.Errorf("the call has no end")
 }
 
-// literal reads one argument: '...', E'...', $tag$...$tag$, a named one or a word such
-// as true.
+// literal reads one argument: '...', E'...', $tag$...$tag$, a whole number or a word such as
+// true.
 func literal(rest string) (value string, n int, err error) {
 	switch {
 	case rest[0] == '\'':
@@ -144,10 +208,12 @@ func literal(rest string) (value string, n int, err error) {
 	for n < len(rest) && isName(rest[n]) {
 		n++
 	}
-	switch word := strings.ToLower(rest[:n]); word {
-	case "true", "false":
+	switch word := strings.ToLower(rest[:n]); {
+	case word == "true" || word == "false":
 		return word, n, nil
-	case "null":
+	case word != "" && strings.Trim(word, "0123456789") == "":
+		return word, n, nil
+	case word == "null":
 		return "", n, nil
 	}
 	return "", 0, fmt.Errorf("an argument is no literal; write it as '...' or $$...$$")

@@ -69,6 +69,16 @@ func (f *finder) path(name string) string {
 	return ""
 }
 
+// dirOf is the first directory that has an entry of a name, even a link that leads nowhere.
+func (f *finder) dirOf(name string) string {
+	for _, dir := range f.dirs {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
 // dropIns are the files NAME.d/*.conf of a unit, of its template, of the beginnings of
 // its name up to each dash, and of its type. Of those with the same name, the most
 // special one counts; they are read in the order of their names.

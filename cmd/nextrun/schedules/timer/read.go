@@ -3,6 +3,7 @@ package timer
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -178,6 +179,10 @@ func (r *reader) rest() {
 	}
 }
 
+// unitName is what systemd.unit(5) allows. What is no name may be a path, which is not
+// followed.
+var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`)
+
 // entry is what all tasks of the timer have in common.
 func (r *reader) entry(task periodic.Task, lines int) (schedules.Entry, error) {
 	stem := strings.TrimSuffix(r.unit.name, ".timer")
@@ -188,6 +193,10 @@ func (r *reader) entry(task periodic.Task, lines int) (schedules.Entry, error) {
 	target, unknown := specifiers(target, r.unit.name)
 	if unknown != "" {
 		r.change("Unit: %s is not expanded", unknown)
+		target = stem + ".service"
+	}
+	if !unitName.MatchString(target) {
+		r.change("Unit=%s is no name of a unit, and systemd ignores it", schedules.Shorten(target))
 		target = stem + ".service"
 	}
 	s, err := r.service(target, &task)

@@ -27,6 +27,7 @@ var errNoName = errors.New("a timer is named after its file: name a file NAME.ti
 func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, err error) {
 	f := &finder{options: o}
 	var names []string
+	named := map[string]bool{} // by the user, rather than found in a directory
 	for _, path := range paths {
 		if path == "-" {
 			return nil, errNoName
@@ -46,7 +47,7 @@ func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, e
 			return nil, fmt.Errorf("%s is no timer: its name does not end with .timer", path)
 		default:
 			f.add(filepath.Dir(path))
-			names = append(names, filepath.Base(path))
+			names, named[filepath.Base(path)] = append(names, filepath.Base(path)), true
 		}
 	}
 	for i, name := range names {
@@ -55,8 +56,11 @@ func (Kind) Read(paths []string, o schedules.Options) (items []schedules.Item, e
 		}
 		instances := slices.ContainsFunc(names, func(other string) bool { template := templateOf(other); return template == name })
 		more, err := f.timer(name, instances)
-		if err != nil {
+		if err != nil && named[name] {
 			return nil, err
+		}
+		if err != nil {
+			more = []schedules.Item{schedules.Unreadable(filepath.Join(f.dirOf(name), name), err)}
 		}
 		items = append(items, more...)
 	}
@@ -79,7 +83,7 @@ func (f *finder) timer(name string, instances bool) ([]schedules.Item, error) {
 		return nil, err
 	}
 	if u == nil {
-		return nil, fmt.Errorf("there is no %s, and no template for it", name)
+		return nil, fmt.Errorf("there is no %s, and no template for it; a link to it may lead nowhere", name)
 	}
 	if isTemplate(name) {
 		if instances {
