@@ -41,7 +41,8 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{"MISSING  go ", "MISSING  cc ", "MISSING  make ", "MISSING  postgres ", "MISSING  sqlite3 ",
-		"without  node ", "only make test-queues needs it", "without  promtool", "without  shellcheck", "by your package manager: go cc make git postgres"} {
+		"without  node ", "only make test-queues needs it", "without  promtool", "without  shellcheck",
+		"without  chromium", "without  docker", "only make test-browser needs it", "without  mmdebstrap", "only make test-originals needs it", "only make test-containers needs it", "by your package manager: go cc make git postgres"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is missing in\n%s", want, output)
 		}
