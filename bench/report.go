@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ type report struct {
 	Go       string            `json:"go"`
 	System   string            `json:"system"`
 	CPUs     int               `json:"cpus"`
+	Load     string            `json:"load"` // averages of the system before the run, of 1, 5 and 15 minutes; empty: not known
 	Postgres string            `json:"postgresql"`
 	Settings map[string]string `json:"settings"` // of PostgreSQL
 	Peers    map[string]string `json:"peers"`    // versions of modules
@@ -53,7 +55,7 @@ func (b *bench) report(ctx context.Context) (*report, error) {
 	}
 	r := &report{
 		Begun: time.Now().UTC().Truncate(time.Second), Nextrun: firstLine(version), Go: runtime.Version(),
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Settings: map[string]string{}, Peers: map[string]string{},
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: loadAverages(), Settings: map[string]string{}, Peers: map[string]string{},
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -155,8 +157,8 @@ func (r *report) head() string {
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "track_commit_timestamp", "shared_buffers", "max_wal_size"} {
 		settings = append(settings, name+" "+r.Settings[name])
 	}
-	return fmt.Sprintf("%s, %s; %s, %d cores, %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s.",
-		r.Begun.Format("2006-01-02 15:04 UTC"), r.Nextrun, r.System, r.CPUs, r.Go, r.Postgres, strings.Join(settings, ", "),
+	return fmt.Sprintf("%s, %s; %s, %d cores, load before the run %s; %s; PostgreSQL %s: %s; SQLite: WAL, synchronous full; River %s.",
+		r.Begun.Format("2006-01-02 15:04 UTC"), r.Nextrun, r.System, r.CPUs, cmp.Or(r.Load, "not known"), r.Go, r.Postgres, strings.Join(settings, ", "),
 		r.Peers["github.com/riverqueue/river"])
 }
 
@@ -205,6 +207,14 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+func loadAverages() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }
 
 func firstLine(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
