@@ -53,8 +53,9 @@ type Options struct {
 	// program sets search_path, which is checked. Empty: the first schema of the
 	// connection's search_path that exists, as a rule public.
 	Schema string
-	// Clock is what transactions on SQLite take for now; PostgreSQL has a clock
-	// of its own. nil: time.Now. Tests set it.
+	// Clock, if not nil, is what transactions take for now, instead of PostgreSQL's clock
+	// or, on SQLite, the host's. It is for tests and for package replay: defaults and
+	// triggers of the tables still take the server's time.
 	Clock func() time.Time
 }
 

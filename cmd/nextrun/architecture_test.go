@@ -59,6 +59,9 @@ var arrows = []struct {
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/proof", "migrations", "periodic", "periodic/task"}},
 	{"store/measure", append([]string{"store", "store/internal/floor", "store/internal/sqldb/dburl"}, belowCommand...)},
+	// Both run the scheduler on a database of their own, with a clock that is moved.
+	{"store/replay", append([]string{"store"}, belowCommand...)},
+	{"periodic/nextruntest", []string{"periodic", "jobqueue", "store", "store/replay", "store/verify"}},
 	// It explains a task for the command line and the dashboard.
 	{"store/diagnosis", append([]string{"store"}, belowCommand...)},
 	// What starts the parts of a process knows the database, and services by their interface.

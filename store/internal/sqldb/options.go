@@ -40,9 +40,6 @@ func (o Options) WithDefaults() Options {
 	service.SetDefault(&o.LockTimeout, DefaultLockTimeout)
 	service.SetDefault(&o.IdleTimeout, DefaultIdleTimeout)
 	service.SetDefault(&o.MaxConns, DefaultMaxConns)
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	return o
 }
 

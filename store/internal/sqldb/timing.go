@@ -18,25 +18,31 @@ type timing struct {
 // begin prepares a transaction and returns its now.
 func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, wait time.Duration) (time.Time, error) {
 	if t.words.Begin == "" {
-		return normal(t.options.Clock()), nil
+		return t.now(time.Now()), nil
 	}
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	var now time.Time
 	var ignored string
 	err := tx.QueryRowContext(ctx, t.words.Begin, millis(t.options.StatementTimeout), millis(wait), millis(t.options.IdleTimeout)).
 		Scan(&now, &ignored)
-	return normal(now), err
+	return t.now(now), err
 }
 
 // join returns the now of a transaction of the caller's, whose timeouts stay.
 func (t timing) join(ctx context.Context, outer jobqueue.DBTX) (now time.Time, schema string, err error) {
 	if t.words.Now == "" {
-		return normal(t.options.Clock()), t.options.Schema, nil
+		return t.now(time.Now()), t.options.Schema, nil
 	}
 	if err := outer.QueryRowContext(ctx, t.words.Now+", coalesce(current_schema(), '')").Scan(&now, &schema); err != nil {
 		return now, "", fmt.Errorf("ask for the time: %w", err)
 	}
-	return normal(now), schema, nil
+	return t.now(now), schema, nil
 }
 
-func normal(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
+// now is a time as transactions carry it, unless there is a clock that was set.
+func (t timing) now(now time.Time) time.Time {
+	if t.options.Clock != nil {
+		now = t.options.Clock()
+	}
+	return now.UTC().Truncate(time.Microsecond)
+}
