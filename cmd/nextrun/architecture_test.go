@@ -28,6 +28,7 @@ var arrows = []struct {
 	{"periodic/internal/batch", []string{"calendar", "jobqueue", "periodic/task", "periodic/backend"}},
 	{"periodic/internal/search", []string{"periodic/task", "periodic/backend", "periodic/leader", "periodic/internal/aside", "periodic/internal/batch"}},
 	{"periodic/task", []string{"calendar", "jobqueue"}}, // pure: no database, no clock
+	{"periodic/simulate", []string{"periodic/task", "calendar", "jobqueue"}},
 	{"periodic/backend", []string{"jobqueue", "periodic/task", "periodic/leader"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
@@ -76,6 +77,7 @@ var arrows = []struct {
 	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest", "store/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
+	{"cmd/nextrun/cli/simulate", append([]string{"cmd/nextrun/cli/timer"}, belowCommands...)},
 	{"cmd/nextrun/cli/why", append([]string{"cmd/nextrun/cli/tick"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},

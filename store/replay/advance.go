@@ -57,16 +57,24 @@ func (r *Replay) Outage(ctx context.Context, to time.Time) error {
 	return r.Schedule(ctx)
 }
 
-// Schedule lets the scheduler work until nothing is due.
+// Schedule lets the scheduler work until nothing is due. With [Options.Takes], jobs begin when
+// they are submitted, and end when they are asked to.
 func (r *Replay) Schedule(ctx context.Context) error {
-	if err := r.scheduler.RunOnce(ctx); err != nil {
-		return fmt.Errorf("schedule at %s: %w", moment(r.Now()), err)
+	for {
+		if err := r.scheduler.RunOnce(ctx); err != nil {
+			return fmt.Errorf("schedule at %s: %w", moment(r.Now()), err)
+		}
+		if r.takes == nil {
+			return nil
+		}
+		if _, err := r.exec(ctx, `UPDATE job SET state = 'running', started = submitted WHERE state = 'waiting'`); err != nil {
+			return err
+		}
+		asked, err := r.endJobs(ctx, jobqueue.Cancelled, "", "cancel IS NOT NULL AND $4 = ''", "")
+		if err != nil || asked == 0 {
+			return err
+		}
 	}
-	if r.takes == nil {
-		return nil
-	}
-	_, err := r.exec(ctx, `UPDATE job SET state = 'running', started = submitted WHERE state = 'waiting'`)
-	return err
 }
 
 // next is when something happens next; zero: never.

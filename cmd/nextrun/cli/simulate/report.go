@@ -1,0 +1,223 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/simulate"
+)
+
+// report is what a simulation has shown, and what it has shown with other settings.
+type report struct {
+	options
+	tasks, changed []periodic.Task
+	now, then      *simulate.Result // then is nil without --set
+	unknown        []string
+}
+
+// last is the result with all that --set says.
+func (r *report) last() (*simulate.Result, []periodic.Task) {
+	if r.then != nil {
+		return r.then, r.changed
+	}
+	return r.now, r.tasks
+}
+
+func (r *report) write(env *ui.Env) error {
+	switch {
+	case r.asJSON:
+		return env.PrintJSON(r.json())
+	case r.asSVG:
+		return r.draw(env)
+	}
+	t := ui.NewTable("TASK", "SUBMITTED", "SKIPPED", "MISSED", "LATE", "WAIT AT THE END", "JOBS TAKE", "PROBLEM").IfEmpty("no tasks")
+	for i, task := range r.now.Tasks {
+		c := func(of func(simulate.Task) string) string { return r.cell(i, of) }
+		t.Add(task.ID, c(count(periodic.Submitted)), c(count(periodic.Skipped)), c(count(periodic.Missed)), c(count(periodic.Late)),
+			c(func(t simulate.Task) string { return fmt.Sprint(t.Left) }),
+			c(func(t simulate.Task) string { return span.Text(t.Busy) }),
+			c(func(t simulate.Task) string { return t.Problem }))
+	}
+	if err := env.PrintTable(t, nil, false); err != nil {
+		return err
+	}
+	if err := r.writeWhole(env); err != nil {
+		return err
+	}
+	return r.writeClocks(env)
+}
+
+func count(d periodic.Decision) func(simulate.Task) string {
+	return func(t simulate.Task) string { return fmt.Sprint(t.Counts[d]) }
+}
+
+// cell is a figure of a task, and what becomes of it with other settings.
+func (r *report) cell(i int, of func(simulate.Task) string) string {
+	before := of(r.now.Tasks[i])
+	if r.then == nil {
+		return before
+	}
+	return arrow(before, of(r.then.Tasks[i]))
+}
+
+func arrow(before, after string) string {
+	if before == after {
+		return before
+	}
+	return before + " -> " + after
+}
+
+// writeWhole writes what is true of all tasks together.
+func (r *report) writeWhole(env *ui.Env) error {
+	both := func(of func(*simulate.Result) string) string {
+		if r.then == nil {
+			return of(r.now)
+		}
+		return arrow(of(r.now), of(r.then))
+	}
+	if err := env.Printf("\n"); err != nil {
+		return err
+	}
+	return env.PrintFields([][2]string{
+		{"from", env.Moment(r.now.From)},
+		{"to", env.Moment(r.now.To)},
+		{"jobs", both(func(s *simulate.Result) string { return fmt.Sprint(s.Jobs) })},
+		{"at a time", both(func(s *simulate.Result) string {
+			if s.Most == 0 {
+				return "0"
+			}
+			return fmt.Sprintf("at most %d, first at %s", s.Most, env.Moment(s.At))
+		})},
+		{"busiest hour", both(func(s *simulate.Result) string {
+			hour, jobs := s.Busiest()
+			if jobs == 0 {
+				return "none"
+			}
+			return fmt.Sprintf("%s, jobs: %d", env.Moment(hour), jobs)
+		})},
+		{"unknown", r.unknownText()},
+	})
+}
+
+// maxNamed is how many tasks a line names.
+const maxNamed = 5
+
+func (r *report) unknownText() string {
+	if len(r.unknown) == 0 {
+		return ""
+	}
+	ids := r.unknown[:min(len(r.unknown), maxNamed)]
+	text := strings.Join(ids, ", ")
+	if more := len(r.unknown) - len(ids); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return "how long jobs take of: " + text + "; they end at once here, see --durations"
+}
+
+// clockChange is what a change of the clock does to a task.
+type clockChange struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message"`
+}
+
+// clocks are the changes of the clock that matter in the time of the simulation.
+func (r *report) clocks() []clockChange {
+	result, tasks := r.last()
+	list := []clockChange{}
+	for i := range tasks {
+		t := &tasks[i]
+		schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+		if err != nil || !t.Enabled {
+			continue
+		}
+		for _, f := range explain.Lint(schedule, result.From, 0) {
+			if !f.At.IsZero() && !f.At.Before(result.From) && f.At.Before(result.To) && f.Code != explain.LintNever {
+				list = append(list, clockChange{t.ID, f.At, f.Message})
+			}
+		}
+	}
+	return list
+}
+
+func (r *report) writeClocks(env *ui.Env) error {
+	for _, c := range r.clocks() {
+		if err := env.Printf("%s: %s\n", ui.Printable(c.ID), c.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw draws the jobs of each day.
+func (r *report) draw(env *ui.Env) error {
+	result, _ := r.last()
+	days := map[string]int{}
+	for i, n := range result.Hours {
+		days[result.Hour(i).In(env.Zone).Format(time.DateOnly)] += n
+	}
+	start := result.From.In(env.Zone)
+	start = time.Date(start.Year(), start.Month(), start.Day(), 12, 0, 0, 0, env.Zone)
+	drawing := chart.Year(start, func(day time.Time) chart.Day {
+		n := days[day.Format(time.DateOnly)]
+		return chart.Day{Count: n, Title: fmt.Sprintf("jobs: %d", n)}
+	})
+	if result.To.Sub(result.From) > 366*24*time.Hour {
+		env.Complain("only the first year is drawn")
+	}
+	_, err := io.WriteString(env.Stdout, chart.File(drawing))
+	return err
+}
+
+// resultJSON is a result as JSON has it.
+type resultJSON struct {
+	Jobs        int        `json:"jobs"`
+	Most        int        `json:"most_at_a_time"`
+	MostAt      *time.Time `json:"most_at"`
+	BusiestHour *time.Time `json:"busiest_hour"`
+	BusiestJobs int        `json:"busiest_hour_jobs"`
+	Tasks       []taskJSON `json:"tasks"`
+}
+
+type taskJSON struct {
+	ID        string  `json:"id"`
+	Submitted int     `json:"submitted"`
+	Skipped   int     `json:"skipped"`
+	Missed    int     `json:"missed"`
+	Late      int     `json:"late"`
+	Left      int     `json:"waiting_at_the_end"`
+	Busy      float64 `json:"seconds_busy"`
+	Problem   *string `json:"problem"`
+}
+
+func toJSON(s *simulate.Result) *resultJSON {
+	if s == nil {
+		return nil
+	}
+	hour, jobs := s.Busiest()
+	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.TimeOrNull(s.At), BusiestHour: ui.TimeOrNull(hour), BusiestJobs: jobs, Tasks: []taskJSON{}}
+	for _, t := range s.Tasks {
+		one.Tasks = append(one.Tasks, taskJSON{t.ID, t.Counts[periodic.Submitted], t.Counts[periodic.Skipped], t.Counts[periodic.Missed],
+			t.Counts[periodic.Late], t.Left, t.Busy.Seconds(), ui.TextOrNull(t.Problem)})
+	}
+	return one
+}
+
+func (r *report) json() any {
+	return struct {
+		From    time.Time     `json:"from"`
+		To      time.Time     `json:"to"`
+		Now     *resultJSON   `json:"now"`
+		Then    *resultJSON   `json:"with_set"` // null without --set
+		Unknown []string      `json:"unknown_durations"`
+		Clocks  []clockChange `json:"clock_changes"`
+	}{r.now.From.UTC(), r.now.To.UTC(), toJSON(r.now), toJSON(r.then), append([]string{}, r.unknown...), r.clocks()}
+}
