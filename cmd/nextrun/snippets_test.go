@@ -29,6 +29,7 @@ var book = map[string]chapter{
 	"operations/tenants.md":       {},
 	"operations/upgrades.md":      {},
 	"scaling.md":                  {},
+	"testing.md":                  {},
 	"tutorials/docspell.md":       {storetest.Postgres, []string{"testdata/docspell/postgres.sql"}},
 	"tutorials/first-schedule.md": {kind: storetest.SQLite},
 	"tutorials/river.md":          {storetest.Postgres, []string{"store/queues/testdata/river_postgres_6.sql", "store/queues/testdata/river_postgres_7.sql"}},

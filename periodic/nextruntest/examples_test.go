@@ -1,6 +1,6 @@
 package nextruntest_test
 
-// The examples of docs/testing.md, on SQLite as users have them. TestPage compares both.
+// The examples of docs/testing.md, on SQLite as users have them. A test compares both.
 
 import (
 	"context"

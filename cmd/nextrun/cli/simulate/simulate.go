@@ -88,13 +88,13 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, ids []string, o options
 	}
 	settings.Takes = d.takes
 	report := report{options: o, tasks: tasks, unknown: d.unknown(tasks)}
+	if report.changed, err = change(tasks, o.set); err != nil {
+		return err
+	}
 	if report.now, err = simulate.Run(ctx, tasks, settings); err != nil {
 		return err
 	}
 	if len(o.set) > 0 {
-		if report.changed, err = change(tasks, o.set); err != nil {
-			return err
-		}
 		if report.then, err = simulate.Run(ctx, report.changed, settings); err != nil {
 			return err
 		}

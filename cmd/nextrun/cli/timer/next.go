@@ -23,6 +23,8 @@ type nextOptions struct {
 	file          string
 	explain, lint bool
 	asJSON        bool
+	golden        string
+	updateGolden  bool
 }
 
 // NextCommand returns `nextrun next`.
@@ -36,11 +38,15 @@ interval, which counts from --after as it would in a task created then. Of sever
 timers, or those of a file, the next elapse of each is shown. JSON of one timer is
 an object, of several a list.
 
-Exit code 1: a timer never elapses. Exit code 2: a timer is wrong.`,
+--golden compares the elapses with a file, and is for tests of timers: give --after,
+so that the elapses stay the same. --update-golden writes the file.
+
+Exit code 1: a timer never elapses, or the file differs. Exit code 2: a timer is wrong.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
   nextrun next '*-*~1 02:00' --explain
   nextrun next '0 2 * * *' -n 3 --after 2026-03-28
-  nextrun next --file timers.txt`,
+  nextrun next --file timers.txt
+  nextrun next '*-*~1 02:00' --after 2026-01-01 -n 12 --golden month-end.times`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 0) == (o.file == "") {
 				return ui.Usagef("missing argument 'TIMER'; name timers, or a --file")
@@ -50,6 +56,9 @@ Exit code 1: a timer never elapses. Exit code 2: a timer is wrong.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.number < 1 || o.number > maxElapses {
 				return ui.Usagef("-n is %d; use 1 to %d", o.number, maxElapses)
+			}
+			if o.golden != "" {
+				return golden(env, args, o)
 			}
 			if len(args) == 1 {
 				return next(env, args[0], o)
@@ -66,7 +75,12 @@ Exit code 1: a timer never elapses. Exit code 2: a timer is wrong.`,
 	flags.StringVarP(&o.file, "file", "f", "", "read timers from this `file`, one a line; - is standard input")
 	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
 	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
+	flags.StringVar(&o.golden, "golden", "", "compare the elapses of one timer with this `file`")
+	flags.BoolVar(&o.updateGolden, "update-golden", false, "write the file of --golden")
 	ui.JSONFlag(command, &o.asJSON)
+	for _, other := range []string{"file", "json", "explain", "lint"} {
+		command.MarkFlagsMutuallyExclusive("golden", other)
+	}
 	return command
 }
 
