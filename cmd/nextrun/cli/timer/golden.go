@@ -25,7 +25,7 @@ func golden(env *ui.Env, timers []string, o nextOptions) error {
 		lines = append(lines, e.UTC.Format("2006-01-02 15:04:05 UTC")+e.UTC.In(zone).Format("  Mon 2006-01-02 15:04:05 MST"))
 	}
 	if o.updateGolden {
-		return os.WriteFile(o.golden, []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+		return os.WriteFile(o.golden, []byte(strings.Join(lines, "\n")+"\n"), 0o666) //nolint:gosec // committed with the program
 	}
 	text, err := os.ReadFile(o.golden)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -69,6 +69,11 @@ Exit code 1: a timer never elapses, or the file differs. Exit code 2: a timer is
 			return nextOfSeveral(env, args, o)
 		},
 	}
+	o.register(command)
+	return command
+}
+
+func (o *nextOptions) register(command *cobra.Command) {
 	flags := command.Flags()
 	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses; of several timers by default 1 of each")
 	flags.Var(&o.after, "after", "elapses after this time (default now)")
@@ -81,7 +86,6 @@ Exit code 1: a timer never elapses, or the file differs. Exit code 2: a timer is
 	for _, other := range []string{"file", "json", "explain", "lint"} {
 		command.MarkFlagsMutuallyExclusive("golden", other)
 	}
-	return command
 }
 
 // nextElapse is an elapse in the JSON form.
