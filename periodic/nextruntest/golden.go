@@ -29,7 +29,7 @@ func (s *Schedule) RequireGolden(file string) {
 	got := b.String()
 	if os.Getenv(UpdateGolden) != "" {
 		s.must("make the directory of the golden file", os.MkdirAll(filepath.Dir(file), 0o777)) //nolint:gosec // as git makes them
-		s.must("write the golden file", os.WriteFile(file, []byte(got), 0o666)) //nolint:gosec // committed with the test
+		s.must("write the golden file", os.WriteFile(file, []byte(got), 0o666))                 //nolint:gosec // committed with the test
 		return
 	}
 	want, err := os.ReadFile(file)
