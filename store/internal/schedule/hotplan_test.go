@@ -1,0 +1,223 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// explained explains each statement before it runs.
+type explained struct {
+	jobqueue.DBTX
+	explain string
+	check   func(query string, plan []string)
+}
+
+func (e explained) plan(ctx context.Context, query string, args []any) error {
+	rows, err := e.DBTX.QueryContext(ctx, e.explain+query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(string)
+		}
+		if err := rows.Scan(values...); err != nil {
+			return err
+		}
+		lines = append(lines, *values[len(values)-1].(*string))
+	}
+	e.check(query, lines)
+	return rows.Err()
+}
+
+// QueryContext implements [jobqueue.DBTX].
+func (e explained) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := e.plan(ctx, query, args); err != nil {
+		return nil, err
+	}
+	return e.DBTX.QueryContext(ctx, query, args...)
+}
+
+// ExecContext implements [jobqueue.DBTX].
+func (e explained) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if strings.HasPrefix(query, "SET ") {
+		return e.DBTX.ExecContext(ctx, query, args...)
+	}
+	if err := e.plan(ctx, query, args); err != nil {
+		return nil, err
+	}
+	return e.DBTX.ExecContext(ctx, query, args...)
+}
+
+const (
+	manyRows = 20_000
+	dueRows  = 10
+)
+
+// manyTasks opens a database with many tasks, of which a few are due, and with many
+// finished jobs and their ticks. Its statistics are of that time, or of empty tables.
+func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
+	t.Helper()
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	user := storetest.At(t, url)
+	statements := []string{
+		`INSERT INTO periodic_task (id, task, timer, nextrun)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ` + fmt.Sprint(manyRows) + `)
+			SELECT 'task-' || i, 't', 'yearly', CASE WHEN i <= ` + fmt.Sprint(dueRows) + ` THEN '2026-01-01 00:00:00.000000'
+				ELSE '2126-01-01 00:00:00.000000' END` + map[bool]string{true: `::timestamp`}[strings.HasPrefix(url, "postgres")] + ` FROM n`,
+		`UPDATE periodic_task SET due = nextrun`,
+		`INSERT INTO job (jid, task, tracker, state, single, due) SELECT 'j' || id, 't', id, 'success', true, '2025-01-01 00:00:00.000000' FROM periodic_task`,
+		`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2025-01-01 00:00:00.000000', 'submitted', '2025-01-01 00:00:00.000000' FROM periodic_task`,
+	}
+	user.Exec(`DELETE FROM periodic_task`)
+	if analyzeFirst {
+		user.Exec(`ANALYZE`)
+	}
+	for _, statement := range statements {
+		user.Exec(statement)
+	}
+	if !analyzeFirst {
+		user.Exec(`ANALYZE`)
+	}
+	return db
+}
+
+// scheduleOnce runs the statements of a batch: with hold in one transaction, else with
+// marks.
+func scheduleOnce(ctx context.Context, db *sqldb.DB, hold bool, explain string, check func(query string, plan []string)) error {
+	return db.Update(ctx, func(outer *sqldb.Tx) error {
+		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now())}
+		if found, err := tx.summary(ctx, backend.Apart{}); err != nil || !found.Due {
+			return fmt.Errorf("a look: %+v, %w", found, err)
+		}
+		claim := backend.Claim{Mark: "w@1", Limit: 1000, Hold: hold}
+		tasks, err := tx.Claim(ctx, claim)
+		if err != nil || len(tasks) != dueRows {
+			return fmt.Errorf("claimed %d tasks, %w", len(tasks), err)
+		}
+		var plans []task.Plan
+		var ticks []periodic.Tick
+		var jobs []jobqueue.Job
+		var ids []string
+		var keys []task.TickKey
+		next := time.Date(2127, 1, 1, 0, 0, 0, 0, time.UTC)
+		for i := range tasks {
+			of := &tasks[i]
+			tick := periodic.Tick{TaskID: of.ID, Due: of.Due, Decision: periodic.Submitted, JID: "n" + of.ID, Worker: "w@1", Decided: tx.Now()}
+			plans = append(plans, task.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
+			ticks, ids, keys = append(ticks, tick), append(ids, of.ID), append(keys, tick.Key())
+			jobs = append(jobs, of.Job(tick.JID, of.Due, tx.Now()))
+		}
+		sink := NewJobSink(db)
+		if _, err := sink.Pending(ctx, tx.DBTX(), ids); err != nil {
+			return err
+		}
+		if _, err := tx.Ticks(ctx, ids, keys); err != nil {
+			return err
+		}
+		if kept, err := tx.Advance(ctx, map[bool]string{false: "w@1"}[hold], plans); err != nil || len(kept) != dueRows {
+			return fmt.Errorf("advanced %d tasks, %w", len(kept), err)
+		}
+		if recorded, err := tx.Record(ctx, nil, ticks); err != nil || len(recorded) != dueRows {
+			return fmt.Errorf("recorded %d ticks, %w", len(recorded), err)
+		}
+		if refused, err := sink.Submit(ctx, tx.DBTX(), jobs); err != nil || len(refused) > 0 {
+			return fmt.Errorf("refused %v, %w", refused, err)
+		}
+		return nil
+	})
+}
+
+// scansTable finds a node that reads all of a table that may be big.
+func scansTable(n storetest.PlanNode) string {
+	if n.Type == "Seq Scan" && n.Relation != "periodic_ready" && n.Relation != "periodic_open" {
+		return n.Relation
+	}
+	for _, below := range n.Plans {
+		if found := scansTable(below); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// wholeTable is the table of which a plan reads all rows; empty: none.
+func wholeTable(t *testing.T, kind string, plan []string) string {
+	t.Helper()
+	if kind == storetest.SQLite {
+		for _, line := range plan {
+			line, scans := strings.CutPrefix(line, "SCAN ")
+			for _, table := range []string{"periodic_task", "periodic_tick", "job", "t", "k", "j"} {
+				// The indexes of nextrun's own hold few of the rows.
+				if (line == table || strings.HasPrefix(line, table+" ")) && scans && !strings.Contains(line, "INDEX nextrun_") {
+					return line
+				}
+			}
+		}
+		return ""
+	}
+	var plans []struct{ Plan storetest.PlanNode }
+	if err := json.Unmarshal([]byte(strings.Join(plan, "\n")), &plans); err != nil {
+		t.Fatal(err)
+	}
+	return scansTable(plans[0].Plan)
+}
+
+// The statements of a batch use indexes, whether the statistics are of the tables as they
+// are or of empty ones.
+func TestBatchReadsNoWholeTable(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		for name, analyzeFirst := range map[string]bool{"realistic": false, "analysed while empty": true} {
+			for way, hold := range map[string]bool{"held": true, "marked": false} {
+				t.Run(name+"/"+way, func(t *testing.T) {
+					t.Parallel()
+					statements := 0
+					check := func(query string, plan []string) {
+						statements++
+						if table := wholeTable(t, kind, plan); table != "" {
+							t.Errorf("%s\n  reads all of %s", query, table)
+						}
+					}
+					url, explain := storetest.PostgresURL, "EXPLAIN (FORMAT JSON) "
+					if kind == storetest.SQLite {
+						url, explain = storetest.SQLiteURL, "EXPLAIN QUERY PLAN "
+					}
+					if err := scheduleOnce(t.Context(), manyTasks(t, url(t), analyzeFirst), hold, explain, check); err != nil {
+						t.Fatal(err)
+					}
+					if statements < 7 {
+						t.Errorf("only %d statements were explained", statements)
+					}
+				})
+			}
+		}
+	})
+}
