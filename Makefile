@@ -19,7 +19,7 @@ BENCH     ?= .
 FUZZTIME  ?= 20s
 
 golangci-lint := go tool -modfile=tools/go.mod golangci-lint
-shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers testdata/browser)
+shell-scripts := $(shell grep -lrE --exclude-dir=node_modules '^.!.*bash$$|^. shellcheck shell=bash' scripts .ci testdata/consumers testdata/browser testdata/containers)
 
 .PHONY: help
 help: ## List the commands
@@ -127,6 +127,10 @@ check-release: ## Check the configuration of goreleaser, which builds releases; 
 test-packages: ## Install, run, update and purge the .deb on a clean Debian, and look at the .rpm; needs root
 	@scripts/need-cc
 	scripts/test-packages
+
+.PHONY: test-containers
+test-containers: ## Build the images, run docker-compose.yml and try what the documentation says of it; needs docker or root
+	scripts/test-containers
 
 .PHONY: test-alerts
 test-alerts: ## Test the alerts for Prometheus, and the expressions of the Grafana dashboard, with promtool

@@ -62,18 +62,12 @@ func TestServerCannotBeStoppedTwice(t *testing.T) {
 
 func TestServerEndsWithItsTest(t *testing.T) {
 	t.Parallel()
-	var address, dir string
+	var ended server
 	t.Run("user", func(t *testing.T) {
-		server := storetest.PostgresServer(t)
-		address = host(t, server.URL())
-		dir = clusterDirectory(t, server.URL())
+		ended = serverAt(t, storetest.PostgresServer(t).URL())
 	})
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("%s is still there after the test (%v)", dir, err)
-	}
-	if connection, err := net.Dial("tcp", address); err == nil {
-		_ = connection.Close()
-		t.Errorf("%s still accepts connections", address)
+	if left := ended.left(); left != "" {
+		t.Errorf("after the test %s", left)
 	}
 }
 
@@ -93,10 +87,11 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 			if err := child.Start(); err != nil {
 				t.Fatal(err)
 			}
-			var dirs []string
+			var servers []server
 			for lines := bufio.NewScanner(output); lines.Scan(); {
-				if dir, found := strings.CutPrefix(lines.Text(), "cluster "); found {
-					dirs = append(dirs, dir)
+				if found, is := strings.CutPrefix(lines.Text(), "server "); is {
+					address, dir, _ := strings.Cut(found, " ")
+					servers = append(servers, server{address, dir})
 				}
 				if lines.Text() == "ready" && ending == "kill" {
 					if err := child.Process.Kill(); err != nil {
@@ -107,11 +102,11 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 			if err := child.Wait(); (err == nil) != (ending == "exit") {
 				t.Errorf("the child ended with %v", err)
 			}
-			if len(dirs) != 2 {
-				t.Fatalf("the child had the clusters %v, want a shared and a private one", dirs)
+			if len(servers) != 2 {
+				t.Fatalf("the child had the servers %v, want a shared and a private one", servers)
 			}
-			for _, dir := range dirs {
-				waitUntilGone(t, dir)
+			for _, s := range servers {
+				s.waitUntilGone(t)
 			}
 		})
 	}
@@ -123,7 +118,8 @@ func TestChild(t *testing.T) {
 		return // this is a part of TestServerEndsWithItsProcess
 	}
 	for _, address := range []string{storetest.PostgresURL(t), storetest.PostgresServer(t).URL()} {
-		_, _ = os.Stdout.WriteString("cluster " + clusterDirectory(t, address) + "\n")
+		s := serverAt(t, address)
+		_, _ = os.Stdout.WriteString("server " + s.address + " " + s.dir + "\n")
 	}
 	_, _ = os.Stdout.WriteString("ready\n")
 	switch ending {
@@ -134,25 +130,46 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// waitUntilGone polls: the one who removes the directory is nobody's child.
-func waitUntilGone(t *testing.T, dir string) {
+// server is what a server that has ended must not leave behind.
+type server struct {
+	address string // host and port
+	dir     string // the temporary directory with its data; empty: in a container
+}
+
+func serverAt(t *testing.T, address string) server {
+	t.Helper()
+	dir := filepath.Dir(query[string](t, connect(t, address), `SHOW data_directory`))
+	if !strings.HasPrefix(filepath.Base(dir), "nextrun-postgres.") { // see scripts/lib/cluster.sh
+		dir = ""
+	}
+	return server{host(t, address), dir}
+}
+
+// left says what is left of the server, or nothing.
+func (s server) left() string {
+	if connection, err := net.Dial("tcp", s.address); err == nil {
+		_ = connection.Close()
+		return s.address + " still accepts connections"
+	}
+	if s.dir == "" {
+		return ""
+	}
+	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+		return s.dir + " is still there"
+	}
+	return ""
+}
+
+// waitUntilGone polls: the one who removes the server is nobody's child.
+func (s server) waitUntilGone(t *testing.T) {
 	t.Helper()
 	every := time.NewTicker(10 * time.Millisecond)
 	defer every.Stop()
-	for deadline := time.Now().Add(storetest.Patience); ; <-every.C {
-		if _, err := os.Stat(dir); os.IsNotExist(err) {
-			return
-		}
+	for deadline := time.Now().Add(storetest.Patience); s.left() != ""; <-every.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s is still there", dir)
+			t.Fatal(s.left())
 		}
 	}
-}
-
-// clusterDirectory is the temporary directory that holds the server's data.
-func clusterDirectory(t *testing.T, address string) string {
-	t.Helper()
-	return filepath.Dir(query[string](t, connect(t, address), `SHOW data_directory`))
 }
 
 func host(t *testing.T, address string) string {

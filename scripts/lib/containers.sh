@@ -1,0 +1,237 @@
+# shellcheck shell=bash disable=SC2154 # test-containers sets work, source, alone and static
+#
+# The checks of test-containers, which declares `say` and `fail`.
+
+patience=240
+
+# eventually WHAT COMMAND... repeats a command until it succeeds.
+eventually() {
+    local what=$1 late=$((SECONDS + patience))
+    shift
+    until "$@" >"$work/last" 2>&1; do
+        [ "$SECONDS" -lt "$late" ] || fail "$what: not so after $patience s. At last:
+$(cat "$work/last")"
+        sleep 0.5
+    done
+}
+
+show_state() {
+    docker compose ps --all
+    docker compose logs --tail 8 2>&1 | cut -c 1-300
+}
+
+# sql prints the rows of a query, without anything else.
+sql() { docker compose exec -T postgres psql -U nextrun -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
+
+containers() { docker compose ps --quiet "$@"; }
+inspect() { docker container inspect --format "$@"; }
+
+# keep_images puts aside the image that docker-compose.yml will replace, and notes what there is.
+keep_images() {
+    docker tag nextrun:local "$COMPOSE_PROJECT_NAME:kept" 2>/dev/null || true
+    everything >"$work/before"
+}
+
+everything() {
+    docker ps --all --format 'container {{.Names}}'
+    docker volume ls --format 'volume {{.Name}}'
+    docker network ls --format 'network {{.Name}}'
+    docker images --format 'image {{.Repository}}:{{.Tag}}' | grep -v '<none>' || true
+}
+
+remove_all() {
+    [ -e "$work/before" ] || return 0 # nothing was made yet
+    docker ps --all --quiet --filter "name=$COMPOSE_PROJECT_NAME" 2>/dev/null | xargs -r docker rm --force >/dev/null 2>&1 || true
+    [ ! -e "$work/copy/.env" ] || (cd "$work/copy" && docker compose down --volumes --timeout 1 >/dev/null 2>&1) || true
+    docker volume rm "$alone" >/dev/null 2>&1 || true
+    docker rmi nextrun:local "$static" "$alone" >/dev/null 2>&1 || true
+    ! docker tag "$COMPOSE_PROJECT_NAME:kept" nextrun:local 2>/dev/null || docker rmi "$COMPOSE_PROJECT_NAME:kept" >/dev/null
+}
+
+check_nothing_left() {
+    everything >"$work/after"
+    diff <(sort "$work/before") <(sort "$work/after") >"$work/left" || fail "the engine has other containers, volumes, networks or images than before:
+$(cat "$work/left")"
+}
+
+# ---- docker-compose.yml
+
+check_environment() {
+    ! docker compose config --quiet 2>"$work/last" || fail "Compose accepts docker-compose.yml without a password"
+    grep -q 'put NEXTRUN_DB_PASSWORD=... into the file .env' "$work/last" ||
+        fail "Compose does not say how to set the password: $(cat "$work/last")"
+}
+
+# run_readme runs what the README says, but for the last command, which shows the logs until
+# it is interrupted.
+run_readme() {
+    awk '/^##/{ here = /The same on PostgreSQL/ } /^`+$/{ code = 0 } here && code { print } /^`+sh$/{ code = 1 }' README.md >"$work/readme"
+    head -n 3 "$work/readme" | grep -c '^echo\|^docker compose' | grep -qx 3 || fail "README.md has not the commands that were expected: $(cat "$work/readme")"
+    say "run what README.md says: $(sed -n 2p "$work/readme")"
+    touch "$work/compose.up"
+    head -n 2 "$work/readme" >"$work/begin"
+    bash -e "$work/begin" >"$work/up.log" 2>&1 || fail "a command of README.md fails; the build says:
+$(tail -n 20 "$work/up.log")"
+    sed -n 3p "$work/readme" >"$work/tasks"
+    bash -e "$work/tasks" >"$work/last" 2>&1 || fail "README.md's insertion of tasks fails: $(cat "$work/last")"
+    [ "$(grep -c '^INSERT 0 1$' "$work/last")" -eq 7 ] || fail "README.md's insertion of tasks does not insert seven: $(cat "$work/last")"
+}
+
+check_migrate() {
+    local id
+    id=$(containers --all migrate)
+    [ "$(inspect '{{.State.Status}} {{.State.ExitCode}}' "$id")" = 'exited 0' ] ||
+        fail "migrate has not ended with 0 but is $(inspect '{{.State.Status}} {{.State.ExitCode}}' "$id")"
+}
+
+# check_services SCHEDULERS EXECUTORS
+check_services() {
+    say "wait for $1 scheduler(s) and $2 executor(s) to be healthy"
+    eventually "$1 scheduler(s) and $2 executor(s) are healthy" are_healthy "$1" "$2"
+}
+are_healthy() { echo "$(healthy scheduler) $(healthy executor) $(healthy postgres)" && [ "$(healthy scheduler) $(healthy executor) $(healthy postgres)" = "$1 $2 1" ]; }
+healthy() { containers "$1" | xargs -r docker inspect --format '{{.State.Health.Status}}' | grep -cx healthy || true; }
+
+scale() {
+    docker compose up --detach --scale "scheduler=$1" --scale "executor=$2" >"$work/last" 2>&1 ||
+        fail "docker compose up --scale fails: $(cat "$work/last")"
+}
+
+# check_isolation looks at a service from inside.
+check_isolation() {
+    local found wanted
+    wanted='user 10001:10001
+root ro
+first process docker-init
+CapPrm: 0000000000000000
+CapBnd: 0000000000000000
+NoNewPrivs: 1'
+    found=$(docker compose exec -T executor sh -c '
+        echo "user $(id -u):$(id -g)"
+        while read -r _ at _ how _; do [ "$at" != / ] || echo "root ${how%%,*}"; done </proc/mounts
+        touch /tmp/x /var/lib/nextrun/x || echo "/tmp or /var/lib/nextrun cannot be written"
+        echo "first process $(cat /proc/1/comm)"
+        grep -E "^(CapPrm|CapBnd|NoNewPrivs)" /proc/1/status | tr "\t" " "' 2>&1) || true
+    [ "$found" = "$wanted" ] || fail "a service is not isolated as docker-compose.yml says. Wanted:
+$wanted
+found:
+$found"
+}
+
+check_version() {
+    local version
+    version=$(docker compose exec -T scheduler nextrun version)
+    [[ $version = "nextrun version $NEXTRUN_VERSION, "* ]] ||
+        fail "the program in the image says '$version', although NEXTRUN_VERSION was $NEXTRUN_VERSION"
+}
+
+# check_context looks for what an image must not be built from: secrets, and what would compile
+# everything again after an edit of a page.
+check_context() {
+    local unwanted
+    touch .env.production
+    printf 'FROM scratch\nCOPY . /\n' >"$work/Context"
+    docker build --quiet --file "$work/Context" --tag "$alone" . >"$work/last" 2>&1 || fail "the context of builds cannot be copied: $(cat "$work/last")"
+    docker create --name "$alone" "$alone" /none >/dev/null
+    docker export "$alone" | tar -t >"$work/context.list"
+    docker rm "$alone" >/dev/null && docker rmi "$alone" >/dev/null
+    grep -q '^cmd/nextrun/main.go$' "$work/context.list" || fail "the context of builds has no cmd/nextrun/main.go: see .dockerignore"
+    unwanted=$(grep -E '(^|/)\.env|_test\.go$|\.md$|\.yml$|^\.git/.|\.db$|^bin/' "$work/context.list" | head -n 5 || true)
+    [ -z "$unwanted" ] || fail "images are built from files that .dockerignore should name: $unwanted"
+}
+
+check_demo() {
+    say "wait for the demo's jobs"
+    eventually "the demo's jobs succeed, and the one that is meant to fails" demo_runs
+}
+demo_runs() {
+    local succeeded failed
+    succeeded=$(sql "SELECT string_agg(DISTINCT tracker, ' ' ORDER BY tracker) FROM job WHERE state = 'success' AND tracker NOT IN ('punctual', 'nextrun-housekeeping')")
+    failed=$(sql "SELECT string_agg(DISTINCT tracker, ' ') FROM job WHERE state = 'failed'")
+    echo "succeeded: $succeeded; failed: $failed"
+    timeout 5 bash -c "$(sed -n 4p "$work/readme")" >"$work/logs" 2>&1 || true # it follows
+    grep -q executor "$work/logs" || { echo "README.md's last command shows no logs: $(cat "$work/logs")" && return 1; }
+    [ "$succeeded; $failed" = 'clock disk-space greeting patient slow; broken' ]
+}
+
+# check_unchanged builds and starts again after an edit of a page.
+check_unchanged() {
+    local image
+    image=$(docker image inspect --format '{{.Id}}' nextrun:local)
+    containers | sort >"$work/old"
+    echo >>README.md
+    docker compose up --build --detach >"$work/last" 2>&1 || fail "a second docker compose up --build fails: $(cat "$work/last")"
+    [ "$(docker image inspect --format '{{.Id}}' nextrun:local)" = "$image" ] || fail "an edit of README.md has changed the image"
+    containers | sort | diff "$work/old" - >/dev/null || fail "a second docker compose up --build has recreated containers, although nothing changed:
+$(cat "$work/last")"
+    [ "$(docker images --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | sort -u | wc -l)" -le 1 ] ||
+        fail "docker compose has built more than one image"
+}
+
+# kill_scheduler_and_executor kills the first scheduler and the executor that runs a job.
+kill_scheduler_and_executor() {
+    local job
+    eventually "a job of the task slow runs" slow_runs
+    read -r job killed <<<"$(cat "$work/last")"
+    killed_job=$job
+    docker kill "$killed" "$(containers scheduler | head -n 1)" >/dev/null || fail "the executor $killed is no container"
+    ticks=$(count_ticks)
+    say "killed a scheduler, and the executor with job $job"
+}
+# slow_runs prints a job that has begun just now, of the ten seconds that it takes, and its executor.
+slow_runs() {
+    sql "SELECT jid, split_part(worker, '@', 1) FROM job WHERE state = 'running' AND tracker = 'slow'
+        AND started > clock_timestamp() AT TIME ZONE 'UTC' - interval '3 s'" | tr '|' ' ' | grep ' '
+}
+count_ticks() { sql "SELECT count(*) FROM periodic_tick WHERE jid IS NOT NULL"; }
+
+check_takeover() {
+    say "wait until another executor has taken over the job"
+    eventually "after the kill of a scheduler the other submits jobs" more_than "$ticks" count_ticks
+    eventually "job $killed_job of the killed executor $killed succeeds in another one" taken_over
+}
+more_than() { local now && now=$("$2") && echo "$2: $now, before: $1" && [ "$now" -gt $(($1 + 5)) ]; }
+taken_over() {
+    sql "SELECT state, worker FROM job WHERE jid = '$killed_job'" >"$work/job"
+    cat "$work/job"
+    grep '^success|' "$work/job" | grep -vq "|$killed@"
+}
+
+check_outage() {
+    local begun
+    say "stop PostgreSQL and start it again"
+    begun=$(when_begun)
+    docker compose stop postgres >/dev/null 2>&1
+    eventually "nextrun health names the database while PostgreSQL is stopped" health_names_database
+    docker compose start postgres >/dev/null 2>&1
+    eventually "nextrun health succeeds in the scheduler after the outage" docker compose exec -T scheduler nextrun health
+    eventually "nextrun health succeeds in the executor after the outage" docker compose exec -T executor nextrun health
+    ticks=$(count_succeeded)
+    eventually "jobs succeed after the outage" more_than "$ticks" count_succeeded
+    [ "$(when_begun)" = "$begun" ] || fail "the outage of PostgreSQL has ended a scheduler or an executor"
+}
+when_begun() { containers scheduler executor | sort | xargs docker inspect --format '{{.Id}} {{.State.StartedAt}}'; }
+count_succeeded() { sql "SELECT count(*) FROM job WHERE state = 'success'"; }
+health_names_database() {
+    ! docker compose exec -T scheduler nextrun health >"$work/health" 2>&1 || { echo "it succeeds" && return 1; }
+    cat "$work/health"
+    grep -q 'database.*failed' "$work/health"
+}
+
+check_down_and_up() {
+    local job jobs tasks volumes
+    eventually "a job of the task slow runs" slow_runs
+    read -r job _ <<<"$(cat "$work/last")"
+    jobs=$(sql 'SELECT count(*) FROM job') tasks=$(sql 'SELECT md5(string_agg(id || timer, chr(10) ORDER BY id)) FROM periodic_task')
+    volumes=$(docker volume ls --quiet | wc -l)
+    say "docker compose down, and up"
+    docker compose down >"$work/last" 2>&1 || fail "docker compose down fails: $(cat "$work/last")"
+    [ -z "$(containers --all)" ] || fail "docker compose down leaves containers: $(docker compose ps --all)"
+    docker compose up --detach >"$work/last" 2>&1 || fail "docker compose up fails after down: $(cat "$work/last")"
+    check_migrate
+    [ "$(docker volume ls --quiet | wc -l)" -eq "$volumes" ] || fail "docker compose down and up leave volumes behind: $(docker volume ls)"
+    [ "$(sql "SELECT state, interrupts, retries FROM job WHERE jid = '$job'")" = 'success|0|0' ] ||
+        fail "docker compose down has not let the running job $job finish: $(sql "SELECT * FROM job WHERE jid = '$job'")"
+    [ "$(sql 'SELECT count(*) FROM job')" -ge "$jobs" ] || fail "docker compose down and up have lost jobs"
+    [ "$(sql 'SELECT md5(string_agg(id || timer, chr(10) ORDER BY id)) FROM periodic_task')" = "$tasks" ] || fail "docker compose down and up have changed or lost tasks"
+}
