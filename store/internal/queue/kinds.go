@@ -26,9 +26,18 @@ func (tx claimTx) kinds(ctx context.Context, c backend.Claim) (kinds []backend.K
 	if err != nil {
 		return nil, false, err
 	}
-	statement, args := walkSQL, []any{tasks.Param, wantedGroups(c), c.Turn.Group}
+	var statement string
+	args := []any{tasks.Param, wantedGroups(c), c.Turn.Group}
 	groups := sqldb.Records{}
-	if len(c.Groups) > 0 {
+	if len(c.Groups) == 0 {
+		held := len(c.Most) > 0
+		if !held {
+			if err := tx.First(ctx, &held, heldSQL); err != nil {
+				return nil, false, err
+			}
+		}
+		statement = walk(held)
+	} else {
 		if groups, err = tx.Texts(2, c.Groups); err != nil {
 			return nil, false, err
 		}
