@@ -14,6 +14,7 @@ import (
 const (
 	DefaultBatchSize    = 1000
 	DefaultLease        = 30 * time.Second
+	DefaultLead         = time.Second
 	DefaultPollInterval = 30 * time.Second
 	DefaultRetryMin     = 100 * time.Millisecond
 	DefaultRetryMax     = 10 * time.Second
@@ -23,6 +24,8 @@ const (
 const (
 	maxBatch        = 10_000
 	minLease        = time.Second
+	maxLead         = 10 * time.Second
+	leasePerLead    = 3 // a lease is at least so many leads
 	minPollInterval = 10 * time.Millisecond
 	minRetry        = time.Millisecond
 	longest         = 1000 * time.Hour // of all durations
@@ -43,6 +46,11 @@ type Config struct {
 	// is older. At least 1 s, and much longer than a batch takes.
 	// 0: DefaultLease.
 	Lease time.Duration
+	// Lead is how long before its time a task is marked, read and decided at the
+	// earliest, so that only its job is left to submit when it is due. At most 10 s and
+	// a third of Lease. 0: DefaultLead, or a third of Lease if that is less. Negative:
+	// tasks are marked when they are due.
+	Lead time.Duration
 	// PollInterval is the longest time between two queries: how late a change can
 	// be noticed if its notification is lost. At least 10 ms.
 	// 0: DefaultPollInterval.
@@ -76,6 +84,7 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.BatchSize, DefaultBatchSize)
 	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.Lead, min(DefaultLead, c.Lease/leasePerLead))
 	service.SetDefault(&c.PollInterval, DefaultPollInterval)
 	service.SetDefault(&c.RetryMin, DefaultRetryMin)
 	service.SetDefault(&c.RetryMax, DefaultRetryMax)
@@ -93,6 +102,8 @@ func (c Config) Validate() error {
 	p.Name(c.Name)
 	service.Within(p, "BatchSize", c.BatchSize, 1, maxBatch)
 	service.Within(p, "Lease", c.Lease, minLease, longest)
+	most := min(maxLead, c.Lease/leasePerLead)
+	p.Field(c.Lead <= most, "Lead", c.Lead, fmt.Sprintf("1ms to %s, at most a third of Lease", most))
 	service.Within(p, "PollInterval", c.PollInterval, minPollInterval, longest)
 	service.Within(p, "RetryMin", c.RetryMin, minRetry, longest)
 	p.Field(c.RetryMin <= c.RetryMax && c.RetryMax <= longest,

@@ -23,12 +23,14 @@ const onTime = 5 * time.Second
 type result struct {
 	batch batch.Batch
 	done  batch.Outcome
-	held  bool // the transaction held the tasks; they have no marks
+	held  bool  // the transaction held the tasks; they have no marks
+	part  *part // was claimed before its time; nil: no
 	err   error
 }
 
-// drain submits batch after batch until a batch is not full, or running ends. Claims
-// come one after the other; up to maxInFlight batches are submitted meanwhile.
+// drain submits the tasks that wait and are due, then claims and submits batch after
+// batch until a batch is not full, or running ends. Claims come one after the other; up
+// to maxInFlight batches are submitted meanwhile.
 func (l *loop) drain(running, working context.Context) error {
 	d := draining{loop: l, results: make(chan result, maxInFlight), hold: l.holds()}
 	l.careful = false
@@ -36,6 +38,10 @@ func (l *loop) drain(running, working context.Context) error {
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
 		l.absorbAll()
+		var begun bool
+		if begun, err = d.startDue(running, working); begun {
+			continue
+		}
 		if d.inFlight == maxInFlight && d.hold {
 			err = d.settle(running)
 			continue
@@ -65,10 +71,22 @@ func (l *loop) drain(running, working context.Context) error {
 			err = d.submit(running, working, b)
 		}
 	}
-	for d.inFlight > 0 {
-		err = errors.Join(err, d.settle(running))
+	return errors.Join(err, d.settleAll(running))
+}
+
+// submitDue submits the tasks that wait and are due.
+func (l *loop) submitDue(running, working context.Context) error {
+	d := draining{loop: l, results: make(chan result, maxInFlight)}
+	for running.Err() == nil {
+		begun, err := d.startDue(running, working)
+		if begun && err == nil {
+			continue
+		}
+		if err = errors.Join(err, d.settleAll(running)); err != nil || !l.ahead.atOnce(&l.clock) {
+			return err
+		}
 	}
-	return err
+	return d.settleAll(running)
 }
 
 // holds reports whether a transaction may hold tasks instead of marking them.
@@ -100,7 +118,7 @@ func (d *draining) claim(working context.Context, c backend.Claim) (batch.Batch,
 			claimed <- result{err: err}
 			return
 		}
-		d.results <- result{*b, done, true, err}
+		d.results <- result{batch: *b, done: done, held: true, err: err}
 	}()
 	r := <-claimed
 	if len(r.batch.Plans) > 0 {
@@ -117,7 +135,7 @@ func (d *draining) submit(running, working context.Context, b batch.Batch) (err 
 	d.inFlight++
 	go func() {
 		done, err := d.batches.Submit(working, batch.Wait, b.Mark, b.Plans)
-		d.results <- result{b, done, false, err}
+		d.results <- result{batch: b, done: done, err: err}
 	}()
 	return err
 }
@@ -134,6 +152,14 @@ func (d *draining) settle(running context.Context) error {
 	return d.settled(running, r)
 }
 
+// settleAll waits for the end of all.
+func (d *draining) settleAll(running context.Context) (err error) {
+	for d.inFlight > 0 {
+		err = errors.Join(err, d.settle(running))
+	}
+	return err
+}
+
 // leaveRoom returns Claim.After for the next claim. While tasks catch up, every
 // other claim takes only tasks that are on time. The result is zero if this batch
 // was such a claim, or nothing catches up.
@@ -148,9 +174,12 @@ func leaveRoom(b batch.Batch, c backend.Claim) time.Time {
 
 // settled handles the end of a submit transaction.
 func (l *loop) settled(running context.Context, r result) error {
+	if r.part != nil && l.settleDue(r) {
+		return nil
+	}
 	switch {
 	case r.err == nil:
-		if len(r.done.Kept) < len(r.batch.Plans) { // edited, or locked by somebody else
+		if r.part == nil && len(r.done.Kept) < len(r.batch.Plans) { // edited, or locked by somebody else
 			l.marks.add(r.batch.Mark)
 		}
 		l.report(search.Done{Batch: r.batch, Outcome: r.done})

@@ -117,6 +117,8 @@ func TestConfigIsValidated(t *testing.T) {
 		"BatchSize is -1":           func(c *periodic.Config) { c.BatchSize = -1 },
 		"BatchSize is 10001":        func(c *periodic.Config) { c.BatchSize = 10_001 },
 		"Lease is 10ms":             func(c *periodic.Config) { c.Lease = 10 * time.Millisecond },
+		"Lead is 11s":               func(c *periodic.Config) { c.Lead = 11 * time.Second; c.Lease = time.Hour },
+		"Lead is 2s; use 1ms to 1s": func(c *periodic.Config) { c.Lead = 2 * time.Second; c.Lease = 3 * time.Second },
 		"PollInterval is -1s":       func(c *periodic.Config) { c.PollInterval = -time.Second },
 		"RetryMin is -1s":           func(c *periodic.Config) { c.RetryMin = -time.Second },
 		"RetryMax is 1ms; use Retr": func(c *periodic.Config) { c.RetryMax = time.Millisecond },

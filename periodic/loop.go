@@ -36,6 +36,7 @@ type loop struct {
 	wake    <-chan struct{}
 	pulse   service.Pulse // safe for concurrent use
 
+	ahead    ahead
 	beside   *beside
 	aside    *aside.Aside
 	queued   *queued
@@ -70,6 +71,7 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 // working ends too. If it ended by itself, it returns why.
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
+	l.ahead.lead = max(l.cfg.Lead, 0)
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {
@@ -100,6 +102,7 @@ func (l *loop) run(running, working context.Context) error {
 		if err != nil {
 			l.cfg.fail("schedule", err)
 			wait = retry.Next()
+			l.marks.add(l.ahead.drop()...)
 		} else {
 			retry.Reset()
 		}
@@ -149,12 +152,14 @@ func (l *loop) begin(ctx context.Context) error {
 	return nil
 }
 
-// finish waits for the work beside the loop and removes this scheduler's marks.
+// finish waits for the work beside the loop, gives up the batches that wait for their
+// time, and removes this scheduler's marks.
 func (l *loop) finish(ctx context.Context) {
 	for l.beside.workers > 0 {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
+	l.marks.add(l.ahead.drop()...)
 	if err := l.marks.removeAll(ctx); err != nil {
 		l.cfg.fail("remove own marks", err)
 	}
@@ -165,7 +170,7 @@ func (l *loop) pause(i idle) time.Duration {
 	wait := l.cfg.PollInterval
 	sooner := func(d time.Duration) { wait = min(wait, max(d, clockSlack)) }
 	if !i.peek.Next.IsZero() {
-		sooner(i.peek.Next.Sub(i.peek.Now))
+		sooner(l.clock.until(l.ahead.wakeFor(i.peek.Next)))
 	}
 	if !i.peek.Marked.IsZero() {
 		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
@@ -183,8 +188,14 @@ func (l *loop) pause(i idle) time.Duration {
 }
 
 // sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
-// returns.
+// returns. It ends when a batch that waits is due.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
+	var due time.Time // by the host's clock
+	if next := l.ahead.next(); !next.IsZero() {
+		if until := l.clock.until(next); until-timerSlack <= wait {
+			due, wait = time.Now().Add(until), until-timerSlack
+		}
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -194,6 +205,17 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 		l.absorb(f)
 	case <-l.wake:
 	case <-timer.C:
+		waitUntil(due)
 	}
 	return nil
+}
+
+// waitUntil waits for a time that is at most timerSlack away.
+func waitUntil(due time.Time) {
+	if left := time.Until(due); left > 0 {
+		sleepPrecisely(left)
+	}
+	if left := time.Until(due); left > 0 { // interrupted by a signal
+		<-time.After(left)
+	}
 }

@@ -19,7 +19,7 @@ type idle struct {
 // round schedules batch after batch until nothing is due or running ends.
 func (l *loop) round(running, working context.Context) (idle, error) {
 	for {
-		if err := l.catchUp(working); err != nil {
+		if err := l.beforePeek(running, working); err != nil {
 			return idle{}, err
 		}
 		peek, err := l.peek(working)
@@ -45,15 +45,19 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		}
 		if (peek.Due || tended.Ready) && running.Err() == nil {
 			l.progress = false
-			if err := l.drain(running, working); err != nil {
-				return idle{}, err
-			}
-			if l.progress {
+			if err := l.drain(running, working); err != nil || l.progress {
+				if err != nil {
+					return idle{}, err
+				}
 				continue
 			}
 			locked = true
 		}
-		if tended.More {
+		prepared, err := l.prepare(running, working, peek)
+		if err != nil {
+			return idle{}, err
+		}
+		if prepared || tended.More {
 			continue
 		}
 		if locked {
@@ -61,6 +65,33 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		}
 		return idle{peek: peek, locked: locked || tended.Again}, nil
 	}
+}
+
+// beforePeek does what cannot wait, or is known without asking: it submits what is due
+// and ready, and claims the tasks that the last peek has seen coming.
+func (l *loop) beforePeek(running, working context.Context) error {
+	if err := l.submitDue(running, working); err != nil {
+		return err
+	}
+	if err := l.catchUp(working); err != nil {
+		return err
+	}
+	if l.ahead.wants(l.clock.now()) {
+		_, err := l.lookAhead(running, working)
+		return err
+	}
+	return nil
+}
+
+// prepare claims the tasks that fall due soon, and reports whether there were any.
+func (l *loop) prepare(running, working context.Context, peek backend.Peek) (bool, error) {
+	if l.ahead.looked.After(peek.Now.Add(l.ahead.lead)) { // the database's clock was set back
+		l.ahead.looked = time.Time{}
+	}
+	if !l.ahead.near(peek.Next, peek.Now) {
+		return false, nil
+	}
+	return l.lookAhead(running, working)
 }
 
 // catchUp absorbs findings, returns their errors, and removes stale marks.
@@ -84,7 +115,12 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 		}
 	}
 	if err == nil {
-		if skew, report := l.clock.compare(asked, time.Now(), p.Now); report {
+		answered := time.Now()
+		if !p.Asked.IsZero() {
+			asked, answered = p.Asked, p.Answered
+		}
+		l.clock.measure(asked, answered, p.Now)
+		if skew, report := l.clock.compare(asked, answered, p.Now); report {
 			l.observe(Event{Kind: EventClock, Skew: skew})
 		}
 	}
@@ -125,31 +161,4 @@ func (l *loop) stray(ctx context.Context) {
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.NoQueue(t.Sink)})
 		}
 	}
-}
-
-// The database's clock judges whether a task is due (guarantee G10). A host whose
-// clock differs schedules correctly, but its log lines and its jobs use the wrong
-// time. Therefore the scheduler reports the difference.
-
-// skewThreshold: larger differences of the clocks are reported.
-const skewThreshold = time.Second
-
-// clock watches the difference between the database's clock and the host's.
-type clock struct{ reported bool }
-
-// compare returns how far the database's clock is ahead, and whether to report
-// it: once, until the clocks have agreed again. How much of the round trip the
-// reply took is unknown.
-func (c *clock) compare(asked, answered, database time.Time) (skew time.Duration, report bool) {
-	way := answered.Sub(asked) / 2
-	skew = database.Sub(asked.Add(way))
-	sure := skew.Abs() - way
-	switch {
-	case sure > skewThreshold && !c.reported:
-		c.reported = true
-		return skew, true
-	case sure <= skewThreshold/2:
-		c.reported = false
-	}
-	return skew, false
 }

@@ -69,6 +69,8 @@ type Apart struct {
 // Peek is what a scheduler needs to know to go to work, or to sleep.
 type Peek struct {
 	Now      time.Time         // the database's clock
+	Asked    time.Time         // by the host's clock: Now is not earlier
+	Answered time.Time         // by the host's clock: Now is not later
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
 	Open     bool              // there are rows of periodic_open
@@ -108,7 +110,10 @@ type Claim struct {
 	Limit int
 	// After, if not zero, leaves out tasks whose NextRun is not later, that wait
 	// for their first plan, or that are claimed for a queued tick.
-	After   time.Time
+	After time.Time
+	// Ahead, if not zero, takes only tasks that are not due yet but will be within this
+	// time. It leaves out those with queued ticks, which can go as soon as a job ends.
+	Ahead   time.Duration
 	Without Apart
 	Only    []string // keys of the tasks to choose from; nil: all
 	// Hold locks the tasks until the transaction ends, instead of marking them. Mark

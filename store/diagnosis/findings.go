@@ -90,6 +90,8 @@ func ofPlan(f *Facts) []Finding {
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
 		return []Finding{{fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
 			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
+	case t.Worker != "" && late < 0:
+		return []Finding{{"The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "":
 		return []Finding{{"A scheduler is working on it now: " + t.Worker + ".", ""}}
 	case late > overdueAfter && t.Problem == "":

@@ -31,7 +31,7 @@ func TestReadTakesEveryKey(t *testing.T) {
 	t.Parallel()
 	path := write(t, `
 database: {connect_timeout: 1s, statement_timeout: 2s, lock_timeout: 3s, idle_timeout: 4s, max_conns: 5, poll_only: true}
-scheduler: {batch_size: 6, lease: 7s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, tick_retention: 0, lock: {name: l, ttl: 22s, heartbeat: 1s}}
+scheduler: {batch_size: 6, lease: 7s, lead: 2s, poll_interval: 8s, retry_min: 9ms, retry_max: 10s, tick_retention: 0, lock: {name: l, ttl: 22s, heartbeat: 1s}}
 executor:
   pool_size: 11
   groups: [a, b]
@@ -61,7 +61,7 @@ handlers:
 			IdleTimeout: 4 * time.Second, MaxConns: 5, PollOnly: true,
 		},
 		Scheduler: periodic.Config{
-			BatchSize: 6, Lease: 7 * time.Second, PollInterval: 8 * time.Second,
+			BatchSize: 6, Lease: 7 * time.Second, Lead: 2 * time.Second, PollInterval: 8 * time.Second,
 			RetryMin: 9 * time.Millisecond, RetryMax: 10 * time.Second,
 			Lock: periodic.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
 		},
@@ -117,6 +117,8 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"number", "executor:\n\n  pool_size: many\n", ":3: executor.pool_size must be a whole number from 1 to 10000"},
 		{"bound", "executor: {pool_size: 0}\n", ":1: executor.pool_size must be a whole number from 1 to 10000"},
 		{"duration", "scheduler:\n  lease: 30\n", ":2: scheduler.lease must be a duration from 1s to 1000h, such as 30s"},
+		{"lead", "scheduler:\n  lead: -1s\n", ":2: scheduler.lead must be a duration such as 1s, or 0 to mark tasks when they are due"},
+		{"lead of a lease", "scheduler: {lease: 9s,\n lead: 4s}\n", ":2: scheduler.lead must be a duration from 1ms to 3s, at most a third of lease"},
 		{"heartbeat", "scheduler:\n  lock: {ttl: 5s,\n    heartbeat: 4s}\n", ":3: scheduler.lock.heartbeat must be a duration from 10ms to 1.666s, a third of ttl"},
 		{"heartbeat of the default ttl", "scheduler: {lock: {heartbeat: 21s}}\n", ":1: scheduler.lock.heartbeat must be a duration from 10ms to 20s, a third of ttl"},
 		{"boolean", "database: {poll_only: 'true'}\n", ":1: database.poll_only must be true or false"},

@@ -53,7 +53,7 @@ func TestSampleConfiguration(t *testing.T) {
 		LockTimeout: store.DefaultLockTimeout, IdleTimeout: store.DefaultIdleTimeout, MaxConns: store.DefaultMaxConns,
 	})
 	check("scheduler", all.Scheduler, periodic.Config{
-		BatchSize: periodic.DefaultBatchSize, Lease: periodic.DefaultLease, PollInterval: periodic.DefaultPollInterval,
+		BatchSize: periodic.DefaultBatchSize, Lease: periodic.DefaultLease, Lead: periodic.DefaultLead, PollInterval: periodic.DefaultPollInterval,
 		RetryMin: periodic.DefaultRetryMin, RetryMax: periodic.DefaultRetryMax,
 		Lock: periodic.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})

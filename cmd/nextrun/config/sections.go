@@ -44,6 +44,7 @@ func (r sectionReader) scheduler(place string, n *yaml.Node, all *Config) {
 	r.mapping(n, place, keys{
 		"batch_size":     &c.BatchSize,
 		"lease":          &c.Lease,
+		"lead":           func(place string, v *yaml.Node) { c.Lead = r.lead(place, v) },
 		"poll_interval":  &c.PollInterval,
 		"retry_min":      &c.RetryMin,
 		"retry_max":      &c.RetryMax,
@@ -51,6 +52,18 @@ func (r sectionReader) scheduler(place string, n *yaml.Node, all *Config) {
 		"lock":           func(place string, v *yaml.Node) { r.lock(place, v, &c.Lock) },
 	})
 	r.check(n, place, c)
+}
+
+// lead reads the lead of a scheduler, of which the file turns 0 off.
+func (r sectionReader) lead(place string, n *yaml.Node) time.Duration {
+	d, err := time.ParseDuration(resolve(n).Value)
+	switch {
+	case err != nil || d < 0:
+		r.problem(n, "%s must be a duration such as 1s, or 0 to mark tasks when they are due", place)
+	case d == 0:
+		return -1
+	}
+	return d
 }
 
 // minRetention is the least time for which ticks are kept: schedulers look at those

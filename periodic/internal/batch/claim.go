@@ -21,10 +21,11 @@ type Batch struct {
 }
 
 // Claim marks due tasks, reads what the decisions need, commits, and decides. For
-// tasks that were set aside, why says for what reason.
+// tasks that were set aside, why says for what reason. Tasks that are not due yet are
+// decided as if they were; see SubmitDue.
 func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.Claim, why string) (Batch, error) {
 	begun := time.Now()
-	f := facts{aside: why}
+	f := facts{aside: why, ahead: claim.Ahead > 0}
 	if err := c.Update(ctx, wait, func(tx backend.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
 		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
 	}
@@ -37,11 +38,7 @@ func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim,
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
 	}
-	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
-		return fmt.Errorf("look for pending jobs: %w", err)
-	}
-	f.recorded, err = c.recordedTicks(ctx, tx, f)
-	return err
+	return c.learn(ctx, tx, f)
 }
 
 // facts is what the decisions on a batch depend on.
@@ -50,8 +47,26 @@ type facts struct {
 	tasks    []task.Task
 	aside    string      // why the tasks were set aside until now
 	without  []task.Sink // cannot be used: their tasks are planned only
+	ahead    bool        // the tasks are not due yet
 	pending  map[string]task.Pending
 	recorded backend.Recorded
+}
+
+// at is the time for which a task is decided.
+func (f *facts) at(t *task.Task) time.Time {
+	if f.ahead && t.NextRun.After(f.now) {
+		return t.NextRun
+	}
+	return f.now
+}
+
+// learn reads what the decisions on tasks need.
+func (c Committer) learn(ctx context.Context, tx backend.Tx, f *facts) (err error) {
+	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
+		return fmt.Errorf("look for pending jobs: %w", err)
+	}
+	f.recorded, err = c.recordedTicks(ctx, tx, f)
+	return err
 }
 
 // pendingJobs asks the queues for the pending jobs of the tasks for which
@@ -82,10 +97,10 @@ func (c Committer) recordedTicks(ctx context.Context, tx backend.Tx, f *facts) (
 	for i := range f.tasks {
 		t := &f.tasks[i]
 		// The policy may have been another one when the ticks were queued.
-		if (t.Queues() || t.NextRun.After(f.now)) && c.asks(f, t) {
+		if (t.Queues() || t.NextRun.After(f.at(t))) && c.asks(f, t) {
 			queued = append(queued, t.ID)
 		}
-		if from, ok := c.timers.behind(t, f.now); ok {
+		if from, ok := c.timers.behind(t, f.at(t)); ok {
 			since = append(since, task.TickKey{TaskID: t.ID, Due: from})
 		}
 	}

@@ -20,7 +20,7 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 			continue
 		}
 		f := task.Facts{
-			Now: b.now, Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
+			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
 			Mark: mark, Aside: cmp.Or(b.aside, c.Outages.why(t)), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {

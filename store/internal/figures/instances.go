@@ -16,7 +16,7 @@ type Instance struct {
 	Name string // as WorkerName writes it
 	Boot string // the random id of its start; empty: it has none, as Docspell's
 	Does Work
-	Busy int       // tasks it has marked, jobs it runs, topics it holds: now
+	Busy int       // due tasks it has marked, jobs it runs, topics it holds: now
 	Lock string    // the scheduler lock that it holds; empty: none
 	Seen time.Time // when it last wrote what was found
 }
@@ -81,8 +81,8 @@ func readTraces(ctx context.Context, tx *sqldb.Tx) (rows []traceRow, err error) 
 // that are due next, which are those that run often; in leases of topics, where one that
 // lasts means that its holder was heard of just now; and in jobs, with their ticks.
 const (
-	tracesOfTasks = `SELECT 'schedules' AS does, worker, count(*) AS busy, NULL AS lock, max(marked) AS seen
-		FROM (SELECT worker, marked FROM periodic_task WHERE worker IS NOT NULL ORDER BY marked DESC LIMIT $3) AS m GROUP BY worker
+	tracesOfTasks = `SELECT 'schedules' AS does, worker, count(CASE WHEN nextrun <= $2 THEN 1 END) AS busy, NULL AS lock, max(marked) AS seen
+		FROM (SELECT worker, marked, nextrun FROM periodic_task WHERE worker IS NOT NULL ORDER BY marked DESC LIMIT $3) AS m GROUP BY worker
 	UNION ALL SELECT 'schedules', holder, 0, CASE WHEN expires > $2 THEN name END, heartbeat FROM scheduler_lock
 	UNION ALL SELECT 'schedules', k.worker, 0, NULL, max(k.decided)
 		FROM (SELECT t.id, (SELECT max(due) FROM periodic_tick WHERE task_id = t.id) AS due

@@ -94,6 +94,11 @@ func (r taskRow) task() periodic.Task {
 // them.
 type candidates struct{ with, union string }
 
+// noneQueued is true for a task without queued ticks, unless its policy has changed
+// since: such a task has none as a rule.
+const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 FROM periodic_tick AS k
+		WHERE k.task_id = periodic_task.id AND k.decision = 'queued'))`
+
 // candidates returns args with the parameters of the SQL, whose queries yield these
 // columns of periodic_task. With lock, the SQL also locks the tasks.
 func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
@@ -108,17 +113,18 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
 	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
+	elapsed, args := tx.elapsed(c, now, args)
 	where, args, err := tx.chosen(c, args)
 	if err != nil {
 		return candidates{}, nil, err
 	}
 	found := candidates{
 		with: `WITH elapsed AS (
-			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + ` AND nextrun <= ` + now + where("") + `
+			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + elapsed + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
 		union: `SELECT * FROM elapsed`,
 	}
-	if !c.After.IsZero() {
+	if !c.After.IsZero() || c.Ahead > 0 {
 		return found, args, nil
 	}
 	found.with += `, unplanned AS (
@@ -141,6 +147,16 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM ready`
 	return found, args, nil
+}
+
+// elapsed is the condition on nextrun, and args with its parameters. now is a
+// placeholder.
+func (tx schedulerTx) elapsed(c backend.Claim, now string, args []any) (condition string, all []any) {
+	if c.Ahead == 0 {
+		return ` AND nextrun <= ` + now, args
+	}
+	args = append(args, sqldb.Timestamp(tx.Now().Add(c.Ahead)))
+	return ` AND nextrun > ` + now + ` AND nextrun <= $` + strconv.Itoa(len(args)) + noneQueued, args
 }
 
 // chosen is the condition of a claim on its tasks, like
@@ -180,7 +196,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	})
 	// A task may be in several parts of the claim.
 	tasks = slices.CompactFunc(tasks, func(a, b periodic.Task) bool { return a.ID == b.ID })
-	if slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
+	if c.Ahead == 0 && slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
 		// Rows of tasks that earlier batches took fill the front of periodic_ready.
 		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
 			return nil, err
@@ -217,7 +233,7 @@ func (tx schedulerTx) mark(ctx context.Context, c backend.Claim) (rows []taskRow
 	if err := mark(); err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 && c.After.IsZero() {
+	if len(rows) == 0 && c.After.IsZero() && c.Ahead == 0 {
 		if locked, err := tx.lockCandidates(ctx, from, args); err != nil || locked == 0 {
 			return nil, err
 		}

@@ -82,6 +82,7 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	peek := backend.Peek{}
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
+		peek.Asked, peek.Answered = tx.Asked()
 		if peek.Shared, err = tx.FoundTasks(ctx); err != nil {
 			return err
 		}

@@ -15,11 +15,16 @@ type Tx struct {
 	tx  jobqueue.DBTX
 	db  *DB
 	now time.Time
+
+	asked, answered time.Time
 }
 
 // Now is the database's time at the start of the transaction: UTC,
 // microseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
+
+// Asked is the time by the host's clock before and after the database told Now.
+func (tx *Tx) Asked() (asked, answered time.Time) { return tx.asked, tx.answered }
 
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
@@ -82,8 +87,9 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	db.health.measure(asked, time.Now(), now)
-	if err := fn(&Tx{tx: sqlTx, db: db, now: now}); err != nil {
+	answered := time.Now()
+	db.health.measure(asked, answered, now)
+	if err := fn(&Tx{tx: sqlTx, db: db, now: now, asked: asked, answered: answered}); err != nil {
 		return err
 	}
 	if err := sqlTx.Commit(); err != nil {

@@ -145,6 +145,14 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 	return resultOf(o)
 }
 
+// markedBy names the scheduler that has marked a task.
+func markedBy(env *ui.Env, t *periodic.Task) string {
+	if t.Worker != "" && t.NextRun.After(env.Now()) {
+		return t.Worker + ", which submits the next tick when it is due"
+	}
+	return t.Worker
+}
+
 // columns are the columns of a task that have not their defaults.
 func columns(env *ui.Env, t *periodic.Task) [][2]string {
 	unless := func(standard, value string) string {
@@ -169,6 +177,6 @@ func columns(env *ui.Env, t *periodic.Task) [][2]string {
 		{"deadline", deadline}, {"jitter", ui.SecondsUnlessZero(t.Jitter)}, {"sink", unless(string(standard.Sink), string(t.Sink))},
 		{"retry limit", retryLimit}, {"retry delay", ui.SecondsUnlessZero(t.RetryDelay)},
 		{"timeout", ui.SecondsUnlessZero(t.Timeout)}, {"concurrency", ui.NumberUnlessZero(t.Concurrency)},
-		{"marked by", t.Worker}, {"created", env.Moment(t.Created)},
+		{"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)},
 	}
 }

@@ -91,6 +91,8 @@ func TestWhy(t *testing.T) {
 			"waiting", []string{"- It has been due for 1 h", `The lock "nextrun" belongs to h.1 on host, whose heartbeat stopped`}},
 		"marked": {[]string{plan(-time.Second), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(0)}, "not run yet",
 			[]string{"- A scheduler is working on it now: h.1.1."}},
+		"marked before its time": {[]string{plan(time.Hour), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(0)}, "not run yet",
+			[]string{"- The scheduler h.1.1 has its next tick ready"}},
 		"marked by a dead scheduler": {[]string{plan(-time.Minute), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(-time.Hour)}, "not run yet",
 			[]string{"- The scheduler h.1.1 marked it 1 h", "has not come back"}},
 		"jitter": {[]string{"UPDATE periodic_task SET jitter = 600", fmt.Sprintf("UPDATE periodic_task SET due = %s, nextrun = %s", in(time.Minute), in(3*time.Minute))},

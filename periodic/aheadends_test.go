@@ -1,0 +1,230 @@
+package periodic_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A scheduler that continues after its time decides as one that comes late: by deadline,
+// grace and the ticks that it has missed.
+func TestAheadContinuesLate(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		for _, id := range []string{"late", "old", "behind", "fine"} {
+			w.task(id, "hourly", "skip")
+		}
+		w.exec("UPDATE periodic_task SET deadline = 60 WHERE id = 'late'")
+		w.exec("UPDATE periodic_task SET catchup = 'none' WHERE id = 'old'")
+		w.exec("UPDATE periodic_task SET timer = '*:*:*' WHERE id = 'behind'")
+		for _, id := range []string{"late", "old", "behind", "fine"} {
+			w.due(id, -soonDue+time.Second)
+		}
+		w.start(4)
+		w.pass(5 * time.Minute)
+		w.decided("late", periodic.Late)
+		w.decided("old", periodic.Missed)
+		w.decided("behind", periodic.Missed)
+		w.decided("behind", periodic.Submitted)
+		w.decided("fine", periodic.Submitted)
+		w.want(2, "SELECT count(*) FROM job")
+		w.want(0, "SELECT count(*) FROM periodic_tick WHERE decided < due")
+		w.guarantees()
+	})
+}
+
+// The end of a scheduler gives its tasks back at once.
+func TestAheadStopReleasesTheMarks(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		due := w.task("report", "yearly", "skip")
+		w.start(1)
+		w.stop(w.scheduler)
+		w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		w.want(0, "SELECT count(*) FROM job")
+		w.step(soonDue)
+		w.once()
+		w.want(1, "SELECT count(*) FROM job WHERE due = ?", due)
+		w.guarantees()
+	})
+}
+
+// A scheduler that dies while its batch waits costs its tasks the lease, and not a tick.
+func TestAheadDeathCostsTheLease(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		due := w.task("report", "yearly", "skip")
+		w.start(1)
+		dead := func(int64) error { return errDead }
+		w.onUpdate.Store(&dead)
+		w.stop(w.scheduler) // in vain: it cannot remove its marks
+		w.want(1, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		w.step(soonDue + time.Second)
+		w.once()
+		w.want(0, "SELECT count(*) FROM job")
+		w.step(periodic.DefaultLease + 5*time.Second)
+		w.once()
+		w.want(1, "SELECT count(*) FROM job WHERE due = ?", due)
+		w.guarantees()
+	})
+}
+
+// A mark that another scheduler has taken over while the batch waited does not commit.
+func TestAheadLostMarkDoesNotCommit(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		w.task("lost", "yearly", "skip")
+		w.task("kept", "yearly", "skip")
+		w.start(2)
+		w.exec("UPDATE periodic_task SET worker = 'heir@abc.1', marked = ? WHERE id = 'lost'", w.at(soonDue))
+		w.pass(0)
+		w.decided("kept", periodic.Submitted)
+		w.stop(w.scheduler)
+		w.want(0, "SELECT count(*) FROM job WHERE tracker = 'lost'")
+		w.want("heir@abc.1", "SELECT worker FROM periodic_task WHERE id = 'lost'")
+	})
+}
+
+// A leader whose lock was taken while its batch waited submits nothing, and gives the
+// tasks back.
+func TestAheadLostLockDropsTheBatch(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		w.task("report", "yearly", "skip")
+		w.start(1, func(c *periodic.Config) { c.Mode = periodic.ModeLeader })
+		w.exec(steal + `, expires = '9999-01-01 00:00:00.000000'`)
+		w.pass(0)
+		w.seen.until(w, "loss of the lock", kindOf(periodic.EventLost))
+		w.stop(w.scheduler)
+		w.want(0, "SELECT count(*) FROM job")
+		w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		w.want("thief", "SELECT holder FROM scheduler_lock")
+	})
+}
+
+// A row that the database refuses fails alone, also if its batch waited.
+func TestAheadBadRow(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		for i := range 5 {
+			w.task(fmt.Sprint("good-", i), "yearly", "skip")
+		}
+		w.task("bad", "yearly", "skip")
+		w.start(6)
+		w.refuse("job", "INSERT", "NEW.tracker = 'bad'", "23514")
+		w.pass(0)
+		for i := range 5 {
+			w.decided(fmt.Sprint("good-", i), periodic.Submitted)
+		}
+		w.decided("bad", periodic.Skipped)
+		w.want(5, "SELECT count(*) FROM job")
+		w.guarantees()
+	})
+}
+
+// A failed transaction leaves nothing behind, and the tasks are tried again.
+func TestAheadFailedTransactionIsRepeated(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		due := w.task("report", "yearly", "skip")
+		w.start(1)
+		var failed atomic.Bool
+		fail := func() error {
+			if failed.Swap(true) {
+				return nil
+			}
+			return context.DeadlineExceeded // transient
+		}
+		w.onAdvance.Store(&fail)
+		w.pass(0)
+		w.seen.until(w, "error", func(e periodic.Event) bool { return errors.Is(e.Err, context.DeadlineExceeded) })
+		w.decided("report", periodic.Submitted)
+		w.want(1, "SELECT count(*) FROM job WHERE due = ?", due)
+		w.guarantees()
+	})
+}
+
+// A row that somebody has locked holds up no other, and is tried again.
+func TestAheadLockedRow(t *testing.T) {
+	f := newPostgresFixture(t)
+	w := newWaiting(f)
+	w.task("locked", "yearly", "skip")
+	w.task("free", "yearly", "skip")
+	w.start(2)
+	user := w.open("SELECT * FROM periodic_task WHERE id = 'locked' FOR UPDATE")
+	w.pass(0)
+	w.decided("free", periodic.Submitted)
+	w.want(0, "SELECT count(*) FROM job WHERE tracker = 'locked'")
+	if err := user.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	w.decided("locked", periodic.Submitted)
+	w.guarantees()
+}
+
+// Of many tasks that fall due together, a few are submitted first.
+func TestAheadFirstJobsComeFirst(t *testing.T) {
+	whileWaiting(t, func(w *waiting) {
+		const tasks = 350
+		w.exec("INSERT INTO periodic_task (id, task, timer) SELECT 'task-' || n, 'backup', 'yearly' FROM " + w.series(tasks))
+		at := w.at(soonDue)
+		w.exec("UPDATE periodic_task SET due = ?, nextrun = ?", at, at)
+		w.start(tasks, func(c *periodic.Config) { c.BatchSize = 200 })
+		w.pass(0)
+		first := w.seen.until(w, "batch", kindOf(periodic.EventBatch))
+		if first.Count != 100 {
+			w.Errorf("the first transaction submits %d tasks, want 100", first.Count)
+		}
+		w.seen.until(w, "the last batch", func() func(periodic.Event) bool {
+			left := tasks
+			return func(e periodic.Event) bool { left -= e.Count; return left == 0 }
+		}())
+		w.want(tasks, "SELECT count(*) FROM job")
+		w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+		w.guarantees()
+	})
+}
+
+// RunOnce does what is due and does not wait for the future. Nor does a scheduler
+// without a lead claim it.
+func TestAheadNotOnceAndNotWithoutLead(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "soon", "yearly")
+		f.due("soon", -storetest.Patience)
+		f.once(func(c *periodic.Config) { c.Lead = 10 * time.Second })
+		f.want(0, "SELECT count(*) FROM job")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+	})
+}
+
+// Every tick of a task that elapses every second is submitted, at its time.
+func TestAheadEverySecond(t *testing.T) {
+	for name, lead := range map[string]time.Duration{"default": 0, "short": 10 * time.Millisecond, "long": 10 * time.Second, "off": -1} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(f *fixture) {
+				f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
+				f.once()
+				var late []time.Duration
+				stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *periodic.Config) {
+					c.Lead = lead
+					c.Observe = func(e periodic.Event) {
+						if e.Kind == periodic.EventTick {
+							late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+						}
+					}
+				})
+				pass(time.Minute + 500*time.Millisecond)
+				stop()
+				if len(late) < 60 || len(late) > 61 {
+					f.Fatalf("%d ticks in a minute", len(late))
+				}
+				for _, d := range late {
+					if d < 0 || d > 2*time.Millisecond {
+						f.Errorf("a tick was decided %s after its due", d)
+					}
+				}
+				f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+				f.guarantees()
+			})
+		})
+	}
+}
