@@ -34,8 +34,10 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 	}
 	go func() {
 		err := p.command.Wait()
-		if text := strings.TrimSpace(p.said.String()); text != "" {
+		if text := strings.TrimSpace(p.said.String()); text != "" && err != nil {
 			err = errors.Join(err, errors.New(text))
+		} else if text != "" {
+			fmt.Fprintf(os.Stderr, "bench: said by %s:\n%s\n", name, text) // it went on, and the figures have what it cost
 		}
 		p.ended <- err
 		close(p.ended) // whoever asks later
