@@ -1,6 +1,9 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Alone runs a statement by itself, without parameters, in the one round trip that it needs. No timeout of this module
 // bounds it: it is for measurements, and for statements that cannot run in a transaction.
@@ -20,5 +23,5 @@ func (db *DB) AloneRows(ctx context.Context, statement string) (int64, error) {
 
 // AloneSelect is Alone for a statement that returns rows; see [Tx.Select].
 func (db *DB) AloneSelect(ctx context.Context, dest any, statement string) error {
-	return db.In(db.pools.Write, db.options.Clock()).Select(ctx, dest, statement)
+	return db.In(db.pools.Write, db.timing.now(time.Now())).Select(ctx, dest, statement)
 }

@@ -135,7 +135,7 @@ func (db *DB) Classify(ctx context.Context, err error) error {
 	if end := ctx.Err(); end != nil && broken {
 		class = end
 	}
-	if class != nil && !errors.Is(err, class) {
+	if class != nil && !errors.Is(err, class) && !errors.Is(err, errCommitting) {
 		return fmt.Errorf("%w: %w", class, err)
 	}
 	return err

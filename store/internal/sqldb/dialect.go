@@ -31,6 +31,7 @@ type Said struct {
 	Code     string // SQLSTATE; empty on SQLite
 	Message  string // empty if the error is not the database's
 	Detail   string // more about it; may be empty
+	Where    string // the trigger or row at which it happened; empty: none
 	Position int    // the character of the statement that it is about, from 1; 0: not known
 }
 

@@ -13,6 +13,7 @@ var (
 	ErrBusy              = errors.New("the database is busy")
 	ErrContended   error = special{"the database is busy: given up after a timeout", ErrBusy}
 	ErrConflict    error = special{"the database is busy: transactions were in each other's way", ErrContended}
+	errCommitting  error = special{"the database is busy: others were committing", ErrBusy}
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	ErrNoJobs      error = special{noJobs, errors.Join(ErrNoSchema, periodic.ErrNoJobs)}

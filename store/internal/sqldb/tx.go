@@ -93,9 +93,19 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 		return err
 	}
 	if err := sqlTx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("commit: %w", db.committing(err))
 	}
 	return nil
+}
+
+// committing judges an error of a commit. On PostgreSQL transactions that notify commit one
+// after the other. One whose turn does not come within the lock timeout has met no locked
+// row: the database is busy.
+func (db *DB) committing(err error) error {
+	if said := db.dialect.Said(err); said.Code == "55P03" && said.Where == "" {
+		return fmt.Errorf("%w: %w", errCommitting, err)
+	}
+	return err
 }
 
 // Join returns the caller's transaction as one of ours, with a now of its own.

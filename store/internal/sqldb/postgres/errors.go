@@ -66,7 +66,7 @@ func (*dialect) Said(err error) sqldb.Said {
 		return sqldb.Said{}
 	}
 	position, _ := strconv.Atoi(f.position) // empty: not known
-	return sqldb.Said{Code: f.code, Message: f.message, Detail: f.detail, Position: position}
+	return sqldb.Said{Code: f.code, Message: f.message, Detail: f.detail, Where: f.where, Position: position}
 }
 
 // neverSent reports whether pgx says that a statement did not reach the server, for
