@@ -125,7 +125,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 14
+const newestUpgraded = 15
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

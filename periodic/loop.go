@@ -145,7 +145,7 @@ const maxTries = 4
 
 // begin clears marks that an earlier run left.
 func (l *loop) begin(ctx context.Context) error {
-	if _, err := l.marks.clear(ctx, l.cfg.Name); err != nil {
+	if _, err := l.marks.clear(ctx, l.cfg.Name, nil); err != nil {
 		return err
 	}
 	l.queued.untended = true
@@ -174,6 +174,9 @@ func (l *loop) pause(i idle) time.Duration {
 	}
 	if !i.peek.Marked.IsZero() {
 		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
+		if !l.marks.lookAt.IsZero() {
+			sooner(time.Until(l.marks.lookAt))
+		}
 	}
 	if i.locked || len(l.marks.own) > 0 {
 		sooner(lockedRetry)

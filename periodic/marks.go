@@ -26,6 +26,7 @@ type leftMarks struct {
 	observe func(Event)
 	own     []string  // of this scheduler
 	tried   time.Time // when it was last tried to remove them
+	lookAt  time.Time // when to ask whether their workers have ended; zero: there are none, or nobody knows
 }
 
 // add notes own marks, to be removed in the next round without delay.
@@ -70,11 +71,11 @@ func (m *leftMarks) removeAll(ctx context.Context) error {
 	}
 }
 
-// clear removes expired marks, and those of a worker name if one is given. It
-// returns their number.
-func (m *leftMarks) clear(ctx context.Context, worker string) (count int, err error) {
+// clear removes expired marks, those of a worker name if one is given, and those of
+// workers that have ended. It returns their number.
+func (m *leftMarks) clear(ctx context.Context, name string, ended []string) (count int, err error) {
 	err = m.role.update(ctx, batch.Wait, func(tx backend.Tx) (err error) {
-		count, err = tx.ClearMarks(ctx, worker, m.lease)
+		count, err = tx.ClearMarks(ctx, backend.Stale{Lease: m.lease, Name: name, Ended: ended})
 		return err
 	})
 	if err == nil && count > 0 {
@@ -83,14 +84,41 @@ func (m *leftMarks) clear(ctx context.Context, worker string) (count int, err er
 	return count, err
 }
 
-// clearExpired removes expired marks. It reports whether it did, or could not
-// because somebody else has locked the rows.
-func (m *leftMarks) clearExpired(ctx context.Context, peek *backend.Peek) (cleared, locked bool, err error) {
-	if peek.Marked.IsZero() || !m.expired(peek) {
-		return false, false, nil
+// endedLook is how long there must be marks before their workers are asked for: as a rule
+// they are gone by then.
+const endedLook = 500 * time.Millisecond
+
+// ended returns the workers of marks that have ended, if it is time to look.
+func (m *leftMarks) ended(ctx context.Context, marked bool) ([]string, error) {
+	now := time.Now()
+	switch {
+	case !marked:
+		m.lookAt = time.Time{}
+		return nil, nil
+	case m.lookAt.IsZero():
+		m.lookAt = now.Add(endedLook)
+		return nil, nil
+	case now.Before(m.lookAt):
+		return nil, nil
 	}
-	n, err := m.clear(ctx, "")
-	if err != nil || n > 0 {
+	workers, again, err := m.store.Ended(ctx)
+	if again == 0 {
+		again = m.lease
+	}
+	m.lookAt = now.Add(again)
+	return workers, err
+}
+
+// clearStale removes expired marks, and those of workers that have ended. It reports
+// whether it did, or could not because somebody else has locked the rows.
+func (m *leftMarks) clearStale(ctx context.Context, peek *backend.Peek) (cleared, locked bool, err error) {
+	ended, err := m.ended(ctx, !peek.Marked.IsZero())
+	expired := !peek.Marked.IsZero() && m.expired(peek)
+	if err != nil || !expired && len(ended) == 0 {
+		return false, false, err
+	}
+	n, err := m.clear(ctx, "", ended)
+	if err != nil || n > 0 || !expired {
 		return n > 0, false, err
 	}
 	peek.Marked = time.Time{}

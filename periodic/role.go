@@ -41,7 +41,10 @@ type Status struct {
 
 // shared is the role in ModeShared: every scheduler schedules, and marks keep them
 // apart.
-type shared struct{ store backend.Store }
+type shared struct {
+	store  backend.Store
+	worker string
+}
 
 func (shared) join(context.Context) error             { return nil }
 func (shared) joinOnce(context.Context) (bool, error) { return true, nil }
@@ -56,5 +59,5 @@ func (s shared) update(ctx context.Context, wait time.Duration, fn func(backend.
 }
 
 func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
-	s.store.Watch(ctx, wake, report)
+	s.store.Watch(ctx, s.worker, wake, report)
 }

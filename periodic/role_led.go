@@ -140,7 +140,7 @@ func (l *led) watch(ctx context.Context, wake func(), report func(error)) {
 			return
 		}
 		leading, end := during(ctx, term)
-		l.store.Watch(leading, wake, report)
+		l.store.Watch(leading, "", wake, report) // the elector shows that the holder lives
 		end()
 	}
 }

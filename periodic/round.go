@@ -32,7 +32,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			continue // peek left out tasks that are no longer set aside
 		}
 		l.retryAside(running)
-		cleared, locked, err := l.marks.clearExpired(working, &peek)
+		cleared, locked, err := l.marks.clearStale(working, &peek)
 		if err != nil {
 			return idle{}, err
 		}

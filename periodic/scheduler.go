@@ -25,7 +25,7 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 		return nil, err
 	}
 	holder := service.WorkerID(cfg.Name)
-	s := &Scheduler{life: service.New("scheduler"), role: shared{store}}
+	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder}}
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
 		if err != nil {

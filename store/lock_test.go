@@ -258,9 +258,9 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	for _, watch := range []func(context.Context, func(), func(error)){db.Locks().Watch, db.Periodic().Watch} {
+	for _, watch := range []func(context.Context, string, func(), func(error)){db.Locks().Watch, db.Periodic().Watch} {
 		woken := make(chan struct{}, 1000)
-		watching.Go(func() { watch(ctx, func() { woken <- struct{}{} }, func(error) {}) })
+		watching.Go(func() { watch(ctx, "", func() { woken <- struct{}{} }, func(error) {}) })
 		select {
 		case <-woken: // it has its connection
 		case <-time.After(storetest.Patience):

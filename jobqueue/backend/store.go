@@ -30,9 +30,14 @@ type Store interface {
 	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
 	// Judge says what an error of this store means for the rows of a request.
 	Judge(err error) isolate.Cause
+	// Ended lists the workers of which the database knows that they have ended.
+	// again is when to look again; 0: the database cannot tell, or no other worker
+	// has a job now.
+	Ended(ctx context.Context, worker string) (workers []string, again time.Duration, err error)
 	// Watch calls wake whenever jobs may have been added or cancelled, until
-	// ctx ends. It calls report on failures, and retries.
-	Watch(ctx context.Context, wake func(), report func(error))
+	// ctx ends. It calls report on failures, and retries. Meanwhile Ended does not list
+	// the worker; an empty one is nobody.
+	Watch(ctx context.Context, worker string, wake func(), report func(error))
 }
 
 // Request is what a worker wants done in one transaction, in the order of the
@@ -77,6 +82,7 @@ type Transition struct {
 	Worker      string        // who has the job; empty: no worker
 	From, To    State         // From is scheduled, running, stuck, or waiting with a time of retry
 	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
+	Heartbeat   time.Time     // only if the heartbeat is still that; zero: whatever it is
 	Result      string        // for the column result
 	Delay       time.Duration // To is stuck: until it is tried again
 	Interrupted bool          // counts as an interrupted attempt
@@ -110,6 +116,7 @@ type JobStatus struct {
 // OverdueQuery selects jobs that somebody has to take back.
 type OverdueQuery struct {
 	Lease  time.Duration // age of a heartbeat beyond which a worker counts as dead
+	Ended  []string      // workers that have ended, whatever the heartbeats of their jobs
 	Except []string      // jobs to leave out
 	Limit  int           // at most so many of each kind
 }
@@ -117,6 +124,7 @@ type OverdueQuery struct {
 // Overdue are jobs that somebody has to take back.
 type Overdue struct {
 	Dead []Job         // scheduled or running, and their lease has ended
+	Left []Job         // scheduled or running, and their worker has ended
 	Due  []Job         // stuck or waiting, and the time of their retry has come
 	More bool          // there may be others
 	Next time.Duration // until the next lease ends or retry is due; negative: neither

@@ -96,8 +96,8 @@ type Log interface {
 	Seek(ctx context.Context, topic string, position int64) error
 	// Offsets lists how far the group has read.
 	Offsets(ctx context.Context) ([]Offset, error)
-	// Watch calls wake whenever there may be events, until ctx ends.
-	Watch(ctx context.Context, wake func(), report func(error))
+	// Watch is that of [Source].
+	Watch(ctx context.Context, holder string, wake func(), report func(error))
 }
 
 // Offset is how far a group has read a topic.

@@ -77,7 +77,7 @@ func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		f.Log.Watch(watching, func() {
+		f.Log.Watch(watching, "", func() {
 			select {
 			case wake <- struct{}{}:
 			default:

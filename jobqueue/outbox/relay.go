@@ -45,7 +45,7 @@ func newRelay(name string, source Source, publisher Publisher, cfg Config) (*Rel
 // ends. A second Start returns an error that wraps [ErrStarted].
 func (r *Relay) Start(ctx context.Context) error {
 	watch := func(running context.Context) {
-		r.source.Watch(running, r.Wake, func(err error) { r.fail("watch for events", err) })
+		r.source.Watch(running, r.holder, r.Wake, func(err error) { r.fail("watch for events", err) })
 	}
 	prune := func(running context.Context) {
 		if p, ok := r.source.(Pruner); ok {

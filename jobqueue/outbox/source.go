@@ -39,8 +39,9 @@ type Source interface {
 	// ask for it, Settle gives the lease back and returns nil.
 	Settle(ctx context.Context, s Settlement) (*Batch, error)
 	// Watch calls wake whenever there may be events, until ctx ends. It calls
-	// report with each failure, and tries again.
-	Watch(ctx context.Context, wake func(), report func(error))
+	// report with each failure, and tries again. Meanwhile the store can tell that
+	// the holder lives, and does not give its topics to others; an empty one is nobody.
+	Watch(ctx context.Context, holder string, wake func(), report func(error))
 }
 
 // Pruner is a [Source] whose published messages can be removed.

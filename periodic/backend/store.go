@@ -25,9 +25,13 @@ type Store interface {
 	// all is true, it first adds the entries that no trigger has written, as after a
 	// restore from a backup. Tasks that a claim would leave out are not ready.
 	Tend(ctx context.Context, all bool, without Apart) (Tended, error)
+	// Ended lists the workers of which the database knows that they have ended.
+	// again is when to look again; 0: the database cannot tell.
+	Ended(ctx context.Context) (workers []string, again time.Duration, err error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
-	// reports failures and goes on.
-	Watch(ctx context.Context, wake func(), report func(error))
+	// reports failures and goes on. Meanwhile Ended does not list the worker; an empty
+	// one is nobody.
+	Watch(ctx context.Context, worker string, wake func(), report func(error))
 	// Queues returns the built-in queues, and the given ones by their names.
 	Queues(others map[task.Sink]Submitter) map[task.Sink]Queue
 	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
@@ -121,16 +125,23 @@ type Claim struct {
 	Hold bool
 }
 
+// Stale says which marks nobody works under any more.
+type Stale struct {
+	Lease time.Duration // those that are older
+	// Name of a worker whose marks they are: they begin with service.WorkerName of it and
+	// an @, or are those of earlier releases. Empty: none.
+	Name  string
+	Ended []string // workers, name@boot id, that have ended
+}
+
 // Tx is a transaction of a [Store].
 type Tx interface {
 	// Now is the database's time at the start of the transaction.
 	Now() time.Time
 	// DBTX runs the statements of a [Submitter].
 	DBTX() jobqueue.DBTX
-	// ClearMarks removes the marks of a worker name, if it is not empty, and all
-	// that are older than the lease. It returns their number. Marks of a name begin
-	// with service.WorkerName of it and an @, or are those of earlier releases.
-	ClearMarks(ctx context.Context, worker string, lease time.Duration) (int, error)
+	// ClearMarks removes the marks that s names. It returns their number.
+	ClearMarks(ctx context.Context, s Stale) (int, error)
 	// Unmark removes marks from the tasks that still have them. It returns the
 	// marks of which some are left, since somebody else has the rows locked.
 	Unmark(ctx context.Context, marks []string) (left []string, err error)

@@ -3,6 +3,7 @@ package leader
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -38,13 +39,13 @@ func (e contender) step(ctx context.Context, woken bool) time.Duration {
 	t, why := e.term, e.why
 	e.mu.Unlock()
 	if t == nil {
-		return e.contend(ctx)
+		return e.contend(ctx, woken)
 	}
 	if t.Holds() {
 		return e.keep(ctx, t, woken)
 	}
 	e.conclude(ctx, t, why)
-	return e.contend(ctx)
+	return e.contend(ctx, true)
 }
 
 // conclude completes the end of a term: it reports it and, after a resignation,
@@ -111,22 +112,35 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 	return max(0, time.Until(begun.Add(e.cfg.Heartbeat)))
 }
 
-// contend takes the lock if it can be taken.
-func (e contender) contend(ctx context.Context) time.Duration {
+// contend takes the lock if it can be taken. Between two looks at the lock, unless
+// woken, it only asks whether the holder has ended.
+func (e contender) contend(ctx context.Context, woken bool) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, e.patience())
 	defer cancel()
+	holder := e.Seen().Holder
+	ended, again, err := e.holderEnded(ctx, holder)
+	if err != nil {
+		return e.trouble("ask for the holder of the lock", err)
+	}
+	if left := time.Until(e.readAt); left > 0 && !woken && !ended {
+		return min(left, again)
+	}
+	e.readAt = time.Time{}
 	l, err := e.inspect(ctx)
 	if err != nil {
 		return e.trouble("read the lock", err)
 	}
-	if l.Live() && l.Holder != e.cfg.Holder {
-		return e.follow(l)
+	var over Fence
+	if ended && l.Holder == holder {
+		over = l.Fence()
+	} else if l.Live() && l.Holder != e.cfg.Holder {
+		return min(e.follow(l), again)
 	}
 	// A row that somebody has deleted gives the lock to nobody.
 	if left := time.Until(e.standBack); left > 0 && l.State() != Never {
 		return left
 	}
-	t, _, err := e.acquire(ctx)
+	t, _, err := e.acquire(ctx, over)
 	if err != nil {
 		return e.trouble("acquire the lock", err)
 	}
@@ -151,12 +165,27 @@ func (e contender) follow(l Lock) time.Duration {
 		e.shown = l.Holder
 		e.observe(Event{Kind: EventStandby, Lock: l})
 	}
-	return min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
+	wait := min(e.cfg.Heartbeat, max(l.Expires.Sub(l.Now), 0)+time.Millisecond)
+	e.readAt = time.Now().Add(wait)
+	return wait
+}
+
+// holderEnded reports whether the database knows that another holder has ended, and when
+// to ask again.
+func (e contender) holderEnded(ctx context.Context, holder string) (ended bool, again time.Duration, err error) {
+	if holder == "" || holder == e.cfg.Holder {
+		return false, e.cfg.Heartbeat, nil
+	}
+	holders, again, err := e.store.Ended(ctx)
+	if again == 0 {
+		again = e.cfg.Heartbeat
+	}
+	return slices.Contains(holders, holder), again, err
 }
 
 // seize takes the lock or fails, for Start.
 func (e contender) seize(ctx context.Context) error {
-	t, l, err := e.acquire(ctx)
+	t, l, err := e.acquire(ctx, Fence{})
 	if err != nil {
 		return fmt.Errorf("acquire the scheduler lock %q: %w", e.cfg.Lock, err)
 	}
@@ -169,10 +198,10 @@ func (e contender) seize(ctx context.Context) error {
 }
 
 // acquire returns a term, or the lock as it was read if somebody else holds it.
-func (e contender) acquire(ctx context.Context) (*Term, Lock, error) {
+func (e contender) acquire(ctx context.Context, over Fence) (*Term, Lock, error) {
 	e.owed = true // also if the answer is lost
 	begun := time.Now()
-	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest))
+	l, ok, err := e.store.Acquire(ctx, e.cfg.claim(e.highest, over))
 	if err != nil {
 		return nil, l, err
 	}

@@ -28,6 +28,7 @@ type Elector struct {
 	// Owned by the goroutine; before it runs, by Start.
 	owed      bool      // the row may be ours
 	standBack time.Time // no contending before
+	readAt    time.Time // standing by: when to read the lock again
 	highest   int64     // token ever seen
 	shown     string    // holder of the last EventStandby
 	retry     service.Backoff
@@ -84,7 +85,7 @@ func (e *Elector) Start(ctx context.Context) error {
 		contender{e}.run(soft)
 		e.left = e.leave(hard)
 	}, func(soft context.Context) {
-		e.store.Watch(soft, e.life.Wake, func(err error) { e.fail("watch the lock", err) })
+		e.store.Watch(soft, e.cfg.Holder, e.life.Wake, func(err error) { e.fail("watch the lock", err) })
 	})
 	if err != nil { // Stop was called while Start seized the lock
 		return errors.Join(err, e.leave(ctx))

@@ -12,6 +12,7 @@ const (
 	giveUp                  // end although the database cannot be reached
 	renew                   // renew leases
 	lookCancels             // look for requests to cancel running jobs
+	lookEnded               // take back jobs whose workers have ended
 	lookOverdue             // take back jobs whose lease has ended or whose retry is due
 	report                  // write the reports of attempts
 	claim                   // claim jobs

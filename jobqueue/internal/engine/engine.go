@@ -68,7 +68,7 @@ func (e *Engine) Look() { e.inbox.look() }
 
 // Watch calls Look whenever the database reports a change, until ctx ends.
 func (e *Engine) Watch(ctx context.Context) {
-	e.store.Watch(ctx, e.Look, func(err error) {
+	e.store.Watch(ctx, e.worker, e.Look, func(err error) {
 		if ctx.Err() == nil {
 			e.observer.Trouble(err, 0)
 		}

@@ -96,6 +96,7 @@ func (l *loop) readInbox(now time.Time) {
 		l.claims.changed()
 		l.aside.hurry(now)
 		l.agenda.sooner(lookCancels, now.Add(cancelPause))
+		l.agenda.sooner(lookEnded, now.Add(endedLook))
 	}
 }
 
@@ -107,6 +108,7 @@ func (l *loop) work(now time.Time) {
 		do   func(time.Time) error
 	}{
 		{renew, l.flight.renew},
+		{lookEnded, l.lookEnded},
 		{lookOverdue, l.lookOverdue},
 		{lookCancels, l.flight.lookCancels},
 		{retryAlone, l.retryAlone},

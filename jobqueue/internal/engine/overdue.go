@@ -41,7 +41,8 @@ func (l *loop) lookOverdue(now time.Time) error {
 		}
 	}
 	l.claims.look(1)
-	wait, err := l.takeBack(now)
+	l.agenda.sooner(lookEnded, now.Add(endedLook))
+	wait, err := l.takeBack(now, nil)
 	if err != nil {
 		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
@@ -54,18 +55,41 @@ func (l *loop) lookOverdue(now time.Time) error {
 	return nil
 }
 
-// takeBack returns how long to wait before the next look.
-func (l *loop) takeBack(now time.Time) (time.Duration, error) {
+// endedLook is when to ask whether other workers have jobs, and have ended, after
+// something has changed.
+const endedLook = 500 * time.Millisecond
+
+// lookEnded takes jobs back from workers of which the database knows that they have
+// ended. As long as other workers have jobs it is repeated.
+func (l *loop) lookEnded(now time.Time) error {
+	l.agenda.clear(lookEnded)
+	workers, again, err := l.e.store.Ended(l.hard, l.e.worker)
+	if err == nil && len(workers) > 0 {
+		_, err = l.takeBack(now, workers)
+	}
+	if again > 0 {
+		l.agenda.set(lookEnded, now.Add(again))
+	}
+	if err != nil && l.hard.Err() == nil && l.e.store.Judge(err) != isolate.Database {
+		l.e.observer.Trouble(err, again)
+		err = nil
+	}
+	return err
+}
+
+// takeBack takes jobs back whose leases have ended, or whose workers have. It returns how
+// long to wait before the next look.
+func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
-		Lease: l.e.cfg.Lease, Limit: overdueLimit, Except: l.aside.notDue(now),
+		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
 	if err != nil {
 		return 0, err
 	}
-	jobs := slices.DeleteFunc(append(overdue.Dead, overdue.Due...), func(job backend.Job) bool {
-		return job.Worker == l.e.worker && l.flight.byJID[job.JID] != nil
-	})
-	items, wait := l.recovery.choose(jobs, l.e.cfg, now)
+	ours := func(job backend.Job) bool { return job.Worker == l.e.worker && l.flight.byJID[job.JID] != nil }
+	jobs := slices.DeleteFunc(append(overdue.Dead, overdue.Due...), ours)
+	left := slices.DeleteFunc(overdue.Left, ours)
+	items, wait := l.recovery.choose(jobs, left, l.e.cfg, now)
 	if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
 	}
@@ -85,11 +109,21 @@ func (l *loop) takeBack(now time.Time) (time.Duration, error) {
 
 // choose returns the jobs to take back now, with their transitions, and how long to
 // wait before the next look. The others that have a worker stay suspects.
-func (r *recovery) choose(jobs []backend.Job, cfg Config, now time.Time) (items []item, wait time.Duration) {
+func (r *recovery) choose(jobs, left []backend.Job, cfg Config, now time.Time) (items []item, wait time.Duration) {
 	wait = min(cfg.PollInterval, cfg.Lease)
 	before := r.suspects
 	r.suspects = map[string]suspect{}
+	for _, job := range left { // that their workers have ended was confirmed already
+		s := before[job.JID]
+		s.tries++
+		t := cfg.Left(job)
+		items = append(items, item{jid: job.JID, transition: &t})
+		r.suspects[job.JID] = s
+	}
 	for _, job := range jobs {
+		if _, taken := r.suspects[job.JID]; taken {
+			continue
+		}
 		s, seen := before[job.JID]
 		if sign := later(job.Heartbeat, job.Retry); !seen || !s.heartbeat.Equal(sign) {
 			s = suspect{heartbeat: sign, since: now}

@@ -98,6 +98,23 @@ func HasWorker(job backend.Job) bool {
 // Abandoned returns the transition of a job that has no worker any more: its lease
 // has ended, or the time of its retry has come.
 func (p Policy) Abandoned(job backend.Job) backend.Transition {
+	t := p.abandoned(job, "sent no heartbeat for "+p.Lease.Round(time.Second).String())
+	if HasWorker(job) {
+		t.Lease = p.Lease
+	}
+	return t
+}
+
+// Left returns the transition of a job whose worker is known to have ended. A worker that
+// lives after all, and renews its lease, keeps the job.
+func (p Policy) Left(job backend.Job) backend.Transition {
+	t := p.abandoned(job, "has ended")
+	t.Heartbeat = job.Heartbeat
+	return t
+}
+
+// abandoned returns the transition of a job, and says what became of its worker.
+func (p Policy) abandoned(job backend.Job, what string) backend.Transition {
 	t := backend.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: backend.Waiting}
 	if !HasWorker(job) {
 		if !job.Cancel.IsZero() {
@@ -105,8 +122,8 @@ func (p Policy) Abandoned(job backend.Job) backend.Transition {
 		}
 		return t
 	}
-	t.Lease, t.Interrupted = p.Lease, job.State == backend.Running
-	message := "interrupted: worker " + job.Worker + " sent no heartbeat for " + p.Lease.Round(time.Second).String()
+	t.Interrupted = job.State == backend.Running
+	message := "interrupted: worker " + job.Worker + " " + what
 	switch {
 	case !job.Cancel.IsZero():
 		t.To, t.Result = backend.Cancelled, "cancelled; "+message

@@ -117,6 +117,7 @@ var All = map[string][]Column{
 	"outbox_topic":    nil,
 	"outbox_lag":      nil,
 	"nextrun_found":   nil,
+	"worker_session":  nil,
 	"job_pause":       nil,
 	"job_limit":       nil,
 }

@@ -30,8 +30,8 @@ var (
 func (db *DB) Log(group string) Log { return Log{db, group, new(sync.Map)} }
 
 // Watch implements [outbox.Source] and [outbox.Log].
-func (l Log) Watch(ctx context.Context, wake func(), report func(error)) {
-	l.db.Watch(ctx, wake, report, sqldb.TopicEvents)
+func (l Log) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	l.db.Watch(ctx, worker, wake, report, sqldb.TopicEvents)
 }
 
 // Read implements [outbox.Log].

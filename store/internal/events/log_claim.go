@@ -100,7 +100,7 @@ func (l Log) unreadTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 }
 
 // acquireTopics is the [acquire] of a consumer group.
-func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error) {
 	if err := l.addOffsets(ctx, tx, topics); err != nil {
 		return nil, nil, err
 	}
@@ -108,20 +108,24 @@ func (l Log) acquireTopics(ctx context.Context, tx *Tx, c outbox.Claim, topics [
 	if err != nil {
 		return nil, nil, err
 	}
+	e, err := tx.Texts(5, ended)
+	if err != nil {
+		return nil, nil, err
+	}
 	free := `SELECT topic FROM event_offset WHERE group_ = $2 AND topic IN (SELECT value FROM ` + r.SQL + ` AS v)
-		AND (expires IS NULL OR expires <= $3 OR holder IS NULL OR holder = $4)`
+		AND (expires IS NULL OR expires <= $3 OR holder IS NULL OR holder = $4 OR holder IN (SELECT value FROM ` + e.SQL + ` AS e))`
 	var leases []leaseRow
 	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().LockRows+`)
-		UPDATE event_offset SET holder = $4, token = token + 1, expires = $5 FROM free
+		UPDATE event_offset SET holder = $4, token = token + 1, expires = $6 FROM free
 		WHERE group_ = $2 AND topic = name RETURNING topic, token`,
-		r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
+		r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder, e.Param, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
 		return nil, nil, err
 	}
 	next := func(ctx context.Context, lease outbox.Lease, terms outbox.Terms) (*outbox.Batch, error) {
 		return l.nextEvents(ctx, tx, lease, terms)
 	}
 	return tx.firstBatches(ctx, c, topics, leases, next, func(names *[]string) error {
-		return tx.Select(ctx, names, free, r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder)
+		return tx.Select(ctx, names, free, r.Param, l.group, sqldb.Timestamp(tx.Now()), c.Holder, e.Param)
 	})
 }
 

@@ -24,8 +24,8 @@ var (
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 
 // Watch implements [outbox.Source].
-func (s Outbox) Watch(ctx context.Context, wake func(), report func(error)) {
-	s.db.Watch(ctx, wake, report, sqldb.TopicEvents)
+func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	s.db.Watch(ctx, worker, wake, report, sqldb.TopicEvents)
 }
 
 // isPending is the condition of the index nextrun_message_pending.

@@ -41,8 +41,9 @@ type topicRow struct {
 }
 
 // acquire takes the leases of topics. It returns their first batches, and the
-// topics that cannot be had because somebody has their row locked.
-type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error)
+// topics that cannot be had because somebody has their row locked. The leases of holders
+// that have ended are free.
+type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error)
 
 // claimTopics lists the topics with something to do, without writing, and
 // acquires as many as c asks for.
@@ -50,14 +51,29 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
 	topics := c.Among
+	var ended []string
 	if topics == nil {
-		if err := db.viewOutbox(ctx, func(tx *Tx) error {
-			rows, err := list(ctx, tx)
-			topics, claimed.Next = choose(rows, c, tx.Now())
-			claimed.Unreadable = unreadable(rows)
+		var rows []topicRow
+		var now time.Time
+		again := time.Duration(0)
+		err := db.viewOutbox(ctx, func(tx *Tx) (err error) {
+			now = tx.Now()
+			rows, err = list(ctx, tx)
 			return err
-		}); err != nil || len(topics) == 0 {
+		})
+		if err == nil && slices.ContainsFunc(rows, func(r topicRow) bool { return r.heldByOther(c, now) }) {
+			ended, again, err = db.Ended(ctx)
+		}
+		if err != nil {
 			return claimed, err
+		}
+		claimed.Unreadable = unreadable(rows)
+		topics, claimed.Next = choose(release(rows, ended), c, now)
+		if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
+			claimed.Next = again
+		}
+		if len(topics) == 0 {
+			return claimed, nil
 		}
 		n := min(c.Count, len(topics))
 		topics, claimed.Ready = topics[:n], topics[n:]
@@ -66,7 +82,7 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	var locked []outbox.HeldUp
 	held, err := db.eachTopic(ctx, topics, c.Alone,
 		func(ctx context.Context, tx *Tx, topics []string) (err error) {
-			batches, locked, err = take(ctx, tx, c, topics)
+			batches, locked, err = take(ctx, tx, c, topics, ended)
 			return err
 		},
 		func() {
@@ -81,6 +97,21 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 		claimed.Next = soon(claimed.Next)
 	}
 	return claimed, err
+}
+
+// heldByOther reports whether the topic waits for the end of somebody else's lease.
+func (r topicRow) heldByOther(c outbox.Claim, now time.Time) bool {
+	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
+}
+
+// release returns the rows as they are without the leases of holders that have ended.
+func release(rows []topicRow, ended []string) []topicRow {
+	for i, r := range rows {
+		if r.Holder != nil && slices.Contains(ended, *r.Holder) {
+			rows[i].Holder, rows[i].Expires = nil, sqldb.RowTime{}
+		}
+	}
+	return rows
 }
 
 // unreadable returns the topics whose names are not text, so that no query can find
@@ -161,8 +192,12 @@ const isStopped = `(coalesce(t.strict, false) AND EXISTS (
 const isText = `p.topic = CAST(p.topic AS varchar(254))`
 
 // acquireMessages is the [acquire] of the outbox.
-func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []string) ([]outbox.Batch, []outbox.HeldUp, error) {
+func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error) {
 	r, err := tx.Texts(1, topics)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := tx.Texts(4, ended)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,18 +207,19 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics []strin
 		return nil, nil, err
 	}
 	free := `SELECT t.topic FROM outbox_topic AS t WHERE t.topic IN (SELECT value FROM ` + r.SQL + ` AS v)
-		AND (t.expires IS NULL OR t.expires <= $2 OR t.holder IS NULL OR t.holder = $3) AND NOT ` + isStopped
+		AND (t.expires IS NULL OR t.expires <= $2 OR t.holder IS NULL OR t.holder = $3 OR t.holder IN (SELECT value FROM ` + e.SQL + ` AS e))
+		AND NOT ` + isStopped
 	// The topics are found once: as a subquery of the condition PostgreSQL may
 	// find them again for each row of the table.
 	var leases []leaseRow
 	if err := tx.Select(ctx, &leases, `WITH free (name) AS MATERIALIZED (`+free+tx.SQL().LockRows+`)
-		UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $4 FROM free
+		UPDATE outbox_topic SET holder = $3, token = token + 1, expires = $5 FROM free
 		WHERE topic = name RETURNING topic, token`,
-		r.Param, sqldb.Timestamp(tx.Now()), c.Holder, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
+		r.Param, sqldb.Timestamp(tx.Now()), c.Holder, e.Param, sqldb.Timestamp(tx.Now().Add(c.Lease))); err != nil {
 		return nil, nil, err
 	}
 	return tx.firstBatches(ctx, c, topics, leases, tx.nextMessages, func(missing *[]string) error {
-		return tx.Select(ctx, missing, free, r.Param, sqldb.Timestamp(tx.Now()), c.Holder)
+		return tx.Select(ctx, missing, free, r.Param, sqldb.Timestamp(tx.Now()), c.Holder, e.Param)
 	})
 }
 

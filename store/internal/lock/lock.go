@@ -71,17 +71,18 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 	var acquired bool
 	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		clock := clockOf(tx, claim.TTL)
+		live := `(` + clock.live() + ` AND NOT (l.holder = $8 AND l.token = $9))`
 		err := tx.First(ctx, &row, `INSERT INTO scheduler_lock AS l
 				(name, holder, hostname, pid, token, acquired, heartbeat, expires)
 			VALUES ($3, $4, $5, $6, CAST($7 AS bigint) + 1, `+clock.now+`, `+clock.now+`, `+clock.end+`)
 			ON CONFLICT (name) DO UPDATE SET
 				holder = excluded.holder, hostname = excluded.hostname, pid = excluded.pid,
-				token = CASE WHEN `+clock.live()+` THEN l.token ELSE `+tx.SQL().Greatest+`(l.token, CAST($7 AS bigint)) + 1 END,
-				acquired = CASE WHEN `+clock.live()+` THEN l.acquired ELSE `+clock.now+` END,
+				token = CASE WHEN `+live+` THEN l.token ELSE `+tx.SQL().Greatest+`(l.token, CAST($7 AS bigint)) + 1 END,
+				acquired = CASE WHEN `+live+` THEN l.acquired ELSE `+clock.now+` END,
 				heartbeat = `+clock.now+`, expires = `+clock.end+`
-			WHERE l.holder = excluded.holder OR NOT `+clock.live()+`
+			WHERE l.holder = excluded.holder OR NOT `+live+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
-			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.After)...)
+			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.After, claim.Over.Holder, claim.Over.Token)...)
 		if acquired = err == nil; acquired || !errors.Is(err, sqldb.ErrNotFound) {
 			return err
 		}
@@ -125,9 +126,12 @@ func (s Store) Release(ctx context.Context, f leader.Fence) (bool, error) {
 	return released == 1, nil
 }
 
+// Ended implements [leader.Store].
+func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { return s.db.Ended(ctx) }
+
 // Watch implements [leader.Store].
-func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
-	s.db.Watch(ctx, wake, report, sqldb.TopicLock)
+func (s Store) Watch(ctx context.Context, holder string, wake func(), report func(error)) {
+	s.db.Watch(ctx, holder, wake, report, sqldb.TopicLock)
 }
 
 // Stall implements [leader.Store].

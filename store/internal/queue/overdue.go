@@ -48,6 +48,16 @@ func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, err
 	return jids, err
 }
 
+// Ended implements [backend.Store].
+func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duration, error) {
+	var others bool
+	err := s.db.Glance(ctx, &others, "SELECT EXISTS (SELECT 1 FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker <> $1)", worker)
+	if err != nil || !others {
+		return nil, 0, err
+	}
+	return s.db.Ended(ctx)
+}
+
 // Overdue implements [backend.Store].
 func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
 	var overdue backend.Overdue
@@ -64,7 +74,10 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		if err != nil {
 			return err
 		}
-		overdue.More = len(overdue.Dead) >= q.Limit
+		if overdue.Left, err = tx.left(ctx, q, rest, except.Param); err != nil {
+			return err
+		}
+		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Left) >= q.Limit
 		for _, state := range []backend.State{backend.Stuck, backend.Waiting} {
 			due, err := tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
 				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
@@ -78,6 +91,19 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		return err
 	}))
 	return overdue, err
+}
+
+// left lists the jobs of workers that have ended.
+func (tx workTx) left(ctx context.Context, q backend.OverdueQuery, rest string, except any) ([]backend.Job, error) {
+	if len(q.Ended) == 0 {
+		return nil, nil
+	}
+	ended, err := tx.Texts(2, q.Ended)
+	if err != nil {
+		return nil, err
+	}
+	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker IN (SELECT w.value FROM "+
+		ended.SQL+" AS w)"+strings.ReplaceAll(rest, "%s", "heartbeat"), except, ended.Param, q.Limit)
 }
 
 // minOverduePause keeps rows that cannot be had, since somebody has them locked,

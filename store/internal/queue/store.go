@@ -56,8 +56,8 @@ func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error
 }
 
 // Watch implements [backend.Store] and [backend.QueueStore].
-func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
-	s.db.Watch(ctx, wake, report, sqldb.TopicJobs)
+func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	s.db.Watch(ctx, worker, wake, report, sqldb.TopicJobs)
 }
 
 // jobTx are the operations on jobs inside a transaction, for those who submit,

@@ -99,7 +99,7 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 		return nil, nil
 	}
 	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("worker"), sqldb.Text("was"), sqldb.Text("state"), sqldb.Text("result"),
-		sqldb.Time("retry"), sqldb.Time("finished"), sqldb.Time("expired"), sqldb.Int("tried"), sqldb.Int("interrupted")}
+		sqldb.Time("retry"), sqldb.Time("finished"), sqldb.Time("expired"), sqldb.Time("beat"), sqldb.Int("tried"), sqldb.Int("interrupted")}
 	r, err := tx.DB().Records(1, columns, len(list), func(i int) []any {
 		t := list[i]
 		var retry, finished, expired time.Time
@@ -116,7 +116,7 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 		if t.Lease > 0 {
 			expired = tx.Now().Add(-t.Lease)
 		}
-		return []any{t.JID, t.Worker, string(t.From), string(t.To), sqldb.Nullable(t.Result), retry, finished, expired, tried, interrupted}
+		return []any{t.JID, t.Worker, string(t.From), string(t.To), sqldb.Nullable(t.Result), retry, finished, expired, t.Heartbeat, tried, interrupted}
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 		WHERE job.jid = r.jid AND job.`+plainState+` = r.was AND coalesce(job.worker, '') = r.worker
 			AND (job.cancel IS NULL OR r.state NOT IN ('waiting', 'stuck'))
 			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
-			AND (r.expired IS NULL OR job.heartbeat < r.expired)
+			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
 		RETURNING job.jid`, r.Param)
 	return done, err
 }

@@ -34,9 +34,12 @@ func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.T
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
+// Ended implements [backend.Store].
+func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { return s.db.Ended(ctx) }
+
 // Watch implements [backend.Store].
-func (s Store) Watch(ctx context.Context, wake func(), report func(error)) {
-	s.db.Watch(ctx, wake, report, sqldb.TopicTasks)
+func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
+	s.db.Watch(ctx, worker, wake, report, sqldb.TopicTasks)
 }
 
 // Queues implements [backend.Store].

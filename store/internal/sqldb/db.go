@@ -21,6 +21,7 @@ type DB struct {
 	timing  timing
 	options Options
 	health  health
+	endings endings
 	hasJobs atomic.Bool // false: not known
 
 	foundTasks atomic.Pointer[bool] // nil: not known
@@ -108,15 +109,16 @@ func (db *DB) Say(err error) Said { return db.dialect.Said(err) }
 func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
 
 // Watch calls wake whenever rows of these topics may have changed, until ctx
-// ends. It reports failures, and retries.
-func (db *DB) Watch(ctx context.Context, wake func(), report func(error), topics ...Topic) {
-	db.dialect.Watch(ctx, topics, wake, func(err error) {
+// ends. It reports failures, and retries. Meanwhile others can tell by [DB.Ended] whether
+// the worker lives, where the database can; an empty worker is nobody.
+func (db *DB) Watch(ctx context.Context, worker string, wake func(), report func(error), topics ...Topic) {
+	db.dialect.Watch(ctx, Watch{Topics: topics, Worker: worker, Wake: wake, Report: func(err error) {
 		// The connection that watches may fail although the database works.
 		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
 			err = db.health.outcome(err, false)
 		}
 		report(err)
-	})
+	}})
 }
 
 // Classify wraps a driver's error, of a statement of ours or of one on a bare

@@ -1,6 +1,9 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Dialect is where the databases differ. It answers questions and runs no logic. The
 // packages postgres and sqlite implement it.
@@ -20,9 +23,22 @@ type Dialect interface {
 	Class(err error) error
 	// Said is what the database itself said in an error.
 	Said(err error) Said
-	// Watch calls wake whenever rows of these topics may have changed, until ctx
-	// ends. It reports failures, and retries.
-	Watch(ctx context.Context, topics []Topic, wake func(), report func(error))
+	// Watch does what w says until ctx ends. It reports failures, and retries.
+	Watch(ctx context.Context, w Watch)
+	// Ended lists the workers that were shown to live by Watch and are not any more,
+	// without an end of their Watch. If this process cannot tell now, later is when it
+	// may, negative if never.
+	Ended(ctx context.Context) (workers []string, later time.Duration, err error)
+}
+
+// Watch is what a watcher wants.
+type Watch struct {
+	Topics []Topic
+	Wake   func()      // called whenever rows of the topics may have changed
+	Report func(error) // called with failures
+	// Worker is shown to live while this goes on; empty: nobody is. It is a
+	// service.WorkerID.
+	Worker string
 }
 
 // Said is what the database itself said in an error, without what this module and

@@ -40,6 +40,7 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	migrate.SetMaxIdleConns(1)
 	connector.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
 	pool := sql.OpenDB(connector)
+	d.pool = pool
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -57,7 +58,7 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 
 // Adopt returns the database of a pool that the program has opened, given its name.
 func Adopt(ctx context.Context, pool *sql.DB, name string, o sqldb.Options) (*sqldb.DB, error) {
-	d := &dialect{options: o.WithDefaults(), scrub: func(err error) error { return err }}
+	d := &dialect{options: o.WithDefaults(), pool: pool, scrub: func(err error) error { return err }}
 	if err := d.listen(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"database/sql"
+
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -10,6 +12,8 @@ type dialect struct {
 	options sqldb.Options
 	dsn     string // at which watchers listen; empty: they do not
 	scrub   func(error) error
+	pool    *sql.DB
+	shown   shown
 }
 
 const lockRows = " FOR UPDATE SKIP LOCKED"
@@ -24,6 +28,8 @@ func (d *dialect) Words() sqldb.Words {
 		Least:     "least",
 		Stall:     max(d.options.IdleTimeout, d.options.StatementTimeout),
 		Dialect:   migrations.Postgres,
+
+		EndedGrace: endedGrace,
 		Version:   "SHOW server_version",
 		Columns:   `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
 		Now:       now,

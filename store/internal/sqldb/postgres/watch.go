@@ -4,48 +4,78 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Watch listens on a connection of its own. pq's listener reconnects by itself;
-// what happened meanwhile is unknown, so each reconnect wakes too. A connection that is
-// lost is no failure: if the next one cannot be made, that is.
-func (d *dialect) Watch(ctx context.Context, topics []sqldb.Topic, wake func(), report func(error)) {
+// Bounds of the time between attempts to listen again. The longer one is short: others
+// may take over from a worker that cannot be reached.
+const (
+	listenAgainMin = 100 * time.Millisecond
+	listenAgainMax = time.Second
+)
+
+// Watch implements [sqldb.Dialect]. It listens on a connection of its own. pq's listener
+// reconnects by itself; what happened meanwhile is unknown, so each reconnect wakes too. A
+// connection that is lost is no failure: if the next one cannot be made, that is.
+func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 	if d.dsn == "" {
 		<-ctx.Done()
 		return
 	}
-	listener := pq.NewDialListener(watchDialer{ctx}, d.dsn, 100*time.Millisecond, 10*time.Second, func(event pq.ListenerEventType, err error) {
-		if err != nil && event != pq.ListenerEventDisconnected && ctx.Err() == nil {
-			report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
+	life := d.session(w)
+	var quiet time.Time // until when no failure is reported
+	pause := service.Backoff{Least: listenAgainMin, Most: 10 * time.Second}
+	events := func(event pq.ListenerEventType, err error) { // one at a time
+		switch {
+		case event == pq.ListenerEventDisconnected:
+			life.lost()
+		case err == nil:
+			quiet = time.Time{}
+			pause.Reset()
+		case ctx.Err() == nil && time.Now().After(quiet):
+			quiet = time.Now().Add(pause.Next())
+			w.Report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
 		}
-	})
+	}
+	listener := pq.NewDialListener(watchDialer{ctx}, life.dsn, listenAgainMin, listenAgainMax, events)
 	defer listener.Close() //nolint:errcheck // nothing is lost with it
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
-	for _, t := range topics {
+	for _, channel := range life.channels(w.Topics) {
 		// Listen waits for the first connection; it fails only when closed, or
 		// when the server refuses, which polling then makes up for.
-		if err := listener.Listen(string(t)); err != nil && ctx.Err() == nil {
-			report(fmt.Errorf("listen for changes on %s: %w", t, d.scrub(err)))
+		if err := listener.Listen(channel); err != nil && ctx.Err() == nil {
+			w.Report(fmt.Errorf("listen for changes on %s: %w", channel, d.scrub(err)))
 		}
 	}
-	wake()
+	w.Wake()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { life.run(ctx) })
 	ping := time.NewTicker(30 * time.Second)
 	defer ping.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case _, ok := <-listener.Notify:
-			if !ok {
+		case n, ok := <-listener.Notify:
+			switch {
+			case !ok:
 				return
+			case n == nil: // a new connection
+				life.made()
+				w.Wake()
+			case n.Channel == life.channel:
+				life.hear(n.Extra)
+			default:
+				w.Wake()
 			}
-			wake() // a nil notification tells of a new connection
 		case <-ping.C:
 			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
 		}

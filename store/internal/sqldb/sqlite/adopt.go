@@ -37,7 +37,7 @@ func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (
 		return nil, err
 	}
 	turn := make(chan struct{}, 1)
-	return sqldb.New(&dialect{read: pool, refused: func(string) error { return sqldb.ErrUnavailable }}, sqldb.Pools{
+	return sqldb.New(&dialect{read: pool, refused: func(string) error { return sqldb.ErrUnavailable }, workers: workersOf(file)}, sqldb.Pools{
 		URL: "sqlite:" + file, Write: pool, Read: pool, Migrate: pool,
 		Begin: func(ctx context.Context, readOnly bool) (sqldb.Transaction, error) {
 			return beginOnConn(ctx, pool, turn, readOnly)

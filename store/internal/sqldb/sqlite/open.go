@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) 
 		read.SetMaxIdleConns(0)
 		read.SetMaxIdleConns(o.MaxConns)
 	}
-	db := sqldb.New(&dialect{read: read, refused: file.refused}, sqldb.Pools{
+	db := sqldb.New(&dialect{read: read, refused: file.refused, workers: workersOf(file.path)}, sqldb.Pools{
 		URL: "sqlite:" + path, Write: write, Read: read, Migrate: write, Closers: []func() error{write.Close, read.Close, file.close},
 	}, o)
 	if err := db.Ping(ctx); err != nil {

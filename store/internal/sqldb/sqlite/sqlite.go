@@ -17,6 +17,7 @@ import (
 type dialect struct {
 	read    *sql.DB
 	refused func(what string) error // see file.refused
+	workers workers
 }
 
 // refuse refuses options that only PostgreSQL has.

@@ -23,19 +23,26 @@ const maxWatchers = 8
 // fails, or its file is not the database's any more, Watch wakes, so that
 // whoever waits for changes notices too, and goes on with a new connection. It
 // reports the same failure once, until a connection works again.
-func (d *dialect) Watch(ctx context.Context, _ []sqldb.Topic, wake func(), report func(error)) {
+func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
+	if w.Worker != "" {
+		end, err := d.workers.show(w.Worker)
+		if err != nil {
+			w.Report(fmt.Errorf("show that this worker lives, so that others can take over at once when it dies: %w", err))
+		}
+		defer end()
+	}
 	tick := time.NewTicker(dataVersionInterval)
 	defer tick.Stop()
 	reported := ""
 	for ctx.Err() == nil {
-		err := d.watchConn(ctx, tick.C, func() { reported = ""; wake() })
+		err := d.watchConn(ctx, tick.C, func() { reported = ""; w.Wake() })
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
 		if text := err.Error(); text != reported {
 			reported = text
-			report(fmt.Errorf("watch for changes: %w", err))
-			wake()
+			w.Report(fmt.Errorf("watch for changes: %w", err))
+			w.Wake()
 		}
 		select { // a new connection, not at once
 		case <-ctx.Done():

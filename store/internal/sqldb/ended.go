@@ -1,0 +1,75 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// LookPause is how often to look for workers that have ended, while there is something
+// that one may have left.
+const LookPause = 500 * time.Millisecond
+
+// Ended lists the workers that watched, and of which the database knows that their
+// processes, or their connections, have ended: what they left need not wait for its
+// lease. A worker that cannot be judged is not among them. again is when to look again,
+// if there is a reason to; 0: the database can never tell, and only leases count.
+func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration, err error) {
+	listed, later, err := db.dialect.Ended(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.Classify(ctx, err))
+	}
+	if later != 0 {
+		db.endings.forget()
+		return nil, max(later, 0), nil
+	}
+	workers, again = db.endings.confirm(listed, db.words.EndedGrace, time.Now())
+	return workers, again, nil
+}
+
+// Glance reads a row by a statement that is a transaction of its own: what is read often,
+// and needs neither a time nor a second statement.
+func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, db.options.LockTimeout)
+	defer cancel()
+	return db.Classify(ctx, db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into))
+}
+
+// endings remembers since when workers have been listed as ended. It is safe for
+// concurrent use.
+type endings struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+// confirm returns the workers that have been listed for as long as grace says, at every
+// look since. A worker that lives, and has only lost a connection, makes a new one
+// meanwhile.
+func (e *endings) confirm(listed []string, grace time.Duration, now time.Time) (sure []string, again time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.since
+	e.since = make(map[string]time.Time, len(listed))
+	again = LookPause
+	for _, worker := range listed {
+		since, seen := before[worker]
+		if !seen {
+			since = now
+		}
+		e.since[worker] = since
+		if left := since.Add(grace).Sub(now); left > 0 {
+			again = min(again, left)
+		} else {
+			sure = append(sure, worker)
+		}
+	}
+	return sure, again
+}
+
+// forget drops what was seen: the next look is a first one.
+func (e *endings) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.since = nil
+}

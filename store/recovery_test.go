@@ -1,0 +1,121 @@
+package store_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+)
+
+// work adds, for a role, what a holder will hold.
+var work = map[string]string{
+	"scheduler": "INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'report', 'yearly', '2026-01-01 00:00:00')",
+	"leader":    "DELETE FROM periodic_task WHERE id = 'report'",
+	"executor":  "INSERT INTO job (task) VALUES ('report')",
+	"relay": `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'reports', 'done', 'a', 1);
+		INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'reports')`,
+}
+
+// heirs take over what a holder of their role has left, and say so once on the channel.
+var heirs = map[string]func(d *migrated.Database) (taken <-chan struct{}){
+	"scheduler": func(d *migrated.Database) <-chan struct{} {
+		taken := make(chan struct{}, 1)
+		cfg := periodic.Config{Name: "heir", Lease: never, PollInterval: never, Logger: quiet(), Observe: func(e periodic.Event) {
+			if e.Kind == periodic.EventTick && e.Tick.TaskID == "report" {
+				taken <- struct{}{}
+			}
+		}}
+		startScheduler(d, cfg)
+		return taken
+	},
+	"leader": func(d *migrated.Database) <-chan struct{} {
+		taken := make(chan struct{}, 1)
+		startScheduler(d, leading("heir", func(e periodic.Event) {
+			if e.Kind == periodic.EventLeading {
+				taken <- struct{}{}
+			}
+		}))
+		return taken
+	},
+	"executor": func(d *migrated.Database) <-chan struct{} {
+		taken := make(chan struct{}, 1)
+		e, err := jobqueue.NewExecutor(d.Store.Jobs(), executing("heir"))
+		if err != nil {
+			d.Fatal(err)
+		}
+		e.Register("report", func(context.Context, *jobqueue.JobContext) error { taken <- struct{}{}; return nil })
+		if err := e.Start(context.Background()); err != nil {
+			d.Fatal(err)
+		}
+		d.Cleanup(func() { _ = e.Stop(context.Background()) })
+		return taken
+	},
+	"relay": func(d *migrated.Database) <-chan struct{} {
+		taken := make(chan struct{}, 1)
+		r, err := outbox.New(d.Store.Outbox(), outbox.PublisherFunc(func(_ context.Context, list []outbox.Event) (int, error) {
+			taken <- struct{}{}
+			return len(list), nil
+		}), relaying("heir"))
+		if err == nil {
+			err = r.Start(context.Background())
+		}
+		if err != nil {
+			d.Fatal(err)
+		}
+		d.Cleanup(func() { _ = r.Stop(context.Background()) })
+		return taken
+	},
+}
+
+func startScheduler(d *migrated.Database, cfg periodic.Config) {
+	d.Helper()
+	s, err := periodic.New(d.Store.Periodic(), cfg)
+	if err == nil {
+		err = s.Start(context.Background())
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = s.Stop(context.Background()) })
+}
+
+// shown waits until others can tell that so many workers live.
+func shown(d *migrated.Database, workers int) {
+	d.Helper()
+	until(d, "workers show that they live", func() bool {
+		if d.Kind == storetest.Postgres {
+			return d.One("SELECT count(*) FROM worker_session") == string(rune('0'+workers))
+		}
+		files, _ := os.ReadDir(strings.TrimPrefix(d.URL, "sqlite:") + "-workers")
+		return len(files) == workers
+	})
+}
+
+// What a process holds that is killed, others take over although its lease lasts for an
+// hour.
+func TestKilledHolderIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	for role := range roles {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			migrated.Both(t, func(_ *testing.T, d *migrated.Database) {
+				d.Exec(work[role])
+				dead := startHolder(d, d.URL, role, false)
+				taken := heirs[role](d)
+				shown(d, 2)
+				dead.kill()
+				select {
+				case <-taken:
+				case <-after():
+					d.Fatalf("nobody took over from the %s", role)
+				}
+			})
+		})
+	}
+}
