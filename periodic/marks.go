@@ -102,11 +102,14 @@ func (m *leftMarks) ended(ctx context.Context, marked bool) ([]string, error) {
 		return nil, nil
 	}
 	workers, again, err := m.store.Ended(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if again == 0 {
 		again = m.lease
 	}
 	m.lookAt = now.Add(again)
-	return workers, err
+	return workers, nil
 }
 
 // clearStale removes expired marks, and those of workers that have ended. It reports

@@ -103,7 +103,7 @@ func holdLock(ctx context.Context, db *store.DB) (end func(), err error) {
 }
 
 func executing(name string) jobqueue.Config {
-	return jobqueue.Config{Name: name, Lease: never, PollInterval: never, Logger: quiet(), ShutdownGrace: -1}
+	return jobqueue.Config{Name: name, PoolSize: 1, Lease: never, PollInterval: never, Logger: quiet(), ShutdownGrace: -1}
 }
 
 func holdJob(ctx context.Context, db *store.DB) (end func(), err error) {

@@ -62,19 +62,21 @@ const endedLook = 500 * time.Millisecond
 // lookEnded takes jobs back from workers of which the database knows that they have
 // ended. As long as other workers have jobs it is repeated.
 func (l *loop) lookEnded(now time.Time) error {
-	l.agenda.clear(lookEnded)
 	workers, again, err := l.e.store.Ended(l.hard, l.e.worker)
 	if err == nil && len(workers) > 0 {
 		_, err = l.takeBack(now, workers)
 	}
-	if again > 0 {
+	switch {
+	case err != nil && l.e.store.Judge(err) == isolate.Database:
+		return err
+	case err != nil:
+		again = l.recovery.trouble.Next()
+		l.e.observer.Trouble(err, again)
+	}
+	if l.agenda.clear(lookEnded); again > 0 {
 		l.agenda.set(lookEnded, now.Add(again))
 	}
-	if err != nil && l.hard.Err() == nil && l.e.store.Judge(err) != isolate.Database {
-		l.e.observer.Trouble(err, again)
-		err = nil
-	}
-	return err
+	return nil
 }
 
 // takeBack takes jobs back whose leases have ended, or whose workers have. It returns how
