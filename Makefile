@@ -169,6 +169,11 @@ bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
+.PHONY: bench-recovery
+bench-recovery: ## Kill 30 processes of each role on each database, and measure how soon others take over
+	@scripts/need-cc
+	scripts/with-postgres go test -run '^$$' -bench Recovery -benchtime 6x -timeout 30m ./store
+
 .PHONY: bench-calendar
 bench-calendar: ## Compare the calendar with other libraries
 	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./calendar

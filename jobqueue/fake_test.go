@@ -97,7 +97,9 @@ func (s *fakeStore) Overdue(context.Context, backend.OverdueQuery) (backend.Over
 
 func (s *fakeStore) Watch(ctx context.Context, _ string, _ func(), _ func(error)) { <-ctx.Done() }
 
-func (s *fakeStore) Ended(context.Context, string) ([]string, time.Duration, error) { return nil, 0, nil }
+func (s *fakeStore) Ended(context.Context, string) ([]string, time.Duration, error) {
+	return nil, 0, nil
+}
 
 // goDown makes everything fail from now on.
 func (s *fakeStore) goDown(err error) {

@@ -30,9 +30,9 @@ func (d *dialect) Words() sqldb.Words {
 		Dialect:   migrations.Postgres,
 
 		EndedGrace: endedGrace,
-		Version:   "SHOW server_version",
-		Columns:   `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
-		Now:       now,
+		Version:    "SHOW server_version",
+		Columns:    `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+		Now:        now,
 		// All statements are short. Where the planner expects many more rows than there are,
 		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||

@@ -25,6 +25,7 @@ const (
 	// sessionAgain when to try it again.
 	sessionPatience = 2 * time.Second
 	sessionAgain    = 200 * time.Millisecond
+	sessionRefused  = 30 * time.Second // after an error that does not pass by itself
 )
 
 // session is the connection of a Watch as others see it: a row of worker_session says
@@ -147,8 +148,7 @@ func (s *session) run(ctx context.Context) {
 		seen = changes
 		if todo != nil {
 			if err := s.within(ctx, todo); err != nil {
-				s.complain(ctx, err)
-				again.Reset(sessionAgain)
+				again.Reset(s.failed(ctx, err))
 			} else {
 				todo = nil
 			}
@@ -168,14 +168,18 @@ func (s *session) within(ctx context.Context, do func(context.Context) error) er
 	return do(ctx)
 }
 
-// complain reports the first error that the server sent and no outage explains.
-func (s *session) complain(ctx context.Context, err error) {
+// failed returns when to try again. It reports the first error that the server sent and
+// no outage explains, such as missing rights.
+func (s *session) failed(ctx context.Context, err error) (again time.Duration) {
 	class := s.d.Class(err)
-	if s.saidWhy || s.d.Said(err).Code == "" || errors.Is(class, sqldb.ErrUnavailable) || errors.Is(class, sqldb.ErrContended) || ctx.Err() != nil {
-		return
+	if s.d.Said(err).Code == "" || errors.Is(class, sqldb.ErrUnavailable) || errors.Is(class, sqldb.ErrContended) || ctx.Err() != nil {
+		return sessionAgain
 	}
-	s.saidWhy = true
-	s.w.Report(fmt.Errorf("show that this worker lives, so that others can take over at once when it dies: %w", err))
+	if !s.saidWhy {
+		s.saidWhy = true
+		s.w.Report(fmt.Errorf("show that this worker lives, so that others can take over at once when it dies: %w", err))
+	}
+	return sessionRefused
 }
 
 // ask sends a notification to the session, on another connection.
