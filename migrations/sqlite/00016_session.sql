@@ -1,8 +1,14 @@
--- Sessions of workers are for PostgreSQL. On SQLite the lock on a file beside the database
--- shows that a worker lives.
+-- Which workers have a session by which the database knows that they live. It is used on
+-- PostgreSQL only: on SQLite the lock on a file beside the database shows that.
 
 -- +goose Up
-SELECT 1;
+CREATE TABLE worker_session (
+  worker  varchar(254) NOT NULL PRIMARY KEY,
+  session varchar(64)  NOT NULL,
+  server  timestamp    NOT NULL,
+  since   timestamp    NOT NULL,
+  ended   timestamp
+);
 
 -- +goose Down
-SELECT 1;
+DROP TABLE worker_session;
