@@ -12,6 +12,7 @@ import (
 // Store is the database as the scheduler needs it; package store implements it.
 // It must be safe for concurrent use.
 type Store interface {
+	Watcher
 	// Update runs fn in a transaction and commits it unless fn fails. It waits
 	// for a row that somebody else has locked as long as wait says.
 	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
@@ -25,13 +26,6 @@ type Store interface {
 	// all is true, it first adds the entries that no trigger has written, as after a
 	// restore from a backup. Tasks that a claim would leave out are not ready.
 	Tend(ctx context.Context, all bool, without Apart) (Tended, error)
-	// Ended lists the workers of which the database knows that they have ended.
-	// again is when to look again; 0: the database cannot tell.
-	Ended(ctx context.Context) (workers []string, again time.Duration, err error)
-	// Watch calls wake whenever tasks may have changed, until ctx ends. It
-	// reports failures and goes on. Meanwhile Ended does not list the worker; an empty
-	// one is nobody.
-	Watch(ctx context.Context, worker string, wake func(), report func(error))
 	// Queues returns the built-in queues, and the given ones by their names.
 	Queues(others map[task.Sink]Submitter) map[task.Sink]Queue
 	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
@@ -44,6 +38,17 @@ type Store interface {
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
 	Fault(err error) Fault
+}
+
+// Watcher tells of changes, and of workers that have ended.
+type Watcher interface {
+	// Ended lists the workers of which the database knows that they have ended.
+	// again is when to look again; 0: the database cannot tell.
+	Ended(ctx context.Context) (workers []string, again time.Duration, err error)
+	// Watch calls wake whenever tasks may have changed, until ctx ends. It
+	// reports failures and goes on. Meanwhile Ended does not list the worker; an empty
+	// one is nobody.
+	Watch(ctx context.Context, worker string, wake func(), report func(error))
 }
 
 // Fault says what to blame for an error.
