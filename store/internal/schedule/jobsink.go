@@ -38,9 +38,10 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	if err != nil {
 		return nil, err
 	}
-	jids, err := sqldb.ScanTexts(tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
+	var jids []string
+	err = s.db.In(tx, time.Time{}).Select(ctx, &jids, `SELECT jid FROM (SELECT (SELECT j.jid FROM job AS j
 			WHERE j.tracker = v.id AND j.state IN `+sqldb.PendingStates+`
-			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`), wanted.Param))
+			ORDER BY j.submitted DESC LIMIT 1) AS jid FROM `+wanted.SQL+` AS v) AS p WHERE jid IS NOT NULL`, wanted.Param)
 	if err != nil || len(jids) == 0 {
 		return nil, err
 	}
@@ -130,14 +131,16 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 	if err != nil {
 		return nil, err
 	}
-	return sqldb.ScanTexts(tx.QueryContext(ctx, s.db.SQL().Rebind(`UPDATE job SET
+	var cancelled []string
+	err = s.db.In(tx, now).Select(ctx, &cancelled, `UPDATE job SET
 			state = CASE WHEN state IN ('waiting', 'stuck') THEN 'cancelled' ELSE state END,
 			finished = CASE WHEN state IN ('waiting', 'stuck') THEN $2 ELSE finished END,
 			result = CASE WHEN state IN ('waiting', 'stuck') THEN 'replaced by a later tick' ELSE result END,
 			cancel = $2
 		WHERE jid IN (SELECT jid FROM job WHERE jid IN (SELECT v.jid FROM `+r.SQL+` AS v)
 			AND state IN `+sqldb.PendingStates+s.db.SQL().LockRows+`)
-		RETURNING jid`), r.Param, sqldb.Timestamp(now)))
+		RETURNING jid`, r.Param, sqldb.Timestamp(now))
+	return cancelled, err
 }
 
 // Probe implements [backend.Queue].

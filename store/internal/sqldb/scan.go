@@ -58,23 +58,6 @@ func isValue(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
 }
 
-// ScanTexts reads the one column of a query's result.
-func ScanTexts(rows *sql.Rows, err error) ([]string, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	var list []string
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		list = append(list, text)
-	}
-	return list, rows.Err()
-}
-
 // RowInt is a number of a row that anybody may have written: columns of SQLite
 // take any value. What is not a whole number reads as 0, without OK, so that one
 // bad row never fails a batch.
