@@ -45,38 +45,46 @@ type topicRow struct {
 // that have ended are free.
 type acquire func(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error)
 
+// topicsToTake lists the topics with something to do, and which of their relays have ended.
+// It notes in claimed what is left for later.
+func (db *DB) topicsToTake(ctx context.Context, c outbox.Claim, list func(context.Context, *Tx) ([]topicRow, error),
+	claimed *outbox.Claimed,
+) (topics, ended []string, err error) {
+	var rows []topicRow
+	var now time.Time
+	again := time.Duration(0)
+	err = db.viewOutbox(ctx, func(tx *Tx) (err error) {
+		now = tx.Now()
+		rows, err = list(ctx, tx)
+		return err
+	})
+	if err == nil && slices.ContainsFunc(rows, func(r topicRow) bool { return r.heldByOther(c, now) }) {
+		ended, again, err = db.Ended(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	claimed.Unreadable = unreadable(rows)
+	topics, claimed.Next = choose(release(rows, ended), c, now)
+	if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
+		claimed.Next = again
+	}
+	n := min(c.Count, len(topics))
+	topics, claimed.Ready = topics[:n], topics[n:]
+	return topics, ended, nil
+}
+
 // claimTopics lists the topics with something to do, without writing, and
 // acquires as many as c asks for.
 func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	topics := c.Among
-	var ended []string
+	topics, ended := c.Among, []string(nil)
 	if topics == nil {
-		var rows []topicRow
-		var now time.Time
-		again := time.Duration(0)
-		err := db.viewOutbox(ctx, func(tx *Tx) (err error) {
-			now = tx.Now()
-			rows, err = list(ctx, tx)
-			return err
-		})
-		if err == nil && slices.ContainsFunc(rows, func(r topicRow) bool { return r.heldByOther(c, now) }) {
-			ended, again, err = db.Ended(ctx)
-		}
-		if err != nil {
+		var err error
+		if topics, ended, err = db.topicsToTake(ctx, c, list, &claimed); err != nil || len(topics) == 0 {
 			return claimed, err
 		}
-		claimed.Unreadable = unreadable(rows)
-		topics, claimed.Next = choose(release(rows, ended), c, now)
-		if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
-			claimed.Next = again
-		}
-		if len(topics) == 0 {
-			return claimed, nil
-		}
-		n := min(c.Count, len(topics))
-		topics, claimed.Ready = topics[:n], topics[n:]
 	}
 	var batches []outbox.Batch
 	var locked []outbox.HeldUp

@@ -58,6 +58,11 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { life.run(ctx) })
+	relay(ctx, listener, life, w.Wake)
+}
+
+// relay hands on what a listener hears, until it is closed.
+func relay(ctx context.Context, listener *pq.Listener, life *session, wake func()) {
 	ping := time.NewTicker(30 * time.Second)
 	defer ping.Stop()
 	for {
@@ -70,11 +75,11 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 				return
 			case n == nil: // a new connection
 				life.made()
-				w.Wake()
+				wake()
 			case n.Channel == life.channel:
 				life.hear(n.Extra)
 			default:
-				w.Wake()
+				wake()
 			}
 		case <-ping.C:
 			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
