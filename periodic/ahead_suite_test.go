@@ -46,7 +46,7 @@ func newWaiting(f *fixture) *waiting {
 	file := filepath.Join(f.TempDir(), "step")
 	w.step = f.stepDatabaseClock(file)
 	db, err := store.Open(f.Context(), f.URL, store.Options{
-		Clock: steppedClock(file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout,
+		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout,
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -18,7 +18,7 @@ const LookPause = 500 * time.Millisecond
 func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration, err error) {
 	listed, later, err := db.dialect.Ended(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.Classify(ctx, err))
+		return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false))
 	}
 	if later != 0 {
 		db.endings.forget()
@@ -33,7 +33,8 @@ func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration,
 func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, db.options.LockTimeout)
 	defer cancel()
-	return db.Classify(ctx, db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into))
+	err := db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into)
+	return db.health.outcome(db.Classify(ctx, err), false)
 }
 
 // endings remembers since when workers have been listed as ended. It is safe for
