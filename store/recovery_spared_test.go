@@ -1,15 +1,20 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"net"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
@@ -119,6 +124,67 @@ func TestHolderThatCannotListenKeepsItsJob(t *testing.T) {
 	until(d, "the job is done", func() bool { return d.One("SELECT state FROM job WHERE jid = 'first'") == "success" })
 }
 
+// A pooler that keeps a session for each client may add to its name: PgBouncer with
+// application_name_add_host.
+func TestHolderWithRenamedSessionKeepsItsJob(t *testing.T) {
+	t.Parallel()
+	d := migrated.New(t, storetest.Postgres)
+	d.Exec("INSERT INTO job (jid, task) VALUES ('first', 'report')")
+	way := newWay(t, d.URL)
+	way.renames = true
+	run := startJob(t, opened(t, d.URL, store.Options{ListenURL: way.url}))
+	until(t, "the session has another name", func() bool {
+		return d.One("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '% FIRST@%'") == "1"
+	})
+	spares(t, d, func() {})
+	run.finish()
+	until(d, "the job is done", func() bool { return d.One("SELECT state FROM job WHERE jid = 'first'") == "success" })
+}
+
+// Nobody waits long for the table of sessions, and nobody stops without it.
+func TestLockedSessionsStopNobody(t *testing.T) {
+	t.Parallel()
+	d := migrated.New(t, storetest.Postgres)
+	// Others hold something, so that the scheduler looks whether they live.
+	const later = "clock_timestamp() AT TIME ZONE 'UTC' + interval '5 s'"
+	d.Exec("INSERT INTO periodic_task (id, task, timer, worker, marked) VALUES ('held', 'held', 'yearly', 'stranger', " + later + ")")
+	others := startScheduler(d, periodic.Config{Name: "warm", Logger: quiet()})
+	shown(d, 1)
+	tick := func() {
+		d.Exec("UPDATE periodic_task SET nextrun = clock_timestamp() AT TIME ZONE 'UTC' WHERE id = 'report'")
+	}
+	d.Exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'report', 'yearly', 'allow')")
+	time.Sleep(4 * time.Second) // it can judge others now
+	other, err := sql.Open("postgres", d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close() //nolint:errcheck // nothing is lost with it
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE worker_session IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	slowest := time.Duration(0)
+	for n := 1; n <= 10; n++ {
+		begun := time.Now()
+		tick()
+		until(d, "the task is submitted", func() bool { return d.One("SELECT count(*) FROM job WHERE task = 'report'") == strconv.Itoa(n) })
+		slowest = max(slowest, time.Since(begun))
+		time.Sleep(300 * time.Millisecond)
+	}
+	t.Logf("slowest: %s", slowest)
+	if slowest > 2*time.Second {
+		t.Errorf("the slowest tick took %s", slowest)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	others()
+}
+
 // One that is cut off loses its job, and cannot change it any more when it is back.
 func TestHolderCutOffLosesItsJob(t *testing.T) {
 	t.Parallel()
@@ -205,6 +271,16 @@ type way struct {
 	mu       sync.Mutex
 	open     []net.Conn
 	isCut    bool
+	renames  bool // sessions, as some poolers do
+}
+
+// renamed is a connection whose server reads another name of the worker first.
+type renamed struct{ net.Conn }
+
+func (r renamed) Read(p []byte) (int, error) {
+	n, err := r.Conn.Read(p)
+	copy(p, bytes.ReplaceAll(p[:n], []byte(" first@"), []byte(" FIRST@")))
+	return n, err
 }
 
 func newWay(t testing.TB, to string) *way {
@@ -257,6 +333,9 @@ func (w *way) serve() {
 			_, _ = to.Close(), from.Close()
 		}
 		go pass(client, server)
+		if w.renames {
+			client = renamed{client}
+		}
 		go pass(server, client)
 	}
 }

@@ -11,14 +11,27 @@ import (
 // that one may have left.
 const LookPause = 500 * time.Millisecond
 
+// lookFailed is when to look again after a look that failed.
+const lookFailed = 10 * time.Second
+
 // Ended lists the workers that watched, and of which the database knows that their
 // processes, or their connections, have ended: what they left need not wait for its
 // lease. A worker that cannot be judged is not among them. again is when to look again,
-// if there is a reason to; 0: the database can never tell, and only leases count.
+// if there is a reason to; 0: the database can never tell, and only leases count. A look
+// that fails, as when somebody has locked the table, stops nobody: leases decide, and it is
+// repeated later.
 func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration, err error) {
+	if left := db.endings.holdsOff(time.Now()); left > 0 {
+		return nil, left, nil
+	}
 	listed, later, err := db.dialect.Ended(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false))
+		if ctx.Err() != nil {
+			return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false))
+		}
+		_ = db.health.outcome(db.Classify(ctx, err), false)
+		db.endings.failed(time.Now())
+		return nil, lookFailed, nil
 	}
 	if later != 0 {
 		db.endings.forget()
@@ -42,6 +55,21 @@ func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) e
 type endings struct {
 	mu    sync.Mutex
 	since map[string]time.Time
+	later time.Time // no look before
+}
+
+// failed notes a look that failed: the next one, later, is a first one.
+func (e *endings) failed(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.since, e.later = nil, now.Add(lookFailed)
+}
+
+// holdsOff returns how long not to look; not positive: look.
+func (e *endings) holdsOff(now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.later.Sub(now)
 }
 
 // confirm returns the workers that have been listed for as long as grace says, at every

@@ -26,6 +26,9 @@ const (
 	sessionPatience = 2 * time.Second
 	sessionAgain    = 200 * time.Millisecond
 	sessionRefused  = 30 * time.Second // after an error that does not pass by itself
+	// lookPatience is how long a look for those that have ended may take: whoever looks
+	// has other things to do.
+	lookPatience = 500 * time.Millisecond
 )
 
 // session is the connection of a Watch as others see it: a row of worker_session says
@@ -195,22 +198,29 @@ const serverStart = "(pg_postmaster_start_time() AT TIME ZONE 'UTC')"
 // isGone is true of a row s without a session.
 const isGone = `s.session NOT IN (SELECT application_name FROM pg_stat_get_activity(NULL) WHERE application_name IS NOT NULL)`
 
-// add writes the row, and forgets workers that ended long ago.
+// add writes the row, and forgets workers that ended long ago. It writes none if the
+// server knows the session by another name, as behind a pooler that adds the host to it
+// (application_name_add_host): others would take the worker for dead.
 func (s *session) add(ctx context.Context) error {
 	const now = "(clock_timestamp() AT TIME ZONE 'UTC')"
-	for _, statement := range []struct {
-		query string
-		args  []any
-	}{
-		{`INSERT INTO worker_session (worker, session, server, since) VALUES ($1, $2, ` + serverStart + `, ` + now + `)
-			ON CONFLICT (worker) DO UPDATE SET session = excluded.session, server = excluded.server, since = excluded.since, ended = NULL`,
-			[]any{s.w.Worker, s.name}},
-		{`UPDATE worker_session SET ended = ` + now + ` WHERE worker IN (SELECT worker FROM worker_session AS s
-			WHERE ended IS NULL AND ` + isGone + lockRows + `)`, nil},
-		{`DELETE FROM worker_session WHERE worker IN (SELECT worker FROM worker_session AS s
-			WHERE ended < ` + now + ` - interval '1 hour' AND ` + isGone + lockRows + `)`, nil},
+	added, err := s.d.pool.ExecContext(ctx, `INSERT INTO worker_session (worker, session, server, since)
+		SELECT s.worker, s.session, `+serverStart+`, `+now+` FROM (SELECT CAST($1 AS varchar) AS worker, CAST($2 AS varchar) AS session) AS s
+		WHERE NOT (`+isGone+`)
+		ON CONFLICT (worker) DO UPDATE SET session = excluded.session, server = excluded.server, since = excluded.since, ended = NULL`,
+		s.w.Worker, s.name)
+	if err != nil {
+		return err
+	}
+	if n, err := added.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, s.remove(ctx))
+	}
+	for _, statement := range []string{
+		`UPDATE worker_session SET ended = ` + now + ` WHERE worker IN (SELECT worker FROM worker_session AS s
+			WHERE ended IS NULL AND ` + isGone + lockRows + `)`,
+		`DELETE FROM worker_session WHERE worker IN (SELECT worker FROM worker_session AS s
+			WHERE ended < ` + now + ` - interval '1 hour' AND ` + isGone + lockRows + `)`,
 	} {
-		if _, err := s.d.pool.ExecContext(ctx, statement.query, statement.args...); err != nil {
+		if _, err := s.d.pool.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
@@ -238,7 +248,7 @@ func (d *dialect) Ended(ctx context.Context) (workers []string, later time.Durat
 	if !d.shown.settled(time.Now()) {
 		return nil, settled, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	rows, err := d.pool.QueryContext(ctx, `SELECT worker FROM worker_session AS s WHERE server = `+serverStart+` AND `+isGone)
 	if err != nil {
