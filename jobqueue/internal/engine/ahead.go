@@ -79,6 +79,7 @@ func (a *attempt) enter(places chan struct{}) bool {
 		return true
 	}
 	<-places
+	<-a.ctx.Done() // whoever withdrew the attempt says why
 	return false
 }
 

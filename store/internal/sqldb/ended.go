@@ -29,7 +29,6 @@ func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration,
 		if ctx.Err() != nil {
 			return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false))
 		}
-		_ = db.health.outcome(db.Classify(ctx, err), false)
 		db.endings.failed(time.Now())
 		return nil, lookFailed, nil
 	}
