@@ -133,7 +133,7 @@ func (p *place) remove(ctx context.Context, name string) error {
 			failed = errors.Join(failed, err)
 		}
 	}
-	return failed
+	return errors.Join(failed, os.RemoveAll(p.file+"."+name+"-workers"))
 }
 
 // Left are the names of schemas, or of the ends of files, that runs of [Run] have made and not removed: of those that go on

@@ -26,6 +26,8 @@ const (
 	sessionPatience = 2 * time.Second
 	sessionAgain    = 200 * time.Millisecond
 	sessionRefused  = 30 * time.Second // after an error that does not pass by itself
+	// leavePatience is how long a worker that stops tries to remove its row.
+	leavePatience = 10 * time.Second
 	// lookPatience is how long a look for those that have ended may take: whoever looks
 	// has other things to do.
 	lookPatience = 500 * time.Millisecond
@@ -234,10 +236,23 @@ func (s *session) remove(ctx context.Context) error {
 }
 
 // leave removes the row at the end of the Watch, so that what the worker still finishes is
-// judged by its lease.
+// judged by its lease. It keeps trying while somebody has the row locked: without the row
+// the session may go.
 func (s *session) leave(ctx context.Context) {
 	s.d.shown.remove(s)
-	_ = s.within(context.WithoutCancel(ctx), s.remove)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
+	defer cancel()
+	for {
+		err := s.within(ctx, s.remove)
+		if err == nil || errors.Is(s.d.Class(err), sqldb.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sessionAgain):
+		}
+	}
 }
 
 // Ended implements [sqldb.Dialect].

@@ -43,10 +43,15 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 			w.Report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
 		}
 	}
-	listener := pq.NewDialListener(watchDialer{ctx}, life.dsn, listenAgainMin, listenAgainMax, events)
-	defer listener.Close() //nolint:errcheck // nothing is lost with it
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
-	defer stop()
+	// The connection stays until the row of the session is gone: see leave.
+	alive, cut := context.WithCancel(context.WithoutCancel(ctx))
+	listener := pq.NewDialListener(watchDialer{alive}, life.dsn, listenAgainMin, listenAgainMax, events)
+	closeAll := func() {
+		cut() // a listener that waits for a server cannot be closed
+		_ = listener.Close()
+	}
+	defer closeAll()
+	stop := context.AfterFunc(ctx, closeAll)
 	for _, channel := range life.channels(w.Topics) {
 		// Listen waits for the first connection; it fails only when closed, or
 		// when the server refuses, which polling then makes up for.
@@ -54,6 +59,7 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 			w.Report(fmt.Errorf("listen for changes on %s: %w", channel, d.scrub(err)))
 		}
 	}
+	stop()
 	w.Wake()
 	var beside sync.WaitGroup
 	defer beside.Wait()

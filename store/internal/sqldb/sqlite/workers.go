@@ -56,20 +56,12 @@ func (w workers) show(worker string) (end func(), err error) {
 		return nothing, err
 	}
 	mode := database.Mode().Perm()
-	if err := os.Mkdir(w.dir, 0o700); err == nil {
-		err = os.Chmod(w.dir, mode|mode&0o444>>2) // who may read the database may enter
-		if err != nil {
-			return nothing, err
-		}
-	} else if !errors.Is(err, os.ErrExist) {
-		return nothing, err
-	}
-	w.tidy(time.Now())
 	name := filepath.Join(w.dir, service.BootID())
-	f, err := os.OpenFile(name+madeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	f, err := w.make(name+madeSuffix, mode)
 	if err != nil {
 		return nothing, err
 	}
+	w.tidy(time.Now(), f.Name())
 	if err = lockFile(f, true); err == nil {
 		_, err = f.WriteString(worker + "\n" + kernel() + "\n")
 	}
@@ -82,7 +74,24 @@ func (w workers) show(worker string) (end func(), err error) {
 	return func() {
 		_ = os.Remove(name)
 		_ = f.Close()
+		_ = os.Remove(w.dir) // unless there are others
 	}, nil
+}
+
+// make makes a file, and the directory. Another worker that ends may remove that again.
+func (w workers) make(name string, mode os.FileMode) (f *os.File, err error) {
+	for range 10 {
+		if err = os.Mkdir(w.dir, 0o700); err == nil {
+			err = os.Chmod(w.dir, mode|mode&0o444>>2) // who may read the database may enter
+		}
+		if err == nil || errors.Is(err, os.ErrExist) {
+			f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return f, err
 }
 
 // ended returns the workers whose processes have ended.
@@ -125,16 +134,19 @@ func endedWorker(name string) (worker string, ended bool) {
 	return lines[0], true
 }
 
-// tidy removes the files of workers that ended long ago.
-func (w workers) tidy(now time.Time) {
+// tidy removes the files of workers that ended long ago, but not a file of our own.
+func (w workers) tidy(now time.Time, own string) {
 	entries, _ := os.ReadDir(w.dir)
 	for _, e := range entries {
 		name := filepath.Join(w.dir, e.Name())
 		info, err := e.Info()
-		if err != nil {
+		if err != nil || name == own {
 			continue
 		}
 		old := now.Sub(info.ModTime()) > forgetAfter
+		if strings.HasSuffix(name, madeSuffix) && !old {
+			continue // somebody is about to lock it
+		}
 		switch _, ended := endedWorker(name); {
 		case old && (strings.HasSuffix(name, endedSuffix) || strings.HasSuffix(name, madeSuffix)):
 			_ = os.Remove(name)
