@@ -120,7 +120,7 @@ func TestHolderWithRenamedSessionKeepsItsJob(t *testing.T) {
 	d := migrated.New(t, storetest.Postgres)
 	d.Exec("INSERT INTO job (jid, task) VALUES ('first', 'report')")
 	way := newWay(t, d.URL)
-	way.renames = true
+	way.rename()
 	run := startJob(t, opened(t, d.URL, store.Options{ListenURL: way.url}))
 	until(t, "the session has another name", func() bool {
 		return d.One("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '% FIRST@%'") == "1"

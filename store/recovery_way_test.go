@@ -129,17 +129,25 @@ func (w *way) serve() {
 		if w.isCut {
 			_, _ = client.Close(), server.Close()
 		}
+		renames := w.renames
 		w.mu.Unlock()
 		pass := func(to, from net.Conn) {
 			_, _ = io.Copy(to, from)
 			_, _ = to.Close(), from.Close()
 		}
 		go pass(client, server)
-		if w.renames {
+		if renames {
 			client = renamed{client}
 		}
 		go pass(server, client)
 	}
+}
+
+// rename gives sessions to come another name.
+func (w *way) rename() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.renames = true
 }
 
 // cut ends all connections, and those to come.
