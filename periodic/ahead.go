@@ -127,13 +127,12 @@ func (h *held) first() time.Time { return h.batch.Plans[0].Task.NextRun }
 // take returns at most so many tasks of one batch that are due; nil: none is.
 func (a *ahead) take(now time.Time, most int) *part {
 	for _, h := range a.held {
-		n, found := slices.BinarySearchFunc(h.batch.Plans, now, func(p task.Plan, now time.Time) int {
+		n, _ := slices.BinarySearchFunc(h.batch.Plans, now, func(p task.Plan, now time.Time) int {
 			if p.Task.NextRun.After(now) {
 				return 1
 			}
 			return -1
 		})
-		_ = found // never: it looks for a border
 		if n = min(n, most); n > 0 {
 			p := &part{of: h, batch: h.batch}
 			p.batch.Plans, h.batch.Plans = h.batch.Plans[:n:n], h.batch.Plans[n:]

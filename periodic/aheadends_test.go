@@ -60,7 +60,7 @@ func TestAheadDeathCostsTheLease(t *testing.T) {
 		w.start(1)
 		dead := func(int64) error { return errDead }
 		w.onUpdate.Store(&dead)
-		w.stop(w.scheduler) // in vain: it cannot remove its marks
+		w.stop(w.scheduler) // it fails to remove its marks
 		w.want(1, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 		w.step(soonDue + time.Second)
 		w.once()

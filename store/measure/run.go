@@ -32,7 +32,7 @@ type Options struct {
 	Jobs    int           // that an executor runs, 1 to 100,000; 0: 2,000
 	Ticks   int           // of a task that is due every second, in each round, 1 to 600; 0: 10
 	Timeout time.Duration // of the whole run; 0: 10 minutes
-	// Progress, if not nil, is told what is measured next.
+	// Progress, if not nil, is called with the name of each measurement before it begins.
 	Progress func(text string)
 }
 

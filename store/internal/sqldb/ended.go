@@ -21,8 +21,8 @@ const lookFailed = 10 * time.Second
 // that fails, as when somebody has locked the table, stops nobody: leases decide, and it is
 // repeated later.
 func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration, err error) {
-	if workers, left := db.endings.holdsOff(time.Now()); left > 0 {
-		return workers, left, nil
+	if left := db.endings.holdsOff(time.Now()); left > 0 {
+		return nil, left, nil
 	}
 	listed, later, err := db.dialect.Ended(ctx)
 	if err != nil {
@@ -55,22 +55,22 @@ type endings struct {
 	mu    sync.Mutex
 	since map[string]time.Time
 	later time.Time // no look before: the last one counts
-	sure  []string  // what it found
 }
 
 // failed notes a look that failed: the next one, later, is a first one.
 func (e *endings) failed(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.since, e.sure, e.later = nil, nil, now.Add(lookFailed)
+	e.since, e.later = nil, now.Add(lookFailed)
 }
 
-// holdsOff returns how long not to look, and what the last look has found; not positive:
-// look. All services of a process share a look.
-func (e *endings) holdsOff(now time.Time) ([]string, time.Duration) {
+// holdsOff returns how long not to look; not positive: look. All services of a process
+// share a look that has found nobody. What one has found is looked for anew: the worker
+// may be back.
+func (e *endings) holdsOff(now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.sure, e.later.Sub(now)
+	return e.later.Sub(now)
 }
 
 // confirm returns the workers that have been listed for as long as grace says, at every
@@ -94,7 +94,9 @@ func (e *endings) confirm(listed []string, grace time.Duration, now time.Time) (
 			sure = append(sure, worker)
 		}
 	}
-	e.sure, e.later = sure, now.Add(again)
+	if e.later = (time.Time{}); len(sure) == 0 {
+		e.later = now.Add(again)
+	}
 	return sure, again
 }
 
@@ -102,5 +104,5 @@ func (e *endings) confirm(listed []string, grace time.Duration, now time.Time) (
 func (e *endings) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.since, e.sure, e.later = nil, nil, time.Time{}
+	e.since, e.later = nil, time.Time{}
 }

@@ -111,7 +111,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What comes in a broken document is told from the documents before it.
+// A refusal names the line, and says what is wrong there.
 func TestParseRefusesByLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
