@@ -182,7 +182,7 @@ func (p *cronParser) combineDays(day, weekday string) {
 	d := &p.days
 	d.AnyDay = day == "*" || day == "?"
 	d.AnyWeekday = weekday == "*" || weekday == "?"
-	d.Both = d.AnyDay || strings.HasPrefix(day, "*") || strings.HasPrefix(weekday, "*/")
+	d.Both = strings.HasPrefix(day, "*") || day == "?" || strings.HasPrefix(weekday, "*")
 }
 
 // add puts the numbers of an item into the set of a field.

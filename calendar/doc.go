@@ -55,7 +55,7 @@
 //	                            @30minutes, @everysecond
 //
 // When both the day of the month and the weekday are restricted, a day elapses when one of them
-// matches. When one of them starts with a star (*/2), both must match. gronx silently ignores parts
+// matches. When one of them starts with a star (*/2 or *,5), both must match. gronx silently ignores parts
 // that can never match; this package refuses them: junk behind L, W and #, numbers out of range,
 // the name of a month among weekdays.
 //

@@ -25,6 +25,7 @@ type fakeStore struct {
 	checked []time.Time
 	ended   []backend.Transition
 	lines   []string
+	accept  bool // the end of the job bad, too
 }
 
 func (s *fakeStore) note(call string) error {
@@ -44,7 +45,7 @@ func (s *fakeStore) Sync(_ context.Context, q backend.Request) (r backend.Result
 		return r, err
 	}
 	for _, by := range q.Transitions {
-		if by.JID == "bad" {
+		if by.JID == "bad" && !s.accept {
 			return r, errRefused
 		}
 	}

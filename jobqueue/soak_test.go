@@ -125,6 +125,7 @@ func TestSoak(t *testing.T) {
 		effects := filepath.Join(t.TempDir(), "effects")
 		submitted := q.torment(length, effects)
 		q.account(submitted, effects)
+		q.Verify()
 	})
 }
 

@@ -17,7 +17,10 @@ import (
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	migrated.As("executor", "operator")
+	migrated.VerifyTestMain(m)
+}
 
 // patience is how long tests wait for what must happen; they never wait for a
 // time to pass.

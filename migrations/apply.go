@@ -19,6 +19,9 @@ func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 	var done []Applied
 	for deadlocks := 0; ; {
 		before, p, err := m.open(ctx)
+		if err == nil {
+			err = descent{m}.forget(ctx, before)
+		}
 		if err != nil {
 			return done, err
 		}

@@ -19,9 +19,12 @@
 //
 //	migrations.go       what callers use
 //	apply.go            the files are applied and taken back
+//	down.go             what an interrupted Down leaves
 //	record.go           version, schema, and what was there before nextrun
 //	drift.go, repair.go differences from what this version expects, and their repair
 //	parts.go            a database without the tables of jobs, and how they are added
+//	partition.go        periodic_tick gets partitions, or becomes one table again; partitioner.go does it
+//	internal/partition  how; and the work on partitions from day to day
 //	internal/tables     the columns that nextrun expects in tables that it finds
 //	internal/script     the SQL files as texts; knows no connection
 //	internal/shape      the schema of a database as a list of objects
@@ -96,7 +99,7 @@ type Status struct {
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
 // returns what it did, nothing if there was nothing to do. It returns [ErrNewer],
-// or a [*MismatchError] before it has changed anything.
+// [ErrHalfDown] or a [*MismatchError] before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	done, err := m.apply(ctx)
 	if err != nil {
@@ -114,6 +117,9 @@ func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 // an error that says how to remove them.
 func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if err := withoutEndTriggers(ctx, m.db, m.dialect); err != nil {
+		return nil, fmt.Errorf("migrate down: %w", err)
+	}
+	if err := (descent{m}).begin(ctx); err != nil {
 		return nil, fmt.Errorf("migrate down: %w", err)
 	}
 	done, err := m.revert(ctx)
@@ -177,6 +183,9 @@ func (m *Migrator) CheckVersion(ctx context.Context) error {
 	case version > latest:
 		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
 	case version < latest:
+		if err := (descent{m}).check(ctx, version); err != nil {
+			return err
+		}
 		return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
 	}
 	return nil

@@ -3,41 +3,42 @@ package migrations_test
 import (
 	"context"
 	"net/url"
-	"os"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations/permissions"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-var sqlBlock = regexp.MustCompile("(?s)```sql\n(.*?)```")
-
-// roles gives a database the roles of docs/permissions.md, with names of its own,
-// since roles belong to the whole server.
-func (db *database) roles() (suffix string) {
+// roles makes the roles of a database, with names of its own, since roles belong to the
+// whole server.
+func (db *database) roles(tenants ...permissions.Tenant) (prefix string) {
 	db.Helper()
-	page, err := os.ReadFile("../docs/permissions.md")
+	names := permissions.Names{Prefix: "t" + db.one("SELECT md5(current_database())")[:12] + "_"}
+	made := append(permissions.Roles(), "owner")
+	script, err := names.Roles()
+	for i := 0; err == nil; i++ {
+		db.exec(script)
+		if i == len(tenants) {
+			break
+		}
+		made = append(made, tenants[i].Name)
+		script, err = names.Tenant(tenants[i])
+	}
 	if err != nil {
 		db.Fatal(err)
 	}
-	var statements strings.Builder
-	for _, block := range sqlBlock.FindAllStringSubmatch(string(page), -1) {
-		statements.WriteString(block[1])
-	}
-	suffix = "_" + db.one("SELECT md5(current_database())")[:12]
-	names := regexp.MustCompile(`nextrun_(viewer|editor|consumer|scheduler)\b`)
-	db.exec(names.ReplaceAllString(statements.String(), "${0}"+suffix))
 	db.Cleanup(func() {
-		for _, role := range []string{"viewer", "editor", "consumer", "scheduler"} {
-			db.exec("DROP OWNED BY nextrun_" + role + suffix + "; DROP ROLE nextrun_" + role + suffix)
+		for _, role := range made {
+			db.exec("DO $$ BEGIN DROP OWNED BY " + names.Prefix + role + " CASCADE; EXCEPTION WHEN undefined_object THEN NULL; END $$;" +
+				"DROP ROLE IF EXISTS " + names.Prefix + role)
 		}
 	})
-	return suffix
+	return names.Prefix
 }
 
 // as is the database for a role, with a search_path that does not matter.
@@ -53,13 +54,15 @@ func (db *database) as(role string) *storetest.Database {
 	return storetest.At(db.TB, u.String())
 }
 
-// permissions are statements in the order in which they are run, with the role
-// that may, or may not, run them.
-var permissions = []struct {
+type permission struct {
 	role      string
 	allowed   bool
 	statement string
-}{
+}
+
+// rights are statements in the order in which they are run, with the role
+// that may, or may not, run them.
+var rights = []permission{
 	{"editor", true, "INSERT INTO periodic_task (id, task, timer, args, overlap) VALUES ('a', 'x', 'yearly', '--full', 'queue'), ('b', 'x', 'yearly', '{}', 'queue')"},
 	{"editor", true, "UPDATE periodic_task SET timer = 'hourly', args = '{}' WHERE id = 'a'"},
 	{"editor", true, "UPDATE periodic_task SET id = 'c' WHERE id = 'b'"},
@@ -68,59 +71,114 @@ var permissions = []struct {
 	{"editor", false, "INSERT INTO job (task) VALUES ('x')"},
 	{"editor", false, "UPDATE periodic_tick SET decision = 'late'"},
 	{"editor", false, "DELETE FROM periodic_ready"},
+	{"editor", false, "DELETE FROM periodic_action"},
 	{"editor", false, "TRUNCATE periodic_task"},
 	{"editor", false, "DELETE FROM scheduler_lock"},
-	{"consumer", true, "INSERT INTO job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'a')"},
-	{"consumer", true, "UPDATE job SET state = 'success', finished = now() WHERE jid = 'j'"},
-	{"consumer", true, "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', 'j', 'info', now(), 'm')"},
-	{"consumer", true, "DELETE FROM job WHERE jid = 'k'"},
-	{"consumer", false, "SELECT * FROM periodic_task"},
-	{"consumer", false, "INSERT INTO periodic_ready (task_id) VALUES ('a')"},
-	{"consumer", false, "INSERT INTO job_pause VALUES ('task', 'x', now())"},
+	{"editor", false, "DELETE FROM worker_session"},
+	{"editor", false, "SELECT * FROM event_store"},
+	{"executor", true, "INSERT INTO job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'a')"},
+	{"executor", true, "UPDATE job SET state = 'success', finished = now() WHERE jid = 'j'"},
+	{"executor", true, "INSERT INTO joblog (id, jid, level, created, message) VALUES ('l', 'j', 'info', now(), 'm')"},
+	{"executor", true, "DELETE FROM job WHERE jid = 'k'"},
+	{"executor", false, "SELECT * FROM periodic_task"},
+	{"executor", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
+	{"executor", false, "INSERT INTO periodic_ready (task_id) VALUES ('a')"},
+	{"executor", false, "DELETE FROM periodic_tick"},
+	{"executor", false, "SELECT * FROM periodic_action"},
+	{"executor", false, "SELECT * FROM event_store"},
+	{"executor", false, "UPDATE scheduler_lock SET token = 0"},
+	{"executor", false, "INSERT INTO job_pause VALUES ('task', 'x', now())"},
+	{"executor", false, "DELETE FROM job_limit"},
+	{"executor", false, "SELECT setval('joblog_counter_seq', 1)"},
 	{"scheduler", true, "INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'queued', now())"},
 	{"scheduler", false, "DELETE FROM periodic_task"},
 	{"scheduler", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
+	{"scheduler", false, "DELETE FROM periodic_tick"},
 	{"scheduler", false, "DELETE FROM job"},
+	{"scheduler", false, "SELECT * FROM joblog"},
+	{"scheduler", false, "DELETE FROM scheduler_lock"},
+	{"scheduler", false, "DELETE FROM outbox_message"},
+	{"scheduler", false, "INSERT INTO periodic_action (who, action) VALUES ('x', 'y')"},
 	{"scheduler", false, "ALTER TABLE job ADD COLUMN mine text"},
+	{"scheduler", false, "ALTER TABLE job DISABLE TRIGGER ALL"},
+	{"scheduler", false, "CREATE TABLE public.mine (id int); DROP TABLE nextrun_migration"},
+	{"scheduler", false, "UPDATE nextrun_migration SET version_id = 0"},
+	{"relay", true, "SELECT * FROM event_store, outbox_message, outbox_lag, event_topic"},
+	{"relay", false, "SELECT * FROM periodic_task"},
+	{"relay", false, "SELECT * FROM job"},
+	{"relay", false, "INSERT INTO job (task) VALUES ('x')"},
+	{"relay", false, "SELECT * FROM scheduler_lock"},
+	{"housekeeper", true, "DELETE FROM joblog WHERE id = 'l'"},
+	{"housekeeper", false, "DELETE FROM periodic_task"},
+	{"housekeeper", false, "UPDATE job SET state = 'waiting'"},
+	{"housekeeper", false, "INSERT INTO job (task) VALUES ('x')"},
+	{"housekeeper", false, "DELETE FROM scheduler_lock"},
+	{"dashboard", true, "UPDATE periodic_task SET summary = 'seen' WHERE id = 'a'"},
+	{"dashboard", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
+	{"dashboard", false, "DELETE FROM periodic_task"},
+	{"dashboard", false, "DELETE FROM periodic_action"},
+	{"dashboard", false, "UPDATE periodic_action SET who = 'another'"},
+	{"dashboard", false, "DELETE FROM job"},
+	{"dashboard", false, "DELETE FROM joblog"},
+	{"dashboard", false, "UPDATE joblog SET message = 'another'"},
+	{"dashboard", false, "UPDATE scheduler_lock SET token = 0"},
+	{"dashboard", false, "INSERT INTO job_limit VALUES ('task', 'x', 0)"},
+	{"dashboard", false, "INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'y', 'a', 1)"},
+	{"operator", true, "INSERT INTO job_pause VALUES ('task', 'x', now())"},
+	{"operator", true, "DELETE FROM job_pause"},
+	{"operator", false, "INSERT INTO periodic_task (id, task, timer) VALUES ('d', 'x', 'daily')"},
+	{"operator", false, "DELETE FROM periodic_action"},
+	{"operator", false, "DELETE FROM scheduler_lock"},
 	{"viewer", true, "SELECT * FROM periodic_task, job, scheduler_lock, outbox_lag, periodic_upcoming, periodic_overdue, periodic_stale"},
 	{"viewer", false, "UPDATE periodic_task SET enabled = false"},
+	{"viewer", false, "SELECT * FROM periodic_task FOR UPDATE"},
+	{"viewer", false, "DO $$ BEGIN LOCK TABLE periodic_task; END $$"},
 	{"viewer", false, "INSERT INTO job (task) VALUES ('x')"},
 	{"viewer", false, "DELETE FROM joblog"},
+	{"viewer", false, "DELETE FROM worker_session"},
+	{"viewer", false, "INSERT INTO periodic_action (who, action) VALUES ('x', 'y')"},
 	// A function that runs with its owner's rights must not serve others' tables.
-	{"consumer", false, `CREATE TEMP TABLE trap (tracker text, state text);
+	{"executor", false, `CREATE TEMP TABLE trap (tracker text, state text);
 		CREATE TRIGGER trap AFTER DELETE ON trap FOR EACH ROW EXECUTE FUNCTION public.nextrun_job_ended()`},
 	{"editor", false, `CREATE TEMP TABLE trap (task_id text, decision text);
 		CREATE TRIGGER trap AFTER INSERT ON trap REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.nextrun_tick_queues()`},
 }
 
-func TestGrantsOfThePageOfPermissions(t *testing.T) {
+func TestRolesMayDoWhatTheyNeedOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
-	suffix := db.roles()
+	db.tries(db.roles(), rights)
+	db.want("3", "SELECT count(*) FROM periodic_ready WHERE task_id = 'a'") // two jobs that are gone, and a tick
+}
+
+// tries runs statements as roles, and compares what they may.
+func (db *database) tries(prefix string, list []permission) {
+	db.Helper()
 	connections := map[string]*storetest.Database{}
-	for _, p := range permissions {
-		role := "nextrun_" + p.role + suffix
+	for _, p := range list {
+		role := prefix + p.role
 		if connections[role] == nil {
 			connections[role] = db.as(role)
 		}
 		_, err := connections[role].SQL.Exec(p.statement)
 		switch {
 		case p.allowed && err != nil:
-			t.Errorf("the %s cannot: %s: %v", p.role, p.statement, err)
-		case !p.allowed && (err == nil || !strings.Contains(err.Error(), "permission denied") && !strings.Contains(err.Error(), "must be owner")):
-			t.Errorf("the %s must not: %s: %v", p.role, p.statement, err)
+			db.Errorf("the %s cannot: %s: %v", p.role, p.statement, err)
+		case !p.allowed && (err == nil || !refused.MatchString(err.Error())):
+			db.Errorf("the %s must not: %s: %v", p.role, p.statement, err)
 		}
 	}
-	db.want("3", "SELECT count(*) FROM periodic_ready WHERE task_id = 'a'") // two jobs that are gone, and a tick
 }
 
+var refused = regexp.MustCompile("permission denied|must be owner|violates row-level security|affected by row-level security")
+
 // A scheduler and an executor work with the rights of their roles.
-func TestServicesWorkWithTheGrantsOfThePage(t *testing.T) {
+func TestServicesWorkWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := made(t, storetest.Postgres)
-	suffix := db.roles()
+	prefix := db.roles()
 	connect := func(role string) *store.DB {
-		own, err := store.Open(t.Context(), db.as("nextrun_"+role+suffix).URL, store.Options{})
+		own, err := store.Open(t.Context(), db.as(prefix+role).URL, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +188,7 @@ func TestServicesWorkWithTheGrantsOfThePage(t *testing.T) {
 		}
 		return own
 	}
-	scheduling, consuming := connect("scheduler"), connect("consumer")
+	scheduling, consuming := connect("scheduler"), connect("executor")
 	s, err := periodic.New(scheduling.Periodic(), periodic.Config{Name: "s", Mode: periodic.ModeLeader, PollInterval: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

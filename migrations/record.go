@@ -63,6 +63,7 @@ func recorded(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 		}
 		found[name] = true
 	}
+	delete(found, goingDown)
 	return found, rows.Err()
 }
 

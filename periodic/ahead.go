@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -28,6 +29,7 @@ const firstPart = 100
 // them. The loop owns it.
 type ahead struct {
 	lead   time.Duration // 0: nothing is claimed before its time
+	early  time.Duration // how long before its time the transaction of a batch may begin
 	held   []*held
 	begun  bool      // tasks that fell due together are being submitted
 	looked time.Time // by the database's clock: up to then nothing is left to claim ahead
@@ -94,6 +96,7 @@ func (a *ahead) add(b batch.Batch) {
 			len(t.Summary) + len(t.Problem) + len(t.Pause.Reason)
 	}
 	a.held = append(a.held, h)
+	crashpoint.At(crashpoint.BatchWaits)
 }
 
 // next is when the first task that waits is due, by the database's clock; zero: none
@@ -114,7 +117,7 @@ func (a *ahead) atOnce(c *clock) bool {
 	if next.IsZero() {
 		return false
 	}
-	until := c.until(next)
+	until := c.until(next) - a.early
 	if until > timerSlack {
 		return false
 	}
@@ -124,8 +127,12 @@ func (a *ahead) atOnce(c *clock) bool {
 
 func (h *held) first() time.Time { return h.batch.Plans[0].Task.NextRun }
 
-// take returns at most so many tasks of one batch that are due; nil: none is.
+// take returns at most so many tasks of one batch that are due, or whose transaction can
+// begin; nil: none. Those that are not due yet are due together.
 func (a *ahead) take(now time.Time, most int) *part {
+	if next := a.next(); next.After(now) && !next.After(now.Add(a.early)) {
+		now = next
+	}
 	for _, h := range a.held {
 		n, _ := slices.BinarySearchFunc(h.batch.Plans, now, func(p task.Plan, now time.Time) int {
 			if p.Task.NextRun.After(now) {
@@ -230,8 +237,10 @@ func (d *draining) startDue(running, working context.Context) (begun bool, err e
 		err = d.settle(running)
 	}
 	d.inFlight++
+	at := time.Now().Add(d.clock.until(p.batch.Due()))
+	crashpoint.At(crashpoint.BatchDue)
 	go func() {
-		b, done, err := d.batches.SubmitDue(working, batch.Wait, p.batch)
+		b, done, err := d.batches.SubmitDue(working, batch.Wait, p.batch, at)
 		d.results <- result{batch: b, done: done, part: p, err: err}
 	}()
 	if len(p.batch.Plans) == firstPart {

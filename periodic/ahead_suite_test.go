@@ -137,15 +137,18 @@ type claims struct {
 
 func (c claims) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	var tasks []periodic.Task
-	err := c.Store.Update(ctx, wait, func(tx backend.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
+	err := c.Store.Update(ctx, wait, func(tx backend.Tx) error { tasks = nil; return fn(&claimsTx{atOnce{tx}, &tasks}) })
 	if err == nil && len(tasks) > 0 {
 		c.claimed <- tasks
 	}
 	return err
 }
 
+// OpensEarly implements [backend.EarlyStore].
+func (c claims) OpensEarly() bool { return opensEarly(c.Store) }
+
 type claimsTx struct {
-	backend.Tx
+	atOnce
 	tasks *[]periodic.Task
 }
 

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/store/verify"
 )
 
 // The chaos: many contenders for one lock, each a process, to which things
 // happen. NEXTRUN_SOAK_LOCK_ROUNDS and NEXTRUN_SOAK_LOCK_CONTENDERS make it longer.
 const (
 	chaosContenders = 10
-	chaosRounds     = 100
+	chaosRounds     = 40
 	chaosTTL        = 1500 * time.Millisecond
 	chaosTasks      = 10
 )
@@ -60,6 +62,7 @@ func (f *fixture) chaos() {
 	c.settle()
 	f.auditTerms()
 	f.auditTicks()
+	migrated.Verify(f, f.db, verify.Options{})
 	terms := f.one(`SELECT count(DISTINCT token) FROM audit_tick`)
 	f.Logf("%d rounds %v: %s terms with ticks, %s ticks", rounds, c.happened, terms, f.one(`SELECT count(*) FROM periodic_tick`))
 }

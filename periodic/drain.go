@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/internal/search"
@@ -245,4 +246,5 @@ func (l *loop) report(d search.Done) {
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(d.Batch.Begun)})
+	crashpoint.At(crashpoint.BatchReported)
 }

@@ -48,6 +48,45 @@ func (tx hookedTx) Advance(ctx context.Context, mark string, plans []task.Plan) 
 	return kept, err
 }
 
+// SubmitPlain implements [backend.OneStatement] as the transaction beneath does.
+func (tx hookedTx) SubmitPlain(ctx context.Context, queue backend.Queue, mark string, plans []task.Plan) (can bool, err error) {
+	can, err = atOnce{tx.Tx}.SubmitPlain(ctx, queue, mark, plans)
+	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
+		err = tx.h.afterAdvance()
+	}
+	return can, err
+}
+
+// Ready and Renew implement [backend.EarlyTx].
+func (tx hookedTx) Ready(ctx context.Context, q backend.Queue) error {
+	return atOnce{tx.Tx}.Ready(ctx, q)
+}
+func (tx hookedTx) Renew(ctx context.Context) error { return atOnce{tx.Tx}.Renew(ctx) }
+
+// OpensEarly implements [backend.EarlyStore].
+func (h *hooked) OpensEarly() bool { return opensEarly(h.Store) }
+
+func opensEarly(s backend.Store) bool {
+	early, ok := s.(backend.EarlyStore)
+	return ok && early.OpensEarly()
+}
+
+// atOnce is a transaction with the abilities that not all have.
+type atOnce struct{ backend.Tx }
+
+func (tx atOnce) SubmitPlain(ctx context.Context, queue backend.Queue, mark string, plans []task.Plan) (can bool, err error) {
+	if one, ok := tx.Tx.(backend.OneStatement); ok {
+		return one.SubmitPlain(ctx, queue, mark, plans)
+	}
+	return false, nil
+}
+
+func (tx atOnce) Ready(ctx context.Context, queue backend.Queue) error {
+	return tx.Tx.(backend.EarlyTx).Ready(ctx, queue)
+}
+
+func (tx atOnce) Renew(ctx context.Context) error { return tx.Tx.(backend.EarlyTx).Renew(ctx) }
+
 // In RunOnce with one batch that is marked the transactions are: clear, claim, submit.
 const (
 	nthClaim  = 2

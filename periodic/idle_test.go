@@ -68,7 +68,7 @@ func TestG8IdleIsQuiet(t *testing.T) {
 		f.exec(insertTask, "report", "2090-01-01")
 		h := &hooked{Store: f.db.Periodic()}
 		stop := f.run(h)
-		pass(time.Minute) // fake: planned, and every wake-up of it over
+		pass(75 * time.Second) // fake: planned, every wake-up of it over, and halfway between two looks
 		peeks, updates := h.peeks.Load(), h.updates.Load()
 		pass(10 * time.Minute)
 		if got := h.peeks.Load() - peeks; got != 20 {

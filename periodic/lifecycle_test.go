@@ -13,7 +13,10 @@ import (
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
-func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	migrated.As("scheduler", "editor")
+	migrated.VerifyTestMain(m)
+}
 
 func TestStartAndStop(t *testing.T) {
 	both(t, func(f *fixture) {

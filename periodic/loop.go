@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/aside"
@@ -60,7 +61,10 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 		marks:   &leftMarks{store: store, role: r, lease: cfg.Lease, observe: cfg.observe},
 	}
 	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
-	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
+	if early, ok := store.(backend.EarlyStore); ok && early.OpensEarly() {
+		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
+	}
+	l.search = search.Searcher{Commit: l.batches.Stepwise(), Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
 	}
@@ -148,6 +152,7 @@ func (l *loop) begin(ctx context.Context) error {
 	if _, err := l.marks.clear(ctx, l.cfg.Name, nil); err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.SchedulerBegun)
 	l.queued.untended = true
 	return nil
 }
@@ -159,10 +164,12 @@ func (l *loop) finish(ctx context.Context) {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
+	crashpoint.At(crashpoint.SchedulerStopping)
 	l.marks.add(l.ahead.drop()...)
 	if err := l.marks.removeAll(ctx); err != nil {
 		l.cfg.fail("remove own marks", err)
 	}
+	crashpoint.At(crashpoint.SchedulerStopped)
 }
 
 // pause is how long to sleep after a round.
@@ -191,11 +198,12 @@ func (l *loop) pause(i idle) time.Duration {
 }
 
 // sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
-// returns. It ends when a batch that waits is due.
+// returns. It ends when a batch that waits is due, or its transaction can begin.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	var due time.Time // by the host's clock
 	if next := l.ahead.next(); !next.IsZero() {
-		if until := l.clock.until(next); until-timerSlack <= wait {
+		until := l.clock.until(next) - l.ahead.early
+		if until-timerSlack <= wait {
 			due, wait = time.Now().Add(until), until-timerSlack
 		}
 	}
@@ -213,8 +221,11 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// waitUntil waits for a time that is at most timerSlack away.
+// waitUntil waits for a time that is not far away.
 func waitUntil(due time.Time) {
+	if left := time.Until(due); left > timerSlack {
+		<-time.After(left - timerSlack)
+	}
 	if left := time.Until(due); left > 0 {
 		sleepPrecisely(left)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
 )
@@ -26,6 +27,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
+		crashpoint.At(crashpoint.SchedulerPeeked)
 		l.shared = peek.Shared
 		l.pulse.Beat(nil) // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {
@@ -33,10 +35,10 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		}
 		l.retryAside(running)
 		cleared, locked, err := l.marks.clearStale(working, &peek)
-		if err != nil {
+		switch {
+		case err != nil:
 			return idle{}, err
-		}
-		if cleared {
+		case cleared:
 			continue
 		}
 		tended, err := l.waiting(working, peek)
@@ -45,10 +47,9 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		}
 		if (peek.Due || tended.Ready) && running.Err() == nil {
 			l.progress = false
-			if err := l.drain(running, working); err != nil || l.progress {
-				if err != nil {
-					return idle{}, err
-				}
+			if err := l.drain(running, working); err != nil {
+				return idle{}, err
+			} else if l.progress {
 				continue
 			}
 			locked = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -45,6 +46,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		}
 		return "", err
 	}
+	crashpoint.At(crashpoint.NextRecorded)
 	job.Traceparent = traceparent.Of(ctx)
 	jobs := []jobqueue.Job{job}
 	if s.tracer != nil {
@@ -99,6 +101,8 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	var pending *PendingError
 	var done *TickError
 	switch {
+	case err == nil:
+		crashpoint.At(crashpoint.NextSubmitted)
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):

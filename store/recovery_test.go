@@ -20,7 +20,8 @@ var work = map[string]string{
 	"scheduler": "INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'report', 'yearly', '2026-01-01 00:00:00')",
 	"leader":    "DELETE FROM periodic_task WHERE id = 'report'",
 	"executor":  "INSERT INTO job (task) VALUES ('report')",
-	"relay": `INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'reports', 'done', 'a', 1);
+	"relay": `INSERT INTO event_aggregate (id, version) VALUES ('a', 1);
+		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'reports', 'done', 'a', 1);
 		INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'reports')`,
 }
 
@@ -134,6 +135,7 @@ func TestKilledHolderIsReplacedAtOnce(t *testing.T) {
 				case <-after():
 					d.Fatalf("nobody took over from the %s", role)
 				}
+				d.Verify()
 			})
 		})
 	}

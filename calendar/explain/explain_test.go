@@ -46,7 +46,7 @@ func TestSchedule(t *testing.T) {
 		{"0 0 13 6 5", "at 00:00 on the 13th of June and on Fridays in June, UTC"},
 		{"0 0 1 6 5L", "at 00:00 on the 1st of June and on the last Friday of June, UTC"},
 		{"0 0 */12 * 5", "at 00:00 on Fridays that fall on the 1st, 13th and 25th of every month, UTC"},
-		{"0 0 1 * *,1", "at 00:00 every day, UTC"},
+		{"0 0 1 * *,1", "at 00:00 on the 1st of every month, UTC"},
 		{"0 0 *,1 * *", "at 00:00 every day, UTC"},
 		{"CRON_TZ=Asia/Tokyo 0 9 * * 1", "at 09:00 on Mondays, Asia/Tokyo time"},
 		{"every 15m", "every 15 minutes, counted from 1970-01-01 00:00, UTC"},

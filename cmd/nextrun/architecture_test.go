@@ -43,6 +43,7 @@ var arrows = []struct {
 	{"migrations", []string{"migrations/internal/..."}},
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
+	{"migrations/permissions", nil}, // writes texts
 	{"store", append([]string{"store/internal/...", "store/queues"}, belowCommand...)},
 	// The kinds of other queues know the connection and what a submitter is.
 	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic/backend", "periodic/task"}},
@@ -58,7 +59,7 @@ var arrows = []struct {
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox", "jobqueue/outbox/cloudevents"}},
 	{"store/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
-	{"store/verify", []string{"store", "store/internal/proof", "migrations", "periodic", "periodic/task"}},
+	{"store/verify", []string{"store", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/task"}},
 	{"store/measure", append([]string{"store", "store/internal/floor", "store/internal/sqldb/dburl"}, belowCommand...)},
 	// Both run the scheduler on a database of their own, with a clock that is moved.
 	{"store/replay", append([]string{"store"}, belowCommand...)},
@@ -68,7 +69,7 @@ var arrows = []struct {
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"store/lifecycle", []string{"store", "migrations"}},
 	{"store/storetest", append([]string{"store"}, belowCommand...)},
-	{"store/storetest/migrated", []string{"store", "store/storetest"}},
+	{"store/storetest/migrated", []string{"store", "store/storetest", "store/verify", "migrations/permissions"}},
 	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.

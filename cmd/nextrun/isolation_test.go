@@ -176,6 +176,9 @@ func (s *soak) healthy(tasks int, r *receiver) {
 	if len(r.lateness) != 3 {
 		s.Error("the receiver saw no calls of jobs, or none of events")
 	}
+	if out, err := s.command("verify").CombinedOutput(); err != nil {
+		s.Errorf("nextrun verify: %v\n%s", err, out)
+	}
 	if s.Failed() {
 		for name, out := range s.output {
 			s.Logf("%s:\n%s", name, out)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -111,9 +112,11 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	if err := output.start(cmd); err != nil {
 		return c.notStarted(err)
 	}
+	crashpoint.At(crashpoint.ProgramRuns)
 	exited, stopped := make(chan struct{}), make(chan bool)
 	go func() { stopped <- c.supervise(ctx, cmd, exited) }()
 	err := cmd.Wait()
+	crashpoint.At(crashpoint.ProgramEnded)
 	close(exited)
 	byUs := <-stopped
 	output.drain()

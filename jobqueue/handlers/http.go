@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -94,7 +95,9 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if err != nil {
 		return jobqueue.Permanent(fmt.Errorf("%s: %w", c.place, err))
 	}
+	crashpoint.At(crashpoint.CallSent)
 	response, err := c.Client.Do(request)
+	crashpoint.At(crashpoint.CallAnswered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}

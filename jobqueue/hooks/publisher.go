@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -74,6 +75,14 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 	if traceparent.Of(ctx) == "" { // deliveries are not traced
 		ctx = traceparent.With(ctx, e.Traceparent)
 	}
+	crashpoint.At(crashpoint.HookActs)
+	err := act(ctx, action, n, next)
+	crashpoint.At(crashpoint.HookActed)
+	return err
+}
+
+// act does what a hook says.
+func act(ctx context.Context, action Action, n Notice, next Submitter) error {
 	task, submits := Next(action)
 	if !submits {
 		return action.Do(ctx, n)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // consumer starts a member of a group that is stopped with the test.
@@ -122,7 +123,11 @@ func TestSeekAndRemovedEvents(t *testing.T) {
 		if err := log.Seek(f.Context(), "t", 0); err != nil {
 			f.Fatal(err)
 		}
-		r.await(f, 4)
+		storetest.Eventually(f, "all events come again", func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.got) == 5
+		})
 		r.set(func(r *receiver) { r.got = r.got[1:] })
 		r.check(f, append(slices.Clone(all[:3]), more...))
 	})

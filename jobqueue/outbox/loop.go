@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -139,6 +140,9 @@ func (l *loop) round() (time.Duration, error) {
 	claimed, err := l.source.Claim(l.working, c)
 	if err != nil {
 		return 0, err
+	}
+	if len(claimed.Batches) > 0 {
+		crashpoint.At(crashpoint.BatchClaimed)
 	}
 	l.start(claimed.Batches, asked)
 	l.holdUp(claimed.Held)

@@ -13,6 +13,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/store/verify"
 )
 
 // The receiver of this test fails at random, sometimes after it has taken the
@@ -47,6 +49,7 @@ func TestNoEventIsLost(t *testing.T) {
 		if r.repetitions() == 0 {
 			f.Error("no event came twice: the killed relay's batch was not published again")
 		}
+		migrated.Verify(f, f.db, verify.Options{})
 	})
 }
 

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(victimVariable) != "" {
 		os.Exit(victim())
 	}
+	migrated.As("relay", "scheduler", "editor")
 	migrated.VerifyTestMain(m)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
 )
 
 // turn is how many batches of a topic a worker publishes before it is another
@@ -45,6 +47,7 @@ func (w *worker) work(b *Batch, asked time.Time) {
 		if err != nil {
 			break // already reported; the lease expires
 		}
+		crashpoint.At(crashpoint.SettlementCommitted)
 		w.report(settlement, time.Since(asked))
 		b, asked = next, at
 	}
@@ -65,7 +68,9 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	s := Settlement{Lease: b.Lease, Terms: w.terms()}
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
+		crashpoint.At(crashpoint.DeliveryStarts)
 		accepted, err = w.deliver(ctx, events)
+		crashpoint.At(crashpoint.Delivered)
 	}
 	s.Accepted = b.Items[:accepted]
 	switch {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -174,6 +175,30 @@ type Tx interface {
 	// row.
 	SetProblem(ctx context.Context, key, problem string) error
 }
+
+// OneStatement is a [Tx] that can submit plans with one statement.
+type OneStatement interface {
+	// SubmitPlain does for plans that are plain, with nothing to say about their ticks,
+	// what Advance, Record and Submit of their queue do. can is false if it cannot do that
+	// for this queue; then it has done nothing. It returns [ErrStepwise] unless all went
+	// as planned: whoever rolls back and takes the single steps learns what did not.
+	SubmitPlain(ctx context.Context, queue Queue, mark string, plans []task.Plan) (can bool, err error)
+}
+
+// EarlyStore is a [Store] whose transactions may begin a moment before their time, since
+// one that is open keeps nobody from writing.
+type EarlyStore interface{ OpensEarly() bool }
+
+// EarlyTx is a transaction of an [EarlyStore].
+type EarlyTx interface {
+	// Ready does beforehand what SubmitPlain can do without its plans.
+	Ready(ctx context.Context, queue Queue) error
+	// Renew asks for the time again. Now returns it from then on.
+	Renew(ctx context.Context) error
+}
+
+// ErrStepwise is the error of a transaction that tried too much at once.
+var ErrStepwise = errors.New("some rows were not written as planned; do it step by step")
 
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
 type Recorded struct {

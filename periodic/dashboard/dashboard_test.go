@@ -36,7 +36,7 @@ func both(t *testing.T, o dashboard.Options, run func(s *site)) {
 	migrated.Both(t, func(_ *testing.T, d *migrated.Database) {
 		o := o
 		o.Logger, _ = test.NewNullLogger()
-		pages, err := dashboard.Handler(d.Store, o)
+		pages, err := dashboard.Handler(d.As("dashboard"), o)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -49,7 +49,10 @@ func both(t *testing.T, o dashboard.Options, run func(s *site)) {
 // ask sends a request and returns the status and the body.
 func (s *site) ask(r *http.Request) (int, http.Header, string) {
 	s.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     &http.Transport{}, // servers of other tests close the connections of the usual one
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(r)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
 )
 
 // contender is what the one goroutine of an elector does: it contends for the
@@ -106,6 +108,7 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 		e.Depose(t)
 		return 0
 	}
+	crashpoint.At(crashpoint.LockKept)
 	if !t.extend(begun, e.cfg.trust()) {
 		return 0 // the answer came too late
 	}
@@ -209,6 +212,7 @@ func (e contender) acquire(ctx context.Context, over Fence) (*Term, Lock, error)
 	if !ok {
 		return nil, l, nil
 	}
+	crashpoint.At(crashpoint.LockHeld)
 	return newTerm(l.Fence(), begun, e.cfg.trust()), l, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 )
@@ -134,7 +135,9 @@ func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration,
 	if host := request.Header.Get("Host"); host != "" {
 		request.Host = host
 	}
+	crashpoint.At(crashpoint.NotifySent)
 	answer, err := r.n.client.Do(request)
+	crashpoint.At(crashpoint.NotifyAnswered)
 	if err != nil {
 		return true, 0, r.target.Failure(err)
 	}

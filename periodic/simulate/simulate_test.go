@@ -3,7 +3,9 @@ package simulate_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,9 +18,17 @@ import (
 
 // What is simulated is what the scheduler does, on a real database: for all policies, with
 // outages, jobs of all lengths, deadlines, jitter and changes of the clock.
+// NEXTRUN_SOAK_SIMULATE_SEEDS makes it longer.
 func TestLikeTheScheduler(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(5) {
+	seeds := uint64(2)
+	if text := os.Getenv("NEXTRUN_SOAK_SIMULATE_SEEDS"); text != "" {
+		var err error
+		if seeds, err = strconv.ParseUint(text, 10, 32); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			compare(t, rand.New(rand.NewPCG(seed, 7)))

@@ -52,6 +52,16 @@ func (a *Audit) Add(r TickRange) {
 	}
 }
 
+// AddExtra looks at the next recorded tick, which somebody gave the task beside its timer.
+// It counts as one of the timer if it is.
+func (a *Audit) AddExtra(due time.Time) {
+	if a.elapses(due) {
+		a.Add(TickRange{First: due, Last: due})
+	} else {
+		a.Recorded++
+	}
+}
+
 func (a *Audit) elapses(at time.Time) bool {
 	return a.timer.Next(at.Add(-time.Microsecond)).Equal(at)
 }

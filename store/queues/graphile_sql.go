@@ -61,6 +61,10 @@ func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 		// hours ago. The query before it leaves those out, too.
 		Cancel: foreign.Own(`SELECT c.id AS ref FROM ` + foreign.Qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + free + `)) AS c WHERE $2::timestamp IS NOT NULL`),
+		// The key ends with the due time and the id, of 27 and 36 characters.
+		Jobs: `SELECT right(j.key, 36) AS jid, substr(j.key, 9, length(j.key) - 73) AS task_id, substr(j.key, length(j.key) - 63, 27) AS due,
+				` + graphilePending + ` AS pending
+			FROM ` + jobs + ` AS j WHERE j.key LIKE 'nextrun:%' AND length(j.key) > 73 AND j.run_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
 		// Jobs that are done are deleted. Those that fail for good stay, which no column
 		// alone tells.
 		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text"}},

@@ -24,6 +24,14 @@ type (
 	Queue = foreign.Queue
 	// Inspector says whether a queue can be used, and what it lacks.
 	Inspector = foreign.Inspector
+	// Auditor compares the jobs of a queue with the ticks that were submitted to it.
+	Auditor = foreign.Auditor
+	// AuditBounds are the limits of an audit.
+	AuditBounds = foreign.AuditBounds
+	// Audit is what was found.
+	Audit = foreign.Audit
+	// AuditRow is a task with what is wrong about it.
+	AuditRow = foreign.AuditRow
 	// Report says how a queue was found.
 	Report = foreign.Report
 	// Problem is something wrong with a queue.

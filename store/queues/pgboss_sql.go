@@ -2,6 +2,7 @@ package queues
 
 import (
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/store/internal/foreign"
 )
@@ -44,6 +45,9 @@ var pgBossCopied = []string{
 // pgBossUnfinished are pg-boss's states of jobs that are not final.
 const pgBossUnfinished = "('created', 'retry', 'active')"
 
+// pgBossKeeps is how long pg-boss keeps jobs that have ended, unless a queue says otherwise.
+const pgBossKeeps = 7 * 24 * time.Hour
+
 // postgres makes the statements for a table job with the columns of these values.
 func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 	var columns, expressions []string
@@ -74,6 +78,10 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
+		// A job does not say for which tick it is; the tick says which job it became.
+		Jobs: `SELECT k.jid, k.task_id, CAST(k.due AS text) AS due, j.state IN ` + pgBossUnfinished + ` AS pending
+			FROM ` + table + ` AS j JOIN periodic_tick AS k ON k.jid = CAST(j.id AS text) WHERE j.created_on >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
+		Keeps: pgBossKeeps,
 		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id"}},
 	}
 	if notifies {

@@ -50,6 +50,24 @@ func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
 	})
 }
 
+// A hook that submits a task gives it a tick that its timer need not have.
+func TestTicksBesideTheTimerAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		tasks := periodic.NewTasks(d.Store.Tasks())
+		for _, later := range []time.Duration{7 * time.Minute, 11 * time.Minute} {
+			if err := tasks.SubmitNext(t.Context(), "report", f.at(1).Time().Add(later), "after another task"); err != nil {
+				t.Fatal(err)
+			}
+			f.Exec(`UPDATE job SET state = 'success' WHERE state = 'waiting'`)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours+2 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
 // Of old events those stay that somebody has not read yet.
 func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 	t.Parallel()
@@ -66,6 +84,18 @@ func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, args, enabled) VALUES ('old', 'nextrun.housekeeping', 'daily', '{"events_days": 7}', false), ('odd', 'nextrun.housekeeping', 'daily', '[7]', false)`)
 		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
 			t.Errorf("events are kept for 7 days: %s", text(r))
+		}
+	})
+}
+
+// An event of a hook is an aggregate of its own, which needs no counter.
+func TestEventsOfHooksAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('n', 'nextrun.hooks/on_failure/report', 'failure', 'n', 1)`)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
+			t.Error(text(r))
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (r *run) timers(ctx context.Context) error {
 		unrecorded: Finding{Level: Violation, Check: timerCheck, Guarantee: "G2", Text: "a timer elapsed, and no tick says what became of it",
 			Remedy: "find out who deletes rows of periodic_tick; to run what is missing: nextrun task backfill ID --from TIME --to TIME"},
 		strange: Finding{Level: Doubt, Check: timerCheck, Text: "a tick is recorded that the timer does not have",
-			Remedy: "nothing, if somebody ran the task by hand, a hook submitted it, or the zone's rules have changed since"},
+			Remedy: "nothing, if the zone's rules have changed since; else find out who writes rows of periodic_tick"},
 		unplanned: Finding{Level: Violation, Check: timerCheck, Guarantee: "G9", Text: "the planned tick is not one of the timer",
 			Remedy: "have it planned anew: UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00' WHERE id = 'ID'"},
 	}
@@ -105,8 +105,13 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *task.Aud
 			return nil, false, err
 		}
 		for _, tick := range page {
-			if due := p.Task.Due; due.IsZero() || tick.First.Before(due) {
-				result.Add(tick)
+			due := p.Task.Due
+			switch {
+			case !due.IsZero() && !tick.First.Before(due):
+			case tick.Extra:
+				result.AddExtra(tick.First)
+			default:
+				result.Add(tick.TickRange)
 			}
 		}
 		if len(page) < tickPage {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -11,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/internal/proof"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Defaults of [Options].
@@ -33,6 +36,9 @@ type Options struct {
 	// Tasks are the ids of the tasks whose ticks are compared with their timers; nil: all
 	// that are enabled.
 	Tasks []string
+	// Queues are the queues that are not nextrun's own, by the sinks that name them. Those
+	// that are a [queues.Auditor] are checked, too.
+	Queues map[periodic.Sink]periodic.Submitter
 	// Most is how many rows of each finding are named; 0: 20.
 	Most int
 }
@@ -105,6 +111,12 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	r.step(ctx, "schema", func() error { return r.schema(ctx, db.Migrator()) })
 	for _, c := range proof.Checks() {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
+	}
+	for _, sink := range slices.Sorted(maps.Keys(o.Queues)) {
+		if queue, ok := o.Queues[sink].(queues.Auditor); ok {
+			name := "queue " + string(sink)
+			r.step(ctx, name, func() error { return r.queue(ctx, name, string(sink), queue) })
+		}
 	}
 	r.step(ctx, timerCheck, func() error { return r.timers(ctx) })
 	if before != nil {

@@ -46,7 +46,7 @@ func (f *fixture) plan(id string) {
 func (f *fixture) tick(due time.Time) {
 	f.Helper()
 	at, jid := store.Timestamp(due), "job-"+due.Format("15:04:05")
-	f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES ('report', ?, 'submitted', ?, ?)`, at, jid, at)
+	f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, worker, decided) VALUES ('report', ?, 'submitted', ?, 'host@1.1', ?)`, at, jid, at)
 	f.Exec(`INSERT INTO job (jid, task, tracker, due, submitted, state, single, finished) VALUES (?, 'work', 'report', ?, ?, 'success', true, ?)`, jid, at, at, at)
 }
 

@@ -69,7 +69,7 @@ func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, er
 // secretVariables are the environment variables that may hold secrets of nextrun.
 // Commands do not inherit them.
 func (c *Config) secretVariables() []string {
-	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD"}
+	names := []string{"NEXTRUN_DB", "NEXTRUN_DB_FILE", "PGPASSWORD", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 	for _, h := range c.Handlers {
 		names = slices.AppendSeq(names, maps.Values(h.headerEnv))
 		names = append(names, h.Hooks.secretVariables()...)

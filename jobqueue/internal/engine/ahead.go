@@ -11,8 +11,8 @@ import (
 const (
 	// aheadMost bounds the jobs of a claim that takes more than the pool has room for;
 	// aheadPools is how many pools of jobs wait for a place at most.
-	aheadMost  = 200
-	aheadPools = 3
+	aheadMost  = 500
+	aheadPools = 9
 	// aheadShort is how soon a pool of jobs has to end for claims to take more than it has
 	// room for.
 	aheadShort = 2 * maxGather
@@ -97,7 +97,7 @@ func (as *attempts) waiting() (n int) {
 // jobs go back to the queue.
 func (as *attempts) withdraw(since time.Time, cause error) (n int) {
 	for _, a := range as.byJID {
-		if a.phase == running && !a.claimed.After(since) && a.place.withdraw() {
+		if a.phase == running && !a.arrived.After(since) && a.place.withdraw() {
 			a.cancel(cause)
 			n++
 		}
@@ -113,8 +113,8 @@ func (f *flight) putBack(now time.Time) {
 	}
 	var next time.Time
 	for _, a := range f.byJID {
-		if a.phase == running && a.place.waits() && (next.IsZero() || a.claimed.Before(next)) {
-			next = a.claimed
+		if a.phase == running && a.place.waits() && (next.IsZero() || a.arrived.Before(next)) {
+			next = a.arrived
 		}
 	}
 	if !next.IsZero() {
@@ -128,6 +128,6 @@ func (f *flight) beginAll(jobs []backend.Job, round int, claimed time.Time) {
 		f.begin(job, round, claimed)
 	}
 	if f.count() > f.pool {
-		f.agenda.sooner(putBack, claimed.Add(aheadPatience))
+		f.agenda.sooner(putBack, time.Now().Add(aheadPatience))
 	}
 }

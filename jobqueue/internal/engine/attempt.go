@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
@@ -31,6 +32,7 @@ type attempt struct {
 	why error              // the database did not take what it has to say, last
 
 	claimed time.Time // when the claim was sent
+	arrived time.Time // when it was answered
 	place   place
 	began   time.Time // when the handler was called
 	round   int       // which claim began it
@@ -136,6 +138,7 @@ func (a *attempt) run(f *flight, handler Handler) {
 		return
 	}
 	a.began = time.Now()
+	crashpoint.At(crashpoint.HandlerStarts)
 	e.Err = errors.New("the handler ended its goroutine")
 	ctx, end := a.ctx, func(error) {}
 	defer func() {
@@ -149,6 +152,7 @@ func (a *attempt) run(f *flight, handler Handler) {
 		a.cancel(nil)
 		end(e.Err)
 		<-f.places
+		crashpoint.At(crashpoint.HandlerEnded)
 		report(e)
 	}()
 	if tracer != nil {

@@ -5,7 +5,8 @@
 //
 // One goroutine owns the [loop]: the jobs in flight, the agenda of what is due, and
 // what is set aside. It talks to the database in one transaction at a time; what
-// happens meanwhile goes into the next one. Each handler has a goroutine. It reports
+// happens meanwhile goes into the next one. Only while many jobs end does it record
+// that in one transaction, and claim the next jobs in another at the same time. Each handler has a goroutine. It reports
 // through the inbox, and through the log of its attempt.
 //
 // # Attempts

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
 	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
@@ -32,7 +33,7 @@ func (f *flight) begin(job backend.Job, round int, claimed time.Time) {
 		f.lose(old)
 	}
 	handler := f.handlers[job.Task]
-	a := &attempt{job: job, limits: job.Limits.Over(handler.Limits), percent: -1, claimed: claimed, began: claimed, round: round}
+	a := &attempt{job: job, limits: job.Limits.Over(handler.Limits), percent: -1, claimed: claimed, arrived: time.Now(), began: claimed, round: round}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
 	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
 	// A timer ends the lease, since the loop may be waiting for the database.
@@ -62,6 +63,7 @@ func (f *flight) returned(e ended) {
 	a.end = f.e.cfg.Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
 	a.phase = ending
+	crashpoint.At(crashpoint.EndDecided)
 }
 
 // apply updates an attempt by the status of its job in the database.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
@@ -94,6 +95,9 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	items, wait := l.recovery.choose(jobs, left, l.e.cfg, now)
 	if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
+	}
+	if len(items) > 0 {
+		crashpoint.At(crashpoint.OverdueFound)
 	}
 	err = l.deliver(items, backend.Claim{}, now)
 	took, refused := l.recovery.sort(items)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
@@ -51,6 +52,7 @@ func (f *flight) beat(jids []string, brief bool) error {
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.LeasesKept)
 	for _, s := range list {
 		a := f.byJID[s.JID]
 		if a == nil {
@@ -76,6 +78,7 @@ func (f *flight) lookCancels(now time.Time) error {
 	}
 	for _, jid := range jids {
 		if a := f.byJID[jid]; a != nil {
+			crashpoint.At(crashpoint.CancelSeen)
 			a.cancel(outcome.ErrCancelled)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
@@ -13,6 +14,7 @@ const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
+	crashpoint.At(crashpoint.ExecutorStopping)
 	l.flight.closed = true
 	l.flight.withdraw(now, outcome.ErrShutdown)
 	l.e.observer.Stopping(l.flight.count())

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
@@ -23,6 +24,9 @@ func (l *loop) sync(now time.Time) error {
 		c = l.claims.request(l.e.cfg, room, now)
 		c.Except = l.aside.claims.Keys()
 	}
+	if l.apart(items, c) {
+		return l.deliverApart(items, c, now)
+	}
 	return l.deliver(items, c, now)
 }
 
@@ -32,6 +36,11 @@ func (l *loop) deliver(items []item, c backend.Claim, now time.Time) error {
 	q := request(l.e.worker, items, now)
 	q.Claim = c
 	chosen, err := l.send(q)
+	return l.delivered(items, c, chosen, err, now)
+}
+
+// delivered goes on after items and a claim were sent, and a claim has chosen jobs.
+func (l *loop) delivered(items []item, c backend.Claim, chosen []string, err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
@@ -56,22 +65,43 @@ func (l *loop) deliver(items []item, c backend.Claim, now time.Time) error {
 // send carries out a request and applies the result. If it fails, chosen are the
 // jobs that it tried to claim.
 func (l *loop) send(q backend.Request) (chosen []string, err error) {
-	asked := time.Now()
 	if only := q.Claim.Only; len(only) > 0 {
-		q.Claim = l.claims.request(l.e.cfg, len(only), asked)
+		q.Claim = l.claims.request(l.e.cfg, len(only), time.Now())
 		q.Claim.Only = only
 	}
 	if q.Empty() {
 		return nil, nil
 	}
+	return l.apply(l.ask(q))
+}
+
+// answer is what the database says to a request.
+type answer struct {
+	to     backend.Request
+	asked  time.Time
+	result backend.Result
+	err    error
+}
+
+// ask carries out a request. It touches nothing of the loop.
+func (l *loop) ask(q backend.Request) answer {
+	a := answer{to: q, asked: time.Now()}
 	q.Hooks = l.e.cfg.Hooks
-	result, err := l.e.store.Sync(l.hard, q)
+	a.result, a.err = l.e.store.Sync(l.hard, q)
+	return a
+}
+
+// apply applies an answer. If the request failed, chosen are the jobs that it tried to
+// claim.
+func (l *loop) apply(r answer) (chosen []string, err error) {
+	q, asked, result, err := r.to, r.asked, r.result, r.err
 	if err != nil {
 		if q.Claim.Limit > 0 && l.e.store.Judge(err) == isolate.Database {
 			l.claims.replyLost = true
 		}
 		return result.Chosen, err
 	}
+	crashpoint.At(crashpoint.ExchangeCommitted)
 	for _, a := range l.flight.wrote(q) {
 		l.aside.release(a.job.JID)
 	}
@@ -128,6 +158,9 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 		l.e.inbox.expect(len(begun))
 	}
 	l.flight.beginAll(begun, l.gather.round, asked)
+	if len(begun) > 0 {
+		crashpoint.At(crashpoint.JobsBegun)
+	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {
 			l.e.observer.Ended(job, 0, job.State, 0, nil)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -73,7 +74,9 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.PostSent)
 	answer, err := p.client.Do(request)
+	crashpoint.At(crashpoint.PostAnswered)
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.target.Host, p.target.Failure(err))
 	}

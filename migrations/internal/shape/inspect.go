@@ -66,11 +66,12 @@ func (o Object) users() bool {
 }
 
 // inspectPostgres lists tables and views of the schema, and all that has a name
-// of nextrun's. Texts do not depend on the schema's name.
+// of nextrun's. Texts do not depend on the schema's name, nor on whether a table has
+// partitions; these are not listed.
 const inspectPostgres = `
 WITH relation AS (
   SELECT oid, relname, relkind FROM pg_class
-   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND relname <> 'nextrun_migration'),
+   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition AND relname <> 'nextrun_migration'),
 prefix AS (SELECT ' ' || quote_ident(current_schema()) || '.' AS text)
 SELECT CASE relkind WHEN 'v' THEN 'view' ELSE 'table' END, relname, relname,
        CASE relkind WHEN 'v' THEN 'CREATE OR REPLACE VIEW ' || relname || ' AS ' || pg_get_viewdef(oid) ELSE '' END, ''
@@ -86,7 +87,7 @@ UNION ALL
 SELECT 'constraint', relname, conname, replace(pg_get_constraintdef(c.oid), prefix.text, ' '), ''
   FROM prefix, relation JOIN pg_constraint AS c ON conrelid = relation.oid AND contype IN ('c', 'f', 'p', 'u')
 UNION ALL
-SELECT 'index', relation.relname, i.relname, replace(pg_get_indexdef(i.oid), prefix.text, ' '), ''
+SELECT 'index', relation.relname, i.relname, replace(replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON '), prefix.text, ' '), ''
   FROM prefix, relation JOIN pg_index ON indrelid = relation.oid
   JOIN pg_class AS i ON i.oid = indexrelid AND i.relname LIKE 'nextrun\_%'
  WHERE NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid AND contype <> 'f')

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -29,7 +30,14 @@ func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.
 	if err := c.Update(ctx, wait, func(tx backend.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
 		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
 	}
-	return Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}, nil
+	if len(f.tasks) > 0 {
+		crashpoint.At(crashpoint.TasksMarked)
+	}
+	b := Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}
+	if len(b.Plans) > 0 {
+		crashpoint.At(crashpoint.TasksDecided)
+	}
+	return b, nil
 }
 
 // read claims tasks, and reads what the decisions on them need.
@@ -38,6 +46,7 @@ func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim,
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
 	}
+	crashpoint.At(crashpoint.TasksClaimed)
 	return c.learn(ctx, tx, f)
 }
 
@@ -66,6 +75,7 @@ func (c Committer) learn(ctx context.Context, tx backend.Tx, f *facts) (err erro
 		return fmt.Errorf("look for pending jobs: %w", err)
 	}
 	f.recorded, err = c.recordedTicks(ctx, tx, f)
+	crashpoint.At(crashpoint.FactsRead)
 	return err
 }
 

@@ -3,10 +3,12 @@ package batch
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -23,9 +25,11 @@ type Committer struct {
 	Update  func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	Queues  map[task.Sink]backend.Queue
 	Outages *Outages
-	Hooks   backend.Hooks       // nil: nobody wants to hear of ticks
-	Tracer  jobqueue.SendTracer // nil: no spans
+	Hooks   backend.Hooks         // nil: nobody wants to hear of ticks
+	Tracer  jobqueue.SendTracer   // nil: no spans
+	Sleep   func(until time.Time) // precisely, for a moment; nil: transactions do not wait
 	timers  *timers
+	steps   bool // one statement for each step
 }
 
 // New returns a committer.
@@ -61,21 +65,49 @@ func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, 
 		done, err = c.write(ctx, tx, mark, plans, &spans)
 		return err
 	})
+	done.committed()
 	spans.end(err)
+	if errors.Is(err, backend.ErrStepwise) {
+		return c.Stepwise().Submit(ctx, wait, mark, plans)
+	}
 	return done, err
+}
+
+// Stepwise returns a committer that uses one statement for each step, so that it learns what
+// became of each row.
+func (c Committer) Stepwise() Committer {
+	c.steps = true
+	return c
+}
+
+// committed is a point after the commit of a batch that is not empty.
+func (o *Outcome) committed() {
+	if len(o.Kept) > 0 {
+		crashpoint.At(crashpoint.BatchCommitted)
+	}
 }
 
 // write does what Submit says, in its transaction. Without a mark, the transaction
 // holds the tasks.
 func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans []task.Plan, spans *spans) (done Outcome, err error) {
+	if can, err := c.writeAtOnce(ctx, tx, mark, plans); can {
+		if err != nil {
+			return done, err
+		}
+		done.keepAll(plans)
+		crashpoint.At(crashpoint.BatchWritten)
+		return done, nil
+	}
 	kept, err := tx.Advance(ctx, mark, plans)
 	if err != nil {
 		return done, fmt.Errorf("advance tasks: %w", err)
 	}
+	crashpoint.At(crashpoint.TasksAdvanced)
 	done.keep(plans, kept)
 	if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
 		return done, fmt.Errorf("record ticks: %w", err)
 	}
+	crashpoint.At(crashpoint.TicksRecorded)
 	d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: spans}
 	inTheWay, err := d.cancelJobs(ctx)
 	if err != nil {
@@ -84,7 +116,42 @@ func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans 
 	if err := d.submitJobs(ctx, inTheWay); err != nil {
 		return done, fmt.Errorf("submit jobs: %w", err)
 	}
-	return done, c.tellHooks(ctx, tx, done)
+	crashpoint.At(crashpoint.JobsSubmitted)
+	err = c.tellHooks(ctx, tx, done)
+	crashpoint.At(crashpoint.BatchWritten)
+	return done, err
+}
+
+// writeAtOnce writes plans that need no more than one statement. can is false if they need
+// more, or if somebody wants to hear of the jobs before they are there.
+func (c Committer) writeAtOnce(ctx context.Context, tx backend.Tx, mark string, plans []task.Plan) (can bool, err error) {
+	one, ok := tx.(backend.OneStatement)
+	if !ok || !c.atOnce(plans) {
+		return false, nil
+	}
+	return one.SubmitPlain(ctx, c.Queues[task.SinkJob], mark, plans)
+}
+
+// atOnce reports whether plans need no more than one statement.
+func (c Committer) atOnce(plans []task.Plan) bool {
+	return !c.steps && c.Tracer == nil && !slices.ContainsFunc(plans, func(p task.Plan) bool { return !silent(&p) })
+}
+
+// silent reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
+// about its tick.
+func silent(p *task.Plan) bool {
+	return p.Task.Sink == task.SinkJob && p.Plain() && p.Manual.IsZero() &&
+		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
+}
+
+// keepAll notes that all plans were kept, each with its only tick.
+func (o *Outcome) keepAll(plans []task.Plan) {
+	o.Plans, o.Kept = make(map[string]*task.Plan, len(plans)), make([]*task.Plan, len(plans))
+	o.Ticks = make([]task.Tick, len(plans))
+	for i := range plans {
+		p := &plans[i]
+		o.Kept[i], o.Plans[p.Task.ID], o.Ticks[i] = p, p, p.Ticks[0]
+	}
 }
 
 // keep notes the plans of the given tasks, in the order of the batch: rows that are

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -44,6 +45,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]task.Pending, err
 		if err != nil {
 			return nil, err
 		}
+		crashpoint.At(crashpoint.JobsReplaced)
 		for _, jid := range got {
 			delete(jobs, jid)
 		}

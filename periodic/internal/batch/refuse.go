@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -105,6 +106,7 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 		changed = append(changed, *tick)
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
+	crashpoint.At(crashpoint.TicksRefused)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 )
 
@@ -30,10 +31,12 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim backend.C
 		}
 		b := Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}
 		claimed(b)
+		crashpoint.At(crashpoint.TasksHeld)
 		var err error
 		done, err = c.write(ctx, tx, "", b.Plans, &spans)
 		return err
 	})
+	done.committed()
 	spans.end(err)
 	return done, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -27,6 +28,7 @@ func (c Committer) tellHooks(ctx context.Context, tx backend.Tx, done Outcome) e
 	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
+	crashpoint.At(crashpoint.MissedTold)
 	return nil
 }
 

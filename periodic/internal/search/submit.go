@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/aside"
@@ -42,6 +43,7 @@ func (s Searcher) Submit(ctx context.Context, b batch.Batch, cause error) Findin
 func (s *submission) submit(ctx context.Context, plans []task.Plan) error {
 	done, err := s.Commit.Submit(ctx, aloneWait, s.batch.Mark, plans)
 	if err == nil {
+		crashpoint.At(crashpoint.PartCommitted)
 		s.found.Done = append(s.found.Done, Done{s.batch, done})
 	}
 	return err
@@ -153,6 +155,7 @@ func (s *submission) failedAlone(ctx context.Context, p task.Plan, cause error) 
 // setAside notes a task that is to be set aside, and writes its problem.
 func (s *submission) setAside(ctx context.Context, p task.Plan, cause error, fault backend.Fault, why aside.Verdict) {
 	s.blame(ctx, batch.Key(p.Task.ID), cause)
+	crashpoint.At(crashpoint.TaskBlamed)
 	s.note(p, cause, fault, why)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	jobbackend "github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -115,6 +116,7 @@ func (s Outbox) pruneHooks(ctx context.Context, age time.Duration, limit int) (r
 		if _, err := tx.Exec(ctx, `DELETE FROM outbox_message WHERE event_id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param); err != nil {
 			return err
 		}
+		crashpoint.At(crashpoint.HookEventsPruned)
 		_, err = tx.Exec(ctx, `DELETE FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		removed = len(old)
 		return err

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -50,7 +51,7 @@ func (db *DB) placeEvents(ctx context.Context, topics, except []string, brief bo
 	done.unreadable = unreadable(rows)
 	var open []string
 	for _, r := range rows {
-		if bool(r.Readable) && (topics == nil && !outbox.IsHookTopic(r.Topic) || slices.Contains(topics, r.Topic)) && !slices.Contains(except, r.Topic) {
+		if r.readable() && (topics == nil && !outbox.IsHookTopic(r.Topic) || slices.Contains(topics, r.Topic)) && !slices.Contains(except, r.Topic) {
 			open = append(open, r.Topic)
 		}
 	}
@@ -113,6 +114,7 @@ func (tx *Tx) place(ctx context.Context, topics []string) (more bool, err error)
 	if err != nil || len(given) == 0 {
 		return false, err
 	}
+	crashpoint.At(crashpoint.PositionsGiven)
 	counts, last := map[string]int{}, map[string]int64{}
 	for _, g := range given {
 		counts[g.Topic]++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -57,6 +58,7 @@ func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appen
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.EventsAdded)
 	return tx.addMessages(ctx, rows)
 }
 
@@ -88,6 +90,7 @@ func (tx *Tx) nextVersions(ctx context.Context, rows []appended) error {
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.VersionsTaken)
 	next := make(map[string]int64, len(now))
 	for _, a := range now {
 		next[a.ID] = a.Version - counts[a.ID]
@@ -118,6 +121,7 @@ func (tx *Tx) addMessages(ctx context.Context, rows []appended) error {
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.MessagesAdded)
 	return tx.checkAdded(ctx, added, "outbox_message", "event_id", rows)
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -107,6 +109,11 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	return claimed, err
 }
 
+// readable reports whether a query can find the topic by its name. A database without an
+// encoding (SQL_ASCII of PostgreSQL) has names that are no UTF-8, and takes none as a
+// parameter.
+func (r topicRow) readable() bool { return bool(r.Readable) && utf8.ValidString(r.Topic) }
+
 // heldByOther reports whether the topic waits for the end of somebody else's lease.
 func (r topicRow) heldByOther(c outbox.Claim, now time.Time) bool {
 	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
@@ -126,7 +133,7 @@ func release(rows []topicRow, ended []string) []topicRow {
 // their messages by name.
 func unreadable(rows []topicRow) (names []string) {
 	for _, r := range rows {
-		if !r.Readable {
+		if !r.readable() {
 			names = append(names, r.Topic)
 		}
 	}
@@ -153,7 +160,7 @@ func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, ne
 		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))
 	})
 	for _, r := range rows {
-		if bool(r.Stopped) || !bool(r.Readable) || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
+		if bool(r.Stopped) || !r.readable() || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
 			continue
 		}
 		ready := r.Retry.Time()
@@ -236,6 +243,9 @@ func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended 
 func (tx *Tx) firstBatches(ctx context.Context, c outbox.Claim, topics []string, leases []leaseRow,
 	next func(context.Context, outbox.Lease, outbox.Terms) (*outbox.Batch, error), free func(*[]string) error,
 ) (batches []outbox.Batch, locked []outbox.HeldUp, err error) {
+	if len(leases) > 0 {
+		crashpoint.At(crashpoint.TopicsLeased)
+	}
 	taken := map[string]bool{}
 	for _, l := range leases {
 		taken[l.Topic] = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -64,6 +65,7 @@ func (s Outbox) remove(ctx context.Context, table, query string, age time.Durati
 			}
 			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
 				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
+			crashpoint.At(crashpoint.MessagesPruned)
 			return err
 		})
 		if err == nil {

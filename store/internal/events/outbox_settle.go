@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -36,6 +37,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 		if held == 0 {
 			return outbox.ErrLeaseLost
 		}
+		crashpoint.At(crashpoint.LeaseSettled)
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
 			return err
 		}
@@ -137,6 +139,7 @@ func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
 		WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param, sqldb.Timestamp(tx.Now()))
+	crashpoint.At(crashpoint.PublishedMarked)
 	return err
 }
 
@@ -157,5 +160,10 @@ func (tx *Tx) markFailed(ctx context.Context, f *outbox.Failure) error {
 			refusals = CASE WHEN refusals < 2147483647 THEN refusals + $2 ELSE refusals END,
 			problem = $3, retry = $4, dead = $5
 		WHERE id = $1`, f.Item.Message, refused, f.Problem, retry, dead)
+	if f.Dead {
+		crashpoint.At(crashpoint.DeadMarked)
+	} else {
+		crashpoint.At(crashpoint.FailureMarked)
+	}
 	return err
 }

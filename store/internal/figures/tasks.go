@@ -82,7 +82,7 @@ type historyRow struct {
 	Until    sqldb.RowTime
 	Decision sqldb.RowText
 	Reason   sqldb.RowText
-	Missed   int
+	Missed   sqldb.RowInt
 	Decided  sqldb.RowTime
 	JID      sqldb.RowText
 	State    sqldb.RowText
@@ -94,7 +94,7 @@ type historyRow struct {
 func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
-		Missed: r.Missed, Decided: r.Decided.Time(), JID: string(r.JID),
+		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID),
 		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result),
 	}
 }

@@ -8,6 +8,7 @@
 //	queue.go, cancel.go    Probe, Pending, Cancel
 //	submit.go              Submit, which finds the rows that the database refuses
 //	detect.go, report.go   the tables as they were last found, and what is wrong with them
+//	audit.go               compares its jobs with the recorded ticks
 //	relation.go            reads catalogs
 //	statement.go, rows.go  running a statement, reading what it returns
 //	user.go                statements that a user wrote

@@ -17,6 +17,7 @@ import (
 type Queue interface {
 	backend.Submitter
 	Inspector
+	Auditor
 	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
 	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 }

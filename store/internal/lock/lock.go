@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -20,22 +21,23 @@ var _ leader.Store = Store{}
 // New returns the locks of a database.
 func New(db *sqldb.DB) Store { return Store{db} }
 
-// lockRow is a row of scheduler_lock, read at a time.
+// lockRow is a row of scheduler_lock, read at a time. Somebody may have written anything
+// into one, which must not hide the others.
 type lockRow struct {
-	Name      string
-	Holder    string
-	Hostname  string
-	PID       int
-	Token     int64
-	Acquired  sqldb.Timestamp
-	Heartbeat sqldb.Timestamp
-	Expires   sqldb.Timestamp
+	Name      sqldb.RowText
+	Holder    sqldb.RowText
+	Hostname  sqldb.RowText
+	PID       sqldb.RowInt
+	Token     sqldb.RowInt
+	Acquired  sqldb.RowTime
+	Heartbeat sqldb.RowTime
+	Expires   sqldb.RowTime
 	Now       sqldb.Timestamp
 }
 
 func (r lockRow) lock() leader.Lock {
 	return leader.Lock{
-		Name: r.Name, Holder: r.Holder, Hostname: r.Hostname, PID: r.PID, Token: r.Token,
+		Name: string(r.Name), Holder: string(r.Holder), Hostname: string(r.Hostname), PID: r.PID.N, Token: int64(r.Token.N),
 		Acquired: r.Acquired.Time(), Heartbeat: r.Heartbeat.Time(), Expires: r.Expires.Time(), Now: r.Now.Time(),
 	}
 }
@@ -83,6 +85,7 @@ func (s Store) Acquire(ctx context.Context, claim leader.Claim) (leader.Lock, bo
 			WHERE l.holder = excluded.holder OR NOT `+live+`
 			RETURNING `+lockColumns+`, `+clock.now+` AS now`,
 			clock.with(claim.Lock, claim.Holder, claim.Hostname, claim.PID, claim.After, claim.Over.Holder, claim.Over.Token)...)
+		crashpoint.At(crashpoint.LockTaken)
 		if acquired = err == nil; acquired || !errors.Is(err, sqldb.ErrNotFound) {
 			return err
 		}
@@ -103,6 +106,7 @@ func (s Store) Renew(ctx context.Context, f leader.Fence, ttl time.Duration) (bo
 		renewed, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+clock.now+`, expires = `+clock.end+`
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5 AND l.expires > `+clock.now,
 			clock.with(f.Lock, f.Holder, f.Token)...)
+		crashpoint.At(crashpoint.LockRenewed)
 		return err
 	})
 	if err != nil {
@@ -118,11 +122,13 @@ func (s Store) Release(ctx context.Context, f leader.Fence) (bool, error) {
 		released, err = tx.Exec(ctx, `UPDATE scheduler_lock AS l SET heartbeat = `+tx.SQL().Clock(1, 1)+`, expires = $2
 			WHERE l.name = $3 AND l.holder = $4 AND l.token = $5`,
 			sqldb.Timestamp(tx.Now()), sqldb.Timestamp(leader.Released), f.Lock, f.Holder, f.Token)
+		crashpoint.At(crashpoint.LockReleased)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("release lock %q: %w", f.Lock, err)
 	}
+	crashpoint.At(crashpoint.LockFree)
 	return released == 1, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -46,7 +47,7 @@ func (s Store) List(ctx context.Context) ([]leader.Lock, error) {
 
 // lockOf reads a row; of a lock that has none it knows the name and the time.
 func lockOf(ctx context.Context, tx *sqldb.Tx, name string) (lockRow, error) {
-	row := lockRow{Name: name, Now: sqldb.Timestamp(tx.Now())}
+	row := lockRow{Name: sqldb.RowText(name), Now: sqldb.Timestamp(tx.Now())}
 	err := tx.First(ctx, &row, `SELECT `+lockColumns+`, `+tx.SQL().Clock(1, 1)+` AS now
 		FROM scheduler_lock WHERE name = $2`, sqldb.Timestamp(tx.Now()), name)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -64,6 +65,7 @@ func (s Store) Guard(ctx context.Context, tx leader.DBTX, now time.Time, f leade
 			SELECT l.expires FROM scheduler_lock AS l WHERE l.name = $2 AND l.holder = $3 AND l.token = $4`+
 		d.ShareRows+`) AS held`),
 		sqldb.Timestamp(now), f.Lock, f.Holder, f.Token).Scan(&live)
+	crashpoint.At(crashpoint.LockGuarded)
 	switch {
 	case err == nil && live:
 		return nil

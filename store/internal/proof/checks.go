@@ -3,6 +3,7 @@ package proof
 import (
 	"slices"
 
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -43,7 +44,8 @@ var ofTasks = []Check{
 		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) AS more
 			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
 			WHERE k.decision = 'queued' AND k.decided < p.recent AND t.enabled AND t.paused IS NULL AND t.problem IS NULL
-				AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = k.task_id AND j.single AND (j.state IN ` + sqldb.PendingStates + ` OR j.finished >= p.recent))
+				AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = k.task_id AND j.single AND j.state IN ` + sqldb.PendingStates + `)
+				AND k.task_id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.single AND j.tracker IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = k.task_id)
 				AND NOT EXISTS (SELECT 1 FROM periodic_ready AS r WHERE r.task_id = k.task_id)`,
 	},
@@ -106,6 +108,7 @@ var ofEvents = []Check{
 		query: `SELECT e.aggregate_id AS about, count(*) || ' events with versions ' || min(e.aggregate_version) || ' to ' || max(e.aggregate_version)
 				|| ', counter ' || coalesce(CAST(max(a.version) AS text), 'missing') AS more
 			FROM event_store AS e LEFT JOIN event_aggregate AS a ON a.id = e.aggregate_id CROSS JOIN p WHERE e.created >= p.since
+				AND substr(e.topic, 1, 14) <> '` + outbox.HookTopics + `'
 			GROUP BY e.aggregate_id
 			HAVING count(*) <> max(e.aggregate_version) - min(e.aggregate_version) + 1 OR max(a.version) IS NULL
 				OR max(e.aggregate_version) > max(a.version)`,

@@ -59,19 +59,30 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// Tick is a recorded tick, or a range of missed ones.
+type Tick struct {
+	task.TickRange
+	// Extra says that no scheduler has decided it: a hook that submits the task, or a
+	// backfill, has. The timer need not have it.
+	Extra bool
+}
+
 // Recorded returns the recorded ticks of a task from a time on, by their due times, at
 // most n.
-func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) (list []task.TickRange, err error) {
-	var rows []struct{ Due, Until sqldb.RowTime }
+func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) (list []Tick, err error) {
+	var rows []struct {
+		Due, Until sqldb.RowTime
+		Extra      sqldb.RowBool
+	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		return tx.Select(ctx, &rows, `SELECT due, until FROM periodic_tick WHERE task_id = $1 AND due >= $2 ORDER BY due LIMIT $3`,
+		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL AS extra FROM periodic_tick WHERE task_id = $1 AND due >= $2 ORDER BY due LIMIT $3`,
 			id, sqldb.Timestamp(from), n)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
 	}
 	for _, row := range rows {
-		list = append(list, task.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())})
+		list = append(list, Tick{task.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra)})
 	}
 	return list, nil
 }

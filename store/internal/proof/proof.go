@@ -102,13 +102,13 @@ func (r Reader) Tokens(ctx context.Context) (map[string]int64, error) {
 		var rows []struct {
 			Kind  string
 			Name  sqldb.RowText
-			Token int64
+			Token sqldb.RowInt
 		}
 		err := tx.Select(ctx, &rows, `SELECT 'lock' AS kind, name, token FROM scheduler_lock
 			UNION ALL SELECT 'topic', topic, token FROM outbox_topic
 			UNION ALL SELECT 'reader', group_ || ' of ' || topic, token FROM event_offset`)
 		for _, row := range rows {
-			tokens[row.Kind+" "+string(row.Name)] = row.Token
+			tokens[row.Kind+" "+string(row.Name)] = int64(row.Token.N)
 		}
 		return err
 	})

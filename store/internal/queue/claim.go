@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -74,7 +75,7 @@ const candidatesSQL = `SELECT c.jid, c.submitted, w.group_, w.task, w.high, w.ta
 // onlySQL finds which of the given jobs can be claimed. $1 jobs, $2 tasks.
 const onlySQL = `WITH ` + ownTasks + `
 	SELECT jid, submitted, group_, task, {high} AS high, ` + mostOf + `, tracker, concurrency FROM job AS w
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' AND retry IS NULL
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {unclaimed}
 		AND task IN (SELECT name FROM task) AND group_ NOT IN (SELECT name FROM paused)`
 
 // takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
@@ -87,7 +88,7 @@ const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		progress = CASE WHEN cancel IS NULL THEN 0 ELSE progress END,
 		finished = CASE WHEN cancel IS NULL THEN finished ELSE $3 END,
 		result = CASE WHEN cancel IS NULL THEN NULL ELSE 'cancelled before it began' END
-	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {state} = 'waiting' AND retry IS NULL RETURNING ` + jobColumns
+	WHERE jid IN (SELECT v.value FROM {jids} AS v) AND {unclaimed} RETURNING ` + jobColumns
 
 // highPriority is the third column of the index of waiting jobs, written exactly as
 // there: otherwise no query would use the index.
@@ -105,7 +106,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 	d := tx.SQL()
 	group, task := d.Bytewise("group_"), d.Bytewise("task")
 	order := strings.Join([]string{task, group, highPriority, "submitted", "jid"}, ", ")
-	return strings.NewReplacer(append(more, "{order}", order, "{state}", plainState, "{claimable}", claimable, "{high}", highPriority,
+	return strings.NewReplacer(append(more, "{order}", order, "{unclaimed}", unclaimed, "{claimable}", claimable, "{high}", highPriority,
 		"{group_}", group, "{task}", task, "{w.group_}", d.Bytewise("w.group_"))...).Replace(statement)
 }
 
@@ -138,6 +139,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, res
 		return err
 	}
 	result.Claimed, err = tx.jobs(ctx, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
+	crashpoint.At(crashpoint.JobsTaken)
 	slices.SortFunc(result.Claimed, backend.Job.Compare)
 	return err
 }
@@ -183,7 +185,7 @@ func (tx claimTx) candidates(ctx context.Context, c backend.Claim, result *backe
 		condition, args = condition+full, append(args, busy)
 	}
 	first := tx.FirstRows("job", "{claimable} AND {task} = w.task AND {group_} = w.group_ AND {high} = w.high"+condition,
-		"{order}", "$2")
+		"{task}, {group_}, {high}", "submitted, jid", "$2")
 	candidates, err := tx.readCandidates(ctx, c, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
 	result.Limited = trackers && len(candidates) == 0
 	if len(candidates) == 0 && result.More { // all jobs of these groups are locked or limited: go on behind them

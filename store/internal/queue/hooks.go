@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
@@ -35,6 +36,7 @@ func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend
 	if err := q.Hooks.Tell(ctx, tx.DBTX(), tx.Now(), told); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
+	crashpoint.At(crashpoint.HooksTold)
 	return nil
 }
 

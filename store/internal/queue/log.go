@@ -54,10 +54,10 @@ func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
 // Lines implements [backend.JobReader].
 func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLine, error) {
 	var rows []struct {
-		Counter int64
-		Created sqldb.Timestamp
-		Level   string
-		Message string
+		Counter sqldb.RowInt
+		Created sqldb.RowTime
+		Level   sqldb.RowText
+		Message sqldb.RowText
 	}
 	err := tx.Select(ctx, &rows, `SELECT coalesce(counter, 0) AS counter, created, level, message FROM joblog
 		WHERE jid = $1 AND (counter > $2 OR $2 = 0) ORDER BY counter, created LIMIT $3`, f.JID, f.After, f.Limit)
@@ -66,7 +66,7 @@ func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLi
 	}
 	lines := make([]backend.LogLine, len(rows))
 	for i, r := range rows {
-		lines[i] = backend.LogLine{Counter: r.Counter, Created: r.Created.Time(), Level: backend.Level(r.Level), Message: r.Message}
+		lines[i] = backend.LogLine{Counter: int64(r.Counter.N), Created: r.Created.Time(), Level: backend.Level(r.Level), Message: string(r.Message)}
 	}
 	return lines, nil
 }

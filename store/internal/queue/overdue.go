@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -27,6 +28,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 		if err != nil {
 			return err
 		}
+		crashpoint.At(crashpoint.LeasesRenewed)
 		if list, err = tx.status(ctx, jids); err != nil {
 			return err
 		}

@@ -24,16 +24,16 @@ func (tx jobTx) Resume(ctx context.Context, kind backend.PauseKind, name string)
 // Pauses implements [backend.Pauser].
 func (tx jobTx) Pauses(ctx context.Context) ([]backend.Pause, error) {
 	var rows []struct {
-		Kind  string
-		Name  string
-		Since sqldb.Timestamp
+		Kind  sqldb.RowText
+		Name  sqldb.RowText
+		Since sqldb.RowTime
 	}
 	if err := tx.Select(ctx, &rows, "SELECT kind, name, since FROM job_pause ORDER BY kind, name"); err != nil {
 		return nil, err
 	}
 	pauses := make([]backend.Pause, len(rows))
 	for i, r := range rows {
-		pauses[i] = backend.Pause{Kind: backend.PauseKind(r.Kind), Name: r.Name, Since: r.Since.Time()}
+		pauses[i] = backend.Pause{Kind: backend.PauseKind(r.Kind), Name: string(r.Name), Since: r.Since.Time()}
 	}
 	return pauses, nil
 }
@@ -62,9 +62,9 @@ func (tx jobTx) note(ctx context.Context, err error, action, kind, name string) 
 // Limits implements [backend.Limiter].
 func (tx jobTx) Limits(ctx context.Context) ([]backend.Limit, error) {
 	var rows []struct {
-		Kind    string
-		Name    string
-		Most    int
+		Kind    sqldb.RowText
+		Name    sqldb.RowText
+		Most    sqldb.RowInt
 		Running int
 	}
 	err := tx.Select(ctx, &rows, `WITH busy (kind, name, n) AS (
@@ -74,7 +74,7 @@ func (tx jobTx) Limits(ctx context.Context) ([]backend.Limit, error) {
 		FROM job_limit AS l LEFT JOIN busy AS b ON b.kind = l.kind AND b.name = l.name ORDER BY l.kind, l.name`)
 	limits := make([]backend.Limit, len(rows))
 	for i, r := range rows {
-		limits[i] = backend.Limit{Scope: backend.Scope{Kind: backend.LimitKind(r.Kind), Name: r.Name}, Most: r.Most, Running: r.Running}
+		limits[i] = backend.Limit{Scope: backend.Scope{Kind: backend.LimitKind(r.Kind), Name: string(r.Name)}, Most: r.Most.N, Running: r.Running}
 	}
 	return limits, err
 }

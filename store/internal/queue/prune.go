@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -78,6 +79,11 @@ func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, jobs []backen
 		deleted, err = tx.Exec(ctx, "DELETE FROM "+table+" WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v)", r.Param)
 		if err != nil {
 			return 0, err
+		}
+		if table == "job" {
+			crashpoint.At(crashpoint.JobsPruned)
+		} else {
+			crashpoint.At(crashpoint.LogPruned)
 		}
 	}
 	if int(deleted) < len(free) {

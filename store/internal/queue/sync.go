@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -53,21 +54,33 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 		if err := tx.claim(ctx, q.Worker, q.Claim, &result); err != nil {
 			return err
 		}
-		for _, job := range result.Claimed {
-			if job.State == backend.Running {
-				lines = append(lines, job.Begins(q.Worker))
-			}
-		}
-		if err := tx.insertLines(ctx, lines); err != nil {
+		if err := tx.insertLines(ctx, append(lines, begun(result.Claimed, q.Worker)...)); err != nil {
 			return err
 		}
+		crashpoint.At(crashpoint.LogWritten)
 		if err := tx.tellHooks(ctx, q, result); err != nil {
 			return err
 		}
-		return tx.recordGroup(ctx, q.Claim, result.Turn.Group)
+		err = tx.recordGroup(ctx, q.Claim, result.Turn.Group)
+		crashpoint.At(crashpoint.ExchangeWritten)
+		return err
 	}))
 	return result, err
 }
+
+// begun are the log lines of claimed jobs that begin at once.
+func begun(claimed []backend.Job, worker string) (lines []backend.Line) {
+	for _, job := range claimed {
+		if job.State == backend.Running {
+			lines = append(lines, job.Begins(worker))
+		}
+	}
+	return lines
+}
+
+// Concurrent reports whether two requests at the same time take less time than one after
+// the other. SQLite has one writer.
+func (s Store) Concurrent() bool { return !s.db.SQL().IsSQLite() }
 
 // Judge implements [backend.Store]. An unknown error may come
 // from a user's trigger.
@@ -86,9 +99,18 @@ func (Store) Judge(err error) isolate.Cause {
 // them are out of date as soon as a queue fills or empties.
 const plainState = "state || ''"
 
+// fence is a condition on rows that are found by their ids. CASE hides from the planner
+// how few rows it expects to meet the condition. Otherwise it took a table that was never
+// analysed for one with a single such row, read it from end to end, and compared each row
+// with each id.
+func fence(condition string) string { return "CASE WHEN " + condition + " THEN true ELSE false END" }
+
+// unclaimed is the fence of a claim.
+var unclaimed = fence("state = 'waiting' AND retry IS NULL")
+
 // ours is the fence of every change that a worker makes to its jobs; $2 is the
 // worker.
-const ours = "job." + plainState + " IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL"
+var ours = fence("job.state IN ('scheduled', 'running') AND coalesce(job.worker, '') = $2 AND job.heartbeat IS NOT NULL")
 
 // workTx is a transaction of an executor.
 type workTx struct{ jobTx }
@@ -133,7 +155,28 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 			AND (job.heartbeat IS NOT NULL OR r.was IN ('stuck', 'waiting') AND job.retry IS NOT NULL)
 			AND (r.expired IS NULL OR job.heartbeat < r.expired) AND (r.beat IS NULL OR job.heartbeat = r.beat)
 		RETURNING job.jid`, r.Param)
+	if crashpoint.On {
+		visit(list)
+	}
 	return done, err
+}
+
+// visit is a point for each kind of transition that was written.
+func visit(list []backend.Transition) {
+	for _, t := range list {
+		switch {
+		case t.Interrupted:
+			crashpoint.At(crashpoint.DeadTakenBack)
+		case t.To.Final():
+			crashpoint.At(crashpoint.EndsWritten)
+		case t.To == backend.Stuck:
+			crashpoint.At(crashpoint.RetriesWritten)
+		case t.From == backend.Running:
+			crashpoint.At(crashpoint.JobsPutBack)
+		default:
+			crashpoint.At(crashpoint.RetriedWaiting)
+		}
+	}
 }
 
 // giveBack returns the jobs that the worker got by a claim whose reply was lost.

@@ -186,6 +186,9 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
+	if err := tx.areText(rows); err != nil {
+		return nil, err
+	}
 	tasks := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		r.Enabled = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -73,6 +74,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
+	crashpoint.At(crashpoint.ForeignGiven)
 	newest := map[string]newOpen{}
 	for _, r := range results {
 		j, ok := free[r.JID]
@@ -132,6 +134,7 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	if err != nil {
 		return err
 	}
+	crashpoint.At(crashpoint.ForeignRecorded)
 	if n, err := result.RowsAffected(); err != nil || n == int64(len(list)) {
 		return err
 	}

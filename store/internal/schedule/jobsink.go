@@ -60,7 +60,7 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	for rows.Next() {
 		var tracker string
 		var p periodic.Pending
-		var due, started sqldb.Timestamp
+		var due, started sqldb.RowTime // they only explain
 		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
 			return nil, err
 		}

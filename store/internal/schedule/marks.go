@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -44,6 +45,9 @@ func (tx schedulerTx) ClearMarks(ctx context.Context, s backend.Stale) (int, err
 		tx.SQL().LockRows+`)`,
 		sqldb.Timestamp(tx.Now().Add(-s.Lease)), sqldb.Timestamp(tx.Now().Add(s.Lease)),
 		s.Name, service.WorkerName(s.Name)+service.BootMark, r.Param)
+	if n > 0 {
+		crashpoint.At(crashpoint.StaleMarksCleared)
+	}
 	return int(n), err
 }
 
@@ -58,6 +62,7 @@ func (tx schedulerTx) Unmark(ctx context.Context, marks []string) (left []string
 	if err != nil {
 		return nil, err
 	}
+	crashpoint.At(crashpoint.MarksRemoved)
 	err = tx.Select(ctx, &left, `SELECT DISTINCT worker FROM periodic_task
 		WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
 	return left, err

@@ -69,7 +69,7 @@ func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args
 	found := map[string]openJob{}
 	for rows.Next() {
 		var job openJob
-		var due, submitted sqldb.Timestamp
+		var due, submitted sqldb.RowTime // they only explain
 		if err := rows.Scan(&job.TaskID, &job.sink, &job.Ref, &job.JID, &due, &submitted); err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func (r outcomeRow) outcome() periodic.Outcome {
 	o := periodic.Outcome{Last: r.tick(), Result: r.result()}
 	if !r.RunDue.Time().IsZero() {
 		o.Run = &periodic.Tick{
-			TaskID: r.TaskID, Due: r.RunDue.Time(), Decision: periodic.Submitted, JID: string(r.Ref), Decided: r.RunDecided.Time(),
+			TaskID: string(r.TaskID), Due: r.RunDue.Time(), Decision: periodic.Submitted, JID: string(r.Ref), Decided: r.RunDecided.Time(),
 		}
 	}
 	return o
@@ -82,7 +82,7 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 		LEFT JOIN periodic_tick AS r ON r.task_id = l.id AND r.due = l.submitted_due`+joins, args...)
 	outcomes := make(map[string]periodic.Outcome, len(rows))
 	for _, r := range rows {
-		outcomes[r.TaskID] = r.outcome()
+		outcomes[string(r.TaskID)] = r.outcome()
 	}
 	return outcomes, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -88,6 +89,7 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 		if _, err = tx.Exec(ctx, "DELETE"+old, r.Param, string(periodic.Queued)); err != nil {
 			return err
 		}
+		crashpoint.At(crashpoint.TicksPruned)
 		if err = tx.First(ctx, &left, "SELECT count(*)"+old, r.Param, string(periodic.Queued)); err == nil && left > 0 {
 			err = isolate.ErrSuppressed
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -95,6 +96,9 @@ func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (do
 		}
 	}
 	forgotten, err := tx.forget(ctx, maxForget)
+	if forgotten > 0 {
+		crashpoint.At(crashpoint.ReadyForgotten)
+	}
 	if err != nil || forgotten == maxForget {
 		return backend.Tended{More: true}, err // there are very many; look further next time
 	}

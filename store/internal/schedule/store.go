@@ -24,7 +24,12 @@ type Store struct {
 	locks  leader.Store
 }
 
-var _ backend.Store = Store{}
+var (
+	_ backend.Store        = Store{}
+	_ backend.EarlyStore   = Store{}
+	_ backend.OneStatement = schedulerTx{}
+	_ backend.EarlyTx      = schedulerTx{}
+)
 
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{db, queues, locks} }
@@ -33,6 +38,9 @@ func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{d
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
+
+// OpensEarly implements [backend.EarlyStore].
+func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
 // Ended implements [backend.Store].
 func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { return s.db.Ended(ctx) }
@@ -50,9 +58,12 @@ func (s Store) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.S
 // Locks implements [backend.Store].
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements [backend.Store].
+// Fault implements [backend.Store]. While periodic_tick gets partitions, or is changed by a
+// migration, no task is to blame for a wait that was too long.
 func (s Store) Fault(err error) backend.Fault {
 	switch {
+	case errors.Is(err, sqldb.ErrContended) && sqldb.Occupied(s.db, "periodic_tick"):
+		return backend.FaultDatabase
 	case errors.Is(err, sqldb.ErrContended):
 		return backend.FaultLock
 	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),

@@ -7,23 +7,23 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// tickRow is a row of periodic_tick.
+// tickRow is a row of periodic_tick, whatever anybody may have written into it.
 type tickRow struct {
-	TaskID   string `db:"task_id"`
-	Due      sqldb.Timestamp
-	Decision string
-	Reason   *string
-	Missed   int
-	Until    sqldb.Timestamp
-	JID      *string
-	Worker   *string
-	Decided  sqldb.Timestamp
+	TaskID   sqldb.RowText `db:"task_id"`
+	Due      sqldb.RowTime
+	Decision sqldb.RowText
+	Reason   sqldb.RowText
+	Missed   sqldb.RowInt
+	Until    sqldb.RowTime
+	JID      sqldb.RowText
+	Worker   sqldb.RowText
+	Decided  sqldb.RowTime
 }
 
 func (r tickRow) tick() periodic.Tick {
 	return periodic.Tick{
-		TaskID: r.TaskID, Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: sqldb.Deref(r.Reason),
-		Missed: r.Missed, Until: r.Until.Time(), JID: sqldb.Deref(r.JID), Worker: sqldb.Deref(r.Worker), Decided: r.Decided.Time(),
+		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
+		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
 	}
 }
 

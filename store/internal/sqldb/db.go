@@ -104,8 +104,8 @@ func (db *DB) SQL() *Words { return &db.words }
 func (db *DB) Say(err error) Said { return db.dialect.Said(err) }
 
 // ClockSkew is how far the database's clock is ahead of the host's, as last
-// measured; 0 on SQLite, which uses the host's. It is as exact as half the time
-// that a query takes.
+// measured, or a moment before if that was more exact; 0 on SQLite, which uses the
+// host's. It is as exact as half the time that a query takes.
 func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
 
 // Watch calls wake whenever rows of these topics may have changed, until ctx

@@ -15,9 +15,10 @@ type Dialect interface {
 	Table(n int, columns []Field) string
 	Encode(columns []Field, n int, values func(i int) []any) (string, error)
 	// FirstRows is a join, aliased c, of the rows before it with the first rows of
-	// a table that meet a correlated condition. It locks them, and passes over
-	// those that others have locked.
-	FirstRows(table, condition, order, limit string) string
+	// a table that meet a correlated condition, in which the columns alike have one value, and
+	// stand before those of order in an index. It locks them, and passes over those that others
+	// have locked.
+	FirstRows(table, condition, alike, order, limit string) string
 	// Class returns the sentinel error for a driver's error, nil if it is unknown.
 	// Only Class knows the driver's codes.
 	Class(err error) error

@@ -11,8 +11,18 @@ import (
 // health is what the transactions of a database have found out about it.
 type health struct {
 	outage service.Outage
-	nanos  atomic.Int64 // that the database's clock is ahead of the host's
+	clock  atomic.Pointer[skew] // nil: not measured yet
 }
+
+// skew is how far the database's clock is ahead of the host's.
+type skew struct {
+	ahead time.Duration
+	way   time.Duration // it is as exact as this
+	at    time.Time
+}
+
+// skewMemory is for how long an exact measurement is better than a newer, coarser one.
+const skewMemory = 10 * time.Second
 
 // outcome notes whether the database could be reached.
 func (h *health) outcome(err error, writing bool) error {
@@ -27,8 +37,18 @@ func (h *health) outcome(err error, writing bool) error {
 
 // measure compares the clocks.
 func (h *health) measure(asked, answered, database time.Time) {
-	middle := asked.Add(answered.Sub(asked) / 2)
-	h.nanos.Store(int64(database.Sub(middle)))
+	way := answered.Sub(asked) / 2
+	found := skew{database.Sub(asked.Add(way)), way, answered}
+	last := h.clock.Load()
+	if last != nil && way > last.way && answered.Sub(last.at) < skewMemory && (found.ahead-last.ahead).Abs() <= way+last.way {
+		return
+	}
+	h.clock.Store(&found)
 }
 
-func (h *health) skew() time.Duration { return time.Duration(h.nanos.Load()) }
+func (h *health) skew() time.Duration {
+	if last := h.clock.Load(); last != nil {
+		return last.ahead
+	}
+	return 0
+}

@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -16,15 +15,24 @@ type timing struct {
 }
 
 // begin prepares a transaction and returns its now.
-func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, wait time.Duration) (time.Time, error) {
-	if t.words.Begin == "" {
+func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, opening *Opening) (time.Time, error) {
+	switch {
+	case t.words.Begin == "":
 		return t.now(time.Now()), nil
+	case opening.Sent:
+		return t.now(opening.Now), nil
 	}
-	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	var now time.Time
 	var ignored string
-	err := tx.QueryRowContext(ctx, t.words.Begin, millis(t.options.StatementTimeout), millis(wait), millis(t.options.IdleTimeout)).
-		Scan(&now, &ignored)
+	err := tx.QueryRowContext(ctx, opening.SQL).Scan(&now, &ignored)
+	return t.now(now), err
+}
+
+// again returns the time of a transaction anew.
+func (t timing) again(ctx context.Context, tx jobqueue.DBTX) (now time.Time, err error) {
+	if now = time.Now(); t.words.Now != "" {
+		err = tx.QueryRowContext(ctx, t.words.Now).Scan(&now)
+	}
 	return t.now(now), err
 }
 

@@ -26,6 +26,28 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Asked is the time by the host's clock before and after the database told Now.
 func (tx *Tx) Asked() (asked, answered time.Time) { return tx.asked, tx.answered }
 
+// Renew asks for the time again.
+func (tx *Tx) Renew(ctx context.Context) error {
+	asked := time.Now()
+	now, err := tx.db.timing.again(ctx, tx.tx)
+	if err != nil {
+		return tx.db.Classify(ctx, err)
+	}
+	tx.asked, tx.answered, tx.now = asked, time.Now(), now
+	tx.db.health.measure(tx.asked, tx.answered, now)
+	return nil
+}
+
+// Generic has the statements that are kept planned without regard to their parameters, for
+// this transaction.
+func (tx *Tx) Generic(ctx context.Context) error {
+	if tx.db.words.Generic == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, tx.db.words.Generic)
+	return err
+}
+
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
@@ -66,7 +88,8 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 // as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
 	defer func() { err = db.health.outcome(err, !readOnly) }()
-	sqlTx, err := db.pools.Begin(ctx, readOnly)
+	opening := db.timing.opening(wait)
+	sqlTx, err := db.pools.Begin(context.WithValue(ctx, openingKey{}, opening), readOnly)
 	if err != nil {
 		return db.Classify(ctx, fmt.Errorf("begin: %w", err))
 	}
@@ -83,7 +106,10 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 		}
 	}()
 	asked := time.Now()
-	now, err := db.timing.begin(ctx, sqlTx, wait)
+	if opening.Sent {
+		asked = opening.Asked
+	}
+	now, err := db.timing.begin(ctx, sqlTx, opening)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -140,11 +166,9 @@ func (tx *Tx) Texts(placeholder int, values []string) (Records, error) {
 	return tx.db.Texts(placeholder, values)
 }
 
-// FirstRows is a join, aliased c, of the rows before it with the first rows of a
-// table that meet a correlated condition. It locks them, and passes over those
-// that others have locked.
-func (tx *Tx) FirstRows(table, condition, order, limit string) string {
-	return tx.db.dialect.FirstRows(table, condition, order, limit)
+// FirstRows is [Dialect.FirstRows].
+func (tx *Tx) FirstRows(table, condition, alike, order, limit string) string {
+	return tx.db.dialect.FirstRows(table, condition, alike, order, limit)
 }
 
 // Columns names the columns of a table, none if it does not exist.

@@ -29,6 +29,9 @@ type Words struct {
 	Dialect migrations.Dialect
 	Version string // query for the version of the server, or of the library
 	Columns string // query for the names of the columns of the table $1
+	// Occupied is a query whether somebody has the table $1 for itself, empty if the
+	// database cannot tell.
+	Occupied string
 	// Now is a query for the time, and Begin one that also sets the timeouts of a
 	// transaction: $1 of a statement, $2 for locks, $3 when idle, in milliseconds.
 	// They are empty where the host's clock counts and there are no timeouts.
@@ -36,6 +39,9 @@ type Words struct {
 	// AsyncCommit makes the commit of a transaction return before it is durable;
 	// empty if the database cannot do that.
 	AsyncCommit string
+	// Generic has statements that are kept planned once for all parameters, in a
+	// transaction; empty if the database cannot do that.
+	Generic string
 
 	// The patterns of the methods. {} stands for the argument.
 

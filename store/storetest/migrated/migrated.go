@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -43,11 +44,11 @@ func New(t testing.TB, kind string) *Database {
 // Up makes the tables in a database, whatever is in it.
 func Up(d *storetest.Database) *Database {
 	d.Helper()
-	up := Open(d)
+	up := open(d, d.URL)
 	if _, err := up.Store.Migrator().Up(d.Context()); err != nil {
 		d.Fatal(err)
 	}
-	return up
+	return up // as the owner, who has migrated
 }
 
 // Open opens the database once more, as another process would.
@@ -60,11 +61,16 @@ func (d *Database) Open() *store.DB {
 // default, but for locks of PostgreSQL.
 func Open(d *storetest.Database) *Database {
 	d.Helper()
+	return openAs(d, packageRoles)
+}
+
+func open(d *storetest.Database, address string) *Database {
+	d.Helper()
 	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
 	if d.Kind == storetest.SQLite { // writers that all take turns, on a slow machine
 		options.LockTimeout = storetest.Patience
 	}
-	db, err := store.Open(d.Context(), d.URL, options)
+	db, err := store.Open(d.Context(), address, options)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -87,9 +93,20 @@ func migrate(url string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.Migrator().Up(context.Background())
-	return err
+	if _, err := db.Migrator().Up(context.Background()); err != nil {
+		return err
+	}
+	if os.Getenv(PartitionedVariable) != "" && !strings.HasPrefix(url, "sqlite:") {
+		if _, err := db.Migrator().Partition(context.Background(), "week"); err != nil {
+			return err
+		}
+	}
+	return grant(url)
 }
+
+// PartitionedVariable names an environment variable. If it is set, periodic_tick has
+// partitions in the databases of PostgreSQL that [New] copies.
+const PartitionedVariable = "NEXTRUN_TEST_PARTITIONED"
 
 // atOnce is how many tests run at once, unless -parallel says so: most of them wait
 // for a database most of the time.

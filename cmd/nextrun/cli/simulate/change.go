@@ -46,6 +46,9 @@ func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 		}
 	}
 	for i := range changed {
+		if tasks[i].ValidateArgs(task.ArgsAny) != nil {
+			continue // as it is in the table; the report says so
+		}
 		if err := changed[i].ValidateArgs(task.ArgsAny); err != nil {
 			var wrong *calendar.ParseError
 			if errors.As(err, &wrong) {

@@ -47,7 +47,9 @@ func (t *Table) Write(w io.Writer) error { return t.write(w, Terminal{}) }
 
 const (
 	columnGap   = 2
-	columnLeast = 23 // no cell is shortened to less: a time is that long
+	columnLeast = 23      // no cell is shortened to less: a time is that long
+	columnMost  = 1000    // a wider cell pushes its own row out, not the others
+	longText    = 1 << 16 // a text of so many bytes is wider than any column
 )
 
 func (t *Table) write(w io.Writer, device Terminal) error {
@@ -56,8 +58,11 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 	for n, row := range t.rows {
 		indent := 0
 		for i, c := range columns {
-			cell, rest := shortenMiddle(row[c], widths[i]), ""
-			if t.wraps && c == len(row)-1 {
+			cell, rest := row[c], ""
+			if device.Width > 0 {
+				cell = shortenMiddle(cell, widths[i])
+			}
+			if t.wraps && c == len(row)-1 && device.Width > 0 {
 				cell, rest = wrapped(row[c], widths[i], indent)
 			}
 			indent += widths[i] + columnGap
@@ -71,7 +76,7 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 			}
 			b.WriteString(paint.paint(cell) + rest)
 			if i < len(columns)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell)+columnGap))
+				b.WriteString(strings.Repeat(" ", max(widths[i]-widthOf(cell), 0)+columnGap))
 			}
 		}
 		b.WriteByte('\n')
@@ -130,12 +135,12 @@ func (t *Table) fit(most int) (columns, widths []int) {
 	}
 }
 
-// natural are the widths of the columns as they are.
+// natural are the widths of the columns as they are, up to the most.
 func (t *Table) natural() []int {
 	widths := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], runewidth.StringWidth(cell))
+			widths[i] = max(widths[i], min(widthOf(cell), columnMost))
 		}
 	}
 	return widths
@@ -173,16 +178,32 @@ func (t *Table) leftOut(columns []int) string {
 // shortenMiddle cuts the middle of a text that is too wide: its beginning and its
 // end tell most.
 func shortenMiddle(text string, width int) string {
-	if runewidth.StringWidth(text) <= width {
+	if widthOf(text) <= width {
 		return text
 	}
-	head := runewidth.Truncate(text, (width-1+1)/2, "")
-	tail := text
-	for runewidth.StringWidth(tail) > width-1-runewidth.StringWidth(head) {
-		_, size := utf8.DecodeRuneInString(tail)
-		tail = tail[size:]
+	head := runewidth.Truncate(text[:min(len(text), longText)], (width-1+1)/2, "")
+	return head + "…" + lastColumns(text, width-1-runewidth.StringWidth(head))
+}
+
+// widthOf is the width of a text, if it is not wider than any column.
+func widthOf(text string) int {
+	if len(text) > longText {
+		return columnMost + 1
 	}
-	return head + "…" + tail
+	return runewidth.StringWidth(text)
+}
+
+// lastColumns is the end of a text that is as wide as that. The text may have megabytes.
+func lastColumns(text string, width int) string {
+	from := len(text)
+	for from > 0 {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		if runewidth.StringWidth(text[from-size:]) > width {
+			break
+		}
+		from -= size
+	}
+	return text[from:]
 }
 
 // wrapped breaks a text between words where it is wider than that. The lines after the

@@ -64,6 +64,23 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
+// A cell of megabytes is written once, whole, and leaves the other rows as they are. On a
+// terminal it is shortened, which takes no time.
+func TestTableOfAVeryLongCell(t *testing.T) {
+	t.Parallel()
+	table, long := NewTable("NAME", "STATE"), strings.Repeat("ab", 5<<20)
+	for range 100 {
+		table.Add("short", "ok")
+	}
+	table.Add(long, "ok")
+	if got := table.text(Terminal{}); !strings.Contains(got, long+"  ok\n") || len(got) > len(long)+200*columnMost {
+		t.Errorf("%d bytes for one cell of %d", len(got), len(long))
+	}
+	if got := table.text(Terminal{Width: 40}); !strings.Contains(got, "abab…abab") || len(got) > 100*100 {
+		t.Errorf("on a terminal: %.200s", got)
+	}
+}
+
 func TestTableColors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

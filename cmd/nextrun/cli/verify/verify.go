@@ -27,7 +27,8 @@ func Command(env *ui.Env) *cobra.Command {
 		Long: `Check on a live database that each tick has one job and a record, that marks and
 leases end, that events are in order, and that the tables are as the migrations
 made them. The ticks of each timer are computed anew and compared with those
-recorded; with IDs, only those of these tasks. It only reads.
+recorded; with IDs, only those of these tasks. Queues of the configuration are
+checked in their own tables. It only reads.
 
 A violation is something that nextrun or somebody's SQL has broken, a doubt
 something that may have another cause, which the report names.
@@ -39,16 +40,10 @@ Exit code 0: no violation. 1: a violation, or something could not be checked.
   nextrun verify --json`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
-				o.since.Resolve(env.Now(), env.Zone)
-				settings := verify.Options{Since: o.since.Value, Tasks: ids}
-				if o.timeout.Value != nil {
-					settings.Timeout = *o.timeout.Value
-				}
-				configuration, err := env.Configuration()
+				settings, err := o.settings(env, db, ids)
 				if err != nil {
 					return err
 				}
-				settings.Lease = max(configuration.Scheduler.Lease, configuration.Executor.Lease)
 				report, err := verify.Run(c.Context(), db, settings)
 				if err != nil {
 					return err
@@ -62,6 +57,22 @@ Exit code 0: no violation. 1: a violation, or something could not be checked.
 	flags.Var(&o.timeout, "timeout", "give up after this time, such as 90 or 10m (default 1m)")
 	ui.JSONFlag(command, &o.asJSON)
 	return command
+}
+
+// settings are what the flags and the configuration say.
+func (o *options) settings(env *ui.Env, db *store.DB, ids []string) (verify.Options, error) {
+	o.since.Resolve(env.Now(), env.Zone)
+	settings := verify.Options{Since: o.since.Value, Tasks: ids}
+	if o.timeout.Value != nil {
+		settings.Timeout = *o.timeout.Value
+	}
+	configuration, err := env.Configuration()
+	if err != nil {
+		return settings, err
+	}
+	settings.Lease = max(configuration.Scheduler.Lease, configuration.Executor.Lease)
+	settings.Queues, err = configuration.BuildQueues(db)
+	return settings, err
 }
 
 // reportJSON is the report as JSON has it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 )
@@ -22,7 +23,7 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 		return nil, err
 	}
 	at := dsn(u, o)
-	connector, err := pq.NewConnector(at)
+	quick, err := pq.NewConnector(at)
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +33,14 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := &dialect{options: o, dsn: at, scrub: u.Scrub}
+	d := &dialect{options: o, dsn: at, own: true, scrub: u.Scrub}
 	if err := d.listen(); err != nil {
 		return nil, err
 	}
-	migrate := sql.OpenDB(slow)
+	migrate := sql.OpenDB(crashpoint.Connector(slow))
 	migrate.SetMaxIdleConns(1)
-	connector.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
-	pool := sql.OpenDB(connector)
+	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
+	pool := sql.OpenDB(crashpoint.Connector(connector{quick}))
 	d.pool = pool
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)

@@ -13,6 +13,7 @@ type dialect struct {
 	dsn     string // at which watchers listen; empty: they do not
 	scrub   func(error) error
 	pool    *sql.DB
+	own     bool // nextrun has opened the pool, with a driver that takes any client_encoding
 	shown   shown
 }
 
@@ -21,6 +22,10 @@ const lockRows = " FOR UPDATE SKIP LOCKED"
 // Words implements [sqldb.Dialect].
 func (d *dialect) Words() sqldb.Words {
 	const now = `SELECT clock_timestamp() AT TIME ZONE 'UTC'`
+	encoding := `''`
+	if d.own {
+		encoding = anyBytes
+	}
 	return sqldb.Words{
 		LockRows:  lockRows,
 		ShareRows: " FOR SHARE",
@@ -32,12 +37,15 @@ func (d *dialect) Words() sqldb.Words {
 		EndedGrace: endedGrace,
 		Version:    "SHOW server_version",
 		Columns:    `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
-		Now:        now,
+		Occupied: `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'AccessExclusiveLock' AND granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+		Now: now,
 		// All statements are short. Where the planner expects many more rows than there are,
 		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
-			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true)`,
+			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) || ` + encoding,
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
+		Generic:     "SET LOCAL plan_cache_mode = force_generic_plan",
 		Collate:     ` COLLATE "C"`,
 		DigestSQL:   "encode(sha256(convert_to({}, 'SQL_ASCII')), 'hex')",
 		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
@@ -48,8 +56,14 @@ func (d *dialect) Words() sqldb.Words {
 	}
 }
 
-// FirstRows implements [sqldb.Dialect].
-func (*dialect) FirstRows(table, condition, order, limit string) string {
+// anyBytes has a database without an encoding send what it holds. Else it would check that it
+// is UTF-8, and one row that is not would fail every statement that reads it. A program's own
+// pool keeps its encoding: pgx refuses any but UTF-8 for statements of the simple protocol.
+const anyBytes = `CASE current_setting('server_encoding') WHEN 'SQL_ASCII' THEN set_config('client_encoding', 'SQL_ASCII', true) ELSE '' END`
+
+// FirstRows implements [sqldb.Dialect]. It orders by all columns of the index: by the last ones
+// alone, the planner may rather read all that meet the condition.
+func (*dialect) FirstRows(table, condition, alike, order, limit string) string {
 	return " CROSS JOIN LATERAL (SELECT * FROM " + table + " WHERE " + condition +
-		" ORDER BY " + order + " LIMIT " + limit + lockRows + ") AS c"
+		" ORDER BY " + alike + ", " + order + " LIMIT " + limit + lockRows + ") AS c"
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -216,6 +217,7 @@ func (s *session) add(ctx context.Context) error {
 	if n, err := added.RowsAffected(); err != nil || n == 0 {
 		return errors.Join(err, s.remove(ctx))
 	}
+	crashpoint.At(crashpoint.WorkerShown)
 	for _, statement := range []string{
 		`UPDATE worker_session SET ended = ` + now + ` WHERE worker IN (SELECT worker FROM worker_session AS s
 			WHERE ended IS NULL AND ` + isGone + lockRows + `)`,
@@ -232,6 +234,7 @@ func (s *session) add(ctx context.Context) error {
 
 func (s *session) remove(ctx context.Context) error {
 	_, err := s.d.pool.ExecContext(ctx, "DELETE FROM worker_session WHERE worker = $1", s.w.Worker)
+	crashpoint.At(crashpoint.WorkerGone)
 	return err
 }
 
@@ -260,8 +263,8 @@ func (d *dialect) Ended(ctx context.Context) (workers []string, later time.Durat
 	if d.dsn == "" {
 		return nil, -1, nil
 	}
-	if !d.shown.settled(time.Now()) {
-		return nil, settled, nil
+	if left := d.shown.settlesIn(time.Now()); left > 0 {
+		return nil, left, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
@@ -277,8 +280,8 @@ func (d *dialect) Ended(ctx context.Context) (workers []string, later time.Durat
 		}
 		workers = append(workers, worker)
 	}
-	if !d.shown.settled(time.Now()) { // lost meanwhile, perhaps together with those of others
-		return nil, settled, rows.Err()
+	if left := d.shown.settlesIn(time.Now()); left > 0 { // lost meanwhile, perhaps together with those of others
+		return nil, left, rows.Err()
 	}
 	return workers, 0, rows.Err()
 }
@@ -305,14 +308,14 @@ func (sh *shown) remove(s *session) {
 	delete(sh.since, s)
 }
 
-// settled reports whether this process has had a session for long enough to judge others.
-func (sh *shown) settled(now time.Time) bool {
+// settlesIn returns how long until this process has had a session for long enough to judge
+// others; not positive: it has.
+func (sh *shown) settlesIn(now time.Time) time.Duration {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	left := settled
 	for _, since := range sh.since {
-		if now.Sub(since) >= settled {
-			return true
-		}
+		left = min(left, since.Add(settled).Sub(now))
 	}
-	return false
+	return left
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -30,8 +31,8 @@ func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) 
 	source := file.source() + "&_foreign_keys=on&_busy_timeout=" + strconv.FormatInt(o.LockTimeout.Milliseconds(), 10)
 	// The writer keeps its statements prepared: preparing some takes longer than
 	// running them.
-	write := sql.OpenDB(&connector{file: file,
-		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"})
+	write := sql.OpenDB(crashpoint.Connector(&connector{file: file,
+		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"}))
 	write.SetMaxOpenConns(1)
 	read := sql.OpenDB(&connector{file: file, source: source + "&_query_only=on"})
 	read.SetMaxOpenConns(o.MaxConns + maxWatchers)

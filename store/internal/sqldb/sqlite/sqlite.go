@@ -50,8 +50,8 @@ func (*dialect) Words() sqldb.Words {
 }
 
 // FirstRows implements [sqldb.Dialect]. It does without LATERAL: the argument of a table-valued function may
-// be a correlated query.
-func (*dialect) FirstRows(table, condition, order, limit string) string {
+// be a correlated query. It does not order by what is alike: SQLite would sort all rows that meet the condition.
+func (*dialect) FirstRows(table, condition, _, order, limit string) string {
 	return " CROSS JOIN json_each((SELECT json_group_array(r) FROM (SELECT rowid AS r FROM " + table + " WHERE " + condition +
 		" ORDER BY " + order + " LIMIT " + limit + "))) AS e CROSS JOIN " + table + " AS c ON c.rowid = e.value"
 }

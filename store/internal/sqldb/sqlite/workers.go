@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
@@ -62,6 +63,7 @@ func (w workers) show(worker string) (end func(), err error) {
 		return nothing, err
 	}
 	w.tidy(time.Now(), f.Name())
+	crashpoint.At(crashpoint.WorkerShown)
 	if err = lockFile(f, true); err == nil {
 		_, err = f.WriteString(worker + "\n" + kernel() + "\n")
 	}
@@ -73,6 +75,7 @@ func (w workers) show(worker string) (end func(), err error) {
 	}
 	return func() {
 		_ = os.Remove(name)
+		crashpoint.At(crashpoint.WorkerGone)
 		_ = f.Close()
 		_ = os.Remove(w.dir) // unless there are others
 	}, nil

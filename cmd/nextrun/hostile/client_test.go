@@ -1,0 +1,94 @@
+package hostile_test
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// The kinds of databases: an ASCII one takes bytes that are no UTF-8.
+const (
+	sqlite   = "sqlite"
+	postgres = "postgres"
+	ascii    = "postgres-ascii"
+)
+
+// database is one that people change with its own client, not with a driver for Go.
+type database struct {
+	*testing.T
+	kind, url string
+}
+
+// newDatabase makes an empty database of a kind.
+func newDatabase(t *testing.T, kind string) database {
+	t.Helper()
+	switch kind {
+	case sqlite:
+		return database{t, kind, storetest.SQLiteURL(t)}
+	case ascii:
+		return database{t, kind, asciiURL(t)}
+	}
+	return database{t, kind, storetest.PostgresURL(t)}
+}
+
+// asciiURL makes a database without an encoding, and returns its address.
+func asciiURL(t *testing.T) string {
+	t.Helper()
+	server := storetest.New(t, storetest.Postgres)
+	name := server.One("SELECT current_database()") + "_ascii"
+	server.Exec(`CREATE DATABASE "` + name + `" TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`)
+	t.Cleanup(func() { server.Exec(`DROP DATABASE "` + name + `" WITH (FORCE)`) })
+	return strings.Replace(server.URL, "_ascii", "", 1)[:strings.LastIndex(server.URL, "/")+1] + name
+}
+
+func (d database) isSQLite() bool { return d.kind == sqlite }
+
+// run runs a script in the client, which stops at the first error. It returns what the
+// client printed, a line each row, and what it said was wrong.
+func (d database) run(script string) (out string, refused error) {
+	var command *exec.Cmd
+	if d.isSQLite() {
+		command = exec.Command("sqlite3", "-bail", "-batch", "-noheader", strings.TrimPrefix(d.url, "sqlite:"))
+		script = ".timeout 60000\n" + script
+	} else {
+		command = exec.Command("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", d.url)
+	}
+	var stderr bytes.Buffer
+	command.Stdin, command.Stderr = strings.NewReader(script), &stderr
+	text, err := command.Output()
+	if err != nil {
+		return string(text), fmt.Errorf("%w: %s", err, firstLine(stderr.String()))
+	}
+	return strings.TrimSuffix(string(text), "\n"), nil
+}
+
+// must runs a script that has to succeed.
+func (d database) must(script string) string {
+	d.Helper()
+	out, err := d.run(script)
+	if err != nil {
+		d.Fatalf("%.2000s: %v", script, err)
+	}
+	return out
+}
+
+// rows returns the rows that a query prints.
+func (d database) rows(query string) [][]string {
+	d.Helper()
+	var rows [][]string
+	for line := range strings.SplitSeq(d.must(query+";"), "\n") {
+		if line != "" {
+			rows = append(rows, strings.Split(line, "|"))
+		}
+	}
+	return rows
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

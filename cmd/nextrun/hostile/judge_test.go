@@ -1,0 +1,80 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// named checks what the log says of the rows.
+func (p *pace) named(lines []string, cells []*cell) {
+	p.Helper()
+	times := map[string]int{}
+	for _, line := range lines {
+		var l struct{ Level, Msg string }
+		if json.Unmarshal([]byte(line), &l) != nil {
+			p.Errorf("a line of the log: %.2000s", line)
+			continue
+		}
+		if l.Level != "warning" && l.Level != "error" {
+			continue
+		}
+		for _, c := range cells {
+			if strings.Contains(line, c.id) {
+				times[c.id+" "+l.Msg]++
+				if times[c.id+" "+l.Msg] == 3 { // each process may say so, and what it means after the cure
+					p.Errorf("%s is named again and again: %.600s\n%s", c, line, p.script([]*cell{c}))
+				}
+			}
+		}
+		if !strings.Contains(line, "hostile-") {
+			p.silent[fmt.Sprintf("%s: %.300s", l.Msg, line)]++
+		}
+	}
+}
+
+// nothingLost checks the ticks of the healthy tasks.
+func (p *pace) nothingLost() {
+	p.Helper()
+	for _, row := range p.rows(`SELECT task_id, due, decision, reason FROM periodic_tick WHERE task_id LIKE 'healthy-%' AND decision <> 'submitted' LIMIT 5`) {
+		p.Errorf("a tick of a healthy task was not submitted: %v", row)
+	}
+	args := []string{"verify", "--json"}
+	for i := range p.healthy {
+		args = append(args, fmt.Sprintf("healthy-%d", i))
+	}
+	out, _ := p.nextrun(args...) // of the hostile rows it may find something
+	var report struct {
+		Tasks    int
+		Undone   []string
+		Findings []struct {
+			Text string
+			Rows []struct{ About, Detail string }
+		}
+	}
+	if err := json.Unmarshal([]byte(out[:strings.LastIndex(out, "}")+1]), &report); err != nil || report.Tasks != p.healthy || len(report.Undone) > 0 {
+		p.Errorf("verify: %v, %d tasks, not done: %v\n%.2000s", err, report.Tasks, report.Undone, out)
+	}
+	for _, f := range report.Findings {
+		for _, r := range f.Rows {
+			if strings.HasPrefix(r.About, "healthy-") {
+				p.Errorf("verify: %s: %s: %s", f.Text, r.About, r.Detail)
+			}
+		}
+	}
+}
+
+// compare compares how late healthy rows were with how late they normally are. What G5
+// promises is never too late.
+func (p *pace) compare(quiet, beside map[string][]time.Duration) {
+	p.Helper()
+	for kind, list := range beside {
+		before := quiet[kind]
+		p.Logf("%ss: normally %d, late by %v in the median, %v at the 99th percentile; %d beside hostile rows, %v, %v", kind,
+			len(before), at(before, 0.5), at(before, 0.99), len(list), at(list, 0.5), at(list, 0.99))
+		if at(list, 0.5) > max(2*at(before, 0.5), g5) {
+			p.Errorf("%ss of healthy tasks are later than twice the normal, and than %s", kind, g5)
+		}
+	}
+}

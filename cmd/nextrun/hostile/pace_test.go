@@ -1,0 +1,235 @@
+package hostile_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	atOnce  = 10               // hostile rows at a time
+	patient = 25 * time.Second // for what takes a second
+	rounds  = 1                // of the short form
+	normal  = time.Minute      // how long the long form measures without hostile rows
+	g5      = 300 * time.Millisecond
+)
+
+// Beside hostile rows, healthy tasks, jobs and topics go on. Each hostile row is named in
+// the log once, and works again when its value was put right.
+//
+// The short form looks only whether all goes on; the long one also compares how late the
+// healthy ones are with a time in which the same rows are made and changed, but get no
+// hostile values.
+func TestPace(t *testing.T) {
+	s := readSettings(t)
+	s.parallel(t)
+	for _, kind := range s.kinds() {
+		t.Run(kind, func(t *testing.T) {
+			s.parallel(t)
+			t.Logf("NEXTRUN_HOSTILE_SEED=%d", s.seed)
+			r := newReceiver(t)
+			p := &pace{environment: newEnvironment(newDatabase(t, kind), r.url), settings: s, receiver: r}
+			p.run()
+		})
+	}
+}
+
+// pace is a run on a database.
+type pace struct {
+	environment
+	settings
+	receiver *receiver
+	services []*service
+	begun    time.Time
+	refused  int
+	taken    int
+	still    int            // rows that did not work as long as they were hostile
+	silent   map[string]int // lines of the log that name no row
+}
+
+func (p *pace) run() {
+	p.Helper()
+	p.silent = map[string]int{}
+	p.must(p.healthyTasks())
+	p.services = []*service{p.start("serve-1", "serve"), p.start("serve-2", "serve")}
+	for _, s := range p.services {
+		s.until()
+	}
+	if stalled := p.stalled(); stalled != "" {
+		p.Fatalf("before there was a hostile row, %s", stalled)
+	}
+	cells := p.cells(rand.New(rand.NewPCG(p.seed, 0)))
+	var quiet map[string][]time.Duration
+	if p.long() {
+		p.receiver.measure()
+		p.rounds(harmless(cells), func(int) bool { return time.Since(p.begun) < normal })
+		quiet = p.receiver.measure()
+	}
+	done := p.rounds(cells, func(done int) bool { return p.long() && time.Since(p.begun) < p.duration || !p.long() && done < rounds })
+	p.Logf("%d rounds, %d values were taken, %d refused; %d stood still and said why", done, p.taken, p.refused, p.still)
+	if p.long() {
+		p.compare(quiet, p.receiver.measure())
+	}
+	for _, s := range p.services {
+		if !s.stop() {
+			p.Errorf("%s did not end well:\n%s", s.name, strings.Join(s.log(max(0, len(s.log(0))-20)), "\n"))
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(p.silent)) {
+		p.Logf("%d lines name no row: %s", p.silent[line], line)
+	}
+	p.nothingLost()
+}
+
+// rounds makes rounds with the cells as long as more says so of the number of those that are
+// done.
+func (p *pace) rounds(cells []*cell, more func(done int) bool) (done int) {
+	p.Helper()
+	p.refused, p.taken, p.still, p.begun = 0, 0, 0, time.Now()
+	for ; len(cells) > 0 && more(done); done++ {
+		n := min(atOnce, len(cells))
+		p.round(cells[:n])
+		cells = cells[n:]
+	}
+	return done
+}
+
+// harmless are cells whose columns keep their values.
+func harmless(cells []*cell) (list []*cell) {
+	for _, c := range cells {
+		if c.refuses() {
+			continue
+		}
+		same := *c
+		same.id, same.value = "hostile-normal"+strings.TrimPrefix(c.id, "hostile"), value{"what it was", quoted(c.name())}
+		list = append(list, &same)
+	}
+	return list
+}
+
+// healthyTasks inserts tasks of all sinks. In the long form each is due every ten seconds,
+// a tenth of them at a time.
+func (p *pace) healthyTasks() string {
+	var b strings.Builder
+	b.WriteString("BEGIN;\n")
+	for i := range p.healthy {
+		timer, sink := "*:*:*", []string{"job", "job", "event", "job", "mail", "job", "event", "job", "river", "job"}[i/10%10]
+		if p.long() {
+			timer = fmt.Sprintf("*:*:%d/10", i%10)
+		} else {
+			sink = []string{"job", "event", "mail", "river"}[i%4]
+		}
+		fmt.Fprintf(&b, `INSERT INTO periodic_task (id, task, group_, timer, overlap, sink, args) VALUES ('healthy-%d', 'call', 'topic-%d', '%s', 'allow', '%s', '"healthy-"');`+"\n",
+			i, i, timer, sink)
+	}
+	return b.String() + "COMMIT;\n"
+}
+
+// stalled waits until each healthy task, its jobs and its topics have gone on from now. If
+// they do not, it says so.
+func (p *pace) stalled() string {
+	p.Helper()
+	begun := now()
+	for what, done := range map[string]string{
+		"tasks":  `NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = p.id AND k.decision = 'submitted' AND k.due > {now} AND k.due < '9000-01-01')`,
+		"jobs":   `p.sink = 'job' AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = p.id AND j.state = 'success' AND j.finished > {now})`,
+		"topics": `p.sink = 'event' AND NOT EXISTS (SELECT 1 FROM outbox_message AS m WHERE m.topic = p.group_ AND m.published > {now})`,
+	} {
+		query := "SELECT count(*) FROM periodic_task AS p WHERE p.id LIKE 'healthy-%' AND " + strings.ReplaceAll(done, "{now}", "'"+begun+"'") + ";"
+		if !within(patient, func() bool { return p.must(query) == "0" }) {
+			return fmt.Sprintf("of %s healthy tasks the %s stand still", p.must(query), what)
+		}
+	}
+	return ""
+}
+
+// now is the time as the databases write it.
+func now() string { return time.Now().UTC().Format("2006-01-02 15:04:05.000000") }
+
+// within reports whether something comes true in time.
+func within(d time.Duration, holds func() bool) bool {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for late := time.Now().Add(d); !holds(); <-again.C {
+		if time.Now().After(late) {
+			return false
+		}
+	}
+	return true
+}
+
+// round makes rows hostile, looks that the healthy ones go on, and puts the values right.
+func (p *pace) round(cells []*cell) {
+	p.Helper()
+	from := make([]int, len(p.services))
+	for i, s := range p.services {
+		from[i] = len(s.log(0))
+	}
+	var taken []*cell
+	harmed := now()
+	for _, c := range cells {
+		if p.harmOne(c) {
+			taken = append(taken, c)
+		}
+	}
+	if stalled := p.stalled(); stalled != "" {
+		p.Errorf("%s beside these rows:\n%s", stalled, p.script(p.blame(taken, p.stalled)))
+	}
+	p.explained(taken, harmed, from)
+	cured := now()
+	for _, c := range taken {
+		if err := p.cure(c); err != nil {
+			p.Errorf("%s cannot be put right: %v\n%s", c, err, p.script([]*cell{c}))
+		}
+	}
+	for _, c := range taken {
+		p.worksAgain(c, cured)
+	}
+	for i, s := range p.services {
+		if s.ended() {
+			p.Fatalf("%s has ended beside these rows:\n%s\n%s", s.name, p.script(taken), strings.Join(s.log(max(from[i], len(s.log(0))-20)), "\n"))
+		}
+		p.named(s.log(from[i]), taken)
+	}
+	p.must("DELETE FROM periodic_task WHERE id LIKE 'hostile-%';\nDELETE FROM outbox_message WHERE topic LIKE 'hostile-%';\n")
+}
+
+// harmOne makes a row and its value, and reports whether the database took it.
+func (p *pace) harmOne(c *cell) bool {
+	p.Helper()
+	makes := p.makes(c)
+	if !c.fresh || c.waits != "" {
+		p.must("BEGIN;\n" + makes + "COMMIT;\n")
+		makes = ""
+		if c.waits != "" && !within(patient, func() bool { return p.must(p.fill(c.waits, c.id)+";") != "0" }) {
+			p.Fatalf("no row of %s was made for %s", c.table, c.id)
+		}
+	}
+	switch err := p.apply(c, makes); {
+	case errors.Is(err, errNoRow): // it has gone, or there are two, since it works
+		return false
+	case err != nil:
+		p.refused++
+		return false
+	}
+	p.taken++
+	return true
+}
+
+// worksAgain waits until a row that was cured works.
+func (p *pace) worksAgain(c *cell, cured string) {
+	p.Helper()
+	if c.works == "" {
+		return
+	}
+	query := strings.ReplaceAll(p.fill(c.works, c.id), "{cured}", "'"+cured+"'") + ";"
+	if !within(patient, func() bool { return p.must(query) != "0" }) {
+		out, _ := p.nextrun("why", c.id)
+		p.Errorf("%s does not work again\n%s-- cure: %s = %s\n%s", c, p.script([]*cell{c}), c.name(), c.was, out)
+	}
+}

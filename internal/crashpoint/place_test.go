@@ -1,0 +1,246 @@
+//go:build crashpoints && linux
+
+package crashpoint_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// lease is that of all parts of the processes, the least that they accept.
+const lease = time.Second
+
+// settings are the configuration of the processes. %[1]s is the receiver's URL, %[2]s the
+// file of the program.
+const settings = `
+database: {idle_timeout: 1s, statement_timeout: 2s, lock_timeout: 2s}
+scheduler: {lease: 1s, retry_min: 20ms, retry_max: 100ms, lock: {ttl: 5s, heartbeat: 300ms}}
+executor: {lease: 1s, heartbeat: 300ms, retry_delay: 100ms, max_interrupts: 1000, shutdown_grace: 100ms}
+on_failure: {url: "%[1]s/hook"}
+on_missed: {url: "%[1]s/hook"}
+relay:
+  lease: 1s
+  retry_min: 50ms
+  retry_max: 100ms
+  refusal_limit: 1
+  topics:
+    orders: {webhook: {url: "%[1]s/event/orders", timeout: 400ms}}
+    flaky: {webhook: {url: "%[1]s/event/flaky", timeout: 400ms}}
+    refused: {webhook: {url: "%[1]s/event/refused", timeout: 400ms}}
+handlers:
+  call: {http: {url: "%[1]s/job/call"}, on_success: {url: "%[1]s/hook"}}
+  first: {http: {url: "%[1]s/job/call"}, on_success: {submit: next}}
+  slow: {http: {url: "%[1]s/job/slow"}}
+  fragile: {http: {url: "%[1]s/job/fragile"}}
+  broken: {http: {url: "%[1]s/job/broken"}}
+  program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
+`
+
+// otherQueue is the configuration of a queue that is not nextrun's own.
+const otherQueue = `
+queues:
+  mail:
+    type: sql
+    enqueue: INSERT INTO mail (jid, task_id, due) SELECT jid, task_id, due FROM nextrun_batch
+    pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.jid = o.jid WHERE NOT m.done
+    notify: {url: "%[1]s/notify"}
+`
+
+// place is a database with the processes that use it.
+type place struct {
+	*storetest.Database
+	t        *testing.T
+	binary   string
+	config   string
+	programs string // file with the ids of the jobs that ran as programs
+	receiver *receiver
+	worker   *sql.DB // of the other queue
+	refusing bool    // the database refuses jobs now
+	way
+}
+
+// newPlace makes a database for a way to run.
+func newPlace(t *testing.T, kind string, w way) *place {
+	t.Helper()
+	dir := t.TempDir()
+	p := &place{
+		Database: storetest.New(t, kind), t: t, binary: built(t), receiver: newReceiver(t), way: w,
+		config: filepath.Join(dir, "nextrun.yaml"), programs: filepath.Join(dir, "programs"),
+	}
+	text := settings
+	if w.foreign {
+		text += otherQueue
+	}
+	text = fmt.Sprintf(text, p.receiver.URL, p.programs)
+	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.worker = p.SQL.DB
+	if path, ok := strings.CutPrefix(p.URL, "sqlite:"); ok {
+		impatient, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=200")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = impatient.Close() })
+		p.worker = impatient
+	}
+	if out, err := p.command("migrate", "up").CombinedOutput(); err != nil {
+		t.Fatalf("migrate up: %v\n%s", err, out)
+	}
+	p.Exec(`DELETE FROM periodic_task`)
+	p.Exec(`CREATE TABLE mail (jid varchar(254) PRIMARY KEY, task_id varchar(254), due timestamp, done boolean NOT NULL DEFAULT false)`)
+	p.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('next', 'call', '2199-01-01', 'allow')`)
+	return p
+}
+
+func (p *place) command(args ...string) *exec.Cmd {
+	c := exec.Command(p.binary, args...)
+	c.Env = append(os.Environ(), "NEXTRUN_DB="+p.URL, "NEXTRUN_CONFIG="+p.config, "NEXTRUN_MODE="+p.mode)
+	return c
+}
+
+// serve starts an instance. where is what NEXTRUN_CRASHPOINT says, empty for a clean one.
+func (p *place) serve(name, where string) *process {
+	p.t.Helper()
+	c := p.command("serve", "--name", name)
+	c.Env = append(c.Env, "NEXTRUN_CRASHPOINT="+where)
+	return start(p.t, name, c)
+}
+
+// task is a row of periodic_task.
+type task struct {
+	name, handler, overlap, sink string
+	topic                        string // of events; else default
+}
+
+// everySecond are tasks that are due every second.
+var everySecond = []task{
+	{"skip", "call", "skip", "job", ""},
+	{"allow", "first", "allow", "job", ""},
+	{"queue", "slow", "queue", "job", ""},
+	{"replace", "slow", "replace", "job", ""},
+	{"fragile", "fragile", "allow", "job", ""},
+	{"broken", "broken", "allow", "job", ""},
+	{"program", "program", "allow", "job", ""},
+	{"event", "happened", "allow", "event", "orders"},
+	{"flaky", "happened", "allow", "event", "flaky"},
+	{"refused", "happened", "allow", "event", "refused"},
+	{half, "call", "allow", "job", ""},
+}
+
+// half is a task that is due half a second after the others, so that a batch is its alone:
+// PostgreSQL submits such a batch with one statement.
+const half = "half"
+
+// times are the timer and the first tick of a task.
+func (t task) times(first time.Time) (timer, due string) {
+	if t.name == half {
+		return "*:*:00.5/1", timestamp(first.Add(time.Second / 2))
+	}
+	return "*:*:*", timestamp(first)
+}
+
+// elsewhere are those whose queue is not nextrun's own.
+var elsewhere = []task{
+	{"mail", "send", "allow", "mail", ""},
+	{"mailqueue", "send", "queue", "mail", ""},
+}
+
+func (p *place) tasks() []task {
+	if p.foreign {
+		return slices.Concat(everySecond, elsewhere)
+	}
+	return everySecond
+}
+
+// timestamp is a time as the tables have it.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
+
+// fill adds the rows of a run: tasks whose first tick is planned, one that is not planned
+// yet, one that has missed ticks, one that a dead scheduler has marked, a job of a dead
+// executor, and rows that are old.
+func (p *place) fill(prefix string) (first time.Time) {
+	p.t.Helper()
+	now := time.Now().UTC()
+	first = now.Truncate(time.Second).Add(time.Second)
+	var rows []string
+	for _, t := range p.tasks() {
+		topic := t.topic
+		if topic == "" {
+			topic = "default"
+		}
+		timer, due := t.times(first)
+		rows = append(rows, fmt.Sprintf("('%s%s', '%s', '%s', '%s', '%s', '%s', '%s', '%s')",
+			prefix, t.name, t.handler, timer, t.overlap, t.sink, topic, due, due))
+	}
+	p.Exec(`INSERT INTO periodic_task (id, task, timer, overlap, sink, group_, due, nextrun) VALUES ` + strings.Join(rows, ", "))
+	hour := timestamp(now.Truncate(time.Hour).Add(-time.Hour))
+	p.Exec(`INSERT INTO periodic_task (id, task, timer, catchup, due, nextrun, worker, marked) VALUES
+		('`+prefix+`unplanned', 'call', 'yearly', 'one', NULL, '1970-01-01 00:00:00.000000', NULL, NULL),
+		('`+prefix+`missed', 'call', 'hourly', 'none', ?, ?, NULL, NULL),
+		('`+prefix+`marked', 'call', 'hourly', 'one', ?, ?, 'dead@1.1', ?)`, hour, hour, hour, hour, timestamp(now.Add(-2*lease)))
+	p.Exec(`INSERT INTO job (jid, task, state, worker, started, heartbeat) VALUES (?, 'call', 'running', 'dead@1', ?, ?)`,
+		prefix+"left", timestamp(now.Add(-3*lease)), timestamp(now.Add(-2*lease)))
+	p.fillOld(prefix, timestamp(now.AddDate(0, 0, -50)))
+	return first
+}
+
+// fillOld adds rows for housekeeping to delete, and its job.
+func (p *place) fillOld(prefix, old string) {
+	p.t.Helper()
+	p.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided) VALUES (?, ?, 'skipped', ?)`, prefix+"gone", old, old)
+	p.Exec(`INSERT INTO job (jid, task, state, submitted, finished) VALUES (?, 'x', 'success', ?, ?)`, prefix+"old", old, old)
+	p.Exec(`INSERT INTO joblog (id, jid, level, created, message) VALUES (?, ?, 'info', ?, 'm')`, prefix+"line", prefix+"old", old)
+	for _, topic := range []string{"orders", "nextrun.hooks/on_failure/x"} {
+		id := prefix + "old-" + topic
+		p.Exec(`INSERT INTO event_aggregate (id, version) VALUES (?, 1)`, id)
+		p.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, ?, 'x', ?, 1, ?)`, id, topic, id, old)
+		p.Exec(`INSERT INTO outbox_message (event_id, topic, created, published) VALUES (?, ?, ?, ?)`, id, topic, old, old)
+	}
+	p.Exec(`INSERT INTO job (jid, task, args) VALUES (?, 'nextrun.housekeeping', '{"ticks_days": 1, "jobs_days": 1, "events_days": 1}')`, prefix+"clean")
+}
+
+// refusals are how a database may refuse the jobs of the task allow, by its kind.
+var refusals = map[string]map[string]string{
+	"error": {
+		storetest.SQLite:   `SELECT '' LIKE replace(hex(zeroblob(60000)), '00', '%');`, // too complex a pattern,
+		storetest.Postgres: `RAISE EXCEPTION 'no' USING ERRCODE = 'XX000';`,
+	},
+	"silence": {
+		storetest.SQLite:   `SELECT RAISE(IGNORE);`,
+		storetest.Postgres: `RETURN NULL;`,
+	},
+}
+
+// refuse has the database refuse the jobs of the task allow.
+func (p *place) refuse(how string) {
+	p.t.Helper()
+	p.refusing = true
+	what := refusals[how][p.Kind]
+	if p.Kind == storetest.SQLite {
+		p.Exec(`CREATE TRIGGER refuses BEFORE INSERT ON job WHEN NEW.tracker LIKE '%-allow' BEGIN ` + what + ` END`)
+		return
+	}
+	p.Exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ` + what + ` END $$`)
+	p.Exec(`CREATE TRIGGER refuses BEFORE INSERT ON job FOR EACH ROW WHEN (NEW.tracker LIKE '%-allow') EXECUTE FUNCTION refuse()`)
+}
+
+// accept has it take them again.
+func (p *place) accept() {
+	p.t.Helper()
+	p.refusing = false
+	if p.Kind == storetest.SQLite {
+		p.Exec(`DROP TRIGGER refuses`)
+		return
+	}
+	p.Exec(`DROP FUNCTION refuse CASCADE`)
+}

@@ -1,0 +1,307 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// This file is the database as the model has it: what the statements of
+// store/internal/schedule do, each in words. The functions work in a transaction t. It sees
+// what is committed and what it has written itself (READ COMMITTED), and keeps what it has
+// written locked. A statement passes over rows that others have locked (SKIP LOCKED) where
+// that is said, else it waits for them.
+
+// errWaits says that a statement waits for a row that another transaction has locked.
+var errWaits = errors.New("waits for a lock")
+
+// locked reports whether another transaction has a task's row locked.
+func (w *world) locked(t *txn, id string) bool {
+	for _, other := range w.transactions(t) {
+		if slices.Contains(other.held, id) || slices.ContainsFunc(other.own.tasks, func(r row) bool { return r.ID == id }) {
+			return true
+		}
+	}
+	return false
+}
+
+// claim is Claim: hold or mark. It takes enabled tasks without a mark whose nextrun has
+// come, whose plan is missing, or whose queued tick waits for nothing; with Ahead only those
+// whose nextrun comes within that time and that have no queued tick. It passes over locked
+// rows. Mark writes worker and marked; hold locks the rows.
+func (w *world) claim(t *txn, c backend.Claim) (tasks []task.Task) {
+	later := false
+	for _, r := range w.seen(t).tasks {
+		if !r.Enabled || r.Worker != "" || w.lockedForClaim(t, r.ID) || !w.claimable(t, r, c) {
+			continue
+		}
+		if c.Hold {
+			if !w.off(rowLock) {
+				t.held = append(t.held, r.ID)
+			}
+		} else {
+			r.Worker, r.Marked = c.Mark, t.now
+			t.own.tasks = append(t.own.tasks, r)
+		}
+		t.keep(r)
+		tasks = append(tasks, r.Task)
+		later = later || r.NextRun.After(t.now)
+	}
+	slices.SortFunc(tasks, func(a, b task.Task) int { return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID)) })
+	if later && c.Ahead == 0 {
+		w.forget(t)
+	}
+	return tasks
+}
+
+func (w *world) lockedForClaim(t *txn, id string) bool { return w.locked(t, id) && !w.off(rowLock) }
+
+func (w *world) claimable(t *txn, r row, c backend.Claim) bool {
+	if c.Ahead > 0 {
+		return r.NextRun.After(t.now) && !r.NextRun.After(t.now.Add(c.Ahead)) && (!r.Queues() || !w.hasQueued(t, r.ID))
+	}
+	if !r.NextRun.After(t.now) {
+		return true
+	}
+	return slices.Contains(w.seen(t).ready, r.ID) && !r.Pause.At(t.now) && w.waitsForNothing(t, r.ID)
+}
+
+// waitsForNothing is the condition of that name in ready.go: the task has a queued tick, no
+// pending job, and no row of periodic_open.
+func (w *world) waitsForNothing(t *txn, id string) bool {
+	v := w.seen(t)
+	return w.hasQueued(t, id) &&
+		!slices.ContainsFunc(v.jobs, func(j job) bool { return j.tracker == id && !j.other && j.pending() }) &&
+		!slices.ContainsFunc(v.open, func(o opened) bool { return o.task == id })
+}
+
+func (w *world) hasQueued(t *txn, id string) bool {
+	return slices.ContainsFunc(w.seen(t).ticks, func(k tick) bool { return k.TaskID == id && k.Decision == task.Queued })
+}
+
+// forget is forget in ready.go: it deletes the rows of periodic_ready that are stale, and
+// passes over those that others delete.
+func (w *world) forget(t *txn) {
+	free := w.ready
+	for _, other := range w.transactions(t) {
+		free = without(free, other.forgot)
+	}
+	for _, id := range free {
+		if !w.waitsForNothing(t, id) && !w.notAsked(t, id) {
+			t.forgot = append(t.forgot, id)
+		}
+	}
+}
+
+// notAsked is the condition of that name in ready.go: a queued tick is to replace a job, and
+// no pending job of the task has been asked to end.
+func (w *world) notAsked(t *txn, id string) bool {
+	v := w.seen(t)
+	replaces := slices.ContainsFunc(v.tasks, func(r row) bool { return r.ID == id && r.Enabled && r.Overlap == task.OverlapReplace })
+	pending := func(j job) bool { return j.tracker == id && !j.other && j.pending() }
+	return replaces && w.hasQueued(t, id) && slices.ContainsFunc(v.jobs, pending) &&
+		!slices.ContainsFunc(v.jobs, func(j job) bool { return pending(j) && j.asked })
+}
+
+// ticks is Ticks: the queued ticks of tasks, and what is recorded of others from a tick on,
+// the row before it included if that may reach beyond it.
+func (w *world) recorded(t *txn, queued []string, since []task.TickKey) backend.Recorded {
+	found := backend.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]task.TickRange{}}
+	all := w.seen(t).ticks
+	slices.SortFunc(all, func(a, b tick) int { return a.Due.Compare(b.Due) })
+	for _, k := range all {
+		if k.Decision == task.Queued && slices.Contains(queued, k.TaskID) {
+			found.Queued[k.TaskID] = append(found.Queued[k.TaskID], k.Due)
+		}
+	}
+	for _, s := range since {
+		for _, k := range all {
+			if k.TaskID != s.TaskID {
+				continue
+			}
+			if !k.Due.After(s.Due) {
+				found.Decided[s.TaskID] = nil
+			}
+			found.Decided[s.TaskID] = append(found.Decided[s.TaskID], task.TickRange{First: k.Due, Last: last(k)})
+		}
+	}
+	return found
+}
+
+// last is the newest tick that a row of periodic_tick accounts for.
+func last(k tick) time.Time {
+	if k.Until.IsZero() {
+		return k.Due
+	}
+	return k.Until
+}
+
+// advance is Advance: due and nextrun become those of the plans and the marks go, where the
+// tasks have the mark and its time. It passes over locked rows. Without a mark, the
+// transaction holds the tasks (advanceHeld).
+func (w *world) advance(t *txn, mark string, plans []task.Plan) (ids []string, err error) {
+	for _, p := range plans {
+		i := slices.IndexFunc(w.seen(t).tasks, func(r row) bool { return r.ID == p.Task.ID })
+		if i < 0 && mark == "" {
+			return nil, errors.New("the row is gone, although it was held")
+		}
+		if i < 0 {
+			continue
+		}
+		r := w.seen(t).tasks[i]
+		if mark != "" {
+			ours := r.Worker == mark && r.Marked.Equal(plans[0].Task.Marked)
+			if w.locked(t, r.ID) || !ours && !w.off(markCheck) {
+				continue
+			}
+			r.Worker, r.Marked = "", time.Time{}
+		} else if w.locked(t, r.ID) {
+			return nil, errWaits
+		}
+		if r.Due, r.NextRun = p.Due, p.NextRun; p.Due.Equal(task.Never) {
+			r.Due, r.NextRun = task.Never, task.Never
+		}
+		if r.since.IsZero() {
+			r.since = p.Due
+			if !p.Manual.IsZero() {
+				r.since = p.Manual
+			}
+		}
+		t.own.tasks = merge(t.own.tasks, []row{r}, sameTask)
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
+}
+
+// record is Record. It settles ticks that are queued, or that this transaction has written,
+// and adds those whose (task_id, due) does not exist. It returns what it has written. It
+// waits for one that another transaction is adding.
+func (w *world) record(t *txn, settled, added []task.Tick) (keys []task.TickKey, err error) {
+	for _, s := range settled {
+		i := slices.IndexFunc(w.seen(t).ticks, func(k tick) bool {
+			return k.Key() == s.Key() && (k.Decision == task.Queued || k.Worker == s.Worker && k.Decided.Equal(s.Decided))
+		})
+		if i >= 0 {
+			k := w.seen(t).ticks[i]
+			k.Decision, k.JID, k.Worker, k.Decided = s.Decision, s.JID, s.Worker, s.Decided
+			t.own.ticks = merge(t.own.ticks, []tick{k}, sameTick)
+			keys = append(keys, k.Key())
+			w.tickQueues(t, k)
+		}
+	}
+	for _, a := range added {
+		same := func(k tick) bool { return k.Key() == a.Key() }
+		for _, other := range w.transactions(t) {
+			if slices.ContainsFunc(other.own.ticks, same) && !w.off(tickKey) {
+				return nil, errWaits
+			}
+		}
+		k := tick{Tick: a}
+		for _, have := range w.seen(t).ticks {
+			if same(have) {
+				k.copies++
+			}
+		}
+		if k.copies > 0 && !w.off(tickKey) {
+			continue
+		}
+		t.own.ticks = append(t.own.ticks, k)
+		keys = append(keys, k.Key())
+		w.tickQueues(t, k)
+	}
+	return keys, nil
+}
+
+// tickQueues is the trigger nextrun_tick_queues: it adds a row to periodic_ready. On SQLite,
+// where no job can end meanwhile, it does so only if none is pending.
+func (w *world) tickQueues(t *txn, k tick) {
+	inTheWay := func(j job) bool { return j.tracker == k.TaskID && !j.other && j.pending() }
+	if k.Decision == task.Queued && !w.off(queueNote) && (!w.sqlite || !slices.ContainsFunc(w.seen(t).jobs, inTheWay)) {
+		t.own.ready = append(t.own.ready, k.TaskID)
+	}
+}
+
+// jobEnds is the trigger nextrun_job_ended, and nextrun_open_ended for periodic_open. The
+// tick that waits may be committed later than the end, so the policy counts, too. SQLite has
+// one writer and looks for the tick only.
+func (w *world) jobEnds(t *txn, id string) {
+	policy := slices.ContainsFunc(w.seen(t).tasks, func(r row) bool { return r.ID == id && r.Queues() })
+	if w.hasQueued(t, id) || !w.sqlite && policy && !w.off(readyPolicy) {
+		t.own.ready = append(t.own.ready, id)
+	}
+}
+
+// pendingJob is JobSink.Pending: the newest pending job of a task.
+func (w *world) pendingJob(t *txn, id string) (task.Pending, bool) {
+	for _, j := range slices.Backward(w.seen(t).jobs) {
+		if j.tracker == id && !j.other && j.pending() {
+			return task.Pending{JID: j.id, State: j.state, Due: j.due}, true
+		}
+	}
+	return task.Pending{}, false
+}
+
+// submit is JobSink.Submit. The index nextrun_job_pending refuses a job that is single while
+// another one of its tracker is pending. It waits for a job that another transaction is
+// adding or ending.
+func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []backend.Refusal, err error) {
+	for _, j := range jobs {
+		inTheWay := func(o job) bool { return o.tracker == j.Tracker && !o.other && o.single && j.Single && o.pending() }
+		for _, other := range w.transactions(t) {
+			changing := func(o job) bool { return o.tracker == j.Tracker && !o.other && o.single && j.Single }
+			if slices.ContainsFunc(other.own.jobs, changing) && !w.off(pendingIndex) {
+				return nil, errWaits
+			}
+		}
+		if slices.ContainsFunc(w.seen(t).jobs, inTheWay) && !w.off(pendingIndex) {
+			refused = append(refused, backend.Refusal{JID: j.JID})
+			continue
+		}
+		t.own.jobs = append(t.own.jobs, job{id: j.JID, tracker: j.Tracker, due: j.Due, single: j.Single, state: jobqueue.Waiting})
+	}
+	return refused, nil
+}
+
+// submitPlain is SubmitPlain of PostgreSQL: one statement advances tasks, records their ticks
+// and adds their jobs, under the conditions of the three. It reports whether it did all.
+func (w *world) submitPlain(t *txn, mark string, plans []task.Plan, ticks []task.Tick, jobs []jobqueue.Job) (all bool, err error) {
+	kept, err := w.advance(t, mark, plans)
+	if err != nil {
+		return false, err
+	}
+	keys, err := w.record(t, nil, ticks)
+	if err != nil {
+		return false, err
+	}
+	refused, err := w.submit(t, jobs)
+	return len(kept) == len(plans) && len(keys) == len(plans) && len(refused) == 0, err
+}
+
+// cancel is JobSink.Cancel: jobs that no worker has become final, others are asked to end.
+// It passes over locked rows.
+func (w *world) cancel(t *txn, jid string) bool {
+	for _, other := range w.transactions(t) {
+		if slices.ContainsFunc(other.own.jobs, func(j job) bool { return j.id == jid }) {
+			return false
+		}
+	}
+	for _, j := range w.seen(t).jobs {
+		if j.id != jid || !j.pending() || j.other { // the other queue cannot cancel
+			continue
+		}
+		if j.asked = true; j.state == jobqueue.Waiting {
+			j.state = jobqueue.Cancelled
+		}
+		t.own.jobs = merge(t.own.jobs, []job{j}, sameJob)
+		if !j.pending() {
+			w.jobEnds(t, j.tracker)
+		}
+		return true
+	}
+	return false
+}

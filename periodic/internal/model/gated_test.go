@@ -1,0 +1,180 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// gate stops a real transaction before each of its statements and before its commit, as the
+// model does, so that others can act in between.
+type gate struct {
+	arrived chan bool  // at the next statement or, true, at the end
+	open    chan error // go on, or give up with an error
+}
+
+func newGate() *gate { return &gate{make(chan bool), make(chan error)} }
+
+// pass waits until the transaction may go on.
+func (g *gate) pass(end bool) error {
+	if g == nil {
+		return nil
+	}
+	g.arrived <- end
+	return <-g.open
+}
+
+// errGivenUp rolls a transaction back.
+var errGivenUp = errors.New("given up")
+
+// running is a transaction of the real code that has begun.
+type running struct {
+	*gate
+	done    chan struct{}
+	atEnd   bool
+	claimed batch.Batch
+	err     error
+}
+
+type gateKey struct{}
+
+// gated runs a transaction that stops at a gate, if the context has one.
+func gated(ctx context.Context, s backend.Store, steps bool, wait time.Duration, fn func(backend.Tx) error) error {
+	g, _ := ctx.Value(gateKey{}).(*gate)
+	return s.Update(ctx, wait, func(tx backend.Tx) error {
+		if err := fn(gatedTx{tx, g, steps}); err != nil {
+			return err
+		}
+		return g.pass(true)
+	})
+}
+
+// begin starts a transaction in a goroutine of its own. It stops before its first statement.
+func (p *process) begin(ctx context.Context, kind, mark string) *running {
+	r := &running{gate: newGate(), done: make(chan struct{})}
+	b := p.batch
+	go func() {
+		defer close(r.done)
+		r.claimed, _, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, mark, b)
+	}()
+	r.wait()
+	return r
+}
+
+// wait waits for the next gate, or the end.
+func (r *running) wait() {
+	select {
+	case r.atEnd = <-r.arrived:
+	case <-r.done:
+	}
+}
+
+// step lets a transaction go on to its next gate.
+func (r *running) step(err error) {
+	select {
+	case r.open <- err:
+		r.wait()
+	case <-r.done:
+	}
+}
+
+type gatedTx struct {
+	backend.Tx
+	g       *gate
+	without bool // it submits step by step
+}
+
+func (t gatedTx) Claim(ctx context.Context, c backend.Claim) ([]task.Task, error) {
+	if err := t.g.pass(false); err != nil {
+		return nil, err
+	}
+	return t.Tx.Claim(ctx, c)
+}
+
+func (t gatedTx) Ticks(ctx context.Context, queued []string, since []task.TickKey) (found backend.Recorded, err error) {
+	if err := t.g.pass(false); err != nil {
+		return found, err
+	}
+	return t.Tx.Ticks(ctx, queued, since)
+}
+
+func (t gatedTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
+	if err := t.g.pass(false); err != nil {
+		return nil, err
+	}
+	return t.Tx.Advance(ctx, mark, plans)
+}
+
+func (t gatedTx) Record(ctx context.Context, settled, added []task.Tick) ([]task.TickKey, error) {
+	if err := t.g.pass(false); err != nil {
+		return nil, err
+	}
+	return t.Tx.Record(ctx, settled, added)
+}
+
+func (t gatedTx) SubmitPlain(ctx context.Context, q backend.Queue, mark string, plans []task.Plan) (bool, error) {
+	one, ok := t.Tx.(backend.OneStatement)
+	if !ok || t.without {
+		return false, nil
+	}
+	if err := t.g.pass(false); err != nil {
+		return true, err
+	}
+	return one.SubmitPlain(ctx, q.(gatedQueue).Queue, mark, plans)
+}
+
+// gatedQueue is a queue whose statements stop at the gate, too.
+type gatedQueue struct{ backend.Queue }
+
+func (q gatedQueue) pass(ctx context.Context) error {
+	if g, ok := ctx.Value(gateKey{}).(*gate); ok {
+		return g.pass(false)
+	}
+	return nil
+}
+
+func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string) (map[string]task.Pending, error) {
+	if err := q.pass(ctx); err != nil {
+		return nil, err
+	}
+	return q.Queue.Pending(ctx, tx, ids)
+}
+
+func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+	if err := q.pass(ctx); err != nil {
+		return nil, err
+	}
+	return q.Queue.Submit(ctx, tx, jobs)
+}
+
+func (q gatedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	if err := q.pass(ctx); err != nil {
+		return nil, err
+	}
+	return q.Queue.Cancel(ctx, tx, tasks, now)
+}
+
+// endJob begins the transaction in which a worker ends a job.
+func (r *served) endJob(query string, args ...any) {
+	tx, err := r.SQL.Beginx()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if _, err := tx.Exec(r.SQL.Rebind(query), args...); err != nil {
+		r.Fatal(err)
+	}
+	r.worker = tx
+}
+
+// commitJob commits it.
+func (r *served) commitJob() {
+	if err := r.worker.Commit(); err != nil {
+		r.Fatal(err)
+	}
+	r.worker = nil
+}

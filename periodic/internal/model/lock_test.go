@@ -1,0 +1,70 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// This file is store/internal/lock: the row of scheduler_lock.
+
+// guard is Guard: the row must name this process and its term, and not have expired by the
+// database's clock, which is read then. It stays locked (FOR SHARE) until the transaction
+// ends.
+func (w *world) guard(i *instance, t *txn) error {
+	ours := w.lock.holder == i.id() && w.lock.token == t.fence && w.lock.expires > w.now
+	if !ours && !w.off(guardCheck) {
+		return leader.ErrLost
+	}
+	t.shares = !w.off(guardShare)
+	return nil
+}
+
+// changeable reports whether no transaction keeps the lock's row.
+func (w *world) changeable() bool {
+	for _, t := range w.transactions(nil) {
+		if t.shares {
+			return false
+		}
+	}
+	return true
+}
+
+// holderEnded reports whether the lock's holder is known to have ended.
+func (w *world) holderEnded() bool {
+	if w.lock.token == 0 || w.off(sessionEnd) {
+		return false
+	}
+	for i := range w.instances {
+		if w.instances[i].up && w.instances[i].id() == w.lock.holder {
+			return false
+		}
+	}
+	return true
+}
+
+// lock adds what a process can do with the lock: Acquire takes it if it is expired, ours, or
+// its holder is known to have ended, with the next token; Renew moves its end if it is ours and has not expired; Release ends
+// it.
+func (a *actions) lock(do doing, i *instance) {
+	w := a.w
+	if !i.led || !w.changeable() {
+		return
+	}
+	ours := i.token != 0 && w.lock.holder == i.id() && w.lock.token == i.token
+	live := w.lock.expires > w.now && w.lock.expires <= w.now+2*ttl
+	if over := w.holderEnded(); i.token == 0 && (!live || over || w.lock.holder == i.id()) {
+		token := w.lock.token
+		if !live || over {
+			token++
+		}
+		do(fmt.Sprintf("acquires the lock with token %d", token), func(w *world, i *instance) bool {
+			w.lock = lockRow{holder: i.id(), token: token, expires: w.now + ttl}
+			i.token = token
+			return true
+		})
+	}
+	if ours && w.lock.expires > w.now && w.lock.expires < w.now+ttl {
+		do("renews the lock", func(w *world, _ *instance) bool { w.lock.expires = w.now + ttl; return true })
+	}
+}

@@ -1,0 +1,102 @@
+package model
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+var (
+	flagStates  = flag.Int("model.states", 1_000, "states of each scene to visit")
+	flagRandom  = flag.Int("model.random", 0, "actions of each scene to do at random, on ways of 60")
+	flagRecover = flag.Int("model.recover", 8, "of how many states one is left to a healthy process")
+	flagSeed    = flag.Uint64("model.seed", 1, "seed of the random ways")
+	flagWalks   = flag.Int("model.walks", 1, "random ways of each scene on the real databases")
+)
+
+// roles are two processes that work alike.
+func roles(r role) []role {
+	a, b := r, r
+	a.name, b.name = "A", "B"
+	return []role{a, b}
+}
+
+var planEdits = []string{"changes its timer", "sets nextrun back to the first tick", "deletes it, or inserts it again"}
+
+var otherEdits = []string{"disables or enables it", "pauses or resumes it", "adds a job of it by SQL", "backfills its first tick"}
+
+func queues(t *task.Task) { t.Overlap = task.OverlapQueue }
+
+func once(t *task.Task) { t.Ends = at(3) }
+
+func replaces(t *task.Task) { t.Overlap = task.OverlapReplace }
+
+func allows(t *task.Task) { t.Overlap = task.OverlapAllow }
+
+func catchesUp(t *task.Task) { t.Catchup = task.CatchupAll }
+
+func elsewhere(t *task.Task) { t.Sink = otherSink }
+
+func inTime(t *task.Task) { d := 40 * time.Second; t.Deadline = &d }
+
+// scenes are what is explored.
+var scenes = []scene{
+	{name: "one transaction", roles: roles(role{}), initial: oneTask(), fine: true,
+		left: budget{ahead: 4, crash: 1, lost: 1, end: 1, edit: 1, job: 1}, edits: planEdits},
+	{name: "one transaction, other edits", roles: roles(role{}), initial: oneTask(catchesUp), fine: true,
+		left: budget{ahead: 4, crash: 1, edit: 2, job: 1}, edits: otherEdits},
+	{name: "marks", roles: roles(role{marking: true}), initial: oneTask(), fine: true,
+		left: budget{ahead: 5, back: 1, crash: 1, lost: 1, edit: 1, job: 1, presume: 1}, edits: planEdits},
+	{name: "marks, other edits", roles: roles(role{marking: true}), initial: oneTask(catchesUp), fine: true,
+		left: budget{ahead: 5, edit: 2, job: 1}, edits: otherEdits},
+	{name: "prepared", roles: roles(role{marking: true}), initial: oneTask(inTime), fine: true, ahead: true,
+		left: budget{ahead: 5, back: 1, edit: 1, job: 1}, edits: append(planEdits, otherEdits...)},
+	{name: "prepared, one transaction", roles: roles(role{}), initial: oneTask(inTime), fine: true, ahead: true,
+		left: budget{ahead: 5, crash: 1, lost: 1, edit: 1, job: 1}, edits: append(planEdits, otherEdits...)},
+	{name: "leader", roles: roles(role{led: true}), initial: oneTask(), fine: true,
+		left: budget{ahead: 6, crash: 1, lost: 1, edit: 1}, edits: planEdits},
+	{name: "leader, prepared", roles: roles(role{led: true, marking: true}), initial: oneTask(), fine: true, ahead: true,
+		left: budget{ahead: 6, crash: 1, edit: 1}, edits: planEdits},
+	{name: "queued ticks", roles: roles(role{}), initial: oneTask(queues), fine: true,
+		left: budget{ahead: 6, crash: 1, lost: 1, edit: 1, job: 2}, edits: otherEdits},
+	{name: "replaced jobs", roles: roles(role{marking: true}), initial: oneTask(replaces), fine: true, ahead: true,
+		left: budget{ahead: 6, edit: 1, job: 2}, edits: otherEdits},
+	{name: "another queue", roles: roles(role{marking: true}), initial: oneTask(queues, elsewhere), fine: true, ahead: true,
+		left: budget{ahead: 6, lost: 1, edit: 2, job: 2}, edits: []string{"moves it to another queue", "backfills its first tick"}},
+	{name: "overlapping", roles: roles(role{marking: true}), initial: oneTask(allows, catchesUp), fine: true,
+		left: budget{ahead: 5, back: 1, crash: 1, edit: 1, job: 1}, edits: append(planEdits, otherEdits...)},
+	{name: "SQLite", roles: roles(role{}), initial: oneTask(queues), sqlite: true, ahead: true,
+		left: budget{ahead: 6, back: 1, crash: 1, lost: 1, edit: 2, job: 2}, edits: append(planEdits, otherEdits...)},
+	{name: "SQLite, marks", roles: roles(role{marking: true}), initial: oneTask(), sqlite: true, ahead: true,
+		left: budget{ahead: 6, back: 1, crash: 1, lost: 1, edit: 2, job: 2, presume: 1}, edits: append(planEdits, otherEdits...)},
+	{name: "marks that are lost", roles: roles(role{marking: true}), initial: oneTask(), fine: true,
+		left: budget{ahead: 4, presume: 1, end: 1}},
+	{name: "a clock set back", roles: roles(role{}), initial: oneTask(allows), fine: true,
+		left: budget{ahead: 4, back: 1, edit: 2}, edits: []string{"disables or enables it", "deletes it, or inserts it again"}},
+	{name: "a job of the user's", roles: roles(role{}), initial: oneTask(), fine: true,
+		left: budget{ahead: 5, edit: 1, job: 1}, edits: []string{"adds a job of it by SQL"}},
+	{name: "the end of a job", roles: roles(role{}), initial: oneTask(queues, once), fine: true,
+		left: budget{ahead: 3, edit: 1, job: 1}, edits: []string{"adds a job of it by SQL"}},
+	{name: "three processes", roles: append(roles(role{marking: true}), role{name: "A"}), initial: oneTask(), fine: true,
+		left: budget{ahead: 5, crash: 1, edit: 1, job: 1}, edits: planEdits},
+}
+
+func TestGuarantees(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			r := explore.All(s.first(), explore.Bounds{States: *flagStates})
+			t.Logf("%s", &r)
+			if r.Broken != "" {
+				t.FailNow()
+			}
+			r = explore.Random(s.first(), *flagSeed, explore.Bounds{Depth: 60, States: *flagRandom})
+			t.Logf("at random: %s", &r)
+			if r.Broken != "" {
+				t.Fail()
+			}
+		})
+	}
+}

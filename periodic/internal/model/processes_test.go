@@ -1,0 +1,231 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/periodic/backend"
+)
+
+type action = explore.Action[*world]
+
+// actions gathers what can happen next in a state.
+type actions struct {
+	w    *world
+	list []action
+}
+
+// add adds an action. do changes a copy of the state; false: it cannot happen.
+func (a *actions) add(name string, do func(w *world) bool) {
+	w := a.w
+	a.list = append(a.list, action{Name: name, Next: func() *world {
+		next := w.clone()
+		if !do(next) {
+			return w
+		}
+		if next.broken == "" {
+			next.broken = next.rules()
+		}
+		return next
+	}})
+}
+
+// Actions implements explore.State.
+func (w *world) Actions() []action {
+	a := &actions{w: w}
+	for n := range w.instances {
+		a.instance(n)
+	}
+	a.users()
+	a.workers()
+	a.clock()
+	return a.list
+}
+
+// instance adds what a process can do. One that stands still does nothing: a process that
+// is stopped for a while needs no action of its own.
+func (a *actions) instance(n int) {
+	i := &a.w.instances[n]
+	do := func(what string, f func(w *world, i *instance) bool) {
+		a.add(i.id()+" "+what, func(w *world) bool { return f(w, &w.instances[n]) })
+	}
+	switch {
+	case !i.up:
+		do("starts again", func(_ *world, i *instance) bool { i.up, i.boot = true, i.boot+1; return true })
+		return
+	case i.tx != nil:
+		a.transaction(do, i, n)
+	case !i.begun:
+		do("starts: it removes the marks of its name", func(w *world, i *instance) bool {
+			i.begun = true
+			return w.clear(i, func(r row) bool { return ofName(r.Worker, i.name) || w.expired(at(w.now), r) })
+		})
+	default:
+		a.lock(do, i)
+		if !i.led || i.token != 0 {
+			a.look(do, i)
+			a.begin(do, i)
+		}
+	}
+	if a.w.left.crash > 0 {
+		do("is killed", func(w *world, i *instance) bool {
+			w.left.crash--
+			*i = instance{role: i.role, boot: i.boot}
+			return true
+		})
+	}
+}
+
+// statement adds the next statement of a transaction, under the name of what it does.
+func (a *actions) statement(n int) {
+	w := a.w
+	next := w.clone()
+	before, i := len(w.instances[n].tx.calls), &next.instances[n]
+	if !next.run(i, 1) {
+		return // it waits for a lock
+	}
+	what := "ends its transaction without a change"
+	if i.tx != nil {
+		what = done(i.tx.calls[before:])
+	}
+	a.add(w.instances[n].id()+" "+what, func(w *world) bool { *w = *next; return true })
+}
+
+// done says what statements have done.
+func done(calls []answer) string {
+	words := map[string]string{
+		"guard": "checks the lock", "claim": "reads the tasks", "pending": "asks for pending jobs", "ticks": "reads ticks",
+		"advance": "moves the tasks on", "record": "records ticks", "submit": "submits jobs", "cancel": "cancels jobs",
+		"plain": "moves the tasks on, records ticks and submits jobs in one statement",
+	}
+	var list []string
+	for _, c := range calls {
+		list = append(list, words[c.call])
+	}
+	return strings.Join(list, ", ") + " (not committed)"
+}
+
+type doing func(what string, f func(w *world, i *instance) bool)
+
+// transaction adds what can become of an open transaction.
+func (a *actions) transaction(do doing, i *instance, n int) {
+	if !i.tx.done {
+		a.statement(n)
+	} else {
+		do("commits: "+i.tx.kind, func(w *world, i *instance) bool { w.finish(i, false); return true })
+		if a.w.left.lost > 0 {
+			do("commits: "+i.tx.kind+", and does not hear of it", func(w *world, i *instance) bool {
+				w.left.lost--
+				w.finish(i, true)
+				return true
+			})
+		}
+	}
+	if a.w.left.end > 0 {
+		do("loses its transaction: "+i.tx.kind, func(w *world, i *instance) bool {
+			w.left.end--
+			w.failed(i)
+			return true
+		})
+	}
+}
+
+// begin adds the transactions of package batch that can begin.
+func (a *actions) begin(do doing, i *instance) {
+	w := a.w
+	start := func(kind string) func(*world, *instance) bool {
+		return func(w *world, i *instance) bool { return w.start(i, kind) }
+	}
+	probe := &txn{now: at(w.now)}
+	if w.anyClaimable(probe, backend.Claim{}) {
+		marks := i.marking || i.careful
+		if marks && i.held == nil {
+			do("claims what is due, with a mark", start("claim"))
+		} else if !marks {
+			do("takes what is due", start("take"))
+		}
+	}
+	if w.ahead && i.held == nil && w.anyClaimable(probe, backend.Claim{Ahead: lead}) {
+		do("prepares what will be due", start("prepare"))
+	}
+	switch h := i.held; {
+	case h == nil:
+	case h.ahead:
+		do("submits what it has prepared", start("submit what was prepared"))
+	default:
+		do("submits what it has claimed", start("submit"))
+	}
+}
+
+func (w *world) anyClaimable(t *txn, c backend.Claim) bool {
+	return slices.ContainsFunc(w.tables.tasks, func(r row) bool {
+		return r.Enabled && r.Worker == "" && !w.lockedForClaim(t, r.ID) && w.claimable(t, r, c)
+	})
+}
+
+// start begins a transaction of the real code: with its first statement, or as a whole where
+// transactions exclude each other.
+func (w *world) start(i *instance, kind string) bool {
+	if i.led && i.token == 0 {
+		return false
+	}
+	i.tx = &txn{kind: kind, now: at(w.now)}
+	if i.led {
+		i.tx.fence = i.token
+	}
+	if kind == "claim" || kind == "prepare" {
+		i.marks++
+	}
+	if kind == "claim" {
+		i.careful = false
+	}
+	most := 1
+	if !w.fine {
+		most = 1000
+	}
+	return w.run(i, most)
+}
+
+// keep notes a task as it is claimed.
+func (t *txn) keep(r row) {
+	edits := map[string]row{r.ID: r}
+	for id, other := range t.edits {
+		edits[id] = other
+	}
+	t.edits = edits
+}
+
+// finish commits the transaction of a process.
+func (w *world) finish(i *instance, replyLost bool) {
+	t := i.tx
+	w.judge(i)
+	i.tx = nil
+	w.commit(t)
+	claims := t.kind == "claim" || t.kind == "prepare"
+	switch {
+	case claims && replyLost:
+		i.left = append(i.left, i.mark())
+	case claims && len(t.batch.Plans) > 0:
+		i.held = &held{batch: t.batch, edits: t.edits, ahead: t.kind == "prepare"}
+	case claims, t.kind == "take":
+	default:
+		if replyLost || len(t.out.Kept) < len(i.held.batch.Plans) {
+			i.left = append(i.left, i.held.batch.Mark)
+		}
+		i.held = nil
+	}
+}
+
+// failed rolls the transaction of a process back.
+func (w *world) failed(i *instance) {
+	t := i.tx
+	i.tx = nil
+	switch t.kind {
+	case "claim", "prepare":
+		i.left = append(i.left, i.mark())
+	case "take":
+	default:
+		i.end()
+	}
+}

@@ -1,0 +1,69 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// user does what a user does, in SQL or in Go. Where the model says that nothing happens, SQL
+// may fail.
+func (r *served) user(what, id string, w, next *world) error {
+	update := func(set string, args ...any) error {
+		r.Exec(`UPDATE periodic_task SET `+set+` WHERE id = ?`, append(args, id)...)
+		return nil
+	}
+	switch what {
+	case "changes its timer":
+		return update(`timer = CASE WHEN timer = ? THEN ? ELSE ? END`, everyMinute, everyHalfPast, everyMinute)
+	case "changes its summary":
+		return update(`summary = coalesce(summary, '') || '!'`)
+	case "disables or enables it":
+		return update(`enabled = NOT enabled`)
+	case "pauses or resumes it":
+		if n := slices.IndexFunc(w.tables.tasks, func(t row) bool { return t.ID == id }); n < 0 || !w.tables.tasks[n].Pause.Since.IsZero() {
+			return update(`paused = NULL`)
+		}
+		return update(`paused = ?`, utc(r.now))
+	case "sets nextrun back to the first tick":
+		return update(`nextrun = ?`, utc(at(2)))
+	case "runs it now":
+		return update(`nextrun = ?`, utc(r.now))
+	case "moves it to another queue":
+		return update(`sink = CASE WHEN sink = 'job' THEN 'other' ELSE 'job' END`)
+	case "changes its overlap to queue or back":
+		return update(`overlap = CASE WHEN overlap = 'skip' THEN 'queue' ELSE 'skip' END`)
+	}
+	return r.userElse(what, id, w, next)
+}
+
+// userElse does what is more than an edit.
+func (r *served) userElse(what, id string, w, next *world) error {
+	switch what {
+	case "deletes it, or inserts it again":
+		if len(next.tables.tasks) < len(w.tables.tasks) {
+			r.Exec(`DELETE FROM periodic_task WHERE id = ?`, id)
+		} else if len(next.tables.tasks) > len(w.tables.tasks) {
+			r.insert(next.tables.tasks[0].Task)
+		}
+		return nil
+	case "adds a job of it by SQL":
+		_, err := r.SQL.ExecContext(r.Context(), r.SQL.Rebind(`INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, single)
+			VALUES (?, 'echo', 'g', '{}', '', ?, 's', 0, 'waiting', 0, 0, ?, true)`), fmt.Sprint(len(w.tables.jobs), " ", r.now), utc(r.now), id)
+		if (err == nil) != (next != w) {
+			return fmt.Errorf("add a job: %w; in the model %v", err, next != w)
+		}
+		return nil
+	case "backfills its first tick":
+		if next == w {
+			return nil // it would wait
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
+		defer cancel()
+		return r.tasks().Backfill(ctx, id, periodic.Backfill{From: at(2), To: at(2).Add(time.Second)})
+	}
+	return fmt.Errorf("unknown: %s", what)
+}

@@ -1,0 +1,118 @@
+package model
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// fence is what keeps processes from harm. Tests take one out.
+type fence string
+
+const (
+	none         fence = ""
+	markCheck    fence = "the mark is checked when a batch is submitted"
+	leaseEnd     fence = "a mark ends with its lease, by the database's clock"
+	sessionEnd   fence = "marks of a worker that has ended are removed"
+	tickKey      fence = "(task_id, due) is unique"
+	pendingIndex fence = "the index on pending jobs"
+	openRow      fence = "periodic_open names the job in another queue"
+	rowLock      fence = "one transaction holds the rows from claim to commit"
+	guardCheck   fence = "the lock's holder and token are checked"
+	guardShare   fence = "the lock's row stays locked until the commit"
+	editTrigger  fence = "an edit takes the row out of a scheduler's hands"
+	pauseTrigger fence = "a pause takes the row out of a scheduler's hands"
+	early        fence = "nothing before its time, and decided again if it does not last"
+	readyPolicy  fence = "the end of a job notes its task, whatever is committed"
+	queueNote    fence = "a tick that queues notes its task"
+)
+
+// role is how a process works.
+type role struct {
+	name    string // two processes may have the same
+	led     bool   // mode leader or exclusive: it schedules while it holds the lock
+	marking bool   // it marks tasks, and submits in another transaction
+}
+
+// scene is what does not change from state to state.
+type scene struct {
+	name    string
+	roles   []role
+	initial []task.Task
+	fine    bool // statements of transactions alternate; else only transactions do, as on SQLite
+	each    bool // also statements that nobody else can notice are steps of their own
+	sqlite  bool // the triggers of SQLite
+	ahead   bool // batches are prepared before their time
+	edits   []string
+	left    budget
+	out     fence
+	rules   []string // that are checked; nil: all
+}
+
+func (s *scene) off(f fence) bool { return s.out == f }
+
+// without is the scene with a fence taken out.
+func (s scene) without(f fence) scene {
+	s.out = f
+	return s
+}
+
+// oneTask is a task that elapses every minute, and is planned for the first one.
+func oneTask(change ...func(*task.Task)) []task.Task {
+	t := task.Task{
+		ID: "a", Enabled: true, Task: "echo", Group: "g", Submitter: "s", Timer: everyMinute, Created: start,
+		Due: at(2), NextRun: at(2), Overlap: task.OverlapSkip, Catchup: task.CatchupOne, Sink: task.SinkJob,
+	}
+	for _, c := range change {
+		c(&t)
+	}
+	return []task.Task{t}
+}
+
+// The timers of the model.
+const (
+	everyMinute   = "*-*-* *:*:00"
+	everyHalfPast = "*-*-* *:*:30"
+)
+
+// first is the state in which a scene begins: half a minute before the first tick.
+func (s scene) first() *world {
+	w := &world{scene: &s, now: 1, high: 1, left: s.left}
+	for _, t := range s.initial {
+		r := row{Task: t, since: t.Due}
+		w.tables.tasks = append(w.tables.tasks, r)
+	}
+	for n, r := range s.roles {
+		w.instances = append(w.instances, instance{role: r, up: true, begun: true, boot: 10*n + 1})
+	}
+	return w
+}
+
+// clock writes a time as people read it in a trace.
+func clock(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return "-"
+	case t.Equal(task.Unplanned):
+		return "1970"
+	case t.Equal(task.Never):
+		return "never"
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+// id is the worker's id: its name and its boot id.
+func (i *instance) id() string { return fmt.Sprintf("%s@%d", i.name, i.boot) }
+
+// mark is the mark of the batch that the instance claims next.
+func (i *instance) mark() string { return fmt.Sprintf("%s.%d", i.id(), i.marks) }
+
+// end gives up what the instance has in its hands.
+func (i *instance) end() {
+	i.tx = nil
+	if i.held != nil {
+		i.left = append(i.left, i.held.batch.Mark)
+		i.held = nil
+	}
+}

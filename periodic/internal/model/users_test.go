@@ -1,0 +1,257 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/task"
+)
+
+// This file is what users, workers of jobs and the clock do, with the triggers that their
+// statements fire.
+
+// edit is an UPDATE of a task by a user, with the triggers nextrun_task_edited and
+// nextrun_task_paused. It waits while a transaction has the row locked.
+func (w *world) edit(id string, change func(r *row)) bool {
+	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
+	if n < 0 || w.locked(nil, id) {
+		return false
+	}
+	old := w.tables.tasks[n]
+	r := old
+	change(&r)
+	paused := r.Pause != old.Pause
+	edited := r.Timer != old.Timer || r.Enabled != old.Enabled || r.Overlap != old.Overlap || r.Sink != old.Sink ||
+		r.Summary != old.Summary || !r.NextRun.Equal(old.NextRun)
+	if !edited && !paused {
+		return false
+	}
+	r.edits++
+	if edited && !w.off(editTrigger) || paused && !w.off(pauseTrigger) {
+		r.Worker, r.Marked = "", time.Time{}
+	}
+	switch {
+	case !r.NextRun.Equal(old.NextRun):
+		r.Due, r.since = time.Time{}, time.Time{}
+	case r.Timer != old.Timer, r.Enabled && !old.Enabled, edited && old.Due.Equal(task.Never):
+		r.Due, r.NextRun, r.since = time.Time{}, task.Unplanned, time.Time{}
+	}
+	w.tables.tasks[n] = r
+	if paused && w.hasQueued(nil, id) {
+		w.commit(&txn{own: tables{ready: []string{id}}})
+	}
+	return true
+}
+
+// edits are what a user can do to a task.
+var edits = map[string]func(w *world, id string) bool{
+	"changes its timer": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) {
+			if r.Timer == everyMinute {
+				r.Timer = everyHalfPast
+			} else {
+				r.Timer = everyMinute
+			}
+		})
+	},
+	"changes its summary": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) { r.Summary += "!" })
+	},
+	"disables or enables it": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) { r.Enabled = !r.Enabled })
+	},
+	"pauses or resumes it": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) {
+			if r.Pause.Since.IsZero() {
+				r.Pause.Since = at(w.now)
+			} else {
+				r.Pause = task.Pause{}
+			}
+		})
+	},
+	"sets nextrun back to the first tick": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) { r.NextRun = at(2) })
+	},
+	"runs it now": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) { r.NextRun = at(w.now) })
+	},
+	"moves it to another queue": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) {
+			if r.Sink == task.SinkJob {
+				r.Sink = otherSink
+			} else {
+				r.Sink = task.SinkJob
+			}
+		})
+	},
+	"changes its overlap to queue or back": func(w *world, id string) bool {
+		return w.edit(id, func(r *row) {
+			if r.Overlap == task.OverlapSkip {
+				r.Overlap = task.OverlapQueue
+			} else {
+				r.Overlap = task.OverlapSkip
+			}
+		})
+	},
+	"deletes it, or inserts it again": (*world).deleteOrInsert,
+	"adds a job of it by SQL":         (*world).addJob,
+	"backfills its first tick":        (*world).backfill,
+}
+
+// deleteOrInsert deletes a task, with the trigger nextrun_task_deleted, which skips its queued
+// ticks; or inserts it without a plan.
+func (w *world) deleteOrInsert(id string) bool {
+	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
+	if n < 0 {
+		i := slices.IndexFunc(w.initial, func(t task.Task) bool { return t.ID == id })
+		t := w.initial[i]
+		t.Due, t.NextRun = time.Time{}, task.Unplanned
+		w.tables.tasks = append(w.tables.tasks, row{Task: t, edits: 100 + w.left.edit})
+		return true
+	}
+	if w.locked(nil, id) {
+		return false
+	}
+	w.tables.tasks = slices.Delete(w.tables.tasks, n, n+1)
+	for i := range w.tables.ticks {
+		if k := &w.tables.ticks[i]; k.TaskID == id && k.Decision == task.Queued {
+			k.Decision = task.Skipped
+		}
+	}
+	return true
+}
+
+// addJob is an INSERT into job by a user: a single job without a due.
+func (w *world) addJob(id string) bool {
+	t := &txn{now: at(w.now)}
+	j := jobqueue.Job{JID: w.newJob(id, time.Time{}), Tracker: id, Single: true}
+	if refused, err := w.submit(t, []jobqueue.Job{j}); err != nil || len(refused) > 0 {
+		return false
+	}
+	w.commit(t)
+	return true
+}
+
+// backfill is Tasks.Backfill of the first tick. It locks the task's row, removes its mark,
+// and takes the tick unless that is submitted or queued. A row of missed ticks begins at the
+// next one then.
+func (w *world) backfill(id string) bool {
+	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
+	due := at(2)
+	if n < 0 || w.locked(nil, id) || w.now <= 2 || w.tables.tasks[n].Timer != everyMinute {
+		return false
+	}
+	r := w.tables.tasks[n]
+	t := &txn{now: at(w.now)}
+	if _, pending := w.pendingAnywhere(t, id); pending && !r.Overlapping() {
+		return false
+	}
+	jid := w.newJob(id, due)
+	r.Worker, r.Marked = "", time.Time{}
+	r.edits++
+	added := tick{Tick: task.Tick{TaskID: id, Due: due, Decision: task.Submitted, JID: jid}}
+	ticks := slices.Clone(w.tables.ticks)
+	for i, k := range ticks {
+		switch {
+		case k.TaskID != id || !k.Due.Equal(due):
+		case k.Decision == task.Submitted || k.Decision == task.Queued:
+			return false
+		case k.Decision == task.Missed && !k.Until.Before(due.Add(2*unit)):
+			ticks[i].Due = due.Add(2 * unit)
+		default:
+			ticks = slices.Delete(ticks, i, i+1)
+			ticks = append(ticks, added)
+		}
+		if ticks[len(ticks)-1].JID == jid {
+			break
+		}
+	}
+	if len(ticks) == 0 || ticks[len(ticks)-1].JID != jid {
+		ticks = append(ticks, added)
+	}
+	submit := w.submitMoved
+	if r.Sink == otherSink {
+		submit = w.submitOther
+	}
+	if refused, err := submit(t, []jobqueue.Job{r.Job(jid, due, t.now)}); err != nil || len(refused) > 0 {
+		return false
+	}
+	w.tables.tasks[n], w.tables.ticks = r, ticks
+	w.commit(t)
+	return true
+}
+
+// users adds what users can do.
+func (a *actions) users() {
+	if a.w.left.edit == 0 {
+		return
+	}
+	for _, name := range a.w.edits {
+		for _, t := range a.w.initial {
+			a.add(fmt.Sprintf("a user %s (task %s)", name, t.ID), func(w *world) bool {
+				w.left.edit--
+				return edits[name](w, t.ID)
+			})
+		}
+	}
+}
+
+// workers adds what workers of jobs do. On PostgreSQL the end of a job is a transaction, and
+// its triggers see what is committed when the statement runs.
+func (a *actions) workers() {
+	w := a.w
+	if w.worker != nil {
+		a.add("the worker commits the end of the job", func(w *world) bool {
+			t := w.worker
+			w.worker = nil
+			w.commit(t)
+			return true
+		})
+		return
+	}
+	for n, j := range w.tables.jobs {
+		locked := slices.ContainsFunc(w.transactions(nil), func(t *txn) bool { return slices.ContainsFunc(t.own.jobs, func(o job) bool { return o.id == j.id }) })
+		if !j.pending() || locked || w.left.job == 0 {
+			continue
+		}
+		if j.state == jobqueue.Waiting {
+			a.add("a worker begins the job "+j.id, func(w *world) bool { w.tables.jobs[n].state = jobqueue.Running; return true })
+		}
+		a.add("a worker ends the job "+j.id, func(w *world) bool {
+			w.left.job--
+			t := &txn{now: at(w.now)}
+			j.state = jobqueue.Success
+			t.own.jobs = []job{j}
+			if !j.other {
+				w.jobEnds(t, j.tracker)
+			}
+			if !w.fine {
+				w.commit(t)
+				return true
+			}
+			w.worker = t
+			return true
+		})
+	}
+}
+
+// clock adds the steps of the database's clock.
+func (a *actions) clock() {
+	if a.w.left.ahead > 0 {
+		a.add("half a minute passes: it is "+clock(at(a.w.now+1)), func(w *world) bool {
+			w.left.ahead--
+			w.now++
+			w.high = max(w.high, w.now)
+			return true
+		})
+	}
+	if a.w.left.back > 0 && a.w.now > 2 {
+		a.add("the clock is set back: it is "+clock(at(a.w.now-2)), func(w *world) bool {
+			w.left.back--
+			w.now -= 2
+			return true
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package periodic_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// periodic_tick gets partitions and loses them while a scheduler works. It waits, however
+// long that takes, blames no row, and every tick is accounted for.
+func TestPartitionWhileASchedulerWorksPostgres(t *testing.T) {
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
+	db, err := store.Open(t.Context(), f.URL, store.Options{LockTimeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	cfg := f.config("one")
+	cfg.RetryMax = time.Second
+	seen := watch(&cfg)
+	s, err := periodic.New(db.Periodic(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tickAfter := func(what string) {
+		since := time.Now()
+		seen.until(f, "tick after "+what, func(e periodic.Event) bool { return e.Kind == periodic.EventTick && e.Tick.Due.After(since) })
+	}
+	tickAfter("the start")
+	if _, err := f.db.Migrator().Partition(t.Context(), migrations.Week); err != nil {
+		t.Fatal(err)
+	}
+	tickAfter("the partitions")
+	if _, err := f.db.Migrator().KeepPartitions(t.Context(), time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	f.heldTable(seen)
+	tickAfter("a long lock")
+	if _, err := f.db.Migrator().Unpartition(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tickAfter("one table again")
+	if err := s.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f.guarantees()
+	f.want(0, accounted)
+	f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+	for _, e := range seen.list {
+		if e.Kind == periodic.EventProblem || e.Kind == periodic.EventAside || e.Kind == periodic.EventSink {
+			t.Errorf("%s: %s %s %v", e.Kind, e.ID, e.Problem, e.Err)
+		}
+	}
+}
+
+// heldTable has the table locked, as a conversion of many rows does, until the scheduler has
+// given up waiting for it more than once.
+func (f *fixture) heldTable(seen *events) {
+	f.Helper()
+	tx, err := f.SQL.Begin()
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
+		f.Fatal(err)
+	}
+	troubles := func() (n int) {
+		seen.mu.Lock()
+		defer seen.mu.Unlock()
+		for _, e := range seen.list {
+			if e.Kind != periodic.EventTick && e.Kind != periodic.EventBatch {
+				n++
+			}
+		}
+		return n
+	}
+	before := troubles()
+	storetest.Eventually(f, "the scheduler gives up waiting", func() bool { return troubles() >= before+2 })
+}

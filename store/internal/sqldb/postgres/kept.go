@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql/driver"
+	"errors"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// connector makes connections that need fewer exchanges with the server than those of the
+// driver: they send the first query of a transaction with BEGIN, and keep statements.
+type connector struct{ *pq.Connector }
+
+// Connect implements [driver.Connector].
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	made, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if plain, ok := made.(plainConn); ok {
+		return &conn{plainConn: plain}, nil
+	}
+	return made, nil
+}
+
+// plainConn is what a connection of the driver can do.
+type plainConn interface {
+	driver.Conn
+	driver.Tx
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.QueryerContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// conn is a connection of nextrun's own pool.
+//
+// A pooler that gives each transaction another session of the server would not find the
+// statements that it keeps. So each transaction looks for a mark in its session, and leaves
+// a new one if there is none.
+type conn struct {
+	plainConn
+	mark   string                 // that was left last
+	kept   map[string]driver.Stmt // in the session with the mark
+	own    bool                   // this transaction has that session
+	broken bool                   // the pool drops the connection
+}
+
+// IsValid implements [driver.Validator].
+func (c *conn) IsValid() bool { return !c.broken && c.plainConn.IsValid() }
+
+// marked is a query for the mark of the session. If there is none, it leaves the given one.
+func marked(mark string) string {
+	const setting = "coalesce(current_setting('nextrun.connection', true), '')"
+	return setting + ", CASE " + setting + " WHEN '' THEN set_config('nextrun.connection', '" + mark + "', false) END"
+}
+
+// BeginTx implements [driver.ConnBeginTx].
+func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	c.own = false
+	opening := sqldb.OpeningOf(ctx)
+	if opening == nil || opening.SQL == "" {
+		return c.plainConn.BeginTx(ctx, options)
+	}
+	begin := "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+	if options.ReadOnly {
+		begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; "
+	}
+	mark := rand.Text()
+	opening.Asked = time.Now()
+	row, err := c.row(ctx, begin+opening.SQL+", "+marked(mark))
+	if err != nil {
+		c.broken = true // it may have begun
+		return nil, err
+	}
+	now, ok := row[0].(time.Time)
+	if !ok {
+		c.broken = true
+		return nil, errors.New("begin: the server sent no time")
+	}
+	switch before := text(row[len(row)-2]); before {
+	case "":
+		c.mark, c.kept = mark, map[string]driver.Stmt{}
+	case c.mark:
+		c.own = true
+	}
+	opening.Sent, opening.Now = true, now
+	return &begun{c, ctx}, nil
+}
+
+// text is a value of a column of texts.
+func text(value driver.Value) string {
+	if raw, ok := value.([]byte); ok {
+		return string(raw)
+	}
+	plain, _ := value.(string)
+	return plain
+}
+
+// row is the first row of a query without parameters.
+func (c *conn) row(ctx context.Context, query string) ([]driver.Value, error) {
+	rows, err := c.plainConn.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]driver.Value, len(rows.Columns()))
+	if len(values) < 2 {
+		return nil, errors.Join(errors.New("begin: the server sent no row"), rows.Close())
+	}
+	return values, errors.Join(rows.Next(values), rows.Close())
+}
+
+// begun is a transaction. Its end is watched as a statement is: the driver only watches
+// those that it has begun, and must not be told of the end of others.
+type begun struct {
+	*conn
+	ctx context.Context
+}
+
+// Commit implements [driver.Tx].
+func (t *begun) Commit() error {
+	rows, err := t.plainConn.QueryContext(t.ctx, "COMMIT", nil)
+	if err != nil {
+		t.broken = true
+		return err
+	}
+	tagged, ok := rows.(interface{ Tag() string })
+	committed := ok && tagged.Tag() == "COMMIT"
+	if err := rows.Close(); err != nil || !committed {
+		t.broken = true
+		if err == nil {
+			err = pq.ErrInFailedTransaction
+		}
+		return err
+	}
+	return nil
+}
+
+// Rollback implements [driver.Tx].
+func (t *begun) Rollback() error {
+	rows, err := t.plainConn.QueryContext(context.WithoutCancel(t.ctx), "ROLLBACK", nil)
+	if err == nil {
+		err = rows.Close()
+	}
+	t.broken = t.broken || err != nil
+	return err
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if !c.own || !sqldb.Keeps(ctx) {
+		return c.plainConn.QueryContext(ctx, query, args)
+	}
+	kept, ok := c.kept[query]
+	if !ok {
+		var err error
+		if kept, err = c.PrepareContext(ctx, query); err != nil {
+			return nil, err
+		}
+		c.kept[query] = kept
+	}
+	rows, err := kept.(driver.StmtQueryContext).QueryContext(ctx, args)
+	if err != nil {
+		c.broken = true // the statement may be to blame, such as after a change of the tables
+	}
+	return rows, err
+}

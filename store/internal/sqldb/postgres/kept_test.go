@@ -1,0 +1,110 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A connection keeps statements as long as its session is the same one: behind a pooler each
+// transaction may have another.
+func TestKeptStatementsBelongToSessionOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, err := connect.Open(t.Context(), storetest.PostgresURL(t), sqldb.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ask := func() (answer string, kept int) {
+		t.Helper()
+		err := db.View(t.Context(), func(tx *sqldb.Tx) error {
+			if err := tx.First(sqldb.Keep(t.Context()), &answer, "SELECT $1::text || ' kept'", "is"); err != nil {
+				return err
+			}
+			return tx.First(t.Context(), &kept, "SELECT count(*) FROM pg_prepared_statements")
+		})
+		if err != nil || answer != "is kept" {
+			t.Fatalf("%q, %v", answer, err)
+		}
+		return answer, kept
+	}
+	ask()
+	if _, kept := ask(); kept != 1 {
+		t.Errorf("%d statements are kept, want 1", kept)
+	}
+	// What the connection sees when a pooler gives it the session of somebody else, or one
+	// that was cleaned.
+	for _, change := range []string{"SELECT set_config('nextrun.connection', 'somebody', false)", "DISCARD ALL"} {
+		for _, statement := range []string{"DEALLOCATE ALL", change} {
+			if err := db.Alone(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, kept := ask(); kept != 0 {
+			t.Errorf("after %s %d statements were kept, want none", change, kept)
+		}
+		ask() // once more
+	}
+}
+
+// After a change of the tables a kept statement may fail for ever. It does so once.
+func TestKeptStatementThatFailsIsPreparedAnewOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, err := connect.Open(t.Context(), storetest.PostgresURL(t), sqldb.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	change := func(statement string) {
+		t.Helper()
+		if err := db.Alone(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func() error {
+		return db.View(t.Context(), func(tx *sqldb.Tx) error {
+			var answer string
+			return tx.First(sqldb.Keep(t.Context()), &answer, "SELECT * FROM changing WHERE $1::text = 'it'", "it")
+		})
+	}
+	change("CREATE TABLE changing AS SELECT 1 AS n")
+	for range 3 {
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("ALTER TABLE changing ALTER COLUMN n TYPE bigint")
+	if err := ask(); err == nil || !strings.Contains(err.Error(), "cached plan") {
+		t.Errorf("the statement was not kept: %v", err)
+	}
+	if err := ask(); err != nil {
+		t.Errorf("it goes on to fail: %v", err)
+	}
+}
+
+// A transaction begins in one exchange, with all that its opening says.
+func TestTransactionHasTimeoutsOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, err := connect.Open(t.Context(), storetest.PostgresURL(t), sqldb.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 2 {
+		err = db.UpdateWithin(t.Context(), sqldb.BriefWait, func(tx *sqldb.Tx) error {
+			var set struct{ Lock, Statement, Idle, Isolation string }
+			err := tx.First(t.Context(), &set, `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement,
+				current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)
+			if set.Lock != "200ms" || set.Statement != "20s" || set.Idle != "10s" || set.Isolation != "read committed" {
+				t.Errorf("%+v", set)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
