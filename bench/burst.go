@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"time"
 
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/measure"
@@ -54,8 +54,8 @@ func (b *bench) burstPostgres(tasks int) group {
 	return g
 }
 
-// jobRows are the jobs of a burst, on PostgreSQL.
-const jobRows = "job WHERE tracker LIKE 'bench-%'"
+// jobRows are the jobs of a burst, on PostgreSQL. Those of the past have ended.
+const jobRows = "job WHERE tracker LIKE 'bench-%' AND state = 'waiting' AND retry IS NULL"
 
 // burst measures processes of nextrun.
 func (b *bench) burst(ctx context.Context, tasks, processes int) (v values, err error) {
@@ -71,12 +71,18 @@ func (b *bench) burst(ctx context.Context, tasks, processes int) (v values, err 
 
 // schedule starts schedulers, waits for so many jobs and says when they were committed.
 func (b *bench) schedule(ctx context.Context, url string, jobs, processes int) (v values, err error) {
-	running := make([]*process, processes)
-	for i := range running {
-		if running[i], err = b.scheduler(ctx, url, "bench-"+strconv.Itoa(i)); err != nil {
+	var running []*process
+	defer func() {
+		for _, p := range slices.Backward(running) {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	for i := range processes {
+		p, err := b.scheduler(ctx, url, "bench-"+strconv.Itoa(i))
+		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, running[i].stop()) }()
+		running = append(running, p)
 	}
 	if err := awaitRows(ctx, url, jobRows, jobs, running[0].ended); err != nil {
 		return nil, err
@@ -97,7 +103,9 @@ func (b *bench) burstOf(ctx context.Context, tasks int, submit func(url string, 
 		if err != nil {
 			return err
 		}
-		time.Sleep(time.Until(due))
+		if err := awaitTime(ctx, due, nil); err != nil {
+			return err
+		}
 		if err := submit(url, db); err != nil {
 			return err
 		}

@@ -48,7 +48,9 @@ func (b *bench) nodeCron(ctx context.Context, which string, tasks int, rows stri
 		return nil, err
 	}
 	due := time.Now().Truncate(time.Minute).Add(time.Minute)
-	time.Sleep(time.Until(due))
+	if err := awaitTime(ctx, due, p.ended); err != nil {
+		return nil, err
+	}
 	at := fmt.Sprintf("to_timestamp(%d)", due.Unix())
 	if err := awaitRows(ctx, url, rows+" "+at, tasks, p.ended); err != nil {
 		return nil, err

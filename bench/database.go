@@ -119,6 +119,18 @@ func committed(ctx context.Context, url, table, due string) (values, error) {
 	return values{firstJob: first, allJobs: last}, err
 }
 
+// awaitTime waits until a time, or for the end of the process that should run meanwhile, if there is one.
+func awaitTime(ctx context.Context, at time.Time, failed <-chan error) error {
+	select {
+	case <-time.After(time.Until(at)):
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("the process ended: %w", err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // awaitRows waits until a table has so many rows.
 func awaitRows(ctx context.Context, url, table string, rows int, failed <-chan error) error {
 	pause := max(20*time.Millisecond, time.Duration(rows)*5*time.Microsecond)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,23 +12,18 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if len(os.Args) > 1 && os.Args[1] == peerCommand { // a process of a peer, which this program starts itself
-		if err := runPeer(ctx, os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if err := run(ctx); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == peerCommand { // a process of a peer, which this program starts itself
+		return runPeer(ctx, os.Args[2:])
+	}
 	only := flag.String("run", ".", "measure the groups and figures whose names match this regular `expression`")
 	rounds := flag.Int("rounds", 7, "measurements of each; the medians count")
 	program := flag.String("nextrun", "", "`path` of the program nextrun")
@@ -46,12 +42,7 @@ func run(ctx context.Context) error {
 	if !*list && (b.server == "" || b.program == "") {
 		return fmt.Errorf("NEXTRUN_TEST_POSTGRES and -nextrun are needed; run it by: make bench")
 	}
-	var chosen []group
-	for _, g := range b.groups() {
-		if expression.MatchString(g.name) {
-			chosen = append(chosen, g)
-		}
-	}
+	chosen := b.matching(expression)
 	if *list {
 		for _, g := range chosen {
 			fmt.Printf("%-26s %s\n", g.name, g.about)
@@ -70,15 +61,26 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, g := range chosen {
-		if err = b.measure(ctx, g, r); err != nil {
-			err = fmt.Errorf("%s: %w", g.name, err)
-			break
+	return errors.Join(b.measureAll(ctx, chosen, r), r.write(os.Stdout, *jsonFile, *markdown, *into))
+}
+
+// matching are the groups whose names match.
+func (b *bench) matching(only *regexp.Regexp) (chosen []group) {
+	for _, g := range b.groups() {
+		if only.MatchString(g.name) {
+			chosen = append(chosen, g)
 		}
 	}
-	r.sort(b.groups())
-	if werr := r.write(os.Stdout, *jsonFile, *markdown, *into); err == nil {
-		err = werr
+	return chosen
+}
+
+// measureAll measures groups one after the other, until one fails. The report has those before it.
+func (b *bench) measureAll(ctx context.Context, chosen []group, r *report) error {
+	defer r.sort(b.groups())
+	for _, g := range chosen {
+		if err := b.measure(ctx, g, r); err != nil {
+			return fmt.Errorf("%s: %w", g.name, err)
+		}
 	}
-	return err
+	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nextrun/nextrun/bench/internal/page"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/measure"
 )
@@ -55,7 +55,7 @@ func (b *bench) report(ctx context.Context) (*report, error) {
 	}
 	r := &report{
 		Begun: time.Now().UTC().Truncate(time.Second), Nextrun: firstLine(version), Go: runtime.Version(),
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: loadAverages(), Settings: map[string]string{}, Peers: map[string]string{},
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Load: page.Load(), Settings: map[string]string{}, Peers: map[string]string{},
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -124,27 +124,23 @@ func (r *report) write(w io.Writer, jsonFile, markdown, into string) error {
 	}
 	fmt.Fprintln(w, ratioMeans)
 	if jsonFile != "" {
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err == nil {
-			err = os.WriteFile(jsonFile, append(text, '\n'), 0o644)
-		}
-		if err != nil {
+		if err := page.WriteJSON(jsonFile, r); err != nil {
 			return err
 		}
 	}
 	if markdown != "" {
-		if err := os.WriteFile(markdown, []byte(r.markdown()+"\n"+r.needs()), 0o644); err != nil {
+		if err := os.WriteFile(markdown, []byte(r.markdown()+"\n"+r.needs()), 0o644); err != nil { //nolint:gosec // figures are for everybody
 			return err
 		}
 	}
 	if into == "" {
 		return nil
 	}
-	if err := replaceBetween(into, "bench", r.markdown()); err != nil {
+	if err := page.Replace(into, "bench", r.markdown()+"\n"); err != nil {
 		return err
 	}
 	if needs := r.needs(); needs != "" {
-		return replaceBetween(into, "needs", needs)
+		return page.Replace(into, "needs", needs+"\n")
 	}
 	return nil
 }
@@ -181,21 +177,6 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// replaceBetween puts a text between the two marks of that name in a file.
-func replaceBetween(path, name, text string) error {
-	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	head, rest, ok := strings.Cut(string(old), begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no lines %sand %s", path, begin, end)
-	}
-	return os.WriteFile(path, []byte(head+begin+"\n"+text+"\n"+end+tail), 0o644)
-}
-
 // number is a number with three digits, or all before its point.
 func number(v float64) string {
 	switch {
@@ -207,14 +188,6 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 2, 64)
-}
-
-func loadAverages() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }
 
 func firstLine(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }

@@ -131,7 +131,9 @@ func (b *bench) riverBurst(ctx context.Context, tasks int) (v values, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	time.Sleep(time.Until(due))
+	if err := awaitTime(ctx, due, p.ended); err != nil {
+		return nil, err
+	}
 	if err := awaitRows(ctx, url, "river_job", tasks, p.ended); err != nil {
 		return nil, err
 	}

@@ -101,18 +101,16 @@ type state struct {
 func watchSteady(ctx context.Context, url, table string, p *process) (values, error) {
 	var before, after state
 	err := onPostgres(url, func(db *sql.DB) error {
-		select {
-		case <-time.After(steadyWarm):
-		case err := <-p.ended:
-			return fmt.Errorf("the process ended: %w", err)
-		case <-ctx.Done():
-			return ctx.Err()
+		err := awaitTime(ctx, time.Now().Add(steadyWarm), p.ended)
+		if err != nil {
+			return err
 		}
-		var err error
 		if before, err = look(ctx, db, table, p); err != nil {
 			return err
 		}
-		time.Sleep(steadyWindow)
+		if err := awaitTime(ctx, time.Now().Add(steadyWindow), p.ended); err != nil {
+			return err
+		}
 		after, err = look(ctx, db, table, p)
 		return err
 	})
@@ -172,7 +170,7 @@ func serverCPU(ctx context.Context, db *sql.DB) (map[int]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // Err tells
 	used := map[int]time.Duration{}
 	for rows.Next() {
 		var pid int

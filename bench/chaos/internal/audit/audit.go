@@ -1,0 +1,161 @@
+// Package audit accounts for every tick of a run, with its own arithmetic, and for what followed from it.
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Finding is a promise that was not kept.
+type Finding struct {
+	Rule   string `json:"rule"`
+	About  string `json:"about"`
+	Detail string `json:"detail"`
+}
+
+// Findings are those of an audit, and what it has counted.
+type Findings struct {
+	List   []Finding
+	Counts Counts
+}
+
+// Counts are figures of a run.
+type Counts struct {
+	Ticks     int            `json:"ticks"`     // that had to be accounted for
+	Decisions map[string]int `json:"decisions"` // of these
+	Jobs      int            `json:"jobs"`
+	Runs      int            `json:"runs"`
+	RunsAgain int            `json:"runs_again"` // of jobs that had run before
+	Beside    int            `json:"beside"`     // runs beside one whose worker was thought dead
+	Dropped   int            `json:"dropped"`    // ticks that an edit overtook
+	Between   int            `json:"between"`    // ticks between an edit and its plan
+	ByHand    int            `json:"by_hand"`
+	Edits     int64          `json:"edits"`
+	Events    int            `json:"events"`
+	Again     int            `json:"events_again"`
+}
+
+// Add adds a finding.
+func (f *Findings) Add(rule, about, format string, args ...any) {
+	f.List = append(f.List, Finding{rule, about, fmt.Sprintf(format, args...)})
+}
+
+// Audit accounts for everything.
+func (f *Facts) Audit() *Findings {
+	found := &Findings{Counts: Counts{Decisions: map[string]int{}}}
+	for _, s := range f.stories {
+		s.auditTicks(found)
+		s.auditPolicy(found)
+		s.auditJobs(found)
+		s.auditOverlap(found)
+	}
+	f.auditRuns(found)
+	f.auditEvents(found)
+	return found
+}
+
+// auditTicks compares the ticks that are recorded with those that the timer has.
+func (s *story) auditTicks(found *Findings) {
+	h := s.history(found)
+	found.Counts.Dropped += h.dropped
+	found.Counts.Between += h.between
+	found.Counts.ByHand += len(h.byHand)
+	byDue := map[int64]*tick{}
+	for i := range s.ticks {
+		byDue[s.ticks[i].due.UnixMicro()] = &s.ticks[i]
+	}
+	known := map[int64]bool{}
+	for _, e := range h.eras {
+		s.auditEra(e, byDue, known, found)
+	}
+	for _, due := range h.byHand {
+		known[due.UnixMicro()] = true
+		if byDue[due.UnixMicro()] == nil {
+			found.Add("a tick is not accounted for", s.id, "%s, set by hand", moment(due))
+		}
+	}
+	for _, due := range h.maybe {
+		known[due.UnixMicro()] = true
+	}
+	for _, t := range s.ticks {
+		if !known[t.due.UnixMicro()] {
+			found.Add("a tick that no timer has", s.id, "%s: %s (%s), decided %s; %s", moment(t.due), t.decision, t.reason, moment(t.decided), s.around(t.due))
+		}
+	}
+}
+
+// auditEra wants a record of each tick of an era, and no two.
+func (s *story) auditEra(e era, byDue map[int64]*tick, known map[int64]bool, found *Findings) {
+	var covered time.Time // up to which a record of several ticks goes
+	for due := e.first; due.Before(e.past); due = e.timer.Next(due) {
+		found.Counts.Ticks++
+		t := byDue[due.UnixMicro()]
+		known[due.UnixMicro()] = true
+		switch {
+		case t == nil && due.After(covered):
+			found.Add("a tick is not accounted for", s.id, "%s; %s", moment(due), s.around(due))
+		case t != nil && !due.After(covered):
+			found.Add("a tick is recorded twice", s.id, "%s", moment(due))
+		case t == nil:
+			found.Counts.Decisions["missed"]++
+		default:
+			found.Counts.Decisions[t.decision]++
+			if t.until.IsZero() || t.until.Before(t.due) {
+				continue
+			}
+			covered = t.until
+			if n := e.timer.Count(t.due, t.until); n != t.missed || !e.timer.Has(t.until) {
+				found.Add("missed ticks are miscounted", s.id, "%s to %s are %d, recorded as %d", moment(t.due), moment(t.until), n, t.missed)
+			}
+		}
+	}
+}
+
+// auditJobs wants one job for each tick that was submitted, and no others.
+func (s *story) auditJobs(found *Findings) {
+	used := map[string]bool{}
+	for _, t := range s.ticks {
+		j := s.jobs[t.jid]
+		switch {
+		case t.decision != "submitted" && t.jid == "":
+			continue
+		case t.decision != "submitted":
+			found.Add("a tick that was not submitted has a job", s.id, "%s: %s, %s", moment(t.due), t.decision, t.jid)
+		case j == nil && s.deletable(t):
+		case j == nil:
+			found.Add("a submitted tick has no job", s.id, "%s, job %q", moment(t.due), t.jid)
+		case !j.due.IsZero() && !j.due.Equal(t.due):
+			found.Add("a job is for another tick", s.id, "%s: job %s is for %s", moment(t.due), t.jid, moment(j.due))
+		case used[t.jid]:
+			found.Add("two ticks have one job", s.id, "%s, job %s", moment(t.due), t.jid)
+		}
+		used[t.jid] = true
+	}
+	for jid, j := range s.jobs {
+		found.Counts.Jobs++
+		if !used[jid] {
+			found.Add("a job without a tick", s.id, "%s, due %s, %s", jid, moment(j.due), j.state)
+		}
+		if j.found > 1 {
+			found.Add("a job exists twice", s.id, "%s", jid)
+		}
+	}
+}
+
+// deletable reports whether the job of a tick may be gone: the chaos describes its queue so that letters of tasks with
+// overlap replace are deleted before anybody takes them. Tasks that were edited may have had that.
+func (s *story) deletable(t tick) bool {
+	return t.jid != "" && (s.policy == nil || s.policy.sink == "mail" && s.policy.overlap == "replace")
+}
+
+// around says how a task changed about a time.
+func (s *story) around(due time.Time) string {
+	var b strings.Builder
+	for _, c := range s.changes {
+		if d := c.at.Sub(due); d > -time.Minute && d < time.Minute {
+			fmt.Fprintf(&b, "[%s: %s, enabled %v, plan %s -> %s, nextrun %s] ", moment(c.at), c.timer, c.enabled, moment(c.was), moment(c.due), moment(c.nextrun))
+		}
+	}
+	return b.String()
+}
