@@ -15,6 +15,7 @@ RUN CGO_ENABLED=1 go build -buildvcs=false -trimpath \
 FROM debian:bookworm-slim
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /nextrun /usr/local/bin/nextrun
+COPY LICENSE dist/licenses.txt /usr/share/doc/nextrun/
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin nextrun \
     && install -d -o nextrun -g nextrun /var/lib/nextrun
 USER 10001:10001

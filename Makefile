@@ -32,11 +32,11 @@ doctor: ## Say what this machine lacks for working on nextrun, and how to instal
 .PHONY: build
 build: ## Build bin/nextrun
 	@scripts/need-cc
-	go build -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
+	go build -trimpath -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: build-static
 build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no C compiler, nor libraries of the system
-	CGO_ENABLED=0 go build -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: deb rpm
 deb rpm: ## Build a package in bin/, of the tag that is checked out or VERSION=1.2.3
@@ -57,20 +57,49 @@ pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a brows
 	@scripts/need-chromium
 	cd testdata/browser && go test -tags pictures -run '^TestPictures$$' -count 1 -v -timeout 30m .
 
-# The race detector makes tests several times slower. Commands, calendar and migrations
-# have one goroutine to speak of.
-raced   := ./periodic/... ./jobqueue/... ./store/... ./internal/... ./cmd/nextrun/cli/service ./cmd/nextrun/kafka
-unraced  = $(filter-out $(shell go list $(raced)),$(shell go list ./...))
+# Commands, calendar, migrations and the model have one goroutine to speak of.
+RACED   ?= ./periodic ./jobqueue ./store ./store/queues $(filter-out %/periodic/internal/model,$(shell go list ./periodic/... ./jobqueue/... ./store/... ./internal/... ./cmd/nextrun/cli/service ./cmd/nextrun/kafka))
+test-db  = scripts/in-memory scripts/with-postgres
 
 .PHONY: test
 test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
 	@scripts/need-cc
 	go vet ./...
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
-	scripts/with-postgres go test -race -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./periodic ./jobqueue ./store $(raced); code=$$?; \
-	scripts/with-postgres go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) $(unraced) && exit $$code
-	cd testdata/drivers && ../../scripts/with-postgres go test $(TESTFLAGS) ./...
+	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic ./jobqueue ./migrations ./store ./store/queues ./...
+	cd testdata/drivers && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
 	cd bench && go vet ./... && go test $(TESTFLAGS) ./...
+
+.PHONY: test-race
+test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
+	@scripts/need-cc
+	$(test-db) go test -race -vet=off -timeout 30m -parallel 6 $(TESTFLAGS) $(RACED)
+
+.PHONY: test-roles
+test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'
+	@scripts/need-cc
+	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox ./periodic/dashboard
+
+.PHONY: test-versions
+test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite; TESTFLAGS='-run X', VERSIONS='13 sqlite'
+	@scripts/need-cc
+	TESTFLAGS="$(TESTFLAGS)" scripts/test-versions $(VERSIONS)
+
+.PHONY: test-sqlite
+test-sqlite: ## Try how old a sqlite3 program may be that is used beside nextrun: a part of test-versions
+	@scripts/need-cc
+	scripts/test-sqlite
+
+.PHONY: test-upgrade
+test-upgrade: ## Run the program of before the newest migration beside this one, on each database; needs git's history
+	@scripts/need-cc
+	scripts/with-postgres go test -tags upgrade -count 1 -run TestOldAndNewSideBySide -v ./cmd/nextrun
+
+.PHONY: test-partitions
+test-partitions: ## Test the guarantees and ticks on a periodic_tick of PostgreSQL that has partitions
+	@scripts/need-cc
+	NEXTRUN_TEST_PARTITIONED=1 $(test-db) go test -vet=off -parallel 6 -skip /sqlite \
+		-run '^Test(G[0-9]|Queue|Backfill|Tick|Housekeeping|Pause|Stale|Poli|Decid|Edit|Views|Postgres)' $(TESTFLAGS) ./periodic ./store
 
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
@@ -96,6 +125,20 @@ test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm fo
 	testdata/browser/axe/install
 	cd testdata/browser && go vet ./... && go vet -tags pictures ./...
 	cd testdata/browser && ../../scripts/with-postgres go test -count 1 -v -timeout 30m $(TESTFLAGS) .
+
+.PHONY: licenses
+licenses: ## Write dist/licenses.txt, the licences of all that is linked, after a change of go.mod
+	go run ./scripts/licenses >dist/licenses.new
+	mv dist/licenses.new dist/licenses.txt
+
+.PHONY: vulnerabilities
+vulnerabilities: build ## Look for known vulnerabilities in what bin/nextrun links; works without a network, too
+	scripts/vulnerabilities
+
+.PHONY: test-reproducible
+test-reproducible: ## Build program and packages twice, in different directories, and compare the bytes
+	@scripts/need-cc
+	scripts/test-reproducible
 
 .PHONY: snapshot
 snapshot: ## Describe the schema that the migrations make, after a new migration
@@ -145,6 +188,7 @@ lint: lint-go lint-shell ## Run the linters
 lint-go:
 	@scripts/need-cc
 	$(golangci-lint) run
+	cd bench && go tool -modfile=../tools/go.mod golangci-lint run
 
 .PHONY: lint-shell
 lint-shell:
@@ -193,10 +237,55 @@ soak-isolation: ## Let rows be refused and locked at random beside 200 healthy t
 	@scripts/need-cc
 	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=200 scripts/with-postgres go test -timeout 20m -run TestMisfortunesHoldUpNobodyElse -v ./cmd/nextrun
 
+.PHONY: hostile
+hostile: DURATION = 10m
+hostile: ## Set every column to values that nobody expects, beside 1,000 healthy tasks; DURATION=10m, SEED=, DATABASE=sqlite
+	@scripts/need-cc
+	NEXTRUN_HOSTILE_DURATION=$(DURATION) NEXTRUN_HOSTILE_SEED=$(SEED) NEXTRUN_HOSTILE_DATABASE=$(DATABASE) \
+	scripts/with-postgres go test -timeout 3h -count 1 -v $(TESTFLAGS) ./cmd/nextrun/hostile
+
 .PHONY: soak-lock
 soak-lock: ## Let 1,000 misfortunes happen to 20 contenders for the lock, on each database
 	@scripts/need-cc
 	NEXTRUN_SOAK_LOCK_ROUNDS=1000 NEXTRUN_SOAK_LOCK_CONTENDERS=20 scripts/with-postgres go test -timeout 30m -run TestLockSurvivesChaos -v ./periodic
+
+DURATION  ?= 2m
+SEED      ?= $(shell date +%s)
+DATABASE  ?= both
+INSTANCES ?= 8
+TASKS     ?= 2000
+
+.PHONY: chaos
+chaos: ## Let faults happen to eight processes and their database, and account for every tick; DURATION=1h SEED=7 DATABASE=postgres|sqlite
+	@scripts/need-cc
+	cd bench && go run ./chaos -duration $(DURATION) -seed $(SEED) -database $(DATABASE) -instances $(INSTANCES) -tasks $(TASKS) \
+		-json ../bin/chaos.json $(CHAOSFLAGS)
+
+.PHONY: model
+model: ## Visit 100,000 states of each scene of the model, and more at random; MODEL='-model.states N -model.seed N -model.walks N'
+	@scripts/need-cc
+	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
+	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/internal/engine -model.states 1000000
+
+RUNS  ?= 20
+PARTS ?= 1
+
+.PHONY: test-crashpoints
+test-crashpoints: ## Kill or stop a process once at each crash point, on one database or the other, and migrations at some statements; PARTS=3 for a third
+	@scripts/need-cc
+	NEXTRUN_CRASH_RUNS=1 NEXTRUN_CRASH_DATABASE=alternate NEXTRUN_CRASH_EACH=40 NEXTRUN_CRASH_PARTS=$(PARTS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) \
+		go test -tags crashpoints -count 1 -timeout 20m -parallel 12 -run '^(TestCrashPoints|TestMigrationsAreKilled)$$' $(TESTFLAGS) ./internal/crashpoint ./migrations
+
+.PHONY: crashpoints
+crashpoints: ## Kill and stop a process RUNS (20) times at each crash point, and then migrations, on each database: hours; CRASH=REGEXP for a part, SEED=7
+	@scripts/need-cc
+	NEXTRUN_CRASH_RUNS=$(RUNS) NEXTRUN_CRASH_SEED=$(SEED) $(test-db) go test -tags crashpoints -count 1 -timeout 12h -parallel 12 -v \
+		-run '^(TestCrashPoints|TestMigrationsAreKilled)$$$(if $(CRASH),/$(CRASH))' ./internal/crashpoint ./migrations
+
+.PHONY: soak-simulate
+soak-simulate: ## Compare 20 simulations at random with what a scheduler does; a minute
+	@scripts/need-cc
+	NEXTRUN_SOAK_SIMULATE_SEEDS=20 scripts/in-memory go test -timeout 20m -run TestLikeTheScheduler -v ./periodic/simulate
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)

@@ -102,6 +102,7 @@ END
         printf '%s\n' 'track_commit_timestamp = on' 'shared_buffers = 256MB'
     else
         printf '%s = off\n' fsync full_page_writes
+        printf '%s\n' 'max_wal_size = 256MB' 'jit = off' # TMPDIR may be in memory; tests have little to compile for
     fi
 }
 
@@ -111,7 +112,8 @@ cluster_create() {
         problem="no temporary directory that user ${cluster_user:-$(id -un)} can write; set TMPDIR to one"
         return 1
     }
-    password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    # The gate looks for the word in what the tests write.
+    password=planted-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
     printf '%s\n' "$password" | cluster_as_user sh -c 'umask 077 && cat > "$0"' "$cluster_dir/password"
     cluster_as_user "$cluster_bin/initdb" --no-sync --username=postgres --auth=password \
         --pwfile="$cluster_dir/password" --encoding=UTF8 --locale=C -D "$cluster_dir/data" \
