@@ -76,6 +76,23 @@ type way struct {
 	renames  bool // sessions, as some poolers do
 }
 
+// gated is a connection of a client, from which nothing more arrives once the way is cut: what the
+// client sends when it sees the first of its connections end must not get through on another.
+type gated struct {
+	net.Conn
+	w *way
+}
+
+func (g gated) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if g.w.isCut {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
 // renamed is a connection whose server reads another name of the worker first.
 type renamed struct{ net.Conn }
 
@@ -136,10 +153,11 @@ func (w *way) serve() {
 			_, _ = to.Close(), from.Close()
 		}
 		go pass(client, server)
+		var sent net.Conn = gated{client, w}
 		if renames {
-			client = renamed{client}
+			sent = renamed{sent}
 		}
-		go pass(server, client)
+		go pass(server, sent)
 	}
 }
 
