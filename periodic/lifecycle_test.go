@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
@@ -81,8 +82,7 @@ func TestStopFinishesTheBatch(t *testing.T) {
 			f.Fatal(err)
 		}
 		<-marked
-		stopped := make(chan error)
-		go func() { stopped <- s.Stop(context.Background()) }()
+		stopped := storetest.Stop(f, s.Stop)
 		close(goOn)
 		if err := <-stopped; err != nil {
 			f.Error(err)

@@ -156,8 +156,7 @@ func TestStopGivesTheTopicBack(t *testing.T) {
 			f.Errorf("started twice: %v", err)
 		}
 		<-publishing
-		stopped := make(chan error)
-		go func() { stopped <- relay.Stop(context.Background()) }()
+		stopped := storetest.Stop(f, relay.Stop)
 		close(proceed)
 		if err := <-stopped; err != nil {
 			f.Error(err)
