@@ -3,8 +3,10 @@ package periodic_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // suppress makes the database ignore what a condition on NEW and OLD holds for.
@@ -77,4 +79,42 @@ func TestG5AlteredMark(t *testing.T) {
 		t.Errorf("%s is set aside: %v", e.ID, e.Err)
 	}
 	seen.until(t, "job", submitted("good"))
+}
+
+// A lock of somebody else that ends while a batch is written is no trigger.
+func TestG5LockThatEndsIsNoTrigger(t *testing.T) {
+	w := newWaiting(newPostgresFixture(t))
+	w.exec(`CREATE FUNCTION stand_by() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END $$`)
+	w.exec("CREATE TRIGGER stand_by AFTER UPDATE ON periodic_task FOR EACH STATEMENT EXECUTE FUNCTION stand_by()")
+	for _, id := range []string{"free", "locked"} {
+		w.task(id, "yearly", "replace")
+		w.exec("INSERT INTO job (jid, task, tracker) VALUES (?, 'backup', ?)", "before-"+id, id)
+	}
+	w.start(2)
+	somebody, err := w.SQL.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lock := range []string{"SELECT id FROM periodic_task WHERE id = 'locked' FOR UPDATE", "SELECT pg_advisory_xact_lock(42)"} {
+		if _, err := somebody.Exec(lock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.pass(time.Second)
+	storetest.Eventually(t, "the batch stands between two statements", func() bool {
+		return w.One("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted") == "1"
+	})
+	if err := somebody.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"free", "locked"} {
+		w.decided(id, periodic.Submitted)
+	}
+	w.stop(w.scheduler)
+	for _, e := range w.seen.list {
+		if e.Err != nil && strings.Contains(e.Err.Error(), "trigger") {
+			t.Errorf("the scheduler says %v", e.Err)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -39,30 +41,34 @@ func altered(r taskRow, mark string, now sqldb.Timestamp) error {
 	return nil
 }
 
-// suppressedPlan fails if one of the plans was not kept although its task still
-// has our mark.
-func (tx schedulerTx) suppressedPlan(ctx context.Context, mark string, plans []task.Plan, kept []string) error {
+// lockLeft locks the tasks that still have our mark although their plans were not kept, and
+// returns these plans. A row that somebody else has locked is passed over.
+func (tx schedulerTx) lockLeft(ctx context.Context, mark string, plans []task.Plan, kept []string) (left []task.Plan, err error) {
 	had := make(map[string]bool, len(kept))
 	for _, id := range kept {
 		had[id] = true
 	}
-	var lost []string
+	lost := map[string]task.Plan{}
 	for _, p := range plans {
 		if !had[p.Task.ID] {
-			lost = append(lost, p.Task.ID)
+			lost[p.Task.ID] = p
 		}
 	}
-	r, err := tx.Texts(2, lost)
+	r, err := tx.Texts(2, slices.Collect(maps.Keys(lost)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var still []string
 	err = tx.Select(ctx, &still, `SELECT id FROM periodic_task WHERE worker = $1 AND id IN (SELECT v.value FROM `+r.SQL+` AS v)`+
 		tx.SQL().LockRows, mark, r.Param)
-	if err == nil && len(still) > 0 {
-		err = fmt.Errorf("plan the next tick: %w", errSuppressed)
+	for _, id := range still {
+		p, ok := lost[id]
+		if !ok { // the database compares ids in another way
+			return nil, fmt.Errorf("plan the next tick: %w", errSuppressed)
+		}
+		left = append(left, p)
 	}
-	return err
+	return left, err
 }
 
 // suppressed fails if one of the ticks, given as records, does not exist.
