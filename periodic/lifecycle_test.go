@@ -92,6 +92,30 @@ func TestStopFinishesTheBatch(t *testing.T) {
 	})
 }
 
+// Nor does it leave one if the table is locked at that moment.
+func TestStopRemovesMarksOfALockedTable(t *testing.T) {
+	w := newWaiting(newPostgresFixture(t))
+	w.task("report", "yearly", "skip")
+	w.start(1)
+	w.want(1, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+	somebody := w.open("LOCK TABLE periodic_task IN ACCESS EXCLUSIVE MODE")
+	stopped := storetest.Stop(w, w.scheduler.Stop)
+	attempts := map[string]bool{}
+	storetest.Eventually(w, "it tries a second time to remove its mark", func() bool {
+		attempts[w.One(`SELECT coalesce((SELECT min(query_start) FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock' AND query LIKE 'UPDATE periodic_task SET worker = NULL%')::text, '')`)] = true
+		delete(attempts, "")
+		return len(attempts) > 1
+	})
+	if err := somebody.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+}
+
 // The end of Start's context is a Stop.
 func TestContextEndsTheScheduler(t *testing.T) {
 	both(t, func(f *fixture) {

@@ -1,6 +1,7 @@
 package periodic
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -39,11 +40,19 @@ func (m *leftMarks) add(marks ...string) {
 // because somebody else had locked rows. Marks of rows that are still locked are
 // kept for the next time.
 func (m *leftMarks) remove(ctx context.Context) error {
-	if len(m.own) == 0 || time.Since(m.tried) < lockedRetry {
+	if time.Since(m.tried) < lockedRetry {
+		return nil
+	}
+	return m.removeWithin(ctx, batch.Wait)
+}
+
+// removeWithin is remove, now, with a limit for the wait for a lock.
+func (m *leftMarks) removeWithin(ctx context.Context, limit time.Duration) error {
+	if len(m.own) == 0 {
 		return nil
 	}
 	var left []string
-	err := m.store.Update(ctx, batch.Wait, func(tx backend.Tx) (err error) {
+	err := m.store.Update(ctx, limit, func(tx backend.Tx) (err error) {
 		left, err = tx.Unmark(ctx, m.own)
 		return err
 	})
@@ -56,17 +65,24 @@ func (m *leftMarks) remove(ctx context.Context) error {
 	return nil
 }
 
-// removeAll is remove at the end of the scheduler. A transaction that was given up may
-// hold its rows for another moment.
+const (
+	// endWait is how long the end of a scheduler waits for a lock: no other task waits for it.
+	endWait = 2 * time.Second
+	// endPatience is how long the end of a scheduler goes on trying.
+	endPatience = 5 * time.Second
+)
+
+// removeAll removes all of them at the end of the scheduler. A transaction that was given up may
+// hold its rows for another moment, and a busy database may have time then.
 func (m *leftMarks) removeAll(ctx context.Context) error {
+	begun := time.Now()
 	for tries := 0; ; tries++ {
-		m.tried = time.Time{}
-		err := m.remove(ctx)
-		if err != nil || len(m.own) == 0 || tries == maxTries {
+		err := m.removeWithin(ctx, endWait)
+		if err == nil && len(m.own) == 0 || tries == maxTries || time.Since(begun) > endPatience {
 			return err
 		}
-		if err := wait(ctx, batch.Wait/2); err != nil {
-			return err
+		if ended := wait(ctx, batch.Wait/2); ended != nil {
+			return cmp.Or(err, ended)
 		}
 	}
 }
