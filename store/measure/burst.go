@@ -22,7 +22,7 @@ type Burst struct{ First, All time.Duration }
 // Between is how long before they are due the tasks of a burst are in the table, at least.
 const between = 2 * time.Second
 
-// dueAtLast is when the tasks of a burst are due by the database's clock, too, whatever the error of the estimate.
+// dueAtLast is how long after the estimated time the tasks of a burst are due by the database's own clock, at the latest.
 const dueAtLast = 10 * time.Second
 
 // RunBurst has a scheduler of this process submit so many tasks, which are due at the same time.
