@@ -30,12 +30,13 @@ func names(t *testing.T, section string) (list []string) {
 	return list
 }
 
-// The page has the states, decisions and exit codes of the code.
+// The page has the states, decisions, findings and exit codes of the code.
 func TestReferenceNames(t *testing.T) {
 	t.Parallel()
 	for section, want := range map[string][]string{
 		"States":     constants(t, "../../jobqueue/backend/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/task/tick.go", "Decision"),
+		"Findings":   constants(t, "../../store/diagnosis/cause.go", "Code"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {

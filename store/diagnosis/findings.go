@@ -17,6 +17,7 @@ import (
 
 // Finding is something to know about a task.
 type Finding struct {
+	Code Code   `json:"code"`
 	Text string `json:"finding"`
 	Do   string `json:"do,omitempty"` // what to do about it; empty: nothing
 }
@@ -43,30 +44,30 @@ func ofRow(f *Facts) []Finding {
 	t := &f.Task
 	var list []Finding
 	if !t.Enabled {
-		list = append(list, Finding{"It is disabled.", "nextrun task enable " + t.ID})
+		list = append(list, Finding{TaskDisabled, "It is disabled.", "nextrun task enable " + t.ID})
 	}
 	switch text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix); {
 	case t.Problem == "":
 	case isWarning:
-		list = append(list, Finding{"Its row has a warning:" + text + ".", ""})
+		list = append(list, Finding{TaskWarning, "Its row has a warning:" + text + ".", ""})
 	default:
-		list = append(list, Finding{"Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
+		list = append(list, Finding{TaskProblem, "Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
 	}
 	if f.unknown {
-		list = append(list, Finding{fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
+		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
 			"name the configuration file that has it with --config"})
 	}
 	if f.broken != nil {
-		list = append(list, Finding{fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
+		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
 	}
 	if t.Pause.At(f.Now) {
-		list = append(list, Finding{"It has been " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
+		list = append(list, Finding{TaskPaused, "It has been " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
 	}
 	if t.Starts.After(f.Now) {
-		list = append(list, Finding{"It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
+		list = append(list, Finding{TaskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
 	}
 	if !t.Ends.IsZero() && !t.Ends.After(f.Now) {
-		list = append(list, Finding{"It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
+		list = append(list, Finding{TaskEnded, "It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
 	}
 	return list
 }
@@ -84,26 +85,26 @@ func ofPlan(f *Facts) []Finding {
 	switch {
 	case !t.NextRun.Before(periodic.Never):
 		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
-			return []Finding{{fmt.Sprintf("Its timer %q never elapses again.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses again.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
 		}
 		return nil
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
-		return []Finding{{fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
+		return []Finding{{SchedulerSilent, fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
 			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
 	case t.Worker != "" && late < 0:
-		return []Finding{{"The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
+		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "":
-		return []Finding{{"A scheduler is working on it now: " + t.Worker + ".", ""}}
+		return []Finding{{TaskMarked, "A scheduler is working on it now: " + t.Worker + ".", ""}}
 	case late > overdueAfter && t.Problem == "":
-		what := "It has been due for " + span.Text(late) + ", and no scheduler has taken it."
+		code, what := TaskOverdue, "It has been due for "+span.Text(late)+", and no scheduler has taken it."
 		if !t.NextRun.After(periodic.Unplanned) {
-			what = "No scheduler has planned it, although it is " + span.Text(late) + " old."
+			code, what = TaskUnplanned, "No scheduler has planned it, although it is "+span.Text(late)+" old."
 		}
-		return []Finding{{what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+		return []Finding{{code, what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
 	case !t.NextRun.After(periodic.Unplanned):
-		return []Finding{{"It is not planned yet: a scheduler does that within a second.", ""}}
+		return []Finding{{TaskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
-		return []Finding{{fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
+		return []Finding{{TaskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func ofJobs(f *Facts) []Finding {
 		return nil
 	}
 	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 {
-		return []Finding{{capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
+		return []Finding{{JobElsewhere, capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
 	}
 	j := &f.Jobs[0]
 	for i := range f.Jobs {
@@ -134,27 +135,27 @@ func ofJobs(f *Facts) []Finding {
 	}
 	switch {
 	case j.Foreign():
-		return []Finding{{fmt.Sprintf("Its job is %s with another kind of executor: %s.", j.State, j.Worker), ""}}
+		return []Finding{{JobForeign, fmt.Sprintf("Its job is %s with another kind of executor: %s.", j.State, j.Worker), ""}}
 	case j.State == jobqueue.Stuck:
-		return []Finding{{fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.Now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
+		return []Finding{{JobRetrying, fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.Now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
 	case j.State == jobqueue.Running && f.Now.Sub(j.Heartbeat) > markedLong:
-		return []Finding{{fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
+		return []Finding{{JobSilent, fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
 			j.Worker, span.Text(f.Now.Sub(j.Heartbeat))), ""}}
 	case j.State == jobqueue.Running:
-		return []Finding{{fmt.Sprintf("Its job has been running for %s on %s.", span.Text(f.Now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
+		return []Finding{{JobRunning, fmt.Sprintf("Its job has been running for %s on %s.", span.Text(f.Now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
 	case len(f.pauses) > 0:
 		p := f.pauses[0]
 		kind := "group"
 		if p.Kind == jobqueue.PauseTask {
 			kind = "handler"
 		}
-		return []Finding{{fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
+		return []Finding{{JobPaused, fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
 			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
 	case f.Now.Sub(j.Submitted) > waitsLong:
-		return []Finding{{fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", span.Text(f.Now.Sub(j.Submitted)), j.Task),
+		return []Finding{{JobNoHandler, fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", span.Text(f.Now.Sub(j.Submitted)), j.Task),
 			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}
 	}
-	return []Finding{{"Its job waits for a free executor.", ""}}
+	return []Finding{{JobWaits, "Its job waits for a free executor.", ""}}
 }
 
 // ofFailure says what went wrong last.
@@ -163,9 +164,9 @@ func ofFailure(f *Facts) []Finding {
 	if j == nil {
 		return nil
 	}
-	what := fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
+	code, what := RunFailed, fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
 	if !j.State.Final() {
-		what = "An attempt of its present run failed"
+		code, what = AttemptFailed, "An attempt of its present run failed"
 	}
 	if j.Result != "" {
 		what += ": " + text.FirstLine(j.Result)
@@ -174,7 +175,7 @@ func ofFailure(f *Facts) []Finding {
 	if j.State == jobqueue.Failed {
 		do += "; to run the job again: nextrun job retry " + j.JID
 	}
-	return []Finding{{what + ".", do}}
+	return []Finding{{code, what + ".", do}}
 }
 
 // ofEvent says whether the event of the last tick was delivered.
@@ -185,11 +186,11 @@ func ofEvent(f *Facts) []Finding {
 	}
 	switch {
 	case !r.Dead.IsZero():
-		return []Finding{{"Its last event was refused too often and set aside: " + r.Problem + ".", "nextrun event resend " + r.ID}}
+		return []Finding{{EventDead, "Its last event was refused too often and set aside: " + r.Problem + ".", "nextrun event resend " + r.ID}}
 	case r.Published.IsZero() && r.Problem != "":
-		return []Finding{{"Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
+		return []Finding{{EventRefused, "Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
 	case r.Published.IsZero() && r.Status != outbox.Published && f.Now.Sub(r.Created) > waitsLong:
-		return []Finding{{"Its last event has been waiting for a relay for " + span.Text(f.Now.Sub(r.Created)) + ".",
+		return []Finding{{EventNoRelay, "Its last event has been waiting for a relay for " + span.Text(f.Now.Sub(r.Created)) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
 	}
 	return nil
@@ -203,11 +204,11 @@ func ofTicks(f *Facts) []Finding {
 	k := f.Ticks[0]
 	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
 	case periodic.Skipped:
-		return []Finding{{what + "skipped: " + k.Reason + ".", overlapAdvice(f)}}
+		return []Finding{{TickSkipped, what + "skipped: " + k.Reason + ".", overlapAdvice(f)}}
 	case periodic.Queued:
-		return []Finding{{"The tick of " + at(k.Due) + " " + k.Reason + ".", ""}}
+		return []Finding{{TickQueued, "The tick of " + at(k.Due) + " " + k.Reason + ".", ""}}
 	case periodic.Late:
-		return []Finding{{what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
+		return []Finding{{TickLate, what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
 	case periodic.Missed:
 		return missed(f.Task.ID, k)
 	}
@@ -227,7 +228,7 @@ func missed(id string, k periodic.Tick) []Finding {
 	case k.Missed > 1:
 		what = fmt.Sprintf("%d ticks were missed, from %s to %s", k.Missed, at(k.Due), at(last))
 	}
-	return []Finding{{what + ": " + k.Reason + ".", fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
+	return []Finding{{TickMissed, what + ": " + k.Reason + ".", fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
 		id, k.Due.UTC().Format(time.RFC3339), last.Add(time.Second).UTC().Format(time.RFC3339))}}
 }
 
@@ -248,7 +249,7 @@ func ofClock(f *Facts) []Finding {
 	if f.skew < 0 {
 		way = "behind"
 	}
-	return []Finding{{fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
+	return []Finding{{ClockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

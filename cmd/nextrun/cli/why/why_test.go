@@ -144,11 +144,16 @@ func TestWhy(t *testing.T) {
 				}
 				var report struct {
 					State    string
-					Findings []struct{ Finding, Do string }
+					Findings []struct{ Code, Finding, Do string }
 				}
 				s.JSON(t, &report, "why", "t")
 				if report.State != c.state || report.Findings == nil {
 					t.Errorf("as JSON: %+v", report)
+				}
+				for _, f := range report.Findings {
+					if f.Code == "" {
+						t.Errorf("this finding has no code: %q", f.Finding)
+					}
 				}
 			})
 		})
