@@ -95,12 +95,6 @@ test-upgrade: ## Run the program of before the newest migration beside this one,
 	@scripts/need-cc
 	scripts/with-postgres go test -tags upgrade -count 1 -run TestOldAndNewSideBySide -v ./cmd/nextrun
 
-.PHONY: test-partitions
-test-partitions: ## Test the guarantees and ticks on a periodic_tick of PostgreSQL that has partitions
-	@scripts/need-cc
-	NEXTRUN_TEST_PARTITIONED=1 $(test-db) go test -vet=off -parallel 6 -skip /sqlite \
-		-run '^Test(G[0-9]|Queue|Backfill|Tick|Housekeeping|Pause|Stale|Poli|Decid|Edit|Views|Postgres)' $(TESTFLAGS) ./periodic ./store
-
 .PHONY: test-static
 test-static: ## Build without SQLite, in both ways, and try the programs
 	@scripts/need-cc

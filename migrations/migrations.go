@@ -23,8 +23,7 @@
 //	record.go           version, schema, and what was there before nextrun
 //	drift.go, repair.go differences from what this version expects, and their repair
 //	parts.go            a database without the tables of jobs, and how they are added
-//	partition.go        periodic_tick gets partitions, or becomes one table again; partitioner.go does it
-//	internal/partition  how; and the work on partitions from day to day
+//	partitioned.go      a periodic_tick with partitions is refused
 //	internal/tables     the columns that nextrun expects in tables that it finds
 //	internal/script     the SQL files as texts; knows no connection
 //	internal/shape      the schema of a database as a list of objects
@@ -99,8 +98,11 @@ type Status struct {
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
 // returns what it did, nothing if there was nothing to do. It returns [ErrNewer],
-// [ErrHalfDown] or a [*MismatchError] before it has changed anything.
+// [ErrHalfDown], [ErrPartitioned] or a [*MismatchError] before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
+	if err := m.onePiece(ctx); err != nil {
+		return nil, fmt.Errorf("migrate up: %w", err)
+	}
 	done, err := m.apply(ctx)
 	if err != nil {
 		return done, err

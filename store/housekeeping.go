@@ -79,7 +79,7 @@ func retryUnlessKept(err error, parts ...error) error {
 
 func pruneTicks(ctx context.Context, db *DB, days int) (int, error) {
 	if days == 0 {
-		return db.Migrator().KeepPartitions(ctx, 0)
+		return 0, nil
 	}
 	return db.PruneTicks(ctx, age(days))
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,19 +12,12 @@ import (
 // PruneTicks deletes the records of ticks that were decided longer ago than age, and
 // returns their number. It also deletes the record of what people did longer ago. Ticks that wait for a job stay. It works in small batches,
 // each in a transaction of its own. If the database refuses to delete some of them,
-// the error names those; all others are deleted. If the table has partitions
-// ([migrations.Migrator.Partition]), it first drops those in which all ticks are old, and
-// makes those of times to come.
+// the error names those; all others are deleted.
 func (db *DB) PruneTicks(ctx context.Context, age time.Duration) (int, error) {
 	if age < 0 {
 		return 0, fmt.Errorf("prune ticks: the age is %s; use 0 or more", age)
 	}
-	gone, err := db.Migrator().KeepPartitions(ctx, max(age, 1))
-	if err != nil { // row by row it works all the same
-		err = fmt.Errorf("look after the partitions of ticks: %w", err)
-	}
-	n, rows := schedule.PruneTicks(ctx, db.db, age)
-	return gone + n, errors.Join(err, rows)
+	return schedule.PruneTicks(ctx, db.db, age)
 }
 
 // LacksHousekeeping reports whether no executor of nextrun deletes old ticks here:

@@ -66,8 +66,7 @@ func (o Object) users() bool {
 }
 
 // inspectPostgres lists tables and views of the schema, and all that has a name
-// of nextrun's. Texts do not depend on the schema's name, nor on whether a table has
-// partitions; these are not listed.
+// of nextrun's. Texts do not depend on the schema's name.
 const inspectPostgres = `
 WITH relation AS (
   SELECT oid, relname, relkind FROM pg_class
@@ -87,7 +86,7 @@ UNION ALL
 SELECT 'constraint', relname, conname, replace(pg_get_constraintdef(c.oid), prefix.text, ' '), ''
   FROM prefix, relation JOIN pg_constraint AS c ON conrelid = relation.oid AND contype IN ('c', 'f', 'p', 'u')
 UNION ALL
-SELECT 'index', relation.relname, i.relname, replace(replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON '), prefix.text, ' '), ''
+SELECT 'index', relation.relname, i.relname, replace(pg_get_indexdef(i.oid), prefix.text, ' '), ''
   FROM prefix, relation JOIN pg_index ON indrelid = relation.oid
   JOIN pg_class AS i ON i.oid = indexrelid AND i.relname LIKE 'nextrun\_%'
  WHERE NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid AND contype <> 'f')

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -110,7 +109,7 @@ const (
 
 // manyTasks opens a database with many tasks, of which a few are due, and with many
 // finished jobs and their ticks. Its statistics are of that time, or of empty tables.
-func manyTasks(t *testing.T, url string, analyzeFirst, partitioned bool) *sqldb.DB {
+func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 	t.Helper()
 	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
 	if err != nil {
@@ -119,11 +118,6 @@ func manyTasks(t *testing.T, url string, analyzeFirst, partitioned bool) *sqldb.
 	t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.Migrator().Up(t.Context()); err != nil {
 		t.Fatal(err)
-	}
-	if partitioned {
-		if _, err := db.Migrator().Partition(t.Context(), migrations.Week); err != nil {
-			t.Fatal(err)
-		}
 	}
 	user := storetest.At(t, url)
 	statements := []string{
@@ -134,10 +128,6 @@ func manyTasks(t *testing.T, url string, analyzeFirst, partitioned bool) *sqldb.
 		`UPDATE periodic_task SET due = nextrun`,
 		`INSERT INTO job (jid, task, tracker, state, single, due) SELECT 'j' || id, 't', id, 'success', true, '2025-01-01 00:00:00.000000' FROM periodic_task`,
 		`INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT id, '2025-01-01 00:00:00.000000', 'submitted', '2025-01-01 00:00:00.000000' FROM periodic_task`,
-	}
-	if partitioned { // in each of them
-		statements = append(statements, `INSERT INTO periodic_tick (task_id, due, decision, decided)
-			SELECT id, now() AT TIME ZONE 'UTC' + n * interval '7 days', 'submitted', now() AT TIME ZONE 'UTC' FROM periodic_task, generate_series(0, 4) AS n`)
 	}
 	user.Exec(`DELETE FROM periodic_task`)
 	if analyzeFirst {
@@ -243,13 +233,10 @@ func wholeTable(t *testing.T, kind string, plan []string) string {
 func TestBatchReadsNoWholeTable(t *testing.T) {
 	t.Parallel()
 	storetest.Kinds(t, func(t *testing.T, kind string) {
-		for name, analyzeFirst := range map[string]bool{"realistic": false, "analysed while empty": true, "partitioned": false} {
+		for name, analyzeFirst := range map[string]bool{"realistic": false, "analysed while empty": true} {
 			for way, does := range map[string]struct{ hold, whole bool }{
 				"held": {hold: true}, "marked": {}, "held, one statement": {true, true}, "marked, one statement": {false, true},
 			} {
-				if name == "partitioned" && kind == storetest.SQLite {
-					continue
-				}
 				t.Run(name+"/"+way, func(t *testing.T) {
 					t.Parallel()
 					statements := 0
@@ -263,7 +250,7 @@ func TestBatchReadsNoWholeTable(t *testing.T) {
 					if kind == storetest.SQLite {
 						url, explain = storetest.SQLiteURL, "EXPLAIN QUERY PLAN "
 					}
-					if err := scheduleOnce(t.Context(), manyTasks(t, url(t), analyzeFirst, name == "partitioned"), does.hold, does.whole, explain, check); err != nil {
+					if err := scheduleOnce(t.Context(), manyTasks(t, url(t), analyzeFirst), does.hold, does.whole, explain, check); err != nil {
 						t.Fatal(err)
 					}
 					if want := map[bool]int{false: 7, true: 6}[does.whole]; statements < want {

@@ -58,7 +58,7 @@ func (s Store) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.S
 // Locks implements [backend.Store].
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements [backend.Store]. While periodic_tick gets partitions, or is changed by a
+// Fault implements [backend.Store]. While periodic_tick is changed by a
 // migration, no task is to blame for a wait that was too long.
 func (s Store) Fault(err error) backend.Fault {
 	switch {

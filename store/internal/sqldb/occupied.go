@@ -9,7 +9,7 @@ import (
 const occupiedWait = time.Second
 
 // Occupied reports whether another session holds an exclusive lock on a table, as it does
-// while it changes columns or makes partitions. Then no row is to blame for a lock timeout.
+// while it changes columns. Then no row is to blame for a lock timeout.
 // It is false where the database cannot tell.
 func Occupied(db *DB, table string) (is bool) {
 	if db.words.Occupied == "" {

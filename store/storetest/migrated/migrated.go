@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -96,17 +95,8 @@ func migrate(url string) (err error) {
 	if _, err := db.Migrator().Up(context.Background()); err != nil {
 		return err
 	}
-	if os.Getenv(PartitionedVariable) != "" && !strings.HasPrefix(url, "sqlite:") {
-		if _, err := db.Migrator().Partition(context.Background(), "week"); err != nil {
-			return err
-		}
-	}
 	return grant(url)
 }
-
-// PartitionedVariable names an environment variable. If it is set, periodic_tick has
-// partitions in the databases of PostgreSQL that [New] copies.
-const PartitionedVariable = "NEXTRUN_TEST_PARTITIONED"
 
 // atOnce is how many tests run at once, unless -parallel says so: most of them wait
 // for a database most of the time.

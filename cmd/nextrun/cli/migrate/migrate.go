@@ -18,7 +18,7 @@ func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "migrate",
 		Short: "Create, upgrade or remove nextrun's tables",
-	}, upCommand(env), downCommand(env), statusCommand(env), partitionCommand(env), unpartitionCommand(env))
+	}, upCommand(env), downCommand(env), statusCommand(env))
 }
 
 func upCommand(env *ui.Env) *cobra.Command {
@@ -114,9 +114,6 @@ make, and name each difference with the remedy; the exit code is 1 if there is a
 					return err
 				}
 				if err := sayWithoutJobs(c.Context(), env, db.Migrator(), asJSON); err != nil {
-					return err
-				}
-				if err := sayPartitions(c.Context(), env, db.Migrator(), asJSON); err != nil {
 					return err
 				}
 				return drift(c.Context(), env, db.Migrator(), asJSON)

@@ -174,37 +174,12 @@ func TestMigrateWithoutJobs(t *testing.T) {
 	})
 }
 
-// periodic_tick of PostgreSQL can have partitions; everything goes on as before, and the
-// way back keeps all rows. SQLite has none, and says so.
-func TestMigratePartition(t *testing.T) {
+// A periodic_tick with partitions is refused before anything changes, with the way out.
+func TestMigrateRefusesPartitionsPostgres(t *testing.T) {
 	t.Parallel()
-	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
-		if strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite") {
-			s.Fails(t, ui.Failed, []string{"migrate", "partition"}, "SQLite has no partitions")
-			s.Fails(t, ui.Failed, []string{"migrate", "unpartition"}, "SQLite has no partitions")
-			return
-		}
-		s.Fails(t, ui.WrongUsage, []string{"migrate", "partition", "--by", "hour"}, "day, week, month")
-		s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'old', '2026-01-01 00:00:00'::timestamp - n * interval '1 day', 'late', '2026-01-01' FROM generate_series(1, 50) AS n`)
-		clitest.WantLines(t, s.Must(t, "migrate", "partition"), "added partitions of a week to periodic_tick")
-		if again := s.Must(t, "migrate", "partition", "--by", "week"); again != "nothing to do\n" {
-			t.Errorf("migrate partition again says %q", again)
-		}
-		s.Fails(t, ui.Failed, []string{"migrate", "partition", "--by", "day"}, "partitions of a week already", "migrate unpartition")
-		if status := s.Must(t, "migrate", "status"); !strings.Contains(status, "periodic_tick has partitions of a week") {
-			t.Errorf("migrate status says\n%s", status)
-		}
-		s.Must(t, "check")
-		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 'echo', 'daily', '2026-01-01 00:00:00')`)
-		s.Must(t, "scheduler", "--once")
-		if out := s.Must(t, "tick", "prune", "--older-than", "1d"); !strings.Contains(out, "50") {
-			t.Errorf("tick prune says %q", out)
-		}
-		clitest.WantLines(t, s.Must(t, "migrate", "unpartition"), "removed partitions of periodic_tick")
-		if again := s.Must(t, "migrate", "unpartition"); again != "nothing to do\n" {
-			t.Errorf("migrate unpartition again says %q", again)
-		}
-		s.Must(t, "migrate", "status")
-		storetest.At(t, s.Env["NEXTRUN_DB"]).Want(true, "SELECT count(*) > 0 FROM periodic_tick WHERE task_id = 'a'")
-	})
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": storetest.PostgresURL(t)}}
+	db := storetest.At(t, s.Env["NEXTRUN_DB"])
+	db.Exec(`CREATE TABLE periodic_tick (task_id varchar(254), due timestamp) PARTITION BY RANGE (due)`)
+	s.Fails(t, ui.Failed, []string{"migrate", "up"}, "periodic_tick has partitions", "nothing was changed", "7181961", "nextrun migrate unpartition")
+	db.Want(1, "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
 }
