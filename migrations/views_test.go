@@ -28,3 +28,23 @@ func TestUpgradeMendsViews(t *testing.T) {
 		db.down()
 	})
 }
+
+// A task that fails every two seconds never was in periodic_stale.
+func TestUpgradeShowsFrequentTasksAsStale(t *testing.T) {
+	both(t, func(db *database) {
+		db.old(".", newestUpgraded)
+		ago := "(now() AT TIME ZONE 'UTC') - n * interval '2 s'"
+		if db.Kind == "sqlite" {
+			ago = "strftime('%Y-%m-%d %H:%M:%f', 'now', (-2 * n) || ' seconds')"
+		}
+		const series = " FROM (WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 90) SELECT n FROM s) AS s"
+		db.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('often', 'x', 'every 2s');" +
+			"INSERT INTO job (jid, task, tracker, single, state, finished) SELECT 'often-' || n, 'x', 'often', false, 'failed', " + ago + series + ";" +
+			"INSERT INTO periodic_tick (task_id, due, decision, decided, jid) SELECT 'often', " + ago + ", 'submitted', " + ago + ", 'often-' || n" + series)
+		const stale = "SELECT count(*) FROM periodic_stale WHERE id = 'often' AND state = 'failed' AND last_success IS NULL"
+		db.want("0", stale)
+		db.up()
+		db.want("1", stale)
+		db.down()
+	})
+}

@@ -15,9 +15,6 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// newestTicks is how many ticks of a task its series are computed from.
-const newestTicks = 10
-
 // readTimeout bounds one reading of the database.
 const readTimeout = 5 * time.Second
 
@@ -77,11 +74,7 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(tasks))
-	for i := range tasks {
-		ids[i] = tasks[i].ID
-	}
-	history, err := d.db.Figures().History(ctx, ids, newestTicks)
+	history, err := readHistory(ctx, d.db.Figures(), tasks, totals.Now.Add(-d.options.Grace))
 	if err != nil {
 		return err
 	}

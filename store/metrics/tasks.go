@@ -16,20 +16,16 @@ var (
 	taskInfo     = describe("task_info", "1; the labels say what the task is.", "id", "task", "group", "timer", "sink", "overlap")
 	taskProblem  = describe("task_problem", "1 if the row has a problem, also one that is only a warning.", "id")
 	taskPaused   = describe("task_paused", "1 while the task is paused: what falls due is skipped.", "id")
-	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none of the last 50 ticks did.", "id")
+	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none did, as far as ticks were read (up to 1,000).", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
 		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
 	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
 	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
 	dropped  = describe("task_series_dropped", "Tasks without series of their own.")
-	failures = describe("task_failures", "How many of the newest runs failed, one after the other, up to 10.", "id")
+	failures = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
 )
 
-func showTasks(p *points, tasks []periodic.Task, history []store.History, now time.Time, grace time.Duration) {
-	of := make(map[string]store.History, len(history))
-	for _, o := range history {
-		of[o.ID] = o
-	}
+func showTasks(p *points, tasks []periodic.Task, of map[string]store.History, now time.Time, grace time.Duration) {
 	for i := range tasks {
 		t := &tasks[i]
 		o := of[t.ID]
@@ -114,11 +110,14 @@ func newest(t *periodic.Task, limit time.Time) time.Time {
 	return t.Due
 }
 
+// usualRuns is how many successes say how long a run usually takes.
+const usualRuns = 10
+
 // usual is the median time from the submission of a job to its success.
 func usual(ticks []store.TickResult) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
-		if k.State == string(jobqueue.Success) {
+		if k.State == string(jobqueue.Success) && len(took) < usualRuns {
 			took = append(took, k.Finished.Sub(k.Decided))
 		}
 	}

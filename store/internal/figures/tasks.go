@@ -10,15 +10,15 @@ import (
 )
 
 // searched is how many of the newest ticks of a task are looked through for its last
-// success.
+// success at least.
 const searched = 50
 
 // History are the newest ticks of a task and what became of them.
 type History struct {
 	ID string
-	// LastSuccess is when the latest job that succeeded ended, among those of the 50
-	// newest ticks; of another queue and of events, when the job was submitted. Zero:
-	// none did.
+	// LastSuccess is when the latest job that succeeded ended, among those of the newest
+	// ticks, 50 or as many as were asked for; of another queue and of events, when the job
+	// was submitted. Zero: none did.
 	LastSuccess time.Time
 	Ticks       []TickResult // the newest first
 }
@@ -60,7 +60,7 @@ func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, hasJobs
 		return nil, err
 	}
 	var rows []historyRow
-	err = tx.Select(ctx, &rows, query(asked.SQL, hasJobs), asked.Param, max(n, 1)-1, searched)
+	err = tx.Select(ctx, &rows, query(asked.SQL, hasJobs), asked.Param, max(n, 1)-1, max(n, searched))
 	var list []History
 	for _, r := range rows {
 		if n := len(list); n == 0 || list[n-1].ID != r.ID {
