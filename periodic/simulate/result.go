@@ -24,7 +24,7 @@ type Result struct {
 type Task struct {
 	ID     string
 	Counts map[task.Decision]int // of ticks; missed ones one by one. More than 10,000 missed in a row count as 10,000
-	Busy   time.Duration         // all its jobs together, also what is left of them at the end
+	Busy   time.Duration         // all its jobs together from From on, also what is left of them at the end
 	// Problem is why there are no ticks, or no more.
 	Problem string
 	// Left is how many ticks still wait at the end.
@@ -50,9 +50,12 @@ func (r *Result) Busiest() (hour time.Time, jobs int) {
 // Hour is the time of an index into Hours.
 func (r *Result) Hour(i int) time.Time { return r.start.Add(time.Duration(i) * time.Hour) }
 
-func (r *Result) begin(at time.Time) {
+func (r *Result) submit(at time.Time) {
 	r.Jobs++
 	r.Hours[int(at.Sub(r.start)/time.Hour)]++
+}
+
+func (r *Result) begin(at time.Time) {
 	if r.running++; r.running > r.Most {
 		r.Most, r.At = r.running, at
 	}

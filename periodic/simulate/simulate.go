@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,17 +28,30 @@ type Options struct {
 	// Takes says how long a job runs that begins at a time. nil: no time at all. A job
 	// begins when it is submitted.
 	Takes func(t *task.Task, begins time.Time) time.Duration
+	// Open are the jobs that have not ended at From, by the ids of their tasks, the one
+	// submitted last at the end.
+	Open map[string][]Open
+	// Queued are the due times of ticks that wait at From, by the ids of their tasks, oldest
+	// first.
+	Queued map[string][]time.Time
 	// Tick, if not nil, is called with each tick when it is decided: a queued one twice.
 	Tick func(task.Tick)
 	// MaxTicks bounds the ticks. 0: [DefaultMaxTicks].
 	MaxTicks int
 }
 
+// Open is a job that has not ended when a simulation begins.
+type Open struct {
+	task.Pending
+	Begins time.Time // of its attempt that runs, or of the next one: one that waits for a retry begins later
+	Ends   time.Time
+}
+
 // ErrTooMany is returned when there are more than MaxTicks ticks.
 var ErrTooMany = errors.New("too many ticks")
 
-// Run replays tasks. They begin with the plan of their row, or are planned anew if that is
-// empty. Tasks that are not enabled, or whose timer cannot be read, have no ticks. Run
+// Run replays tasks. They begin with the plan of their row, as the scheduler would: what is
+// overdue is decided at once, and what has no plan gets one. Tasks that are not enabled, or whose timer cannot be read, have no ticks. Run
 // changes the tasks' Due and NextRun in its own copy only.
 func Run(ctx context.Context, tasks []task.Task, o Options) (*Result, error) {
 	if !o.From.Before(o.To) {
@@ -72,8 +86,16 @@ type state struct {
 	task.Task
 	timer   calendar.Schedule
 	counts  *Task
-	pending *task.Pending // unless the task overlaps
+	pending []task.Pending // those submitted last at the end; none if the task overlaps
 	queued  []time.Time
+}
+
+// newest is the job that the scheduler would find in the way of a tick.
+func (st *state) newest() *task.Pending {
+	if len(st.pending) == 0 {
+		return nil
+	}
+	return &st.pending[len(st.pending)-1]
 }
 
 type simulation struct {
@@ -88,6 +110,11 @@ type simulation struct {
 func (s *simulation) add(t task.Task) {
 	st := &state{Task: t, counts: &Task{ID: t.ID, Counts: map[task.Decision]int{}}}
 	s.states = append(s.states, st)
+	for _, open := range s.Open[t.ID] {
+		s.wait(st, open.Pending)
+		begins := later(open.Begins, s.From)
+		s.wakes = append(s.wakes, wake{at: begins, of: st, jid: open.JID, begins: later(open.Ends, begins)})
+	}
 	if !t.Enabled {
 		st.counts.Problem = "not enabled"
 		return
@@ -98,57 +125,61 @@ func (s *simulation) add(t task.Task) {
 		return
 	}
 	st.timer = timer
-	s.wakeAt(wake{at: s.From, of: st})
+	st.queued = append(st.queued, s.Queued[t.ID]...)
+	st.counts.Counts[task.Queued] = len(st.queued)
+	s.await(st, s.From)
 }
 
-// wakeAt notes that a task is to be looked at. While no scheduler runs, that is after the
-// outage.
-func (s *simulation) wakeAt(w wake) {
-	if w.at.Before(s.From) {
-		w.at = s.From
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	for again := w.jid == ""; again; {
-		again = false
-		for _, out := range s.Outages {
-			if !w.at.Before(out.From) && w.at.Before(out.To) {
-				w.at, again = out.To, true
-			}
-		}
-	}
-	heap.Push(&s.wakes, w)
+	return b
 }
 
-// take lets happen what a wake is for: the end of a job, or a look at a task.
+// wait notes a job that is in the way of the task's other ticks.
+func (s *simulation) wait(st *state, job task.Pending) {
+	if !st.Overlapping() {
+		st.pending = append(st.pending, job)
+	}
+}
+
+// take lets happen what a wake is for: a job begins or ends, or the scheduler looks at a task.
 func (s *simulation) take(w wake) {
 	st := w.of
-	if w.jid != "" {
-		s.result.end()
-		if st.pending == nil || st.pending.JID != w.jid {
-			return
+	switch {
+	case !w.begins.IsZero():
+		for i := range st.pending {
+			if st.pending[i].JID == w.jid {
+				st.pending[i].State, st.pending[i].Started = jobqueue.Running, w.at
+			}
 		}
-		st.pending = nil
-		if len(st.queued) > 0 {
+		s.run(st, w.jid, w.at, w.begins)
+	case w.jid != "":
+		s.result.end()
+		before := len(st.pending)
+		st.pending = slices.DeleteFunc(st.pending, func(p task.Pending) bool { return p.JID == w.jid })
+		if len(st.pending) < before && len(st.queued) > 0 {
 			s.wakeAt(wake{at: w.at, of: st})
 		}
-		return
+	default:
+		ready := len(st.queued) > 0 && len(st.pending) == 0 && !st.Pause.At(w.at)
+		if !st.NextRun.After(w.at) || st.Unplanned() || ready {
+			s.decide(st, w.at)
+		} // else its plan has moved on since
 	}
-	ready := len(st.queued) > 0 && st.pending == nil && !st.Pause.At(w.at)
-	if st.NextRun.After(w.at) && !st.Unplanned() && !ready {
-		return // its plan has moved on since
-	}
-	s.decide(st, w.at)
 }
 
 // decide lets the scheduler look at a task.
 func (s *simulation) decide(st *state, now time.Time) {
-	plan := task.Decide(&st.Task, st.timer, task.Facts{Now: now, Pending: st.pending, Queued: append([]time.Time(nil), st.queued...)}, s.newID)
+	plan := task.Decide(&st.Task, st.timer, task.Facts{Now: now, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
 	st.Due, st.NextRun = plan.Due, plan.NextRun
 	if plan.Problem != "" {
 		st.counts.Problem = plan.Problem
 	}
-	if plan.Cancel != "" && st.pending != nil && st.pending.JID == plan.Cancel {
-		s.cancel(st, now)
+	if plan.Cancel != "" {
+		s.cancel(st, plan.Cancel, now)
 	}
 	for _, tick := range plan.Settled {
 		st.unqueue(tick.Due)
@@ -158,11 +189,18 @@ func (s *simulation) decide(st *state, now time.Time) {
 	for _, tick := range plan.Ticks {
 		s.count(st, tick, now)
 	}
-	if st.NextRun.Before(s.To) && (moved || st.NextRun.After(now)) {
+	if moved || st.NextRun.After(now) {
+		s.await(st, now)
+	}
+}
+
+// await notes when the scheduler has to look at a task again.
+func (s *simulation) await(st *state, now time.Time) {
+	if st.NextRun.Before(s.To) {
 		s.wakeAt(wake{at: st.NextRun, of: st})
 	}
 	switch {
-	case len(st.queued) == 0 || st.pending != nil:
+	case len(st.queued) == 0 || len(st.pending) > 0:
 	case !st.Pause.At(now):
 		s.wakeAt(wake{at: now, of: st})
 	case !st.Pause.Until.IsZero():
@@ -171,14 +209,15 @@ func (s *simulation) decide(st *state, now time.Time) {
 }
 
 // cancel ends the job that a later tick replaces.
-func (s *simulation) cancel(st *state, now time.Time) {
-	jid := st.pending.JID
-	st.pending = nil
+func (s *simulation) cancel(st *state, jid string, now time.Time) {
+	st.pending = slices.DeleteFunc(st.pending, func(p task.Pending) bool { return p.JID == jid })
 	for i, w := range s.wakes {
 		if w.of == st && w.jid == jid {
-			st.counts.Busy -= w.at.Sub(now)
 			heap.Remove(&s.wakes, i)
-			s.result.end()
+			if w.begins.IsZero() {
+				st.counts.Busy -= w.at.Sub(now)
+				s.result.end()
+			}
 			return
 		}
 	}
@@ -205,12 +244,16 @@ func (s *simulation) begin(st *state, tick task.Tick, now time.Time) {
 	if s.Takes != nil {
 		takes = max(s.Takes(&st.Task, now), 0)
 	}
+	s.result.submit(now)
+	s.wait(st, task.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now})
+	s.run(st, tick.JID, now, now.Add(takes))
+}
+
+// run lets an attempt of a job run.
+func (s *simulation) run(st *state, jid string, now, ends time.Time) {
 	s.result.begin(now)
-	st.counts.Busy += takes
-	if !st.Overlapping() {
-		st.pending = &task.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now}
-	}
-	heap.Push(&s.wakes, wake{at: now.Add(takes), of: st, jid: tick.JID})
+	st.counts.Busy += ends.Sub(now)
+	heap.Push(&s.wakes, wake{at: ends, of: st, jid: jid})
 }
 
 func (s *simulation) newID() string {
@@ -225,35 +268,4 @@ func (st *state) unqueue(due time.Time) {
 			return
 		}
 	}
-}
-
-// wake is when something happens: with a jid its job ends, else the task is looked at.
-type wake struct {
-	at  time.Time
-	of  *state
-	jid string
-}
-
-// wakes is a heap, the earliest first, at the same time ends of jobs first.
-type wakes []wake
-
-func (w wakes) Len() int { return len(w) }
-
-func (w wakes) Less(i, j int) bool {
-	if !w[i].at.Equal(w[j].at) {
-		return w[i].at.Before(w[j].at)
-	}
-	return w[i].jid != "" && w[j].jid == ""
-}
-
-func (w wakes) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
-
-// Push implements [heap.Interface].
-func (w *wakes) Push(x any) { *w = append(*w, x.(wake)) }
-
-// Pop implements [heap.Interface].
-func (w *wakes) Pop() any {
-	last := (*w)[len(*w)-1]
-	*w = (*w)[:len(*w)-1]
-	return last
 }

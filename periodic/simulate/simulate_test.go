@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/nextruntest"
 	"github.com/nextrun/nextrun/periodic/simulate"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store"
 )
 
 // What is simulated is what the scheduler does, on a real database: for all policies, with
@@ -41,12 +42,15 @@ var (
 	takes  = []time.Duration{0, time.Minute, 20 * time.Minute, 25 * time.Minute, 3 * time.Hour}
 )
 
+func length(tk *task.Task, begins time.Time) time.Duration {
+	return takes[(len(tk.Timer)+begins.Hour()/6)%len(takes)]
+}
+
+// compare simulates twice: tasks that no scheduler has seen, and the same tasks two days
+// later, as the scheduler, people and jobs have left them.
 func compare(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	from := time.Date(2026, 3, 28, 18, 0, 0, 0, time.UTC) // clocks change in the night
-	length := func(tk *task.Task, begins time.Time) time.Duration {
-		return takes[(len(tk.Timer)+begins.Hour()/6)%len(takes)]
-	}
 	var tasks []task.Task
 	for i := range 8 {
 		tk := periodic.NewTask(fmt.Sprint("t", i), "x", timers[r.IntN(len(timers))])
@@ -60,12 +64,88 @@ func compare(t *testing.T, r *rand.Rand) {
 		tk.Jitter = time.Duration(r.IntN(3)) * 100 * time.Second
 		tasks = append(tasks, tk)
 	}
-	out := simulate.Span{From: from.Add(5*time.Hour + 7*time.Minute), To: from.Add(9*time.Hour + time.Duration(r.IntN(60))*time.Minute)}
-	to := from.Add(20 * time.Hour)
-	got := simulated(t, tasks, simulate.Options{Span: simulate.Span{From: from, To: to}, Outages: []simulate.Span{out}, Takes: length})
-	want := scheduled(t, tasks, from, out, to, length)
+	ends := map[string]time.Time{} // of jobs, by task and due
+	var s *nextruntest.Schedule
+	s = nextruntest.New(t, nextruntest.Options{Start: from, Takes: func(tk periodic.Task, due time.Time) (time.Duration, jobqueue.State) {
+		took := length(&tk, s.Now())
+		ends[tk.ID+due.String()] = s.Now().Add(took)
+		return took, jobqueue.Success
+	}})
+	o := span(from, r)
+	for i := range tasks {
+		tasks[i].Created = from // as the table sets it
+	}
+	s.Add(tasks...)
+	same(t, s, tasks, o)
+	for i := range tasks {
+		disturb(s, tasks[i].ID, r)
+	}
+	s.Advance(time.Duration(r.IntN(120)) * time.Minute / 2) // some are due now, of some a job runs
+	if r.IntN(2) == 0 {
+		s.Exec(`UPDATE job SET state = 'stuck' WHERE tracker = 't1' AND state = 'running'`) // it waits for a retry
+	}
+	o = span(s.Now(), r)
+	if r.IntN(2) == 0 { // nobody has scheduled for a while: much is overdue
+		o = span(s.Now().Add(3*time.Hour+7*time.Minute), r)
+		o.Outages = append(o.Outages, simulate.Span{From: s.Now(), To: o.From})
+	}
+	o.Open, o.Queued = map[string][]simulate.Open{}, map[string][]time.Time{}
+	var err error
+	if tasks, err = periodic.NewTasks(s.DB().Tasks()).List(t.Context(), periodic.TaskFilter{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range s.Jobs("") {
+		end := ends[j.Tracker+j.Due.String()]
+		open := simulate.Open{Pending: task.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started, Ends: end}
+		if open.State == jobqueue.Stuck {
+			open.Begins = end
+		}
+		if !j.State.Final() && end.After(o.From) {
+			o.Open[j.Tracker] = append(o.Open[j.Tracker], open)
+		}
+	}
+	for _, k := range s.Ticks("") {
+		if k.Decision == task.Queued {
+			o.Queued[k.TaskID] = append(o.Queued[k.TaskID], k.Due)
+		}
+	}
+	same(t, s, tasks, o)
+}
+
+// span is 20 hours with an outage of four.
+func span(from time.Time, r *rand.Rand) (o simulate.Options) {
+	o.From, o.To = from, from.Add(20*time.Hour)
+	o.Outages = []simulate.Span{{From: from.Add(5*time.Hour + 7*time.Minute), To: from.Add(9*time.Hour + time.Duration(r.IntN(60))*time.Minute)}}
+	return o
+}
+
+// disturb does to a task what people do.
+func disturb(s *nextruntest.Schedule, id string, r *rand.Rand) {
+	switch r.IntN(7) {
+	case 0:
+		s.Exec(`UPDATE periodic_task SET paused = $1 WHERE id = $2`, store.Timestamp(s.Now()), id)
+	case 1:
+		s.Exec(`UPDATE periodic_task SET paused = $1, paused_until = $2 WHERE id = $3`, store.Timestamp(s.Now()),
+			store.Timestamp(s.Now().Add(3*time.Hour+time.Duration(r.IntN(60))*time.Minute)), id)
+	case 2:
+		s.Exec(`UPDATE periodic_task SET enabled = false WHERE id = $1`, id)
+	case 3:
+		s.Exec(`UPDATE periodic_task SET nextrun = $1 WHERE id = $2`, store.Timestamp(s.Now().Add(90*time.Minute)), id)
+	case 4:
+		s.Exec(`UPDATE periodic_task SET overlap = 'queue', catchup = 'all' WHERE id = $1`, id)
+	}
+}
+
+// same compares the simulation with the scheduler, which goes on meanwhile.
+func same(t *testing.T, s *nextruntest.Schedule, tasks []task.Task, o simulate.Options) {
+	t.Helper()
+	o.Takes = length
+	got, want := simulated(t, tasks, o), scheduled(s, o)
 	if !slices.Equal(got, want) {
-		t.Errorf("simulated, but not scheduled:\n%s\nscheduled, but not simulated:\n%s", without(got, want), without(want, got))
+		t.Errorf("from %s: simulated, but not scheduled:\n%s\nscheduled, but not simulated:\n%s", o.From, without(got, want), without(want, got))
+	}
+	if len(want) < 50 {
+		t.Errorf("only %d ticks", len(want))
 	}
 }
 
@@ -78,9 +158,6 @@ func simulated(t *testing.T, tasks []task.Task, o simulate.Options) (lines []str
 	t.Helper()
 	last := map[task.TickKey]string{}
 	o.Tick = func(k task.Tick) { last[k.Key()] = describe(k) }
-	for i := range tasks {
-		tasks[i].Created = o.From // as the table sets it
-	}
 	if _, err := simulate.Run(t.Context(), tasks, o); err != nil {
 		t.Fatal(err)
 	}
@@ -91,19 +168,19 @@ func simulated(t *testing.T, tasks []task.Task, o simulate.Options) (lines []str
 	return lines
 }
 
-func scheduled(t *testing.T, tasks []task.Task, from time.Time, out simulate.Span, to time.Time, takes func(*task.Task, time.Time) time.Duration) (lines []string) {
-	t.Helper()
-	var s *nextruntest.Schedule
-	s = nextruntest.New(t, nextruntest.Options{Start: from, Takes: func(tk periodic.Task, _ time.Time) (time.Duration, jobqueue.State) {
-		return takes(&tk, s.Now()), jobqueue.Success
-	}})
-	s.Add(tasks...)
-	s.Advance(out.From.Add(-time.Microsecond).Sub(from))
-	s.Outage(out.To.Sub(s.Now()))
-	s.Advance(to.Add(-time.Microsecond).Sub(s.Now()))
+func scheduled(s *nextruntest.Schedule, o simulate.Options) (lines []string) {
+	for _, out := range slices.Backward(o.Outages) { // the earliest is the last
+		if out.From.After(s.Now()) {
+			s.Advance(out.From.Add(-time.Microsecond).Sub(s.Now()))
+		}
+		s.Outage(out.To.Sub(s.Now()))
+	}
+	s.Advance(o.To.Add(-time.Microsecond).Sub(s.Now()))
 	s.RequireGuarantees()
 	for _, k := range s.Ticks("") {
-		lines = append(lines, describe(k))
+		if !k.Decided.Before(o.From) {
+			lines = append(lines, describe(k))
+		}
 	}
 	slices.Sort(lines)
 	return lines

@@ -20,7 +20,8 @@ type report struct {
 	options
 	tasks, changed []periodic.Task
 	now, then      *simulate.Result // then is nil without --set
-	unknown        []string
+	unknown        []string         // of which tasks it is not known how long jobs take
+	unseen         []string         // whose queue cannot be asked for jobs that have not ended
 }
 
 // last is the result with all that --set says.
@@ -103,23 +104,25 @@ func (r *report) writeWhole(env *ui.Env) error {
 			}
 			return fmt.Sprintf("%s, jobs: %d", env.Moment(hour), jobs)
 		})},
-		{"unknown", r.unknownText()},
+		{"unknown", named("how long jobs take of: ", r.unknown, "; they end at once here, see --durations")},
+		{"not asked", named("the queues of: ", r.unseen, "; if jobs of theirs run now, this does not count them: "+ui.NameTheFile)},
 	})
 }
 
 // maxNamed is how many tasks a line names.
 const maxNamed = 5
 
-func (r *report) unknownText() string {
-	if len(r.unknown) == 0 {
+// named is a sentence about some tasks; empty if there are none.
+func named(before string, all []string, after string) string {
+	if len(all) == 0 {
 		return ""
 	}
-	ids := r.unknown[:min(len(r.unknown), maxNamed)]
-	text := strings.Join(ids, ", ")
-	if more := len(r.unknown) - len(ids); more > 0 {
+	ids := all[:min(len(all), maxNamed)]
+	text := before + strings.Join(ids, ", ")
+	if more := len(all) - len(ids); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "how long jobs take of: " + text + "; they end at once here, see --durations"
+	return text + after
 }
 
 // clockChange is what a change of the clock does to a task.
@@ -218,6 +221,7 @@ func (r *report) json() any {
 		Now     *resultJSON   `json:"now"`
 		Then    *resultJSON   `json:"with_set"` // null without --set
 		Unknown []string      `json:"unknown_durations"`
+		Unseen  []string      `json:"unknown_queues"`
 		Clocks  []clockChange `json:"clock_changes"`
-	}{r.now.From.UTC(), r.now.To.UTC(), toJSON(r.now), toJSON(r.then), append([]string{}, r.unknown...), r.clocks()}
+	}{r.now.From.UTC(), r.now.To.UTC(), toJSON(r.now), toJSON(r.then), append([]string{}, r.unknown...), append([]string{}, r.unseen...), r.clocks()}
 }

@@ -37,7 +37,9 @@ func Command(env *ui.Env) *cobra.Command {
 		Short: "Replay the tasks through time: what would run, be skipped and pile up",
 		Long: `Replay the tasks, or those with these IDs, through the days to come, and show what
 becomes of their ticks, how many jobs run at a time, and which hour is the busiest.
-The scheduler's own decisions are used; the database is only read.
+The scheduler's own decisions are used; the database is only read. The replay begins
+with what there is now: planned and overdue ticks, pauses, jobs that have not ended,
+and ticks that wait. With --from, it begins without them: all tasks are planned anew.
 
 A job takes as long as the task's jobs took lately (median). --durations gives
 another duration for all, or a FILE with a line "ID DURATION" for each task, and
@@ -51,7 +53,7 @@ gives the tasks another timer or policy, and shows both results.`,
 			if o.days < 1 || o.days > maxDays {
 				return ui.Usagef("--days is %d; use 1 to %d", o.days, maxDays)
 			}
-			return env.WithDatabase(c.Context(), func(db *store.DB) error { return run(c.Context(), env, db, ids, o) })
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error { return run(c.Context(), env, db, queues, ids, o) })
 		},
 	}
 	flags := command.Flags()
@@ -66,14 +68,15 @@ gives the tasks another timer or policy, and shows both results.`,
 	return command
 }
 
-func run(ctx context.Context, env *ui.Env, db *store.DB, ids []string, o options) error {
+func run(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, ids []string, o options) error {
 	tasks, err := choose(ctx, db, ids)
 	if err != nil {
 		return err
 	}
 	o.from.Resolve(env.Now(), env.Zone)
 	settings := simulate.Options{Span: simulate.Span{From: o.from.Value}}
-	if settings.From.IsZero() {
+	fromNow := settings.From.IsZero()
+	if fromNow {
 		settings.From = env.Now()
 	} else {
 		replan(tasks) // the plans of the rows are for the time from now on
@@ -88,6 +91,11 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, ids []string, o options
 	}
 	settings.Takes = d.takes
 	report := report{options: o, tasks: tasks, unknown: d.unknown(tasks)}
+	if fromNow {
+		if report.unseen, err = present(ctx, db, queues, tasks, &settings); err != nil {
+			return err
+		}
+	}
 	if report.changed, err = change(tasks, o.set); err != nil {
 		return err
 	}

@@ -33,10 +33,11 @@ func (r *result) first() [4]int {
 
 // answer is the JSON form.
 type answer struct {
-	Now     *result
-	With    *result                        `json:"with_set"`
-	Unknown []string                       `json:"unknown_durations"`
-	Clocks  []struct{ ID, Message string } `json:"clock_changes"`
+	From, To time.Time
+	Now      *result
+	With     *result                        `json:"with_set"`
+	Unknown  []string                       `json:"unknown_durations"`
+	Clocks   []struct{ ID, Message string } `json:"clock_changes"`
 }
 
 // A user sees what the schedule will do, with the durations that jobs have had.
