@@ -47,6 +47,12 @@ deb rpm: ## Build a package in bin/, of the tag that is checked out or VERSION=1
 run: build ## Show a demo on SQLite: tasks that fire and run; Control-C ends it
 	@scripts/demo
 
+.PHONY: shop
+shop: build ## Make shop.db, the database of a shop that has been open for DAYS=30 days; DB=postgres://... for PostgreSQL
+	@scripts/need-cc
+	go run ./scripts/shop -days $(or $(DAYS),30) $(or $(DB),sqlite:shop.db)
+	@echo 'Look around: bin/nextrun --db $(or $(DB),sqlite:shop.db) --config scripts/shop/nextrun.yaml dashboard'
+
 .PHONY: picture
 picture: build ## Record the picture of the demo in the README
 	scripts/picture/record

@@ -28,7 +28,7 @@ type taskRow struct {
 	Problem string         `json:"problem,omitempty"`
 	Pause   string         `json:"pause,omitempty"`
 	Last    *cell          `json:"last,omitempty"` // the newest tick
-	Next    time.Time      `json:"next"`
+	Next    time.Time      `json:"next,omitzero"`
 	Cells   []cell         `json:"ticks"` // the oldest first
 	Zone    *time.Location `json:"-"`
 }

@@ -1,0 +1,262 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/dashboard"
+	"github.com/nextrun/nextrun/scripts/shop/month"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// config is the configuration file of the shop.
+const config = "nextrun.yaml"
+
+// days is how long the shop of the tests has been open; `make shop` makes a whole month.
+const days = 5
+
+// commands only read. An exit code of 3 means findings, which some of the databases have.
+var commands = [][]string{
+	{"task", "list"}, {"task", "list", "--problem"}, {"tick", "list"}, {"job", "list"}, {"job", "limits"}, {"preview", "--hours", "24"},
+	{"simulate", "--days", "2"}, {"check"}, {"queue", "list"}, {"event", "list"}, {"event", "lag"}, {"lock", "show"}, {"migrate", "status"},
+	{"task", "export"}, {"verify"},
+}
+
+// pages are those of the dashboard.
+var pages = []string{"/", "/tasks", "/jobs", "/timeline", "/heatmap", "/scheduler", "/events"}
+
+// place is a database, and what looks at it.
+type place struct {
+	*testing.T
+	clitest.Shell
+	url string
+}
+
+// open is for databases that exist.
+func open(t *testing.T, url string) place {
+	return place{t, clitest.Shell{Env: map[string]string{"NEXTRUN_DB": url, "NEXTRUN_CONFIG": config, "NO_COLOR": "1"}}, url}
+}
+
+func onBoth(t *testing.T, test func(p place)) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		url := storetest.PostgresURL
+		if kind == storetest.SQLite {
+			url = storetest.SQLiteURL
+		}
+		test(open(t, url(t)))
+	})
+}
+
+// says runs a command, which must not fail, at two widths.
+func (p place) says(args ...string) string {
+	p.Helper()
+	var said string
+	for _, columns := range []string{"80", "160"} {
+		shell := clitest.Shell{Env: maps.Clone(p.Env)}
+		shell.Env["COLUMNS"] = columns
+		r := shell.Run(p.Context(), args...)
+		said = r.Stdout + r.Stderr
+		if findings := r.Exit == ui.Failed && (args[0] == "check" || args[0] == "verify"); r.Exit != ui.Done && r.Exit != 3 && !findings {
+			p.Errorf("nextrun %s: exit code %d\n%s", strings.Join(args, " "), r.Exit, said)
+		}
+		for _, bad := range []string{"%!", "<nil>", "0001-01-01", "panic"} {
+			if strings.Contains(said, bad) {
+				p.Errorf("nextrun %s says %q:\n%s", strings.Join(args, " "), bad, said)
+			}
+		}
+	}
+	return said
+}
+
+// looks gets the pages, as people and as programs read them.
+func (p place) looks(more ...string) {
+	p.Helper()
+	db, err := store.Open(p.Context(), p.url, store.Options{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer db.Close()
+	handler, err := dashboard.Handler(db, dashboard.Options{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, path := range append(slices.Clone(pages), more...) {
+		for _, form := range []string{path, path + map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "format=json"} {
+			answer := httptest.NewRecorder()
+			request := httptest.NewRequestWithContext(p.Context(), "GET", form, nil)
+			request.Host = "localhost"
+			handler.ServeHTTP(answer, request)
+			body := answer.Body.String()
+			if answer.Code != 200 || strings.Contains(body, "%!") || strings.Contains(body, "0001-01-01") {
+				at := max(strings.Index(body, "0001-01-01"), strings.Index(body, "%!"), 0)
+				p.Errorf("%s: %d\n%.300s", form, answer.Code, body[max(0, at-150):])
+			}
+			if form != path && !json.Valid(answer.Body.Bytes()) {
+				p.Errorf("%s is no JSON", form)
+			}
+		}
+	}
+}
+
+// A month of a shop: what commands and pages say is what the month was made of.
+func TestMonth(t *testing.T) {
+	onBoth(t, func(p place) {
+		tally, err := month.Make(p.Context(), month.Options{URL: p.url, Config: config, Days: days})
+		if err != nil {
+			p.Fatal(err)
+		}
+		for _, args := range commands {
+			p.says(args...)
+		}
+		p.countsTicks(tally)
+		p.countsJobs(tally)
+		p.namesTasks(tally)
+		p.looks("/task?id=order-export", "/task?id=feed-typo", "/task?id=legacy-feed", "/task?id=event-hourly", "/task?id=report-once")
+		if said := p.says("verify"); !strings.Contains(said, "findings: 0") {
+			p.Errorf("verify says\n%s", said)
+		}
+		if said := p.says("simulate", "--days", "7", "order-export"); !strings.Contains(said, "336") { // two an hour
+			p.Errorf("simulate says\n%s", said)
+		}
+	})
+}
+
+func (p place) countsTicks(tally *month.Tally) {
+	p.Helper()
+	var ticks []struct {
+		Decision periodic.Decision
+		Missed   int
+	}
+	p.JSON(p.T, &ticks, "tick", "list", "-n", "100000")
+	found := map[periodic.Decision]int{}
+	for _, k := range ticks {
+		found[k.Decision] += max(k.Missed, 1)
+	}
+	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Late, periodic.Missed} {
+		want := tally.Sum(d)
+		if d != periodic.Late && want == 0 {
+			p.Errorf("the month has no tick that was %s", d)
+		}
+		if found[d] != want {
+			p.Errorf("ticks %s: %d, and the month had %d", d, found[d], want)
+		}
+	}
+}
+
+func (p place) countsJobs(tally *month.Tally) {
+	p.Helper()
+	for _, state := range []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled} {
+		var jobs []struct{ State string }
+		p.JSON(p.T, &jobs, "job", "list", "--state", string(state), "-n", "100000")
+		if want := tally.Ends(state); want == 0 || len(jobs) < want || state != jobqueue.Cancelled && len(jobs) > want {
+			p.Errorf("jobs %s: %d, and the month had %d", state, len(jobs), want)
+		}
+	}
+}
+
+// namesTasks reads what is said of each task.
+func (p place) namesTasks(tally *month.Tally) {
+	p.Helper()
+	var tasks []struct {
+		ID, Sink  string
+		Enabled   bool
+		LastState string `json:"last_state"`
+	}
+	p.JSON(p.T, &tasks, "task", "list")
+	if len(tasks) < 40 {
+		p.Errorf("only %d tasks are listed", len(tasks))
+	}
+	want := map[string]string{
+		"feed-typo": "Fri", "feed-partner": "the partner has not paid", "legacy-sync": "disabled", "season-sale": "ended", "season-next": "starts",
+		"report-once": "never",
+	}
+	for _, task := range tasks {
+		why := p.says("why", task.ID)
+		p.says("task", "show", task.ID)
+		count := tally.Of(task.ID)
+		if count.Last == jobqueue.Failed && !strings.Contains(why, "FATAL: connection to shop-db refused") {
+			p.Errorf("why %s does not say how its last job failed:\n%s", task.ID, why)
+		}
+		if count.Last == jobqueue.Success && strings.Contains(why, "Its last run failed") {
+			p.Errorf("why %s speaks of a failure that was not the last run's:\n%s", task.ID, why)
+		}
+		if !strings.Contains(why, want[task.ID]) {
+			p.Errorf("why %s lacks %q:\n%s", task.ID, want[task.ID], why)
+		}
+	}
+}
+
+// Somebody has just run migrate up.
+func TestEmpty(t *testing.T) {
+	onBoth(t, func(p place) {
+		p.Must(p.T, "migrate", "up")
+		for _, args := range commands {
+			if args[0] != "check" && args[0] != "queue" { // the queue's table is not there
+				p.says(args...)
+			}
+		}
+		p.looks()
+		p.Exec(p.T, "DELETE FROM periodic_task")
+		p.says("task", "list")
+		p.looks()
+	})
+}
+
+// Five thousand tasks, of which seven fail.
+func TestCrowd(t *testing.T) {
+	onBoth(t, func(p place) {
+		p.Must(p.T, "migrate", "up")
+		var rows []string
+		for n := range 5000 {
+			rows = append(rows, fmt.Sprintf("('t%04d', 'work', '*-*-* %02d:%02d')", n, n%24, n%60))
+		}
+		p.Exec(p.T, "INSERT INTO periodic_task (id, task, timer) VALUES "+strings.Join(rows, ", "))
+		p.Must(p.T, "scheduler", "--once")
+		for n := range 7 {
+			p.Exec(p.T, fmt.Sprintf(`INSERT INTO job (jid, task, tracker, state, result, submitted, started, finished) VALUES
+				('j%d', 'work', 't%04d', 'failed', 'no such host', '2026-01-01 00:00:00', '2026-01-01 00:00:00', '2026-01-01 00:00:01')`, n, 4990+n))
+			p.Exec(p.T, fmt.Sprintf(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES
+				('t%04d', '2026-01-01 00:00:00', 'submitted', 'j%d', '2026-01-01 00:00:00')`, 4990+n, n))
+		}
+		for _, args := range [][]string{{"task", "list"}, {"tick", "list"}, {"job", "list"}, {"check"}, {"why", "t4993"}, {"task", "show", "t4993"}} {
+			if args[0] != "check" { // as above
+				p.says(args...)
+			}
+		}
+		p.looks("/task?id=t4993")
+	})
+}
+
+// The table of the other queue is gone, a column of it too, and rows are not what they were.
+func TestHalfBroken(t *testing.T) {
+	onBoth(t, func(p place) {
+		p.Must(p.T, "migrate", "up")
+		p.Exec(p.T, "CREATE TABLE legacy_job (id varchar(254) PRIMARY KEY, args text)") // `done` is missing
+		p.Exec(p.T, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('feed', 'feed', 'hourly', 'legacy'), ('odd', 'odd', 'Fry', 'job'),
+			('nobody', 'nobody', 'hourly', 'nosuch')`)
+		p.Exec(p.T, `INSERT INTO job (jid, task, tracker, state) VALUES ('lost', 'gone', 'gone', 'waiting')`)
+		for _, args := range [][]string{{"task", "list"}, {"tick", "list"}, {"job", "list"}, {"check"}, {"why", "odd"}, {"why", "nobody"}, {"preview"}} {
+			p.says(args...)
+		}
+		if said := p.says("queue", "list"); !strings.Contains(said, "done") {
+			p.Errorf("queue list does not name the column that is missing:\n%s", said)
+		}
+		p.Exec(p.T, `UPDATE periodic_task SET nextrun = '2026-01-01 00:00:00' WHERE id = 'feed'`)
+		p.Shell.Run(p.Context(), "scheduler", "--once")
+		if said := p.says("why", "feed"); !strings.Contains(said, "done") {
+			p.Errorf("why does not name the column that is missing:\n%s", said)
+		}
+		p.looks("/task?id=feed", "/task?id=odd", "/task?id=nobody")
+	})
+}
