@@ -82,7 +82,7 @@ var arrows = []struct {
 	{"cmd/nextrun/cli/why", append([]string{"cmd/nextrun/cli/tick"}, belowCommands...)},
 	{"cmd/nextrun/cli/...", belowCommands},
 	{"cmd/...", []string{"..."}},
-	{"scripts/...", append([]string{"scripts/...", "store", "store/..."}, belowCommand...)},
+	{"scripts/...", append([]string{"scripts/...", "store", "store/...", "cmd/nextrun/config"}, belowCommand...)},
 }
 
 var belowCommand = []string{
