@@ -85,7 +85,7 @@ func (e *Executor) Start(ctx context.Context) error {
 		e.events.started()
 		e.left = e.engine.Run(soft, hard, e.handlers)
 		e.events.stopped(len(e.left))
-	}, e.engine.Watch)
+	}, func(soft context.Context) { e.engine.Watch(soft, e.handlers) })
 }
 
 // Stop ends the executor and waits until it has ended: it claims no more, lets

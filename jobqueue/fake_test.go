@@ -96,7 +96,9 @@ func (s *fakeStore) Overdue(context.Context, backend.OverdueQuery) (backend.Over
 	return s.overdue, err
 }
 
-func (s *fakeStore) Watch(ctx context.Context, _ string, _ func(), _ func(error)) { <-ctx.Done() }
+func (s *fakeStore) Watch(ctx context.Context, _ backend.Service, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
 
 func (s *fakeStore) Ended(context.Context, string) ([]string, time.Duration, error) {
 	return nil, 0, nil

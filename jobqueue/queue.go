@@ -97,7 +97,7 @@ func update[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, e
 // Watch calls wake whenever jobs may have been added, cancelled or made to wait
 // again, until ctx ends. It calls report on failures, and retries.
 func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
-	q.store.Watch(ctx, "", wake, report)
+	q.store.Watch(ctx, backend.Service{}, wake, report)
 }
 
 // Get returns a job.

@@ -18,8 +18,8 @@ type spy struct {
 	settle chan struct{}
 }
 
-func (s *spy) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.Store.Watch(ctx, worker, func() { s.count(false); wake() }, report)
+func (s *spy) Watch(ctx context.Context, who backend.Service, wake func(), report func(error)) {
+	s.Store.Watch(ctx, who, func() { s.count(false); wake() }, report)
 }
 
 func (s *spy) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {

@@ -75,6 +75,7 @@ var rights = []permission{
 	{"editor", false, "TRUNCATE periodic_task"},
 	{"editor", false, "DELETE FROM scheduler_lock"},
 	{"editor", false, "DELETE FROM worker_session"},
+	{"editor", false, "DELETE FROM worker_service"},
 	{"editor", false, "SELECT * FROM event_store"},
 	{"executor", true, "INSERT INTO job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'a')"},
 	{"executor", true, "UPDATE job SET state = 'success', finished = now() WHERE jid = 'j'"},
@@ -136,6 +137,8 @@ var rights = []permission{
 	{"viewer", false, "INSERT INTO job (task) VALUES ('x')"},
 	{"viewer", false, "DELETE FROM joblog"},
 	{"viewer", false, "DELETE FROM worker_session"},
+	{"viewer", true, "SELECT * FROM worker_service"},
+	{"viewer", false, "DELETE FROM worker_service"},
 	{"viewer", false, "INSERT INTO periodic_action (who, action) VALUES ('x', 'y')"},
 	// A function that runs with its owner's rights must not serve others' tables.
 	{"executor", false, `CREATE TEMP TABLE trap (tracker text, state text);

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/queue"
@@ -34,6 +35,10 @@ type (
 	Period = figures.Period
 	// Instance is a scheduler, an executor or a relay that rows name.
 	Instance = figures.Instance
+	// Service is what a process that works on the database has published about itself.
+	Service = figures.Service
+	// HandlerLimits are the limits of a handler that a [Service] has.
+	HandlerLimits = backend.HandlerLimits
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run
 	// Action is what somebody did; see [By].
@@ -42,6 +47,12 @@ type (
 	// without one. It implements
 	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.
 	EventLog = events.Log
+)
+
+// The kinds of a [Service] that explain what waits.
+const (
+	Scheduler = figures.Scheduler
+	Executor  = figures.Executor
 )
 
 // Sentinel errors. All errors of this package wrap one of them where it

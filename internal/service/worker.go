@@ -1,6 +1,10 @@
 package service
 
-import "strings"
+import (
+	"cmp"
+	"runtime/debug"
+	"strings"
+)
 
 // WorkerName is a name as marks, workers and holders of locks have it: each character
 // other than an ASCII letter, a digit, -, _ and . is a dash. Programs that share the
@@ -21,3 +25,24 @@ const BootMark = "@"
 // WorkerID returns an id that tells processes of the same name apart, also those that
 // ran one after the other: NAME@BOOTID.
 func WorkerID(name string) string { return WorkerName(name) + BootMark + BootID() }
+
+// Program is the version of the program that nextrun is in, if it says so before it starts
+// a service; empty: what the go command noted counts.
+var Program string
+
+// Version is that of the program, or of nextrun in a program that embeds it.
+func Version() string {
+	if Program != "" {
+		return Program
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == "github.com/nextrun/nextrun" {
+			return cmp.Or(dep.Version, "unknown")
+		}
+	}
+	return cmp.Or(info.Main.Version, "unknown")
+}

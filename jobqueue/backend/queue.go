@@ -22,7 +22,7 @@ type QueueStore interface {
 	// Judge is as in [Store].
 	Judge(err error) isolate.Cause
 	// Watch is as in [Store].
-	Watch(ctx context.Context, worker string, wake func(), report func(error))
+	Watch(ctx context.Context, who Service, wake func(), report func(error))
 }
 
 // QueueTx are the operations of a queue inside one transaction.

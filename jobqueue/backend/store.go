@@ -36,8 +36,25 @@ type Store interface {
 	Ended(ctx context.Context, worker string) (workers []string, again time.Duration, err error)
 	// Watch calls wake whenever jobs may have been added or cancelled, until
 	// ctx ends. It calls report on failures, and retries. Meanwhile Ended does not list
-	// the worker; an empty one is nobody.
-	Watch(ctx context.Context, worker string, wake func(), report func(error))
+	// the worker, and others can read what it does; an empty one is nobody.
+	Watch(ctx context.Context, who Service, wake func(), report func(error))
+}
+
+// Service is what an executor tells others about itself, so that they can explain what a
+// job waits for.
+type Service struct {
+	Worker   string        // name@boot id
+	Places   int           // how many jobs it runs at once
+	Lease    time.Duration // the age of a heartbeat beyond which it takes the job from its worker
+	Groups   []string      // it takes jobs of these groups only; empty: of all
+	Handlers []HandlerLimits
+}
+
+// HandlerLimits are the limits of a handler, as far as others need them.
+type HandlerLimits struct {
+	Name        string `json:"name"`
+	Concurrency int    `json:"concurrency,omitempty"` // how many of its jobs may run at once, everywhere; 0: any number
+	Attempts    int    `json:"attempts"`              // how often it tries a failing job at most
 }
 
 // Request is what a worker wants done in one transaction, in the order of the

@@ -49,11 +49,11 @@ GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO {{role "scheduler"}};
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, worker_session TO {{role "scheduler"}};
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, worker_session, worker_service TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO {{role "scheduler"}};
 
 -- The executor works on jobs, and needs no right on tasks.
-GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session TO {{role "executor"}};
+GRANT SELECT, INSERT, UPDATE, DELETE ON job, joblog, jobgroupuse, worker_session, worker_service TO {{role "executor"}};
 GRANT SELECT ON job_pause, job_limit TO {{role "executor"}};
 GRANT INSERT ON periodic_action TO {{role "executor"}};
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "executor"}};
@@ -65,7 +65,7 @@ GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_action, job, jobl
 
 -- The relay publishes events and delivers hooks.
 GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate, event_topic, event_offset,
-  outbox_message, outbox_topic, worker_session TO {{role "relay"}};
+  outbox_message, outbox_topic, worker_session, worker_service TO {{role "relay"}};
 GRANT SELECT ON outbox_lag TO {{role "relay"}};
 
 COMMIT;

@@ -10,11 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/service"
 )
 
 // The version, the commit and its time, where the linker sets them with -X, as the
 // Makefile does: a build with -buildvcs=false has no other way to know.
 var version, commit, committed string
+
+func init() { service.Program = builtFrom().short() } // what processes tell others about themselves
 
 func versionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
@@ -42,6 +45,14 @@ func (b build) String() string {
 		commit += " of " + b.date.UTC().Format(time.DateOnly)
 	}
 	return fmt.Sprintf("%s, %s, %s %s/%s", b.version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// short is the version, of one that has no number with its commit.
+func (b build) short() string {
+	if b.commit == "" || b.version != "(devel)" {
+		return b.version
+	}
+	return b.version + ", commit " + b.commit
 }
 
 // builtFrom asks the linker and the go command, which knows the commit unless

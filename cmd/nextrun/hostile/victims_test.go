@@ -81,6 +81,9 @@ func (d database) victims() map[string][]victim {
 			where: map[string]string{"name": "name = '{id}'", "holder": "holder = '{id}'"}}},
 		"worker_session": {{make: []string{`INSERT INTO worker_session (worker, session, server, since) VALUES ('{id}', '{id}', {now}, {now})`},
 			where: map[string]string{"worker": "worker = '{id}'", "session": "session = '{id}'"}}},
+		"worker_service": {{make: []string{`INSERT INTO worker_service (worker, kind, version, started, places, lease, handlers)
+				VALUES ('{id}', 'executor', '{id}', {now}, 1, 30, '[]')`},
+			where: map[string]string{"worker": "worker = '{id}'", "version": "version = '{id}'"}}},
 		"event_store":     event(map[string]string{"id": "id = '{id}'", "type": "type = '{id}'"}),
 		"event_aggregate": {{make: []string{task("allow", "event")}, waits: `SELECT count(*) FROM event_aggregate WHERE id = '{id}'`, where: map[string]string{"id": "id = '{id}'"}, works: ticks}},
 		"outbox_message":  event(map[string]string{"event_id": "event_id = '{id}'", "topic": "topic = '{id}'"}),

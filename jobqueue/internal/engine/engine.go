@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -66,9 +68,15 @@ func New(store backend.Store, cfg Config, worker string, observer Observer, life
 // Look says that jobs may have been added or cancelled.
 func (e *Engine) Look() { e.inbox.look() }
 
-// Watch calls Look whenever the database reports a change, until ctx ends.
-func (e *Engine) Watch(ctx context.Context) {
-	e.store.Watch(ctx, e.worker, e.Look, func(err error) {
+// Watch calls Look whenever the database reports a change, until ctx ends. Meanwhile
+// others can read what the engine does.
+func (e *Engine) Watch(ctx context.Context, handlers map[string]Handler) {
+	who := backend.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
+	for _, name := range slices.Sorted(maps.Keys(handlers)) {
+		limits := handlers[name].Limits
+		who.Handlers = append(who.Handlers, backend.HandlerLimits{Name: name, Concurrency: limits.Concurrency, Attempts: e.cfg.Limited(limits).Attempts()})
+	}
+	e.store.Watch(ctx, who, e.Look, func(err error) {
 		if ctx.Err() == nil {
 			e.observer.Trouble(err, 0)
 		}

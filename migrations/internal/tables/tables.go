@@ -118,6 +118,7 @@ var All = map[string][]Column{
 	"outbox_lag":      nil,
 	"nextrun_found":   nil,
 	"worker_session":  nil,
+	"worker_service":  nil,
 	"job_pause":       nil,
 	"job_limit":       nil,
 }

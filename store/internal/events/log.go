@@ -31,7 +31,7 @@ func (db *DB) Log(group string) Log { return Log{db, group, new(sync.Map)} }
 
 // Watch implements [outbox.Source] and [outbox.Log].
 func (l Log) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	l.db.Watch(ctx, worker, wake, report, sqldb.TopicEvents)
+	l.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "consumer"}, wake, report, sqldb.TopicEvents)
 }
 
 // Read implements [outbox.Log].

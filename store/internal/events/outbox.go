@@ -25,7 +25,7 @@ func (db *DB) Outbox() Outbox { return Outbox{db} }
 
 // Watch implements [outbox.Source].
 func (s Outbox) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.db.Watch(ctx, worker, wake, report, sqldb.TopicEvents)
+	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "relay"}, wake, report, sqldb.TopicEvents)
 }
 
 // isPending is the condition of the index nextrun_message_pending.

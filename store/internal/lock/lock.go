@@ -137,7 +137,7 @@ func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { ret
 
 // Watch implements [leader.Store].
 func (s Store) Watch(ctx context.Context, holder string, wake func(), report func(error)) {
-	s.db.Watch(ctx, holder, wake, report, sqldb.TopicLock)
+	s.db.Watch(ctx, sqldb.Service{Worker: holder, Kind: "scheduler"}, wake, report, sqldb.TopicLock)
 }
 
 // Stall implements [leader.Store].

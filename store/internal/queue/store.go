@@ -6,6 +6,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/traceparent"
@@ -56,8 +57,17 @@ func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error
 }
 
 // Watch implements [backend.Store] and [backend.QueueStore].
-func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.db.Watch(ctx, worker, wake, report, sqldb.TopicJobs)
+func (s Store) Watch(ctx context.Context, e backend.Service, wake func(), report func(error)) {
+	of := sqldb.Service{Worker: e.Worker, Kind: "executor"}
+	if e.Worker != "" {
+		handlers, _ := json.Marshal(e.Handlers) // of texts and numbers
+		of.Places, of.Lease, of.Handlers = e.Places, int(e.Lease.Seconds()), string(handlers)
+	}
+	if len(e.Groups) > 0 {
+		groups, _ := json.Marshal(e.Groups)
+		of.OnlyGroups = string(groups)
+	}
+	s.db.Watch(ctx, of, wake, report, sqldb.TopicJobs)
 }
 
 // jobTx are the operations on jobs inside a transaction, for those who submit,

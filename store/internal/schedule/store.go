@@ -47,7 +47,7 @@ func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { ret
 
 // Watch implements [backend.Store].
 func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.db.Watch(ctx, worker, wake, report, sqldb.TopicTasks)
+	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
 }
 
 // Queues implements [backend.Store].

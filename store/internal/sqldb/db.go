@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -110,14 +111,27 @@ func (db *DB) ClockSkew() time.Duration { return db.health.skew() }
 
 // Watch calls wake whenever rows of these topics may have changed, until ctx
 // ends. It reports failures, and retries. Meanwhile others can tell by [DB.Ended] whether
-// the worker lives, where the database can; an empty worker is nobody.
-func (db *DB) Watch(ctx context.Context, worker string, wake func(), report func(error), topics ...Topic) {
-	db.dialect.Watch(ctx, Watch{Topics: topics, Worker: worker, Wake: wake, Report: func(err error) {
+// the worker lives, where the database can, and by [Services] what it does; an empty
+// worker is nobody.
+func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(error), topics ...Topic) {
+	shown := make(chan bool, 1)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	if s.Worker != "" {
+		beside.Go(func() { (&publisher{db: db, service: s}).run(ctx, shown, report) })
+	}
+	db.dialect.Watch(ctx, Watch{Topics: topics, Worker: s.Worker, Wake: wake, Report: func(err error) {
 		// The connection that watches may fail although the database works.
 		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
 			err = db.health.outcome(err, false)
 		}
 		report(err)
+	}, Shown: func(lives bool) {
+		select {
+		case <-shown: // only the newest counts
+		default:
+		}
+		shown <- lives
 	}})
 }
 

@@ -30,6 +30,8 @@ type Dialect interface {
 	// without an end of their Watch. If this process cannot tell now, later is when it
 	// may, negative if never.
 	Ended(ctx context.Context) (workers []string, later time.Duration, err error)
+	// Living lists the workers that are shown to live by Watch now.
+	Living(ctx context.Context) ([]string, error)
 }
 
 // Watch is what a watcher wants.
@@ -37,6 +39,9 @@ type Watch struct {
 	Topics []Topic
 	Wake   func()      // called whenever rows of the topics may have changed
 	Report func(error) // called with failures
+	// Shown is called, by one goroutine, when the database begins to show that the worker
+	// lives, and when it does not any more.
+	Shown func(lives bool)
 	// Worker is shown to live while this goes on; empty: nobody is. It is a
 	// service.WorkerID.
 	Worker string

@@ -146,6 +146,7 @@ func (s *session) run(ctx context.Context) {
 			todo = func(ctx context.Context) error { return s.ask(ctx, token) }
 		case changes != seen:
 			s.d.shown.remove(s)
+			s.w.Shown(false)
 			todo = s.remove
 		case up && heard != "" && heard == token:
 			token = ""
@@ -229,6 +230,7 @@ func (s *session) add(ctx context.Context) error {
 		}
 	}
 	s.d.shown.add(s)
+	s.w.Shown(true)
 	return nil
 }
 
@@ -272,18 +274,11 @@ func (d *dialect) Ended(ctx context.Context) (workers []string, later time.Durat
 	if err != nil {
 		return nil, 0, err
 	}
-	defer rows.Close() //nolint:errcheck // reading
-	for rows.Next() {
-		var worker string
-		if err := rows.Scan(&worker); err != nil {
-			return nil, 0, err
-		}
-		workers = append(workers, worker)
-	}
+	workers, err = scanWorkers(rows)
 	if left := d.shown.settlesIn(time.Now()); left > 0 { // lost meanwhile, perhaps together with those of others
-		return nil, left, rows.Err()
+		return nil, left, err
 	}
-	return workers, 0, rows.Err()
+	return workers, 0, err
 }
 
 // shown are the sessions of this process that have a row, and since when. It is safe for

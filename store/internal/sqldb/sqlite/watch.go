@@ -29,7 +29,10 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 		if err != nil {
 			w.Report(fmt.Errorf("show that this worker lives, so that others can take over at once when it dies: %w", err))
 		}
-		defer end()
+		if end != nil {
+			defer end()
+			w.Shown(true)
+		}
 	}
 	tick := time.NewTicker(dataVersionInterval)
 	defer tick.Stop()

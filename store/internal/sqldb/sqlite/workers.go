@@ -46,21 +46,20 @@ func workersOf(path string) workers {
 	return workers{dir: path + "-workers"}
 }
 
-// show makes the file of a worker and returns what removes it.
+// show makes the file of a worker and returns what removes it, nil if there is none.
 func (w workers) show(worker string) (end func(), err error) {
-	nothing := func() {}
 	if w.dir == "" || kernel() == "" {
-		return nothing, nil
+		return nil, nil
 	}
 	database, err := os.Stat(strings.TrimSuffix(w.dir, "-workers"))
 	if err != nil {
-		return nothing, err
+		return nil, err
 	}
 	mode := database.Mode().Perm()
 	name := filepath.Join(w.dir, service.BootID())
 	f, err := w.make(name+madeSuffix, mode)
 	if err != nil {
-		return nothing, err
+		return nil, err
 	}
 	w.tidy(time.Now(), f.Name())
 	crashpoint.At(crashpoint.WorkerShown)
@@ -71,7 +70,7 @@ func (w workers) show(worker string) (end func(), err error) {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		return nothing, errors.Join(err, f.Close(), os.Remove(f.Name()))
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return func() {
 		_ = os.Remove(name)
@@ -97,8 +96,8 @@ func (w workers) make(name string, mode os.FileMode) (f *os.File, err error) {
 	return f, err
 }
 
-// ended returns the workers whose processes have ended.
-func (w workers) ended() ([]string, error) {
+// list returns the workers whose processes have ended, or those whose processes live.
+func (w workers) list(ended bool) ([]string, error) {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil {
 		return nil, err
@@ -108,22 +107,26 @@ func (w workers) ended() ([]string, error) {
 		if strings.HasSuffix(e.Name(), madeSuffix) {
 			continue
 		}
-		if worker, ended := endedWorker(filepath.Join(w.dir, e.Name())); ended {
+		if worker, lives := readWorker(filepath.Join(w.dir, e.Name())); worker != "" && lives != ended {
 			list = append(list, worker)
 		}
 	}
 	return list, nil
 }
 
-// endedWorker reads a file, and reports whether its worker is known to have ended.
-func endedWorker(name string) (worker string, ended bool) {
+// readWorker reads a file, and reports whether its worker lives; of one that is not known,
+// it returns no name.
+func readWorker(name string) (worker string, lives bool) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return "", false
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if lockFile(f, false) != nil {
+	switch err := lockFile(f, false); {
+	case errors.Is(err, errors.ErrUnsupported):
 		return "", false
+	case err != nil: // its worker has it
+		lives = true
 	}
 	text := make([]byte, 1024)
 	n, _ := f.Read(text)
@@ -134,7 +137,7 @@ func endedWorker(name string) (worker string, ended bool) {
 	if _, err := os.Stat(name); err != nil { // it was removed as the worker stopped
 		return "", false
 	}
-	return lines[0], true
+	return lines[0], lives
 }
 
 // tidy removes the files of workers that ended long ago, but not a file of our own.
@@ -150,10 +153,10 @@ func (w workers) tidy(now time.Time, own string) {
 		if strings.HasSuffix(name, madeSuffix) && !old {
 			continue // somebody is about to lock it
 		}
-		switch _, ended := endedWorker(name); {
+		switch worker, lives := readWorker(name); {
 		case old && (strings.HasSuffix(name, endedSuffix) || strings.HasSuffix(name, madeSuffix)):
 			_ = os.Remove(name)
-		case ended && !strings.HasSuffix(name, endedSuffix):
+		case worker != "" && !lives && !strings.HasSuffix(name, endedSuffix):
 			if os.Chtimes(name, now, now) == nil {
 				_ = os.Rename(name, name+endedSuffix)
 			}
@@ -174,9 +177,18 @@ var kernel = sync.OnceValue(func() string {
 
 // Ended implements [sqldb.Dialect].
 func (d *dialect) Ended(context.Context) ([]string, time.Duration, error) {
-	list, err := d.workers.ended()
+	list, err := d.workers.list(true)
 	if err != nil {
 		return nil, lookLater, nil //nolint:nilerr // there is no directory, or none to read: leases decide
 	}
 	return list, 0, nil
+}
+
+// Living implements [sqldb.Dialect].
+func (d *dialect) Living(context.Context) ([]string, error) {
+	list, err := d.workers.list(false)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return list, err
 }

@@ -1,0 +1,54 @@
+package figures
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Service is what a scheduler, an executor, a relay or a consumer has published about
+// itself.
+type Service struct {
+	Worker   string // name@boot id
+	Kind     ServiceKind
+	Version  string // of the program
+	Started  time.Time
+	Lives    bool                    // as far as the database shows
+	Places   int                     // of an executor: how many jobs it runs at once
+	Lease    time.Duration           // of an executor: the age of a heartbeat beyond which it takes the job
+	Groups   []string                // of an executor: it takes jobs of these only; none: of all
+	Handlers []backend.HandlerLimits // of an executor
+	Unclear  bool                    // its handlers cannot be read
+}
+
+// ServiceKind says what a service does.
+type ServiceKind string
+
+// The kinds of services.
+const (
+	Scheduler ServiceKind = "scheduler"
+	Executor  ServiceKind = "executor"
+)
+
+// Services reads what has been published, by those that run and by those that were killed.
+func (r Reader) Services(ctx context.Context) ([]Service, error) {
+	rows, err := sqldb.Services(ctx, r.db)
+	if err != nil {
+		return nil, fmt.Errorf("read who runs: %w", err)
+	}
+	list := make([]Service, len(rows))
+	for i, row := range rows {
+		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives,
+			Places: row.Places.N, Lease: time.Duration(row.Lease.N) * time.Second}
+		s.Unclear = json.Unmarshal([]byte(row.Handlers), &s.Handlers) != nil
+		if row.OnlyGroups != "" && json.Unmarshal([]byte(row.OnlyGroups), &s.Groups) != nil {
+			s.Unclear = true
+		}
+		list[i] = s
+	}
+	return list, nil
+}

@@ -1,0 +1,50 @@
+package store_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+)
+
+// An executor publishes what it can do, and nothing is left of it when it has stopped. The
+// row of one that was killed goes when another starts.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		d.Exec(`INSERT INTO worker_service (worker, kind, version, started, handlers) VALUES ('killed@1', 'executor', 'v', '2026-01-01 00:00:00.000000', '[]')`)
+		d.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('old@1', 'executor', 'v', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
+		log := logrus.New()
+		log.SetOutput(io.Discard)
+		e, err := jobqueue.NewExecutor(d.Store.Jobs(), jobqueue.Config{Name: "first", PoolSize: 3, Groups: []string{"b", "a"}, RetryLimit: 2, Logger: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Register("plain", func(context.Context, *jobqueue.JobContext) error { return nil })
+		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1, RetryLimit: jobqueue.Never}))
+		if err := e.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Eventually(t, "the executor publishes what it does", func() bool {
+			return d.One("SELECT count(*) FROM worker_service WHERE seen IS NULL AND worker LIKE 'first@%'") == "1"
+		})
+		if got := d.One("SELECT kind || places || ' ' || lease || only_groups || handlers FROM worker_service"); got !=
+			`executor3 30["a","b"][{"name":"one","concurrency":1,"attempts":1},{"name":"plain","attempts":3}]` {
+			t.Errorf("it publishes %s", got)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := e.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := d.One("SELECT count(*) FROM worker_service"); n != "0" {
+			t.Errorf("%s rows are left", n)
+		}
+	})
+}
