@@ -57,6 +57,10 @@ var ErrNewer = errors.New("the database's schema is newer than this program; use
 // schema is missing or older than this program needs.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
 
+// ErrHidden is returned by all that reads the version of the schema when the login lacks
+// the right to read it.
+var ErrHidden = errors.New("the version of the database's schema is not known")
+
 // Dialect names a database system by its folder of SQL files.
 type Dialect = tables.Dialect
 

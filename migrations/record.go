@@ -14,8 +14,11 @@ import (
 // Version returns the version of the database's schema, 0 if there is none.
 func (m *Migrator) Version(ctx context.Context) (int64, error) {
 	exists, err := tables.Exists(ctx, m.db, m.dialect, VersionTable)
-	if err != nil || !exists {
+	if err != nil {
 		return 0, err
+	}
+	if !exists {
+		return 0, m.hidden(ctx)
 	}
 	var version sql.NullInt64
 	err = m.db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+VersionTable).Scan(&version)
@@ -23,6 +26,29 @@ func (m *Migrator) Version(ctx context.Context) (int64, error) {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	return version.Int64, nil
+}
+
+// hidden returns an error if the database hides the table of versions from a login that
+// lacks rights.
+func (m *Migrator) hidden(ctx context.Context) error {
+	if m.dialect == SQLite {
+		return nil
+	}
+	var schema, role string
+	err := m.db.QueryRowContext(ctx, `SELECT quote_ident(n.nspname), quote_ident(current_user)
+		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		JOIN unnest(string_to_array(replace(current_setting('search_path'), '"$user"', current_user), ',')) WITH ORDINALITY AS path (name, n)
+		  ON n.nspname = trim(path.name, ' "')
+		WHERE c.relname = $1 AND NOT (has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))
+		ORDER BY path.n LIMIT 1`, VersionTable).Scan(&schema, &role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read schema version: %w", err)
+	}
+	return fmt.Errorf("%w: role %s may not read the table %s.%s; as its owner run: GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON %s.%s TO %s; "+
+		"all that nextrun needs: nextrun permissions roles", ErrHidden, role, schema, VersionTable, schema, role, schema, VersionTable, role)
 }
 
 // found names what was in the database before nextrun, and whether it does without

@@ -3,12 +3,12 @@ package periodic
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // idle is why a round ended.
@@ -149,7 +149,7 @@ func (l *loop) stray(ctx context.Context) {
 	sinks := &l.aside.Sinks
 	stray, err := l.store.Stray(ctx, sinks.Usable(), func(sink Sink) string {
 		if err := sinks.Broken(sink); err != nil {
-			return fmt.Sprintf("the ticks wait: %v", err)
+			return task.Waits(err)
 		}
 		return batch.NoQueue(sink)
 	})

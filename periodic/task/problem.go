@@ -19,3 +19,24 @@ func CutWarning(problem string) (text string, warning bool) {
 	text, warning = strings.CutPrefix(problem, WarningPrefix)
 	return strings.TrimSpace(text), warning
 }
+
+const (
+	waitsPrefix       = "the ticks wait: "               // the queue is to blame, not the row
+	unscheduledPrefix = "the task cannot be scheduled: " // the row may be to blame, or something else
+)
+
+// Waits is the problem of a task whose queue cannot be used.
+func Waits(cause error) string { return waitsPrefix + cause.Error() }
+
+// WaitsFor is why the ticks of a task wait, if its problem lies in the queue.
+func WaitsFor(problem string) (cause string, waits bool) {
+	return strings.CutPrefix(problem, waitsPrefix)
+}
+
+// Unscheduled is the problem of a task that fails alone, for whatever reason.
+func Unscheduled(cause error) string { return unscheduledPrefix + cause.Error() }
+
+// BlamesRow reports whether a problem is known to lie in the row.
+func BlamesRow(problem string) bool {
+	return !strings.HasPrefix(problem, waitsPrefix) && !strings.HasPrefix(problem, unscheduledPrefix)
+}

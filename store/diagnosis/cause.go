@@ -14,7 +14,7 @@ const (
 	TaskEnded       Code = "task_ended"        // the time ends has passed
 	TimerNever      Code = "timer_never"       // the timer never elapses again
 	QueueUnknown    Code = "queue_unknown"     // the program that was asked does not know the queue in sink
-	QueueBroken     Code = "queue_broken"      // the queue of the task cannot be read
+	QueueBroken     Code = "queue_broken"      // the queue of the task cannot be used
 )
 
 // What the scheduler does with a task.

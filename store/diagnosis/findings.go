@@ -46,10 +46,16 @@ func ofRow(f *Facts) []Finding {
 	if !t.Enabled {
 		list = append(list, Finding{TaskDisabled, "It is disabled.", "nextrun task enable " + t.ID})
 	}
-	switch text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix); {
+	text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix)
+	cause, waits := task.WaitsFor(t.Problem)
+	switch {
 	case t.Problem == "":
+	case waits:
+		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), "more about the queue: nextrun queue check " + string(t.Sink)})
 	case isWarning:
 		list = append(list, Finding{TaskWarning, "Its row has a warning:" + text + ".", ""})
+	case !task.BlamesRow(t.Problem):
+		list = append(list, Finding{TaskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
 		list = append(list, Finding{TaskProblem, "Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
 	}
@@ -57,7 +63,7 @@ func ofRow(f *Facts) []Finding {
 		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
 			"name the configuration file that has it with --config"})
 	}
-	if f.broken != nil {
+	if f.broken != nil && !waits {
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
 	}
 	if t.Pause.At(f.Now) {

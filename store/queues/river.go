@@ -143,6 +143,8 @@ func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) 
 	case !jobs.Has("unique_states"):
 		r.Problem("run river migrate-up", "River's schema is too old: its table river_job has no column unique_states; nextrun needs level %d or newer", riverMinLevel)
 		return nil, nil
+	case !jobs.Complete(r):
+		return nil, nil
 	case level > 0:
 		r.Found = "schema level " + strconv.Itoa(level)
 	default:

@@ -94,6 +94,11 @@ func TestRiverProblems(t *testing.T) {
 			sql:   "ALTER TABLE river_job RENAME COLUMN max_attempts TO tries",
 			want:  "column tries that needs a value",
 		},
+		"a renamed column": {
+			files: func(d *storetest.Database) []string { return riverFiles(d, 6) },
+			sql:   "ALTER TABLE river_job RENAME COLUMN tags TO labels",
+			want:  "table river_job has no column tags, which nextrun writes: restore what was renamed or dropped",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			migrated.Both(t, func(t *testing.T, d *migrated.Database) {

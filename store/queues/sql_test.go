@@ -1,6 +1,7 @@
 package queues_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
@@ -236,5 +238,22 @@ func TestSQLWithoutTheRight(t *testing.T) {
 		f.Exec("REVOKE ALL ON legacy FROM " + role.name)
 		f.task("t", "{}")
 		role.unusable(role.queue(k), "permission denied for table legacy")
+	})
+}
+
+// A column that is not there any more is missing in the queue's table, not in one of
+// nextrun's.
+func TestSQLWithARenamedColumn(t *testing.T) {
+	t.Parallel()
+	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
+		q := f.queue(k)
+		f.accept(q, f.task("one", "{}"))
+		f.Exec("ALTER TABLE legacy RENAME COLUMN rank TO place")
+		err := f.update(func(ctx context.Context, tx jobqueue.DBTX) error {
+			return q.(prober).Probe(ctx, tx)
+		})
+		if err == nil || !strings.Contains(err.Error(), "rank") || strings.Contains(err.Error(), "migrate up") || errors.Is(err, sqldb.ErrNoSchema) {
+			t.Errorf("%v; want one that names the column, and does not blame the tables of nextrun", err)
+		}
 	})
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -50,7 +49,7 @@ func (s Searcher) probe(ctx context.Context, sink task.Sink) error {
 func (s Searcher) blame(ctx context.Context, key string, cause error) {
 	if s.Faults.Of(cause) != backend.FaultLock {
 		_ = s.Commit.Update(ctx, aloneWait, func(tx backend.Tx) error {
-			return tx.SetProblem(ctx, key, fmt.Sprintf("the task cannot be scheduled: %v", cause))
+			return tx.SetProblem(ctx, key, task.Unscheduled(cause))
 		})
 	}
 }

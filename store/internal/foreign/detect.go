@@ -104,11 +104,11 @@ func (q *queue) worthLooking(err error) bool {
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// wrap keeps the error of a table that does not exist from reading as if it were one
-// of nextrun's. Callers name the queue.
+// wrap keeps the error of a table or a column that does not exist from reading as if it
+// were one of nextrun's. Callers name the queue.
 func (q *queue) wrap(err error) error {
 	if errors.Is(err, sqldb.ErrNoSchema) {
-		return fmt.Errorf("%w: %s", ErrUnusable, q.db.Say(err).Message)
+		return fmt.Errorf("%w: its tables are not as nextrun expects them: %s", ErrUnusable, q.db.Say(err).Message)
 	}
 	return err
 }

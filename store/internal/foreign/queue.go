@@ -65,14 +65,13 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	if found.Part != nil { // its tables are known only with a job
 		return nil
 	}
-	return saved(ctx, tx, func() error {
+	return q.wrap(saved(ctx, tx, func() error {
 		none, err := batch(q.db, found.Columns, nil)
 		if err != nil {
 			return err
 		}
-		_, err = query(ctx, tx, explained(found.Insert), "", none)
-		return err
-	})
+		return plan(ctx, tx, found.Insert, none)
+	}))
 }
 
 // Pending implements [backend.Submitter].

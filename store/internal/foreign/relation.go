@@ -56,6 +56,23 @@ func (t *Relation) Look(ctx context.Context, tx *sqldb.Tx, r *Inspection, remedy
 	return true, nil
 }
 
+// Complete reports the columns that the insert writes and the table does not have, as
+// after somebody has renamed one. It is false if there are any.
+func (t *Relation) Complete(r *Inspection) bool {
+	var lacking []string
+	for _, c := range t.Writes {
+		if !t.Has(c) {
+			lacking = append(lacking, c)
+		}
+	}
+	if len(lacking) == 0 {
+		return true
+	}
+	r.Problem("restore what was renamed or dropped, or use a version of nextrun that knows this schema",
+		"table %s has no column %s, which nextrun writes", t.Name, strings.Join(lacking, ", "))
+	return false
+}
+
 // missing reports that there is no such table, or that it is in another schema.
 func (t *Relation) missing(ctx context.Context, tx *sqldb.Tx, r *Inspection, remedy string) error {
 	var schemas []string

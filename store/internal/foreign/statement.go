@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -25,6 +26,23 @@ func (s Statement) Empty() bool { return s.text == "" && s.user == "" }
 // explained is a statement that is only planned.
 func explained(s Statement) Statement {
 	return Statement{text: "EXPLAIN " + s.text, user: s.user, before: s.before}
+}
+
+// plan has the database plan a statement over no records: it checks tables, columns and
+// rights.
+func plan(ctx context.Context, tx *sqldb.Tx, s Statement, none sqldb.Records, more ...any) error {
+	planned := explained(s)
+	if tx.SQL().IsSQLite() {
+		// A statement that the driver has kept is explained as it was prepared, even if
+		// another connection has changed the table since, and may crash: make it new. The
+		// read has SQLite notice such changes.
+		planned.text = fmt.Sprintf("EXPLAIN /* %d */ %s", time.Now().UnixNano(), s.text)
+		if _, err := tx.Exec(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1"); err != nil {
+			return err
+		}
+	}
+	_, err := query(ctx, tx, planned, "", none, more...)
+	return err
 }
 
 // rendered is the statement over records, up to what the user wrote.

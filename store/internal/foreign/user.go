@@ -86,7 +86,7 @@ func byteOf(text string, n int) int {
 func (s Statement) Check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, name string, r *Inspection, more ...any) error {
 	var rows result
 	err := saved(ctx, tx, func() (err error) {
-		if _, err = query(ctx, tx, explained(s), "", none, more...); err == nil && name == "pending" {
+		if err = plan(ctx, tx, s, none, more...); err == nil && name == "pending" {
 			rows, err = query(ctx, tx, s, "", none)
 		}
 		return err

@@ -1,0 +1,35 @@
+package migrations_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A login that may not read the version of the schema learns so, not that the schema is
+// too old.
+func TestVersionThatMayNotBeRead(t *testing.T) {
+	both(t, func(db *database) {
+		if db.Kind == storetest.SQLite { // which has no rights
+			return
+		}
+		db.up()
+		role := "nextrun_hidden_" + db.one("SELECT md5(current_database())")[:12]
+		db.exec("CREATE ROLE " + role)
+		db.Cleanup(func() { db.exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+		guest := migrations.New(db.as(role).SQL.DB, migrations.Postgres)
+		db.exec("GRANT SELECT ON periodic_task TO " + role)
+		err := guest.CheckVersion(t.Context())
+		if !errors.Is(err, migrations.ErrHidden) || errors.Is(err, migrations.ErrPending) ||
+			!strings.Contains(err.Error(), "GRANT SELECT ON public.nextrun_migration TO "+role+";") {
+			t.Errorf("%v; want the GRANT that is missing", err)
+		}
+		db.exec("GRANT SELECT ON nextrun_migration TO " + role)
+		if err := guest.CheckVersion(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
