@@ -69,7 +69,15 @@ const (
 	TaskEnabled    = backend.TaskEnabled
 	TaskDisabled   = backend.TaskDisabled
 	TaskPaused     = backend.TaskPaused
+	TaskProblem    = backend.TaskProblem
+	TaskFailed     = backend.TaskFailed
+	TaskAttention  = backend.TaskAttention
+	TaskRetrying   = backend.TaskRetrying
+	TaskOverdue    = backend.TaskOverdue
 )
+
+// TaskStates are all states of tasks, in the order in which people read them.
+func TaskStates() []TaskState { return backend.TaskStates() }
 
 // The errors that those of this package wrap.
 var (

@@ -222,7 +222,7 @@ func TestTasksList(t *testing.T) {
 		env.schedule(t)
 		for want, filter := range map[string]periodic.TaskFilter{
 			"a b c d e": {}, "a b": {Limit: 2}, "c d": {After: "b", Limit: 2},
-			"d": {Group: "other"}, "a b c e": {Task: "echo"}, "e": {Problem: true}, "": {Task: "none"},
+			"d": {Group: "other"}, "a b c e": {Task: "echo"}, "e": {State: periodic.TaskProblem}, "": {Task: "none"},
 		} {
 			list, err := tasks.List(t.Context(), filter)
 			if err != nil {

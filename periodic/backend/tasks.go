@@ -94,12 +94,11 @@ type Result struct {
 
 // TaskFilter selects tasks; its zero value selects all.
 type TaskFilter struct {
-	ID      string // with that id; empty: any
-	Task    string // of that name; empty: any
-	Group   string // of that group; empty: any
-	Problem bool   // only those with a problem
-	Search  string // only those whose id or task contains it, in any case; empty: any
-	State   TaskState
+	ID     string // with that id; empty: any
+	Task   string // of that name; empty: any
+	Group  string // of that group; empty: any
+	Search string // only those whose id or task contains it, in any case; empty: any
+	State  TaskState
 	// DueBefore selects enabled tasks that are planned before a time, the earliest first.
 	// After must be empty then.
 	DueBefore time.Time
@@ -109,15 +108,28 @@ type TaskFilter struct {
 	WithArgs bool // read the args, too, which may be large
 }
 
-// TaskState says whether the scheduler gives a task ticks; empty: any.
+// TaskState selects tasks by whether the scheduler gives them ticks, and by how they are doing;
+// empty: any.
 type TaskState string
 
-// The states of tasks.
+// The states of tasks. A task may be in several.
 const (
 	TaskEnabled  TaskState = "enabled"  // and not paused
 	TaskDisabled TaskState = "disabled" //
 	TaskPaused   TaskState = "paused"   // enabled and paused
+	TaskProblem  TaskState = "problem"  // its row has a problem
+	// TaskFailed: it is enabled, and of its five newest ticks, the newest that has ended failed,
+	// was missed or late.
+	TaskFailed    TaskState = "failed"
+	TaskAttention TaskState = "attention" // it is enabled, and failed or with a problem
+	TaskRetrying  TaskState = "retrying"  // a job of it has failed and is tried again
+	TaskOverdue   TaskState = "overdue"   // it is enabled, and has been due for 5 s or more
 )
+
+// TaskStates are all states, in the order in which people read them.
+func TaskStates() []TaskState {
+	return []TaskState{TaskEnabled, TaskPaused, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
+}
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.
 type TickFilter struct {

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -14,13 +15,17 @@ import (
 // nowView is the first page.
 type nowView struct {
 	Totals   totals     `json:"totals"`
-	Troubled []taskRow  `json:"troubled"` // tasks that fail or have a problem
-	Soon     []soonTask `json:"soon"`     // due within the next hour
-	Strips   []taskRow  `json:"strips"`   // the last 24 hours of the first tasks
-	More     bool       `json:"more"`     // there are more tasks than strips
+	Empty    bool       `json:"empty"`    // nobody has added a task
+	Troubled []taskRow  `json:"troubled"` // the first of the tasks that fail or have a problem
+	Others   int        `json:"troubled_not_listed"`
+	Soon     []soonTask `json:"soon"`   // due within the next hour
+	Strips   []taskRow  `json:"strips"` // the last 24 hours of the first tasks
+	More     bool       `json:"more"`   // there are more tasks than strips
 }
 
 type totals struct {
+	Troubled int     `json:"need_attention"`
+	Fresh    bool    `json:"no_scheduler_yet"` // none has run on this database
 	Enabled  int     `json:"enabled"`
 	Paused   int     `json:"paused"`
 	Disabled int     `json:"disabled"`
@@ -40,9 +45,10 @@ type soonTask struct {
 
 // Sizes of the first page.
 const (
-	stripTasks = 50
-	stripTicks = 96
-	soonTasks  = 30
+	stripTasks    = 50
+	stripTicks    = 96
+	soonTasks     = 30
+	troubledTasks = 30
 )
 
 func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
@@ -64,33 +70,30 @@ func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
 	for i := range d.Strips {
 		d.Strips[i].Cells = since(d.Strips[i].Cells, t.Now.Add(-24*time.Hour))
 	}
-	problems, err := s.tasks.List(ctx, periodic.TaskFilter{Problem: true, Limit: soonTasks})
+	d.Empty = len(tasks) == 0 || len(tasks) == 1 && tasks[0].Task == store.HousekeepingTask
+	troubled, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
 	if err != nil {
 		return nil, err
 	}
-	if d.Troubled, err = s.rows(ctx, problems, shownTicks); err != nil {
+	d.Totals.Troubled, d.Others = len(troubled), max(len(troubled)-troubledTasks, 0)
+	if d.Troubled, err = s.rows(ctx, troubled[:min(len(troubled), troubledTasks)], shownTicks); err != nil {
 		return nil, err
 	}
-	for _, r := range d.Strips {
-		if r.Problem == "" && r.Last != nil && failing(r.Cells) {
-			d.Troubled = append(d.Troubled, r)
-		}
+	for i := range d.Troubled {
+		d.Troubled[i].Wrong = newestWrong(d.Troubled[i].Cells)
 	}
 	d.Soon, err = s.soon(ctx, t.Now)
 	return d, err
 }
 
-// failing reports whether the newest run that ended failed.
-func failing(cells []cell) bool {
+// newestWrong is the newest tick that did not end well.
+func newestWrong(cells []cell) *cell {
 	for i := len(cells) - 1; i >= 0; i-- {
-		switch cells[i].State {
-		case "failed", "missed", "late":
-			return true
-		case "success":
-			return false
+		if slices.Contains([]string{"failed", "missed", "late"}, cells[i].State) {
+			return &cells[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // since are the cells of ticks after a time.
@@ -121,7 +124,7 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 }
 
 func totalsOf(t store.Totals) totals {
-	d := totals{Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
+	d := totals{Fresh: t.Fresh, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}

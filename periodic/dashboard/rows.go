@@ -27,7 +27,8 @@ type taskRow struct {
 	Words   string         `json:"timer_in_words"`
 	Problem string         `json:"problem,omitempty"`
 	Pause   string         `json:"pause,omitempty"`
-	Last    *cell          `json:"last,omitempty"` // the newest tick
+	Last    *cell          `json:"last,omitempty"`  // the newest tick
+	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
 	Next    time.Time      `json:"next,omitzero"`
 	Cells   []cell         `json:"ticks"` // the oldest first
 	Zone    *time.Location `json:"-"`

@@ -27,25 +27,23 @@ type taskList struct {
 	Back   string    `json:"-"`
 }
 
-// withProblem selects tasks that have a problem, beside the states.
-const withProblem = "problem"
-
-// taskStates are what tasks can be selected by.
-var taskStates = []string{"", string(periodic.TaskEnabled), string(periodic.TaskDisabled), string(periodic.TaskPaused), withProblem}
+// taskStates are what tasks can be selected by; empty: all.
+func taskStates() []string {
+	names := []string{""}
+	for _, state := range periodic.TaskStates() {
+		names = append(names, string(state))
+	}
+	return names
+}
 
 func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := taskList{Query: q.Get("q"), State: q.Get("state"), Group: q.Get("group"), After: q.Get("after"), States: taskStates}
+	d := taskList{Query: q.Get("q"), State: q.Get("state"), Group: q.Get("group"), After: q.Get("after"), States: taskStates()}
 	d.Back = "tasks?" + url.Values{"q": {d.Query}, "state": {d.State}, "group": {d.Group}, "after": {d.After}}.Encode()
-	if !slices.Contains(taskStates, d.State) {
-		return nil, frame.Bad("unknown state %q; use one of%s", show.Printable(d.State), strings.Join(taskStates, " "))
+	if !slices.Contains(d.States, d.State) {
+		return nil, frame.Bad("unknown state %q; use one of%s", show.Printable(d.State), strings.Join(d.States, " "))
 	}
-	filter := periodic.TaskFilter{Search: d.Query, Group: d.Group, After: d.After, Limit: tasksPerPage + 1}
-	if d.State == withProblem {
-		filter.Problem = true
-	} else {
-		filter.State = periodic.TaskState(d.State)
-	}
+	filter := periodic.TaskFilter{Search: d.Query, Group: d.Group, After: d.After, State: periodic.TaskState(d.State), Limit: tasksPerPage + 1}
 	tasks, err := s.tasks.List(ctx, filter)
 	if err != nil {
 		return nil, err

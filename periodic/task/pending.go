@@ -6,6 +6,10 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
+// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+// works takes a task within milliseconds.
+const OverdueAfter = 5 * time.Second
+
 // Pending is a job that is not final.
 type Pending struct {
 	JID     string

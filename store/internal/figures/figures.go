@@ -13,10 +13,6 @@ import (
 // number, so that a long one costs no more than this.
 const MostJobs = 100_000
 
-// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
-// works takes a task within milliseconds.
-const OverdueAfter = 5 * time.Second
-
 // Reader reads figures of a database. It is safe for concurrent use.
 type Reader struct{ db *sqldb.DB }
 
@@ -33,6 +29,7 @@ type Totals struct {
 	Blocked  int           // enabled tasks whose problem keeps them from being scheduled
 	Overdue  int           // enabled tasks that no scheduler has taken in time
 	Late     time.Duration // of the most overdue one
+	Fresh    bool          // some are overdue, and no scheduler has planned or decided anything on this database yet
 	Queue    []QueueDepth
 }
 
@@ -84,12 +81,12 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	// A new row has the time 1970 until it is planned, so its age counts.
 	since := tx.SQL().Greatest + "(nextrun, created)"
 	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-task.OverdueAfter)))
 	if err != nil || overdue.Tasks == 0 {
 		return err
 	}
 	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
-	return nil
+	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 
 // readQueue counts the unfinished jobs. A database need not have the table.

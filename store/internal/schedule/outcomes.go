@@ -67,7 +67,10 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	selected, args := tx.selected(f)
+	selected, args, err := tx.selected(ctx, f)
+	if err != nil {
+		return nil, err
+	}
 	var rows []outcomeRow
 	err = tx.Select(ctx, &rows, `WITH listed AS MATERIALIZED (
 			SELECT t.id,

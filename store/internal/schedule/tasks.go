@@ -3,8 +3,6 @@ package schedule
 import (
 	"context"
 	"errors"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -143,45 +141,17 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if f.WithArgs {
 		columns += `, args`
 	}
-	selected, args := tx.selected(f)
+	selected, args, err := tx.selected(ctx, f)
+	if err != nil {
+		return nil, err
+	}
 	var rows []taskRow
-	err := tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task`+selected, args...)
+	err = tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task AS t`+selected, args...)
 	list := make([]periodic.Task, len(rows))
 	for i, r := range rows {
 		list[i] = r.task()
 	}
 	return list, err
-}
-
-// selected is the end of a query for the tasks that a filter selects.
-func (tx taskTx) selected(f periodic.TaskFilter) (query string, args []any) {
-	limit := int64(f.Limit)
-	if limit <= 0 {
-		limit = math.MaxInt64
-	}
-	due, order := periodic.Never, "id"
-	if !f.DueBefore.IsZero() {
-		due, order = f.DueBefore, "nextrun, id"
-	}
-	return `
-		WHERE ($1 = '' OR task = $1) AND ($2 = '' OR group_ = $2) AND (NOT $3 OR problem IS NOT NULL) AND id > $4
-			AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '\' OR lower(task) LIKE $6 ESCAPE '\')
-			AND ($7 = '' OR $7 = CASE WHEN NOT enabled THEN 'disabled'
-				WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $11) THEN 'paused' ELSE 'enabled' END)
-			AND (NOT $8 OR enabled AND nextrun < $9 AND nextrun > '1970-01-01 00:00:00') AND ($10 = '' OR id = $10)
-		ORDER BY ` + order + ` LIMIT $5`, []any{
-			f.Task, f.Group, f.Problem, f.After, limit, containing(f.Search), string(f.State), !f.DueBefore.IsZero(), sqldb.Timestamp(due),
-			f.ID, sqldb.Timestamp(tx.Now()),
-		}
-}
-
-// containing is a pattern for LIKE of lower-case texts that contain a text; empty for
-// the empty text.
-func containing(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].

@@ -70,6 +70,7 @@ func TestCompletesWords(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string][]string{
 		"job list --state s":           {"scheduled", "stuck", "success"},
+		"task list --state pa":         {"paused"},
 		"tick list --decision s":       {"submitted", "skipped"},
 		"task add a --overlap ":        {"skip", "queue", "replace", "allow"},
 		"task set a --catchup ":        {"one", "none", "all"},

@@ -10,18 +10,22 @@ import (
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TaskFilter
-	var asJSON, paused bool
+	var state ui.Choice
+	for _, s := range periodic.TaskStates() {
+		state.Allowed = append(state.Allowed, string(s))
+	}
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List tasks: their last run, its result, and their next run",
-		Args:  ui.Arguments(),
+		Example: `  nextrun task list --state attention
+  nextrun task list --group reports --state failed`,
+		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			filter.State = periodic.TaskState(state.Value)
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				all := filter == periodic.TaskFilter{} && !paused
+				all := filter == periodic.TaskFilter{}
 				filter.WithArgs = asJSON
-				if paused {
-					filter.State = periodic.TaskPaused
-				}
 				list, err := tasks.List(c.Context(), filter)
 				if err != nil {
 					return err
@@ -37,8 +41,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&filter.Task, "handler", "", "only those whose jobs this handler runs")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
-	flags.BoolVar(&filter.Problem, "problem", false, "only those with a problem")
-	flags.BoolVar(&paused, "paused", false, "only those that are paused")
+	flags.Var(&state, "state", "only those in this state")
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
 	ui.JSONFlag(command, &asJSON)
 	return command

@@ -21,8 +21,8 @@ func TestTaskPause(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, "task", "pause", "a", "b", "--until", "2099-01-01", "--reason", "the disk is full"),
 			"paused a until 2099-01-01", "paused b until 2099-01-01")
 		clitest.WantLines(t, s.Must(t, "task", "list"), "a - - paused until 2099-01-01", "c - - in ")
-		if list := s.Must(t, "task", "list", "--paused"); strings.Contains(list, "hc") || !strings.Contains(list, "hb") {
-			t.Errorf("--paused lists\n%s", list)
+		if list := s.Must(t, "task", "list", "--state", "paused"); strings.Contains(list, "hc") || !strings.Contains(list, "hb") {
+			t.Errorf("--state paused lists\n%s", list)
 		}
 		show := s.Must(t, "task", "show", "a")
 		clitest.WantLines(t, show, "state paused", "paused by ada@", "next run paused until 2099-01-01")

@@ -87,13 +87,13 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 		config, d := withRiver(t, s)
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'report', 'hourly', 'river')`)
 		s.Must(t, "scheduler", "--once")
-		list := s.Must(t, "task", "list", "--problem")
+		list := s.Must(t, "task", "list", "--state", "problem")
 		if !strings.Contains(list, `sink "river": the scheduler has no queue of that name`) {
 			t.Errorf("the list:\n%s", list)
 		}
 		s.Must(t, "task", "set", "a", "--sink", "river", "--summary", "again", "--config", config)
 		s.Must(t, "scheduler", "--once", "--config", config)
-		if list := s.Must(t, "task", "list", "--problem"); list != "none\n" {
+		if list := s.Must(t, "task", "list", "--state", "problem"); list != "none\n" {
 			t.Errorf("with the queue:\n%s", list)
 		}
 		d.Want(0, "SELECT count(*) FROM job")

@@ -124,13 +124,13 @@ func TestTaskListShowsProblems(t *testing.T) {
 		if !strings.Contains(list, "25") {
 			t.Errorf("the list does not say what is wrong:\n%s", list)
 		}
-		if text := s.Must(t, "task", "list", "--problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
-			t.Errorf("--problem lists\n%s", text)
+		if text := s.Must(t, "task", "list", "--state", "problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
+			t.Errorf("--state problem lists\n%s", text)
 		}
 		r := s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, "error task bad")
 		s.Must(t, "task", "set", "bad", "--timer", "hourly")
-		if text := s.Must(t, "task", "list", "--problem"); text != "none\n" {
+		if text := s.Must(t, "task", "list", "--state", "problem"); text != "none\n" {
 			t.Errorf("after the edit:\n%s", text)
 		}
 	})
