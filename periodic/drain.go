@@ -230,7 +230,7 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 
 // report observes a committed batch.
 func (l *loop) report(d search.Done) {
-	done := &d.Outcome
+	done, now := &d.Outcome, time.Now()
 	l.progress = l.progress || done.Moved()
 	for _, p := range done.Kept {
 		if p.Problem != "" && p.Problem != p.Task.Problem {
@@ -239,8 +239,11 @@ func (l *loop) report(d search.Done) {
 	}
 	for _, t := range done.Ticks {
 		of := done.Plans[t.TaskID].Task
-		if t.Decision == Queued {
+		switch t.Decision {
+		case Queued:
 			l.queued.added(of.Sink)
+		case Submitted:
+			l.aside.Tasks.Submitted(of.Sink, now)
 		}
 		again := t.Decision != Submitted && l.aside.Tasks.Skips(batch.Key(t.TaskID))
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})

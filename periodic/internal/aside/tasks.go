@@ -7,30 +7,36 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Tasks are the tasks that are left out of batches, by their keys.
 type Tasks struct {
 	locked  isolate.Quarantine[string] // somebody else holds a lock
 	refused isolate.Quarantine[string] // they fail for another reason
-	suspect isolate.Quarantine[string] // their ticks are skipped, since the database refuses their jobs
+	suspect isolate.Quarantine[string] // the database refuses their jobs
 	facts   map[string]facts
 	busy    map[string]bool // they are being claimed beside the loop
+
+	submitted map[task.Sink]time.Time // when a task submitted last
 }
 
 type facts struct {
 	version string // of the row, as first seen after the failure; empty: not yet
 	verdict Verdict
-	why     string // the last error
+	why     string    // the last error
+	sink    task.Sink // that refuses its jobs
+	failed  time.Time // last
 }
 
 // Verdict says why a task is left out of batches, and so what a retry does.
 type Verdict int
 
 const (
-	// FailsAlone means that a retry skips the tick if the database still refuses the
-	// row.
-	FailsAlone Verdict = iota
+	// Refused means that the database refuses its job. A retry skips the tick if that is
+	// still so, and another task has submitted to the same sink since; otherwise the table may
+	// refuse every row, and the ticks stay due.
+	Refused Verdict = iota
 	// NotToBlame means that the cause may lie elsewhere, such as in the claim or in the
 	// queue. Retries leave the ticks undecided until one succeeds.
 	NotToBlame
@@ -46,6 +52,7 @@ type Failed struct {
 	Err   error
 	Fault backend.Fault
 	Why   Verdict
+	Sink  task.Sink // that refuses its job
 }
 
 // Try is a task to be tried again alone.
@@ -53,6 +60,7 @@ type Try struct {
 	Key     string
 	Verdict Verdict
 	Why     string // the last error
+	Others  bool   // another task has submitted to its sink since it failed
 }
 
 func newTasks() Tasks {
@@ -62,6 +70,8 @@ func newTasks() Tasks {
 		suspect: brief[string](),
 		facts:   map[string]facts{},
 		busy:    map[string]bool{},
+
+		submitted: map[task.Sink]time.Time{},
 	}
 }
 
@@ -92,10 +102,10 @@ func (t *Tasks) End(keys []string) {
 func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
 	into := &t.refused
 	switch {
-	case failed.Why == Skipped:
-		into = &t.suspect
 	case failed.Fault == backend.FaultLock:
 		into = &t.locked
+	case failed.Why != NotToBlame:
+		into = &t.suspect
 	}
 	fact, known := t.facts[failed.Key]
 	for _, q := range t.all() {
@@ -106,7 +116,7 @@ func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
 	into.Add(failed.Key, now)
 	fact.verdict = failed.Why
 	if failed.Err != nil {
-		fact.why = failed.Err.Error()
+		fact.why, fact.sink, fact.failed = failed.Err.Error(), failed.Sink, now
 	}
 	t.facts[failed.Key] = fact
 	return !known
@@ -145,11 +155,25 @@ func (t *Tasks) Compare(versions map[string]string) (released bool) {
 	return released
 }
 
+// Submitted notes that a task has submitted to a sink. Those that the sink has refused
+// since the last time are tried again soon: it may have refused all.
+func (t *Tasks) Submitted(sink task.Sink, now time.Time) {
+	before := t.submitted[sink]
+	t.submitted[sink] = now
+	for _, fact := range t.facts {
+		if fact.verdict == Refused && fact.sink == sink && fact.failed.After(before) {
+			t.suspect.Hurry(now, t.suspect.Least)
+			return
+		}
+	}
+}
+
 func (t *Tasks) due(now time.Time) []Try {
 	var tries []Try
 	for _, q := range t.all() {
 		for _, key := range q.Due(now) {
-			tries = append(tries, Try{key, t.facts[key].verdict, t.facts[key].why})
+			fact := t.facts[key]
+			tries = append(tries, Try{key, fact.verdict, fact.why, t.submitted[fact.sink].After(fact.failed)})
 		}
 	}
 	return tries

@@ -93,11 +93,11 @@ func (s Searcher) retryAlone(ctx context.Context, try aside.Try, claim backend.C
 		f.Add(one.found)
 		return f
 	case try.Verdict == aside.NotToBlame:
-		f.SetAside = []aside.Failed{{Key: key, Doing: "submit", Err: err, Fault: s.Faults.Of(err), Why: aside.NotToBlame}}
+		one.note(b.Plans[0], err, s.Faults.Of(err), undecided(s.Faults.Of(err)))
 	default:
-		one.failedAlone(ctx, b.Plans[0], err)
-		f.Add(one.found)
+		one.failedAlone(ctx, b.Plans[0], err, try.Others)
 	}
+	f.Add(one.found)
 	f.Marks = []string{b.Mark}
 	if len(f.SetAside) > 0 {
 		f.Released = nil

@@ -93,11 +93,12 @@ const parts = 4
 func (s *submission) divide(ctx context.Context, plans []task.Plan, cause error) {
 	chunks := slices.Collect(slices.Chunk(plans, max(len(plans)/parts+1, parts)))
 	found := make([]Findings, len(chunks))
+	culprits := make([][]isolate.Culprit[task.Plan], len(chunks))
 	var searching sync.WaitGroup
 	for i, chunk := range chunks {
 		searching.Go(func() {
 			part := submission{Searcher: s.Searcher, batch: s.batch}
-			part.search(ctx, chunk, cause, len(chunks) == 1)
+			culprits[i] = part.search(ctx, chunk, cause, len(chunks) == 1)
 			found[i] = part.found
 		})
 	}
@@ -105,51 +106,85 @@ func (s *submission) divide(ctx context.Context, plans []task.Plan, cause error)
 	for _, more := range found {
 		s.found.Add(more)
 	}
+	sinks := s.submittedTo()
+	for _, culprit := range slices.Concat(culprits...) {
+		s.judge(ctx, culprit, sinks[culprit.Item.Task.Sink])
+	}
 }
 
-// search searches plans. failed is true if they are known to have failed together.
-// A failure that may pass, such as a deadlock, is tried once more.
-func (s *submission) search(ctx context.Context, plans []task.Plan, cause error, failed bool) {
+// search searches plans, and returns those that fail alone. failed is true if they are known
+// to have failed together. A failure that may pass, such as a deadlock, is tried once more.
+func (s *submission) search(ctx context.Context, plans []task.Plan, cause error, failed bool) []isolate.Culprit[task.Plan] {
 	if !failed || s.Faults.Of(cause) == backend.FaultLock {
 		if cause = s.submit(ctx, plans); cause == nil {
-			return
+			return nil
 		}
 	}
 	try := func(ctx context.Context, part []task.Plan, _ bool) error { return s.submit(ctx, part) }
 	found := isolate.Bisect(ctx, plans, cause, isolate.Search[task.Plan]{Try: try, Judge: s.Faults.cause})
-	for _, culprit := range found.Culprits {
-		s.failedAlone(ctx, culprit.Item, culprit.Err)
-	}
 	switch {
 	case found.Err == nil || ctx.Err() != nil:
-	case s.Faults.Isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow:
-		for _, p := range found.Left { // all alike: the rows need not be to blame
-			s.note(p, found.Err, s.Faults.Of(found.Err), aside.NotToBlame)
+	case s.Faults.Isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow: // all alike: the rows need not be to blame
+		for _, p := range found.Left {
+			s.note(p, found.Err, s.Faults.Of(found.Err), undecided(s.Faults.Of(found.Err)))
 		}
-	case len(s.found.Done) == 0 && len(s.found.SetAside) == 0:
+	case len(s.found.Done) == 0 && len(s.found.SetAside) == 0 && len(found.Culprits) == 0:
 		s.found.Err = fmt.Errorf("submit: %w", found.Err)
 	}
+	return found.Culprits
+}
+
+// submittedTo returns the sinks to which plans of the batch were submitted.
+func (s *submission) submittedTo() map[task.Sink]bool {
+	sinks := map[task.Sink]bool{}
+	for _, done := range s.found.Done {
+		for _, t := range done.Outcome.Ticks {
+			if t.Decision == task.Submitted {
+				sinks[done.Outcome.Plans[t.TaskID].Task.Sink] = true
+			}
+		}
+	}
+	return sinks
+}
+
+// judge deals with a plan that failed alone. others is true if another task has submitted to its
+// sink meanwhile. Then the plan is tried once more, in case the sink had refused all before.
+func (s *submission) judge(ctx context.Context, c isolate.Culprit[task.Plan], others bool) {
+	if others && s.Faults.Of(c.Err) == backend.FaultRow {
+		if c.Err = s.submit(ctx, []task.Plan{c.Item}); c.Err == nil {
+			return
+		}
+	}
+	s.failedAlone(ctx, c.Item, c.Err, others)
+}
+
+// undecided is the verdict on a task that failed, while nobody knows whether its row is to blame.
+func undecided(fault backend.Fault) aside.Verdict {
+	if fault == backend.FaultRow {
+		return aside.Refused
+	}
+	return aside.NotToBlame
 }
 
 // soon: a task whose job was refused, and which ticks again sooner than this, is
 // tried alone.
 const soon = time.Minute
 
-// failedAlone skips the tick of a row that the database refuses, and sets aside a
-// task that fails for another reason.
-func (s *submission) failedAlone(ctx context.Context, p task.Plan, cause error) {
+// failedAlone skips the tick of a row that the database refuses, if others have submitted to
+// the same sink, and sets aside a task that fails for another reason.
+func (s *submission) failedAlone(ctx context.Context, p task.Plan, cause error, others bool) {
 	fault := s.Faults.Of(cause)
-	if fault == backend.FaultRow {
+	if fault == backend.FaultRow && others {
 		err := s.submit(ctx, []task.Plan{refusedPlan(p, cause)})
 		if err == nil {
 			if p.NextRun.Sub(s.batch.Now) < soon {
-				s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Err: cause, Why: aside.Skipped})
+				s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Err: cause, Why: aside.Skipped, Sink: p.Task.Sink})
 			}
 			return
 		}
-		cause = err
+		cause, fault = err, s.Faults.Of(err)
 	}
-	s.setAside(ctx, p, cause, fault, aside.FailsAlone)
+	s.setAside(ctx, p, cause, fault, undecided(fault))
 }
 
 // setAside notes a task that is to be set aside, and writes its problem.
@@ -161,5 +196,5 @@ func (s *submission) setAside(ctx context.Context, p task.Plan, cause error, fau
 
 // note notes a task that is to be set aside.
 func (s *submission) note(p task.Plan, cause error, fault backend.Fault, why aside.Verdict) {
-	s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Doing: "submit", Err: cause, Fault: fault, Why: why})
+	s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Doing: "submit", Err: cause, Fault: fault, Why: why, Sink: p.Task.Sink})
 }
