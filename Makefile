@@ -91,6 +91,11 @@ test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite;
 	@scripts/need-cc
 	TESTFLAGS="$(TESTFLAGS)" scripts/test-versions $(VERSIONS)
 
+.PHONY: situations
+situations: ## Set up what people meet, on both databases, and compare what nextrun says of it; go test ./... has it, too
+	@scripts/need-cc
+	scripts/in-memory scripts/with-postgres go test ./cmd/nextrun/situations -count 1 $(TESTFLAGS)
+
 .PHONY: test-sqlite
 test-sqlite: ## Try how old a sqlite3 program may be that is used beside nextrun: a part of test-versions
 	@scripts/need-cc

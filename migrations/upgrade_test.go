@@ -41,7 +41,7 @@ var filled = map[int64]string{
 		UPDATE periodic_task SET changed = '2026-01-01 00:00:00.000000' WHERE id = 'changed'`,
 	15: `INSERT INTO periodic_action (who, action, task_id) VALUES ('ada', 'pause', 'paused')`,
 	16: `INSERT INTO worker_session VALUES ('w@1', 's', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', NULL)`,
-	18: `INSERT INTO worker_service VALUES ('w@1', 'executor', 'v1', '2026-01-01 00:00:00.000000', NULL, 10, 30, NULL, '[]')`,
+	18: `INSERT INTO worker_service VALUES ('w@1', 'executor', 'v1', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 10, 30, NULL, '[]')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -129,7 +129,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 17
+const newestUpgraded = 18
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
+	"github.com/nextrun/nextrun/store/diagnosis"
 )
 
 // jobsPerPage and logLines bound what a page shows.
@@ -75,14 +76,15 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 
 // jobView is the page of a job.
 type jobView struct {
-	Job     jobRow      `json:"job"`
-	Args    string      `json:"args"`
-	Lines   []logLine   `json:"log"`
-	More    bool        `json:"more"` // there are more lines, or some after After
-	After   int64       `json:"after,omitempty"`
-	Next    int64       `json:"next,omitempty"`
-	Actions []actionRow `json:"actions"`
-	Can     []string    `json:"-"` // what may be done with it
+	Job      jobRow              `json:"job"`
+	Findings []diagnosis.Finding `json:"findings"` // why it waits, if it does
+	Args     string              `json:"args"`
+	Lines    []logLine           `json:"log"`
+	More     bool                `json:"more"` // there are more lines, or some after After
+	After    int64               `json:"after,omitempty"`
+	Next     int64               `json:"next,omitempty"`
+	Actions  []actionRow         `json:"actions"`
+	Can      []string            `json:"-"` // what may be done with it
 }
 
 type logLine struct {
@@ -102,6 +104,11 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
+	findings, err := diagnosis.OfJob(ctx, s.db, &j)
+	if err != nil {
+		return nil, err
+	}
+	d.Findings = shownFindings(s.mask, findings)
 	if d.Actions, err = s.recorded(ctx, "", id); err != nil {
 		return nil, err
 	}

@@ -15,17 +15,23 @@ type whyView struct {
 	Output   []string            `json:"output,omitempty"` // the end of its log
 }
 
+// shownFindings are findings as a page shows them.
+func shownFindings(mask show.Mask, list []diagnosis.Finding) []diagnosis.Finding {
+	shown := []diagnosis.Finding{}
+	for _, f := range list {
+		f.Text = show.Shorten(show.Printable(mask.Line(f.Text)), 500)
+		shown = append(shown, f)
+	}
+	return shown
+}
+
 func (s *server) why(ctx context.Context, id string) (whyView, error) {
 	facts, err := diagnosis.Read(ctx, s.db, s.queues, id)
 	if err != nil {
 		return whyView{}, err
 	}
 	findings := facts.Findings()
-	d := whyView{Verdict: facts.Verdict(findings), Findings: []diagnosis.Finding{}}
-	for _, f := range findings {
-		f.Text = show.Shorten(show.Printable(s.mask.Line(f.Text)), 500)
-		d.Findings = append(d.Findings, f)
-	}
+	d := whyView{Verdict: facts.Verdict(findings), Findings: shownFindings(s.mask, findings)}
 	if facts.Failed != nil {
 		d.Job = facts.Failed.JID
 		for _, line := range facts.Output {

@@ -38,14 +38,25 @@ const (
 
 // Where the job is that is not final.
 const (
-	JobWaits     Code = "job_waits"      // it waits for a free executor
-	JobNoHandler Code = "job_no_handler" // it waits, and no executor with its handler has been free
-	JobPaused    Code = "job_paused"     // its group or its handler is paused
-	JobRunning   Code = "job_running"    // it runs
-	JobSilent    Code = "job_silent"     // it runs on an executor that sends no heartbeat
-	JobRetrying  Code = "job_retrying"   // it failed and waits for its next attempt
-	JobForeign   Code = "job_foreign"    // another kind of executor has it
-	JobElsewhere Code = "job_elsewhere"  // it is in a queue that is not nextrun's own
+	JobWaits           Code = "job_waits"            // it has just been added, and an executor can take it
+	JobWaitsForTime    Code = "job_waits_for_time"   // it waits for the time that it was submitted for
+	JobPaused          Code = "job_paused"           // its group or its handler is paused
+	JobNoExecutor      Code = "job_no_executor"      // no executor runs
+	JobNoHandler       Code = "job_no_handler"       // executors run, and none has its handler
+	JobNoGroup         Code = "job_no_group"         // those that have its handler do not take jobs of its group
+	JobExecutorUnknown Code = "job_executor_unknown" // an executor runs that does not say which handlers it has
+	JobLimit           Code = "job_limit"            // as many jobs of its group or its handler run as job_limit allows
+	JobTaskLimit       Code = "job_task_limit"       // as many jobs of its task run as the concurrency of the task allows
+	JobHandlerLimit    Code = "job_handler_limit"    // as many jobs of its handler run as the handler allows
+	JobNoPlace         Code = "job_no_place"         // all places of the executors that could take it are taken
+	JobNotTaken        Code = "job_not_taken"        // an executor could take it and has not, and the database does not show why
+	JobUnknown         Code = "job_unknown"          // it waits, and who runs executors cannot be read
+	JobClaimed         Code = "job_claimed"          // an executor has taken it and has not begun
+	JobRunning         Code = "job_running"          // it runs
+	JobSilent          Code = "job_silent"           // it runs on an executor that sends no heartbeat
+	JobRetrying        Code = "job_retrying"         // it failed and waits for its next attempt
+	JobForeign         Code = "job_foreign"          // another kind of executor has it
+	JobElsewhere       Code = "job_elsewhere"        // it is in a queue that is not nextrun's own
 )
 
 // What went wrong last.

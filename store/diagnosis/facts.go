@@ -33,7 +33,7 @@ type Facts struct {
 	pending *periodic.Pending // the job that is not final; nil: there is none
 	broken  error             // why the queue cannot say
 	unknown bool              // this program does not know the task's queue
-	pauses  []jobqueue.Pause  // of the task's group and handler
+	queue   *queueFacts       // of nextrun's own queue; nil: no job is in it that is not final
 	locks   []leader.Lock     // of schedulers
 	Event   *outbox.Record    // of the latest tick of an event task
 	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
@@ -77,6 +77,9 @@ func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	} else {
 		err = f.readJobs(ctx, jobqueue.NewQueue(db.Jobs()))
 	}
+	if err == nil && f.pending != nil && f.Task.Sink == periodic.SinkJob {
+		f.queue, err = readQueue(ctx, db)
+	}
 	if err != nil && !errors.Is(err, store.ErrNoSchema) { // the table job need not be there
 		return nil, err
 	}
@@ -106,15 +109,6 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 func (f *Facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error) {
 	if f.Jobs, err = queue.List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs}); err != nil {
 		return err
-	}
-	pauses, err := queue.Pauses(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range pauses {
-		if p.Kind == jobqueue.PauseGroup && p.Name == f.Task.Group || p.Kind == jobqueue.PauseTask && p.Name == f.Task.Task {
-			f.pauses = append(f.pauses, p)
-		}
 	}
 	for i := range f.Jobs {
 		j := &f.Jobs[i]

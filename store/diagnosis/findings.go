@@ -125,45 +125,6 @@ func lockState(locks []leader.Lock) string {
 	return ""
 }
 
-// ofJobs says what the job that is not final waits for.
-func ofJobs(f *Facts) []Finding {
-	if f.pending == nil {
-		return nil
-	}
-	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 {
-		return []Finding{{JobElsewhere, capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
-	}
-	j := &f.Jobs[0]
-	for i := range f.Jobs {
-		if f.Jobs[i].JID == f.pending.JID {
-			j = &f.Jobs[i]
-		}
-	}
-	switch {
-	case j.Foreign():
-		return []Finding{{JobForeign, fmt.Sprintf("Its job is %s with another kind of executor: %s.", j.State, j.Worker), ""}}
-	case j.State == jobqueue.Stuck:
-		return []Finding{{JobRetrying, fmt.Sprintf("Its job failed and is tried again %s (attempt %d).", when(j.Retry, f.Now), j.Retries+2), "to try it now: nextrun job retry " + j.JID}}
-	case j.State == jobqueue.Running && f.Now.Sub(j.Heartbeat) > markedLong:
-		return []Finding{{JobSilent, fmt.Sprintf("Its job runs on %s, which has sent no heartbeat for %s; others take it back when the lease ends.",
-			j.Worker, span.Text(f.Now.Sub(j.Heartbeat))), ""}}
-	case j.State == jobqueue.Running:
-		return []Finding{{JobRunning, fmt.Sprintf("Its job has been running for %s on %s.", span.Text(f.Now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}}
-	case len(f.pauses) > 0:
-		p := f.pauses[0]
-		kind := "group"
-		if p.Kind == jobqueue.PauseTask {
-			kind = "handler"
-		}
-		return []Finding{{JobPaused, fmt.Sprintf("Its job waits because the %s %q has been paused since %s.", kind, p.Name, at(p.Since)),
-			fmt.Sprintf("nextrun job resume --%s %s", kind, p.Name)}}
-	case f.Now.Sub(j.Submitted) > waitsLong:
-		return []Finding{{JobNoHandler, fmt.Sprintf("Its job has been waiting for %s: no executor with a handler %q has been free.", span.Text(f.Now.Sub(j.Submitted)), j.Task),
-			fmt.Sprintf("define handlers.%s in the configuration of an executor, or start one: nextrun executor --config FILE", j.Task)}}
-	}
-	return []Finding{{JobWaits, "Its job waits for a free executor.", ""}}
-}
-
 // ofFailure says what went wrong last.
 func ofFailure(f *Facts) []Finding {
 	j := f.Failed

@@ -21,6 +21,8 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "failed"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Running:
 		return "running"
+	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Stuck:
+		return "retrying"
 	case len(findings) > len(ofHooks(f)) && findings[0].Do != "": // hooks keep no job from running
 		return "waiting"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, f.Event != nil && !f.Event.Published.IsZero():

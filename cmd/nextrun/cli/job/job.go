@@ -54,7 +54,7 @@ func useQueue(db *store.DB, fn func(*jobqueue.Queue) error) error {
 
 // withJob runs fn with the job that a text means: an id or the beginning of one, or with
 // last the id of a task, whose newest job it is.
-func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*jobqueue.Queue, jobqueue.Job) error) error {
+func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*store.DB, jobqueue.Job) error) error {
 	return env.WithDatabase(ctx, func(db *store.DB) error {
 		return useQueue(db, func(queue *jobqueue.Queue) error {
 			read := func() (string, error) { return find.Job(ctx, queue, text) }
@@ -69,7 +69,7 @@ func withJob(ctx context.Context, env *ui.Env, text string, last bool, fn func(*
 			if err != nil {
 				return err
 			}
-			return fn(queue, job)
+			return fn(db, job)
 		})
 	})
 }

@@ -33,7 +33,7 @@ func TestJobLifecycle(t *testing.T) {
 		jid := s.Submit(t, "dump", "--args", `{"n": 1}`, "--priority", "10", "--subject", "by hand")
 		list := s.Must(t, "job", "list")
 		clitest.WantLines(t, list, "JOB TASK HANDLER STATE", jid+" - dump waiting now")
-		clitest.WantLines(t, s.Must(t, "job", "show", jid), "job "+jid, "state waiting", "waits for a free executor that has a handler dump", `args {"n": 1}`, "priority 10", "subject by hand")
+		clitest.WantLines(t, s.Must(t, "job", "show", jid), "job "+jid, "state waiting", "why It has been waiting for ", "to do start one: nextrun executor", `args {"n": 1}`, "priority 10", "subject by hand")
 		if log := s.Must(t, "job", "log", jid); log != "" {
 			t.Errorf("a job that has not run has a log: %q", log)
 		}
@@ -123,9 +123,11 @@ func TestJobLimit(t *testing.T) {
 		clitest.WantLines(t, s.Must(t, "job", "limits"), "group night 1 0", "handler dump 2 0")
 		held := s.Submit(t, "dump")
 		s.Exec(t, "INSERT INTO job (task, state) VALUES ('dump', 'running'), ('dump', 'running')")
-		clitest.WantLines(t, s.Must(t, "job", "show", held), "waits for the end of another: 2 jobs of the handler dump run, and 2 may")
+		if got := s.Must(t, "job", "show", held); !strings.Contains(got, `: the handler "dump" may run 2 jobs at once, and 2 run: job `) {
+			t.Errorf("job show of a job that waits for a limit:\n%s", got)
+		}
 		s.Must(t, "job", "limit", "--handler", "dump", "--most", "none")
-		clitest.WantLines(t, s.Must(t, "job", "show", held), "waits for a free executor")
+		clitest.WantLines(t, s.Must(t, "job", "show", held), "why It has been waiting for ")
 		s.Fails(t, ui.Failed, []string{"job", "limit", "--handler", "dump", "--most", "none"}, "has no limit")
 		s.Fails(t, ui.Failed, []string{"job", "limit", "--handler", "dump", "--most", "0"}, "pause it")
 		var limits []map[string]any
@@ -141,7 +143,7 @@ func TestJobAt(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		jid := s.Submit(t, "a", "--at", "2099-03-04 05:06", "--retry-limit", "0", "--timeout", "1h")
-		clitest.WantLines(t, s.Must(t, "job", "show", jid), "state waiting", "waits for 2099-03-04 05:06:00", "retry limit 0", "timeout 3600 s")
+		clitest.WantLines(t, s.Must(t, "job", "show", jid), "state waiting", "why It is to begin in ", "retry limit 0", "timeout 3600 s")
 		if list := s.Must(t, "job", "list"); !strings.Contains(list, "waiting, in ") {
 			t.Errorf("job list says\n%s", list)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
 )
 
 func logCommand(env *ui.Env) *cobra.Command {
@@ -22,8 +23,8 @@ so; with --last the id of a task is, for the task's newest job.`,
 		Example: "  nextrun job log 01a1ffd3\n  nextrun job log --last nightly-backup --follow",
 		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withJob(c.Context(), env, args[0], last, func(queue *jobqueue.Queue, job jobqueue.Job) error {
-				log := jobLog{env: env, queue: queue, jid: job.JID, asJSON: asJSON}
+			return withJob(c.Context(), env, args[0], last, func(db *store.DB, job jobqueue.Job) error {
+				log := jobLog{env: env, queue: jobqueue.NewQueue(db.Jobs()), jid: job.JID, asJSON: asJSON}
 				if follow {
 					return log.follow(c.Context())
 				}

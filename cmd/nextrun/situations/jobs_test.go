@@ -1,0 +1,165 @@
+package situations_test
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Why a job waits.
+var ofJobs = []situation{
+	{
+		name: "no executor runs", set: func(w *world) { w.tick() },
+		codes: []string{"job_no_executor"},
+		says:  []string{"Its job has been waiting for 1 min", "no executor runs, as far as the database shows.", "> start one: nextrun executor --config FILE"},
+		not:   []string{"handlers.backup"},
+		job:   "It has been waiting for 1 min",
+	},
+	{
+		name: "executors run, and none has the handler",
+		set: func(w *world) {
+			w.executor("one", 2, nil, handler{name: "mail"}, handler{name: "report"})
+			w.tick()
+		},
+		codes: []string{"job_no_handler"},
+		says:  []string{`no executor that runs has a handler "backup"; one@`, "has mail, report.", "> define handlers.backup"},
+		job:   "define handlers.backup",
+	},
+	{
+		name: "the executor with the handler takes other groups only",
+		set: func(w *world) {
+			w.executor("one", 2, []string{"night"}, handler{name: "backup"})
+			w.tick()
+		},
+		codes: []string{"job_no_group"},
+		says:  []string{`no executor that runs and has a handler "backup" takes jobs of the group "default"`, "> add \"default\" to `groups` of one@"},
+		not:   []string{"define handlers"},
+		job:   `takes jobs of the group "default"`,
+	},
+	{
+		name: "the only place is taken by a job of another handler",
+		set: func(w *world) {
+			w.executor("one", 1, nil, handler{name: "backup"}, handler{name: "mail"})
+			w.sh.Submit(w.T, "mail")
+			w.runs("mail", 1)
+			w.tick()
+		},
+		codes: []string{"job_no_place"},
+		says:  []string{"the only place of one@", "is taken: by job ", "(handler mail) for "},
+		not:   []string{"handlers.backup", "no executor"},
+		job:   "is taken: by job",
+	},
+	{
+		name: "all places of two executors are taken",
+		set: func(w *world) {
+			w.executor("one", 1, nil, handler{name: "backup"}, handler{name: "mail"})
+			w.executor("two", 2, nil, handler{name: "backup"}, handler{name: "mail"})
+			w.executor("three", 5, nil, handler{name: "report"})
+			for range 3 {
+				w.sh.Submit(w.T, "mail")
+			}
+			w.runs("mail", 3)
+			w.tick()
+		},
+		codes: []string{"job_no_place"},
+		says:  []string{"all 3 places of one@", "two@", "are taken: by job "},
+		not:   []string{"handlers.backup", "three@"},
+		job:   "all 3 places of",
+	},
+	{
+		name: "as many jobs of the handler run as it allows",
+		set: func(w *world) {
+			w.executor("one", 5, nil, handler{name: "backup", limits: jobqueue.Limits{Concurrency: 1}})
+			w.sh.Submit(w.T, "backup")
+			w.runs("backup", 1)
+			w.tick()
+		},
+		codes: []string{"job_handler_limit"},
+		says:  []string{`the handler "backup" may run 1 job at once, and 1 runs: job `, "--most NUMBER"},
+		not:   []string{"define handlers", "no executor", "place"},
+		job:   "may run 1 job at once",
+	},
+	{
+		name: "a limit of the handler in the database",
+		set: func(w *world) {
+			w.executor("one", 5, nil, handler{name: "backup"})
+			w.sh.Must(w.T, "job", "limit", "--handler", "backup", "--most", "2")
+			w.sh.Submit(w.T, "backup")
+			w.sh.Submit(w.T, "backup")
+			w.runs("backup", 2)
+			w.tick()
+		},
+		codes: []string{"job_limit"},
+		says:  []string{`the handler "backup" may run 2 jobs at once, and 2 run: job `, "> to allow more: nextrun job limit --handler backup --most NUMBER"},
+		not:   []string{"define handlers", "no executor", "place"},
+		job:   "may run 2 jobs at once",
+	},
+	{
+		name: "a limit of the group in the database",
+		set: func(w *world) {
+			w.executor("one", 5, nil, handler{name: "backup"}, handler{name: "mail"})
+			w.sh.Must(w.T, "job", "limit", "--group", "default", "--most", "1")
+			w.sh.Submit(w.T, "mail")
+			w.runs("mail", 1)
+			w.tick()
+		},
+		codes: []string{"job_limit"},
+		says:  []string{`the group "default" may run 1 job at once, and 1 runs: job `, "(handler mail)"},
+		not:   []string{"define handlers", "no executor", "place"},
+		job:   `the group "default" may run 1 job at once`,
+	},
+	{
+		name: "a limit, while no executor runs",
+		set: func(w *world) {
+			w.sh.Must(w.T, "job", "limit", "--handler", "backup", "--most", "1")
+			w.sql("INSERT INTO job (jid, task, state, worker, heartbeat, started) VALUES ('a', 'backup', 'running', 'old@1', {-5s}, {-1m})")
+			w.tick()
+		},
+		codes: []string{"job_limit"},
+		says:  []string{"job a (handler backup) for 1 min"},
+		job:   "may run 1 job at once",
+	},
+	{
+		name: "as many jobs of the task run as it allows",
+		set: func(w *world) {
+			w.executor("one", 5, nil, handler{name: "backup"})
+			w.sql("UPDATE periodic_task SET overlap = 'allow', concurrency = 1")
+			w.tick()
+			w.runs("backup", 1)
+			w.tick()
+		},
+		codes: []string{"job_task_limit"},
+		says:  []string{"the task t may run 1 job at once, and 1 runs: job ", "nextrun task set t --concurrency NUMBER"},
+		not:   []string{"define handlers", "no executor", "place"},
+		job:   "the task t may run 1 job at once",
+	},
+	{
+		name: "the handler is paused",
+		set: func(w *world) {
+			w.executor("one", 5, nil, handler{name: "backup"})
+			w.sh.Must(w.T, "job", "pause", "--handler", "backup")
+			w.tick()
+		},
+		codes: []string{"job_paused"},
+		says:  []string{`the handler "backup" has been paused since`, "> nextrun job resume --handler backup"},
+		not:   []string{"define handlers", "no executor"},
+		job:   `the handler "backup" has been paused since`,
+	},
+	{
+		name: "the group is paused, and no executor runs",
+		set: func(w *world) {
+			w.sh.Must(w.T, "job", "pause", "--group", "default")
+			w.tick()
+		},
+		codes: []string{"job_paused"},
+		says:  []string{`the group "default" has been paused since`, "> nextrun job resume --group default"},
+		job:   `the group "default" has been paused since`,
+	},
+}
+
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	for _, s := range append(ofJobs, ofAttempts...) {
+		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
+	}
+}

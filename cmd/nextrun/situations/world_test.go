@@ -1,0 +1,236 @@
+package situations_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/store/storetest/migrated"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(executorURL); url != "" {
+		executeUntilKilled(url)
+		return
+	}
+	migrated.VerifyTestMain(m)
+}
+
+// situation is something that people meet, set up for real, and what nextrun says of it.
+// The task is t, with the handler backup, unless set changes it.
+type situation struct {
+	name  string
+	only  string // the kind of database on which it exists; empty: both
+	set   func(w *world)
+	codes []string // of the findings of `nextrun why t`, in order
+	says  []string // what its text has
+	not   []string // what neither it nor `nextrun job show` says
+	job   string   // what `nextrun job show` says of the task's newest job; empty: it is not asked
+}
+
+// run sets a situation up on each kind of database, and compares.
+func (s *situation) run(t *testing.T) {
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		if s.only != "" && s.only != kind {
+			return
+		}
+		d := migrated.New(t, kind)
+		d.Exec("DELETE FROM periodic_task")
+		w := &world{T: t, d: d, sh: clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test"}}}
+		w.sql("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
+		w.planned(time.Hour)
+		s.set(w)
+		text := w.sh.Must(t, "why", "t")
+		show := ""
+		if s.job != "" {
+			show = words(w.sh.Must(t, "job", "show", "--last", "t"))
+			wantText(t, show, s.job)
+		}
+		for _, want := range s.says {
+			wantText(t, words(text), want)
+		}
+		for _, false_ := range s.not {
+			if strings.Contains(words(text)+show, false_) {
+				t.Errorf("it says %q, which is false:\n%s\n%s", false_, text, show)
+			}
+		}
+		var report struct{ Findings []struct{ Code string } }
+		clitest.Decode(t, w.sh.Must(t, "why", "t", "--json"), &report)
+		codes := []string{}
+		for _, f := range report.Findings {
+			codes = append(codes, f.Code)
+		}
+		if !slices.Equal(codes, append([]string{}, s.codes...)) {
+			t.Errorf("the codes are %q, want %q:\n%s", codes, s.codes, text)
+		}
+	})
+}
+
+func wantText(t *testing.T, text, want string) {
+	t.Helper()
+	if !strings.Contains(text, want) {
+		t.Errorf("it lacks %q:\n%s", want, text)
+	}
+}
+
+// words is a text with its blanks and ends of lines reduced to one blank each.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// world is the database of a situation, and those who work on it.
+type world struct {
+	*testing.T
+	d  *migrated.Database
+	sh clitest.Shell
+
+	lease time.Duration // of executors; 0: the default
+}
+
+var relative = regexp.MustCompile(`\{[^{}]*\}`)
+
+// sql runs statements in which {-1h} is the time an hour ago.
+func (w *world) sql(statements ...string) {
+	w.Helper()
+	for _, statement := range statements {
+		w.d.Exec(relative.ReplaceAllStringFunc(statement, func(text string) string {
+			d, err := time.ParseDuration(strings.Trim(text, "{}"))
+			if err != nil {
+				return text
+			}
+			return "'" + time.Now().UTC().Add(d).Format("2006-01-02 15:04:05.000000") + "'"
+		}))
+	}
+}
+
+// planned plans the task, as a scheduler does.
+func (w *world) planned(next time.Duration) {
+	w.sql(fmt.Sprintf("UPDATE periodic_task SET due = {%[1]s}, nextrun = {%[1]s}", next))
+}
+
+// tick adds a job of the task that has waited for a minute, as a scheduler does.
+func (w *world) tick() {
+	w.sql(`INSERT INTO job (jid, task, group_, tracker, single, submitted, due, concurrency)
+		SELECT '` + service.BootID() + `', task, group_, id, overlap <> 'allow', {-1m}, {-1m}, concurrency FROM periodic_task WHERE id = 't'`)
+}
+
+// until waits for what a query says.
+func (w *world) until(what, query string) {
+	w.Helper()
+	storetest.Eventually(w, what, func() bool { return w.d.One(query) != "0" })
+}
+
+// runs waits until an executor has begun as many jobs of a handler.
+func (w *world) runs(handler string, jobs int) {
+	w.Helper()
+	w.until("jobs of "+handler+" run", fmt.Sprintf("SELECT count(*) / %d FROM job WHERE task = '%s' AND state = 'running'", jobs, handler))
+}
+
+// handler is one of an executor: its jobs run until the situation is over, unless they fail.
+type handler struct {
+	name   string
+	fails  bool
+	limits jobqueue.Limits
+}
+
+// executor starts one that has handlers, and waits until others know of it.
+func (w *world) executor(name string, places int, groups []string, handlers ...handler) {
+	w.Helper()
+	e, err := newExecutor(w.d.Open(), jobqueue.Config{Name: name, PoolSize: places, Groups: groups, Lease: w.lease}, handlers...)
+	if err == nil {
+		err = e.Start(context.WithoutCancel(w.Context()))
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = e.Stop(context.Background()) })
+	w.published(name)
+}
+
+func (w *world) published(name string) {
+	w.until(name+" publishes what it does", "SELECT count(*) FROM worker_service WHERE worker LIKE '"+name+"@%'")
+}
+
+func newExecutor(db *store.DB, cfg jobqueue.Config, handlers ...handler) (*jobqueue.Executor, error) {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	cfg.Logger, cfg.ShutdownGrace = log, -1
+	e, err := jobqueue.NewExecutor(db.Jobs(), cfg)
+	for _, h := range handlers {
+		if err == nil {
+			e.Register(h.name, func(ctx context.Context, _ *jobqueue.JobContext) error {
+				if h.fails {
+					return fmt.Errorf("exit status 3")
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}, jobqueue.WithLimits(h.limits))
+		}
+	}
+	return e, err
+}
+
+// executorURL is set for a process that is an executor with a handler backup.
+const executorURL = "NEXTRUN_SITUATION_EXECUTOR"
+
+func executeUntilKilled(url string) {
+	db, err := store.Open(context.Background(), url, store.Options{})
+	if err == nil {
+		var e *jobqueue.Executor
+		if e, err = newExecutor(db, jobqueue.Config{Name: "killed"}, handler{name: "backup"}); err == nil {
+			err = e.Start(context.Background())
+		}
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// killedExecutor is a process that has run until now, and did what before its end.
+func (w *world) killedExecutor(what func()) {
+	w.Helper()
+	process := exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), executorURL+"="+w.d.URL)
+	stdin, err := process.StdinPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer stdin.Close()
+	w.published("killed")
+	what()
+	_ = process.Process.Kill()
+	_ = process.Wait()
+	if w.d.Kind == storetest.Postgres {
+		w.until("the server notices", `SELECT count(*) FROM worker_session AS s WHERE worker LIKE 'killed@%'
+			AND session NOT IN (SELECT application_name FROM pg_stat_activity)`)
+	}
+}
+
+// held keeps rows locked until the situation is over.
+func (w *world) held(query string) {
+	tx, err := w.d.SQL.Begin()
+	if err == nil {
+		w.Cleanup(func() { _ = tx.Rollback() })
+		_, err = tx.Exec(query)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}

@@ -1,0 +1,102 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store"
+)
+
+// ofJobs says what the job that is not final waits for.
+func ofJobs(f *Facts) []Finding {
+	if f.pending == nil {
+		return nil
+	}
+	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 || f.queue == nil {
+		return []Finding{{JobElsewhere, capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
+	}
+	j := &f.Jobs[0]
+	for i := range f.Jobs {
+		if f.Jobs[i].JID == f.pending.JID {
+			j = &f.Jobs[i]
+		}
+	}
+	return []Finding{f.queue.of(j, "Its job")}
+}
+
+// of explains a job that is not final. The sentence is about a subject, such as "Its job".
+func (q *queueFacts) of(j *jobqueue.Job, subject string) Finding {
+	switch {
+	case j.Foreign():
+		return Finding{JobForeign, fmt.Sprintf("%s is %s with another kind of executor: %s.", subject, j.State, j.Worker), ""}
+	case j.State == jobqueue.Stuck:
+		return q.retrying(j, subject)
+	case j.State != jobqueue.Waiting:
+		return q.inWork(j, subject)
+	case j.Retry.After(q.now):
+		return Finding{JobWaitsForTime, fmt.Sprintf("%s is to begin %s, at %s.", subject, when(j.Retry, q.now), at(j.Retry)), ""}
+	}
+	f := q.waiting(j)
+	since := j.Submitted
+	if j.Retry.After(since) {
+		since = j.Retry
+	}
+	f.Text = fmt.Sprintf("%s has been waiting for %s: %s.", subject, span.Text(q.now.Sub(since)), f.Text)
+	return f
+}
+
+// retrying explains a job that has failed and is tried again.
+func (q *queueFacts) retrying(j *jobqueue.Job, subject string) Finding {
+	attempt := fmt.Sprintf("attempt %d", j.Retries+1) // the one that failed is counted already
+	if most := q.attempts(j); most > j.Retries {
+		attempt += fmt.Sprintf(" of %d", most)
+	}
+	if overdue := q.now.Sub(j.Retry); overdue > overdueAfter {
+		f := q.waiting(j)
+		f.Text = fmt.Sprintf("%s failed, and %s has been due for %s: %s.", subject, attempt, span.Text(overdue), f.Text)
+		return f
+	}
+	return Finding{JobRetrying, fmt.Sprintf("%s failed and is tried again %s: %s.", subject, when(j.Retry, q.now), attempt), "to try it now: nextrun job retry " + j.JID}
+}
+
+// inWork explains a job that an executor has.
+func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
+	if name, _, ours := strings.Cut(j.Worker, service.BootMark); j.State == jobqueue.Scheduled && ours {
+		return Finding{JobClaimed, fmt.Sprintf("%s has been claimed by %s, and has not begun.", subject, name), ""}
+	}
+	silence, ended := q.now.Sub(j.Heartbeat), false
+	for _, s := range q.executors {
+		ended = ended || s.Worker == j.Worker && !s.Lives
+	}
+	if !ended && silence <= markedLong {
+		return Finding{JobRunning, fmt.Sprintf("%s has been running for %s on %s.", subject, span.Text(q.now.Sub(j.Started)), j.Worker), "to follow it: nextrun job log --follow " + j.JID}
+	}
+	what := fmt.Sprintf("%s runs on %s, which last gave a sign of life %s", subject, j.Worker, when(j.Heartbeat, q.now))
+	if ended {
+		what += ", and seems to have ended"
+	}
+	others := filter(q.living(), func(s store.Service) bool { return s.Worker != j.Worker })
+	switch back := j.Heartbeat.Add(leaseOf(others)); {
+	case len(others) == 0:
+		return Finding{JobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
+	case back.After(q.now):
+		return Finding{JobSilent, what + ". Another executor takes the job back by " + at(back) + ", and runs it again.", ""}
+	}
+	return Finding{JobSilent, what + ". The lease of the job has ended, and another executor takes it back.", ""}
+}
+
+// leaseOf is the shortest lease of executors: the first of them takes a job back.
+func leaseOf(list []store.Service) (lease time.Duration) {
+	for _, s := range list {
+		if lease == 0 || s.Lease < lease {
+			lease = s.Lease
+		}
+	}
+	return lease
+}

@@ -1,0 +1,222 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
+)
+
+// waiting says why a job that may begin does not: in a clause, with what to do.
+func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
+	for _, cause := range []func(*jobqueue.Job) (Finding, bool){q.paused, q.limited, q.noExecutor, q.handlerLimited, q.full} {
+		if f, holds := cause(j); holds {
+			return f
+		}
+	}
+	if q.unread != nil {
+		return Finding{JobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker_service"}
+	}
+	free := strings.Join(workersOf(q.free(j)), ", ")
+	if q.now.Sub(j.Submitted) < waitsLong {
+		return Finding{JobWaits, fmt.Sprintf("%s can take it, with a handler %q and a free place", free, j.Task), ""}
+	}
+	return Finding{JobNotTaken, fmt.Sprintf("%s could take it, with a handler %q and a free place, and has not; the database does not show why", free, j.Task),
+		"look at the log of the executor, and ask for its health: nextrun health"}
+}
+
+// paused: somebody has paused its group or its handler.
+func (q *queueFacts) paused(j *jobqueue.Job) (Finding, bool) {
+	for _, p := range q.pauses {
+		kind, name := "group", j.Group
+		if p.Kind == jobqueue.PauseTask {
+			kind, name = "handler", j.Task
+		}
+		if p.Name == name {
+			return Finding{JobPaused, fmt.Sprintf("the %s %q has been paused since %s", kind, name, at(p.Since)), fmt.Sprintf("nextrun job resume --%s %s", kind, name)}, true
+		}
+	}
+	return Finding{}, false
+}
+
+// capable are the executors that run, have its handler, and take jobs of its group.
+func (q *queueFacts) capable(j *jobqueue.Job) []store.Service {
+	return filter(q.living(), func(s store.Service) bool { return handlerOf(&s, j.Task) != nil && takesGroup(&s, j.Group) })
+}
+
+func takesGroup(s *store.Service, group string) bool {
+	for _, g := range s.Groups {
+		if g == group {
+			return true
+		}
+	}
+	return len(s.Groups) == 0
+}
+
+// noExecutor: nobody who could take it runs.
+func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
+	living := q.living()
+	knowing := filter(living, func(s store.Service) bool { return handlerOf(&s, j.Task) != nil })
+	start := "start one: nextrun executor --config FILE"
+	switch silent := q.silent(); {
+	case q.unread != nil || len(q.capable(j)) > 0:
+		return Finding{}, false
+	case len(knowing) > 0:
+		return Finding{JobNoGroup, fmt.Sprintf("no executor that runs and has a handler %q takes jobs of the group %q", j.Task, j.Group),
+			fmt.Sprintf("add %q to `groups` of %s, or start another executor", j.Group, strings.Join(workersOf(knowing), ", "))}, true
+	case len(silent) > 0:
+		return Finding{JobExecutorUnknown, fmt.Sprintf("it is not known whether an executor with a handler %q runs: %s says nothing about its handlers, as an older version does",
+			j.Task, strings.Join(silent, ", ")), "upgrade that executor, or " + start}, true
+	case len(living) > 0:
+		return Finding{JobNoHandler, fmt.Sprintf("no executor that runs has a handler %q; %s", j.Task, handlersOf(living)),
+			fmt.Sprintf("define handlers.%s in the configuration of an executor, or register it in your program", j.Task)}, true
+	}
+	for _, s := range q.executors {
+		if handlerOf(&s, j.Task) != nil {
+			return Finding{JobNoExecutor, fmt.Sprintf("no executor runs, as far as the database shows; %s, which had a handler %q, seems to have ended", s.Worker, j.Task), start}, true
+		}
+	}
+	return Finding{JobNoExecutor, "no executor runs, as far as the database shows", start}, true
+}
+
+// limited: as many jobs run as a limit in the database allows.
+func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
+	for _, l := range q.limits {
+		kind, name, same := "group", j.Group, func(other *jobqueue.Job) bool { return other.Group == j.Group }
+		if l.Kind == jobqueue.LimitTask {
+			kind, name, same = "handler", j.Task, func(other *jobqueue.Job) bool { return other.Task == j.Task }
+		}
+		if l.Name == name && l.Running >= l.Most {
+			return Finding{JobLimit, q.limitText(fmt.Sprintf("the %s %q", kind, name), l.Running, l.Most, same),
+				fmt.Sprintf("to allow more: nextrun job limit --%s %s --most NUMBER", kind, name)}, true
+		}
+	}
+	ofTracker := func(other *jobqueue.Job) bool {
+		return other.Tracker == j.Tracker && j.Tracker != "" && other.Limits.Concurrency > 0
+	}
+	if n := len(q.those(ofTracker)); j.Limits.Concurrency > 0 && n >= j.Limits.Concurrency {
+		return Finding{JobTaskLimit, q.limitText("the task "+j.Tracker, n, j.Limits.Concurrency, ofTracker),
+			"to allow more from the next tick on: nextrun task set " + j.Tracker + " --concurrency NUMBER"}, true
+	}
+	return Finding{}, false
+}
+
+// handlerLimited: as many jobs of its handler run as those who could take it allow. A
+// limit in the database comes before theirs.
+func (q *queueFacts) handlerLimited(j *jobqueue.Job) (Finding, bool) {
+	for _, l := range q.limits {
+		if l.Kind == jobqueue.LimitTask && l.Name == j.Task {
+			return Finding{}, false
+		}
+	}
+	ofHandler := func(other *jobqueue.Job) bool { return other.Task == j.Task }
+	running, most := len(q.those(ofHandler)), 0
+	for _, s := range q.capable(j) {
+		limit := handlerOf(&s, j.Task).Concurrency
+		if limit == 0 || running < limit {
+			return Finding{}, false
+		}
+		most = max(most, limit)
+	}
+	return Finding{JobHandlerLimit, q.limitText(fmt.Sprintf("the handler %q", j.Task), running, most, ofHandler),
+		fmt.Sprintf("to allow more: nextrun job limit --handler %s --most NUMBER, or `concurrency` of the handler", j.Task)}, most > 0
+}
+
+// limitText says that n jobs of something run, which ones, and how many may.
+func (q *queueFacts) limitText(what string, n, most int, same func(*jobqueue.Job) bool) string {
+	return fmt.Sprintf("%s may run %s at once, and %d run%s: %s", what, counted(most, "job"), n, map[bool]string{true: "s"}[n == 1], q.naming(q.those(same)))
+}
+
+// free are the executors that could take the job, and have a place for it.
+func (q *queueFacts) free(j *jobqueue.Job) []store.Service {
+	return filter(q.capable(j), func(s store.Service) bool { return len(q.on(s.Worker)) < s.Places })
+}
+
+func (q *queueFacts) on(worker string) []jobqueue.Job {
+	return q.those(func(j *jobqueue.Job) bool { return j.Worker == worker })
+}
+
+// full: all places of those who could take it are taken.
+func (q *queueFacts) full(j *jobqueue.Job) (Finding, bool) {
+	capable := q.capable(j)
+	if len(capable) == 0 || len(q.free(j)) > 0 {
+		return Finding{}, false
+	}
+	places := 0
+	for _, s := range capable {
+		places += s.Places
+	}
+	busy := q.those(func(other *jobqueue.Job) bool {
+		for _, s := range capable {
+			if s.Worker == other.Worker {
+				return true
+			}
+		}
+		return false
+	})
+	all := fmt.Sprintf("all %d places of %s are taken", places, strings.Join(workersOf(capable), ", "))
+	if places == 1 {
+		all = "the only place of " + capable[0].Worker + " is taken"
+	}
+	return Finding{JobNoPlace, all + ": by " + q.naming(busy),
+		"wait for one of them, raise `pool_size`, or start another executor"}, true
+}
+
+// mostNamed is how many jobs, or workers, a sentence names.
+const mostNamed = 3
+
+// naming names the jobs that have run longest.
+func (q *queueFacts) naming(jobs []jobqueue.Job) string {
+	var names []string
+	for i, j := range jobs {
+		if i == mostNamed {
+			names = append(names, fmt.Sprintf("and %d more", len(jobs)-i))
+			break
+		}
+		name := "job " + j.JID + " (handler " + j.Task
+		if j.Tracker != "" {
+			name += ", task " + j.Tracker
+		}
+		if name += ")"; !j.Started.IsZero() {
+			name += " for " + span.Text(q.now.Sub(j.Started))
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func workersOf(list []store.Service) (names []string) {
+	for i, s := range list {
+		if i == mostNamed {
+			return append(names, fmt.Sprintf("%d more", len(list)-i))
+		}
+		names = append(names, s.Worker)
+	}
+	return names
+}
+
+// handlersOf says which handlers executors have.
+func handlersOf(list []store.Service) string {
+	var texts []string
+	for i, s := range list {
+		if i == mostNamed {
+			texts = append(texts, fmt.Sprintf("there are %d more", len(list)-i))
+			break
+		}
+		var names []string
+		for _, h := range s.Handlers {
+			names = append(names, h.Name)
+		}
+		texts = append(texts, s.Worker+" has "+strings.Join(names, ", "))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
