@@ -12,6 +12,7 @@ type Run struct {
 	Class    string    // success, failed, running, planned, other
 	Title    string
 	Link     string // where a click leads; empty: nowhere
+	Many     bool   // several runs are drawn as one
 }
 
 // Row are the runs of a task.
@@ -27,6 +28,7 @@ type Timeline struct {
 	Now      time.Time // a mark; zero: none
 	Zone     *time.Location
 	Rows     []Row
+	Most     int // how many boxes of runs there may be: runs that are near to each other become one; 0: any number
 }
 
 // Sizes of a timeline.
@@ -35,6 +37,7 @@ const (
 	nameWidth     = 180
 	rowHeight     = 20
 	headHeight    = 22
+	columnWidth   = 6 // of the runs at once
 )
 
 // Draw draws a timeline: a row for each task, runs as long as they last. Where runs of a
@@ -46,15 +49,12 @@ func (t Timeline) Draw() string {
 	height := float64(headHeight + (len(t.Rows)+1)*rowHeight + 8)
 	t.grid(c, height)
 	var all []Run
+	drawn := t.thin()
 	for i, row := range t.Rows {
 		y := float64(headHeight + i*rowHeight)
 		c.label(nameWidth-6, y+14, "end", shorten(row.Name, 26))
-		for _, run := range row.Runs {
+		for _, run := range drawn[i] {
 			t.run(c, run, y)
-		}
-		for _, both := range overlaps(row.Runs) {
-			x1, x2 := t.x(both.From), t.x(both.To)
-			c.box(x1, y+3, max(x2-x1, 2), rowHeight-6, "overlap", "two runs at once")
 		}
 		all = append(all, row.Runs...)
 	}
@@ -82,8 +82,12 @@ func (t Timeline) run(c *canvas, run Run, y float64) {
 		c.add(`<a href="%s">`, escape(run.Link))
 		defer c.add(`</a>`)
 	}
+	class := run.Class
+	if run.Many {
+		class += " many"
+	}
 	x1, x2 := t.x(run.From), t.x(run.To)
-	c.box(x1, y+3, max(x2-x1, 2), rowHeight-6, run.Class, run.Title)
+	c.box(x1, y+3, max(x2-x1, 2), rowHeight-6, class, run.Title)
 }
 
 // grid draws hours or days, and the changes of the clock.
@@ -137,13 +141,26 @@ func (t Timeline) load(c *canvas, runs []Run, y float64) {
 		most = max(most, n)
 	}
 	n = 0
+	columns := make([]int, timelineWidth/columnWidth+1) // the greatest number in each
 	for i, e := range edges {
 		n += e.step
 		if n == 0 || i+1 == len(edges) || !edges[i+1].at.After(t.From) || e.at.After(t.To) {
 			continue
 		}
-		x1, x2, h := t.x(e.at), t.x(edges[i+1].at), float64(rowHeight-4)*float64(n)/float64(most)
-		c.box(x1, y+rowHeight-2-h, max(x2-x1, 1), h, "planned", fmt.Sprintf("%d at once", n))
+		for at := int(t.x(e.at) / columnWidth); at <= int(t.x(edges[i+1].at)/columnWidth); at++ {
+			columns[at] = max(columns[at], n)
+		}
+	}
+	from := 0
+	for at, n := range columns {
+		if at+1 < len(columns) && columns[at+1] == n {
+			continue
+		}
+		if n > 0 {
+			h := float64(rowHeight-4) * float64(n) / float64(most)
+			c.box(float64(from*columnWidth), y+rowHeight-2-h, float64((at+1-from)*columnWidth), h, "planned", fmt.Sprintf("up to %d at once", n))
+		}
+		from = at + 1
 	}
 }
 

@@ -100,7 +100,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
 		return nil, err
 	}
-	return guard(o, http.StripPrefix(o.Prefix, s.routes())), nil
+	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil
 }
 
 // routes are the pages and what can be done on them.

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"context"
 	"html/template"
 	"net/http"
@@ -18,10 +17,11 @@ import (
 
 // Bounds of the pages that look ahead.
 const (
-	timelineRows  = 40
-	timelineRuns  = 2000
-	timelineTicks = 20_000
-	aheadTasks    = 10_000
+	timelineRows    = 40
+	timelineRuns    = 2000
+	timelinePlanned = 300 // of a task; of one with more, it is looked where they are
+	timelineBoxes   = 600
+	aheadTasks      = 10_000
 )
 
 // timelineView is the page of past and planned runs.
@@ -30,9 +30,8 @@ type timelineView struct {
 	From    time.Time      `json:"from"`
 	To      time.Time      `json:"to"`
 	Rows    []timelineRow  `json:"rows"`
-	Left    int            `json:"left_out"`          // tasks
-	CutPast bool           `json:"cut_past"`          // older runs of the time are left out
-	CutTo   time.Time      `json:"cut_from,omitzero"` // planned runs after it are left out
+	Left    int            `json:"left_out"` // tasks
+	CutPast bool           `json:"cut_past"` // older runs of the time are left out
 	Zone    string         `json:"zone"`
 	Drawing template.HTML  `json:"-"`
 	Where   *time.Location `json:"-"`
@@ -43,10 +42,18 @@ type timelineRow struct {
 	ID      string        `json:"id"`
 	Runs    []timelineRun `json:"runs"`
 	Planned int           `json:"planned"`
+	Sampled bool          `json:"sampled"` // there are more planned runs than these
 	Failed  int           `json:"failed"`
 	Usual   string        `json:"usually_takes,omitempty"`
-	apart   bool          // its policy keeps its runs apart
+	task    *periodic.Task
+	next    time.Time
 }
+
+// Ran is how many runs have begun.
+func (r timelineRow) Ran() int { return len(r.Runs) - r.Planned }
+
+// Most is how many planned runs of a task are counted.
+func (timelineView) Most() int { return timelinePlanned }
 
 type timelineRun struct {
 	JID   string    `json:"jid,omitempty"`
@@ -78,15 +85,14 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		}
 	}
 	d.CutPast = ended >= timelineRuns
-	var coming []periodic.Upcoming
-	more, err := s.ahead(ctx, now, d.To, timelineTicks, func(u periodic.Upcoming) { coming = append(coming, u) })
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
 	if err != nil {
 		return nil, err
 	}
-	if n := len(coming); more && n > 0 {
-		d.CutTo = coming[n-1].NextRun
+	d.gather(runs, tasks, now)
+	for i := range d.Rows {
+		d.Rows[i].plan(now, d.To, d.To.Sub(d.From)/1000)
 	}
-	d.gather(runs, coming, now)
 	usual, err := usualOf(ctx, s.db, d.Rows)
 	if err != nil {
 		return nil, err
@@ -107,63 +113,6 @@ func zoneOf(r *http.Request) (*time.Location, error) {
 		return nil, frame.Bad("unknown time zone %q; use a name such as Europe/Berlin", show.Printable(name))
 	}
 	return zone, nil
-}
-
-// ahead visits the ticks that enabled tasks will have, the earliest first, and reports
-// whether there are more than that.
-func (s *server) ahead(ctx context.Context, now, until time.Time, most int, visit func(periodic.Upcoming)) (more bool, err error) {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
-	if err != nil {
-		return false, err
-	}
-	n := 0
-	for u := range periodic.Preview(tasks, now, until) {
-		if n++; n > most || ctx.Err() != nil {
-			return true, nil
-		}
-		visit(u)
-	}
-	return len(tasks) == aheadTasks, nil
-}
-
-// gather sorts the runs by task: those with most to show first, and no more of them than
-// a page can hold.
-func (d *timelineView) gather(runs []store.TaskRun, coming []periodic.Upcoming, now time.Time) {
-	rows := map[string]*timelineRow{}
-	row := func(id string) *timelineRow {
-		if rows[id] == nil {
-			rows[id] = &timelineRow{ID: id, Runs: []timelineRun{}}
-		}
-		return rows[id]
-	}
-	for _, run := range runs {
-		to := run.Finished
-		if to.IsZero() {
-			to = now
-		}
-		r := row(run.TaskID)
-		r.Runs = append(r.Runs, timelineRun{run.JID, run.State, run.Started, to})
-		if run.State == "failed" {
-			r.Failed++
-		}
-	}
-	for _, u := range coming {
-		r := row(u.Task.ID)
-		r.Runs = append(r.Runs, timelineRun{"", "planned", u.NextRun, u.NextRun})
-		r.Planned++
-		r.apart = !u.Task.Overlapping()
-	}
-	d.Rows = make([]timelineRow, 0, len(rows))
-	for _, r := range rows {
-		d.Rows = append(d.Rows, *r)
-	}
-	slices.SortFunc(d.Rows, func(a, b timelineRow) int {
-		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(len(b.Runs), len(a.Runs)), cmp.Compare(a.ID, b.ID))
-	})
-	if d.Left = len(d.Rows) - timelineRows; d.Left > 0 {
-		d.Rows = d.Rows[:timelineRows]
-	}
-	d.Left = max(d.Left, 0)
 }
 
 // usualRuns is how many of the last ticks of a task say how long it usually takes.
@@ -206,7 +155,7 @@ func (d *timelineView) estimate(usual map[string]time.Duration) {
 		for n := len(r.Runs) - r.Planned; n < len(r.Runs); n++ { // the planned ones are the last
 			run := &r.Runs[n]
 			run.To = run.From.Add(took)
-			if r.apart && n+1 < len(r.Runs) && run.To.After(r.Runs[n+1].From) {
+			if !r.task.Overlapping() && n+1 < len(r.Runs) && run.To.After(r.Runs[n+1].From) {
 				run.To = r.Runs[n+1].From
 			}
 		}
@@ -222,12 +171,12 @@ func median(list []time.Duration) time.Duration {
 }
 
 func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
-	t := chart.Timeline{From: d.From, To: d.To, Now: now, Zone: d.Where}
+	t := chart.Timeline{From: d.From, To: d.To, Now: now, Zone: d.Where, Most: timelineBoxes}
 	for _, r := range d.Rows {
 		row := chart.Row{Name: show.Printable(r.ID)}
 		for _, run := range r.Runs {
 			c := chart.Run{From: run.From, To: run.To, Class: run.State,
-				Title: show.Shorten(show.Printable(r.ID), 80) + ": " + run.State + ", " + show.Moment(run.From, d.Where)}
+				Title: run.State + ", " + show.Moment(run.From, d.Where)}
 			if run.To.After(run.From) {
 				c.Title += ", " + span.Exact(run.To.Sub(run.From))
 			}

@@ -33,6 +33,7 @@ function relative() {
 // busy: somebody has typed, selected or opened something that a refresh would undo.
 function busy() {
   if (document.activeElement && document.activeElement.matches('input, select, textarea')) return true;
+  if (main.querySelector('[data-still]')) return true; // a page that does not change by itself
   if (main.querySelector('input[type=checkbox]:checked, details[open], [data-changed]')) return true;
   return !getSelection().isCollapsed;
 }
@@ -78,7 +79,7 @@ for (const a of document.querySelectorAll('[data-json]')) {
   url.searchParams.set('format', 'json');
   a.href = url;
 }
-live.hidden = false;
+live.hidden = main.querySelector('[data-still]') !== null;
 live.addEventListener('click', () => live.setAttribute('aria-pressed', live.getAttribute('aria-pressed') !== 'true'));
 document.addEventListener('visibilitychange', refresh);
 setInterval(relative, 1000);
