@@ -1,6 +1,7 @@
 // Package lifecycle starts the parts of a process in stages, checks that all of them
 // are healthy before it calls the process started, reports on their health from then
-// on, and stops them in reverse order. `nextrun serve` is built on it; a program that
+// on, and stops them: a scheduler first, so that it submits nothing while running jobs end,
+// the others in reverse order. `nextrun serve` is built on it; a program that
 // embeds a scheduler, an executor or a relay can use it in the same way:
 //
 //	process, err := lifecycle.New(lifecycle.Config{HealthAddress: "127.0.0.1:8321"})

@@ -18,7 +18,7 @@ import (
 )
 
 // A program with a scheduler, an executor and a relay, which reports its health. It
-// starts them in order and stops them in reverse order.
+// starts them in order, and stops the scheduler first.
 func Example() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)

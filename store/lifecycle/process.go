@@ -129,7 +129,7 @@ func (p *Process) Start(ctx context.Context) error {
 // Done is closed when a service has ended, be it by itself or by Stop.
 func (p *Process) Done() <-chan struct{} { return p.ended }
 
-// Stop takes the stages down, the last one first, and waits for that. When ctx ends,
+// Stop takes the stages down, a scheduler first, then the last one first, and waits for that. When ctx ends,
 // the stage whose turn it is gives up what is in flight, and each of the others gets a
 // last second. A failure keeps no other stage from its end; Stop returns all of them. A
 // process that was not started, or has been stopped, stops at once.

@@ -50,7 +50,7 @@ func (p *Process) AddService(name string, s Service, needs ...string) error {
 		own.hurry = h.Hurry
 	}
 	if j, ok := s.(interface{ Join(context.Context) error }); ok {
-		own.Needs = []string{LockStage}
+		own.Needs, own.feeds = []string{LockStage}, true
 		lock := Stage{
 			Name: LockStage, Needs: needs, Down: s.Stop,
 			Up: func(ctx context.Context) error { return j.Join(context.WithoutCancel(ctx)) },

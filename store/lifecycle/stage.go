@@ -31,6 +31,7 @@ type Stage struct {
 
 	watchdog bool   // Health needs no database: the watchdog asks it
 	hurry    func() // called if Down should hurry; nil: nothing to do
+	feeds    bool   // it gives others work, so it goes down before all of them
 }
 
 // StageError is the failure of a stage. [Process.Up], [Process.Start] and
@@ -47,8 +48,8 @@ func (e *StageError) Error() string {
 }
 func (e *StageError) Unwrap() error { return e.Err }
 
-// stages are brought up one after the other and taken down in reverse order.
-// It is safe for concurrent use, but for up and down at a time.
+// stages are brought up one after the other and taken down in reverse order, those that
+// give others work first. It is safe for concurrent use, but for up and down at a time.
 type stages struct {
 	mu     sync.Mutex
 	list   []Stage
@@ -123,11 +124,22 @@ func (s *stages) next() (Stage, bool) {
 	return s.list[s.done], true
 }
 
-// down takes down the stages that are up, the last one first. A failure does
-// not keep the others from it; all failures are returned. Done twice, it does
-// nothing.
+// down takes down the stages that are up, the last one first, but before them those that
+// give others work. A failure does not keep the others from it; all failures are returned.
+// Done twice, it does nothing.
 func (s *stages) down(ctx context.Context) error {
 	var failures []error
+	s.mu.Lock()
+	slices.SortStableFunc(s.list[:s.done], func(a, b Stage) int {
+		switch {
+		case b.feeds && !a.feeds:
+			return -1
+		case a.feeds && !b.feeds:
+			return 1
+		}
+		return 0
+	})
+	s.mu.Unlock()
 	for {
 		s.mu.Lock()
 		if s.done == 0 {

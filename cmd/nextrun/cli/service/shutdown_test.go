@@ -11,9 +11,9 @@ import (
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
-// What was begun last ends first: a job that runs ends while the scheduler
-// goes on, and then the lock is released.
-func TestServeEndsBackwards(t *testing.T) {
+// The scheduler ends first, and releases its lock: no job is submitted while a running one
+// ends. What falls due then is left to the next scheduler.
+func TestServeEndsTheSchedulerFirst(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		fifo := filepath.Join(t.TempDir(), "go-on")
@@ -30,16 +30,19 @@ func TestServeEndsBackwards(t *testing.T) {
 		}
 		s.Must(t, "task", "add", "late", "--task", "none", "--timer", "2099-01-01")
 		b.Stop()
+		b.WaitFor("scheduler lock released")
 		b.WaitFor("executor is stopping")
 		s.Must(t, "task", "run", "late")
-		b.WaitFor("job submitted", "id=late")
 		if err := running.Close(); err != nil {
 			t.Fatal(err)
 		}
 		b.WaitFor("job ended", "task=long", "state=success")
-		b.WaitFor("scheduler lock released")
 		if exit := <-b.Exit; exit != ui.Done {
 			t.Errorf("exit code %d", exit)
+		}
+		var ticks []struct{ Due string }
+		if s.JSON(t, &ticks, "tick", "list"); len(ticks) != 0 {
+			t.Errorf("a job was submitted while the process ended: %v", ticks)
 		}
 	})
 }

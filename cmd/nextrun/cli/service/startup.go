@@ -157,8 +157,8 @@ func (s *services) bringUp(ctx context.Context, more ...lifecycle.Stage) error {
 	return s.process.Up(ctx)
 }
 
-// shutDown takes the stages down, in reverse order: what was begun last ends
-// first, so that the scheduler, and its lock, go on while running jobs end.
+// shutDown takes the stages down in reverse order, but the scheduler before all others: no
+// job is submitted while running ones end.
 func (s *services) shutDown(ctx context.Context) error {
 	atOnce := ui.AtOnce(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout+s.grace())
