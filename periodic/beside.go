@@ -85,10 +85,10 @@ func (l *loop) absorb(f search.Findings) {
 func (l *loop) absorbSink(sink Sink, err error, now time.Time) {
 	switch {
 	case err == nil && l.aside.Sinks.Release(sink):
-		l.batches.Outages.Over(sink, now)
+		l.batches.Delays.Over(sink, now)
 		l.observe(Event{Kind: EventSink, Sink: sink})
 	case err != nil && l.aside.Sinks.Add(sink, err, l.search.Faults.Of(err), now):
-		l.batches.Outages.Failed(sink, err)
+		l.batches.Delays.Failed(sink, err)
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}
 }

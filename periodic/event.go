@@ -20,6 +20,7 @@ const (
 	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
 	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
 	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
+	EventHeld    EventKind = "held"    // the row of a due task is locked for a while, by the session in Problem; empty: not any more
 	EventClock   EventKind = "clock"   // the database's clock differs from the host's by more than a second
 
 	// In the modes leader and exclusive.
@@ -36,12 +37,12 @@ type Event struct {
 	Task    *Task         // tick, problem
 	Tick    Tick          // tick
 	Again   bool          // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
-	Problem string        // problem
+	Problem string        // problem; held: who has locked the row
 	Count   int           // batch: tasks; cleared: marks
 	Ticks   int           // batch: ticks
-	Took    time.Duration // batch
+	Took    time.Duration // batch; held: how long the row was locked, about
 	Skew    time.Duration // clock: how far the database's clock is ahead
-	ID      string        // aside: the task's id
+	ID      string        // aside, held: the task's id
 	Sink    Sink          // sink
 	Doing   string        // error, split, aside: what was attempted
 	Err     error         // error, split, aside; sink: nil if it can be used again

@@ -30,6 +30,12 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventAside:
 		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
+	case EventHeld:
+		if e.Problem == "" {
+			log.WithFields(logrus.Fields{"id": e.ID, "after": e.Took.Round(time.Second)}).Info("the row of the task is free again")
+		} else {
+			log.WithFields(logrus.Fields{"id": e.ID, "by": e.Problem}).Warn("the row of the task is locked; the task waits until the lock ends, others go on")
+		}
 	case EventSink:
 		if e.Err == nil {
 			log.WithField("sink", e.Sink).Info("sink works again")

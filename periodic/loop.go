@@ -42,6 +42,7 @@ type loop struct {
 	aside    *aside.Aside
 	queued   *queued
 	marks    *leftMarks
+	delayed  delayed
 	clock    clock
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
@@ -64,6 +65,7 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 	if early, ok := store.(backend.EarlyStore); ok && early.OpensEarly() {
 		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
 	}
+	l.delayed = delayed{store: store, delays: l.batches.Delays, clock: &l.clock, observe: cfg.observe}
 	l.search = search.Searcher{Commit: l.batches.Stepwise(), Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
@@ -105,13 +107,16 @@ func (l *loop) run(running, working context.Context) error {
 		wait := l.pause(pause)
 		if err != nil {
 			l.cfg.fail("schedule", err)
+			l.delayed.failed(err)
 			wait = retry.Next()
 			l.marks.add(l.ahead.drop()...)
 		} else {
 			retry.Reset()
 		}
 		l.role.judge(err)
+		asleep := time.Now()
 		_ = l.sleep(running, wait) // the loop checks whether it has to end
+		l.delayed.woke(asleep, wait)
 	}
 	l.finish(working)
 	return nil
@@ -154,6 +159,7 @@ func (l *loop) begin(ctx context.Context) error {
 	}
 	crashpoint.At(crashpoint.SchedulerBegun)
 	l.queued.untended = true
+	l.delayed.fresh = true
 	return nil
 }
 

@@ -45,7 +45,8 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
-		if (peek.Due || tended.Ready) && running.Err() == nil {
+		passedOver := (peek.Due || tended.Ready) && running.Err() == nil
+		if passedOver {
 			l.progress = false
 			if err := l.drain(running, working); err != nil {
 				return idle{}, err
@@ -61,9 +62,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if prepared || tended.More {
 			continue
 		}
-		if locked {
-			l.observe(Event{Kind: EventLocked})
-		}
+		l.delayed.ends(running, locked, passedOver || len(l.marks.own) > 0, l.aside.Apart())
 		return idle{peek: peek, locked: locked || tended.Again}, nil
 	}
 }
@@ -121,6 +120,7 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 			asked, answered = p.Asked, p.Answered
 		}
 		l.clock.measure(asked, answered, p.Now)
+		l.delayed.works(p.Now)
 		if skew, report := l.clock.compare(asked, answered, p.Now); report {
 			l.observe(Event{Kind: EventClock, Skew: skew})
 		}

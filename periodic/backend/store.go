@@ -41,7 +41,7 @@ type Store interface {
 	Fault(err error) Fault
 }
 
-// Watcher tells of changes, and of workers that have ended.
+// Watcher tells of changes, of workers that have ended, and of locks.
 type Watcher interface {
 	// Ended lists the workers of which the database knows that they have ended.
 	// again is when to look again; 0: the database cannot tell.
@@ -50,6 +50,16 @@ type Watcher interface {
 	// reports failures and goes on. Meanwhile Ended does not list the worker; an empty
 	// one is nobody.
 	Watch(ctx context.Context, worker string, wake func(), report func(error))
+	// Locked lists some of the tasks that have been due for longer than late and whose rows
+	// a session has locked, where the database can tell.
+	Locked(ctx context.Context, late time.Duration, without Apart) ([]LockedTask, error)
+}
+
+// LockedTask is a task whose row somebody has locked.
+type LockedTask struct {
+	Key    string
+	Who    string // has locked it
+	Holder string // the same, and what it is doing
 }
 
 // Fault says what to blame for an error.

@@ -16,7 +16,7 @@ type Facts struct {
 	Queued  []time.Time // due times of its queued ticks, oldest first
 	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
 	Mark    string
-	Aside   string // why the task was set aside until now; empty: it was not
+	Delay   string // why its ticks were not decided in time, if they were not; empty: no scheduler ran
 	Most    int    // greatest number of ticks to decide; 0: 1,000
 }
 

@@ -33,17 +33,20 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", span(age), span(deadline))
 }
 
-func missedReason(t *Task, count int, age time.Duration, aside string) string {
-	switch {
-	case aside != "":
-		return "the task was set aside: " + aside
-	case t.Catchup == CatchupNone:
-		return fmt.Sprintf("no scheduler ran in time; the newest tick was %s old, and the grace is %s",
-			span(age), span(t.Grace))
-	case count == 1:
-		return "no scheduler ran in time; one catch-up run replaces it"
+// DelayUnknown is a [Facts.Delay].
+const DelayUnknown = "it was not decided in time, and the cause is not known"
+
+func missedReason(t *Task, count int, age time.Duration, delay string) string {
+	if delay == "" {
+		delay = "no scheduler ran in time"
 	}
-	return "no scheduler ran in time; one catch-up run replaces them"
+	switch {
+	case t.Catchup == CatchupNone:
+		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, span(age), span(t.Grace))
+	case count == 1:
+		return delay + "; one catch-up run replaces it"
+	}
+	return delay + "; one catch-up run replaces them"
 }
 
 // PendingText says why a job is in the way: "the job of 02:00:00 has been

@@ -77,7 +77,7 @@ func (d *decider) missedRun(first, last time.Time) {
 			break
 		}
 	}
-	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Aside), "")
+	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
 	tick.Missed, tick.Until = count, last
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

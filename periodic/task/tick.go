@@ -11,7 +11,7 @@ const (
 	Skipped   Decision = "skipped"   // a job of the task was not final
 	Queued    Decision = "queued"    // waits for the end of that job
 	Late      Decision = "late"      // the task's deadline had passed
-	Missed    Decision = "missed"    // no scheduler ran in time, and the catchup policy leaves it out
+	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
 )
 
 // Tick is a row of the table periodic_tick: one elapse of a task's timer that

@@ -22,19 +22,19 @@ const Wait = 100 * time.Millisecond
 type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
-	Update  func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
-	Queues  map[task.Sink]backend.Queue
-	Outages *Outages
-	Hooks   backend.Hooks         // nil: nobody wants to hear of ticks
-	Tracer  jobqueue.SendTracer   // nil: no spans
-	Sleep   func(until time.Time) // precisely, for a moment; nil: transactions do not wait
-	timers  *timers
-	steps   bool // one statement for each step
+	Update func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
+	Queues map[task.Sink]backend.Queue
+	Delays *Delays
+	Hooks  backend.Hooks         // nil: nobody wants to hear of ticks
+	Tracer jobqueue.SendTracer   // nil: no spans
+	Sleep  func(until time.Time) // precisely, for a moment; nil: transactions do not wait
+	timers *timers
+	steps  bool // one statement for each step
 }
 
 // New returns a committer.
 func New(update func(context.Context, time.Duration, func(backend.Tx) error) error, queues map[task.Sink]backend.Queue) Committer {
-	return Committer{Update: update, Queues: queues, Outages: &Outages{}, timers: &timers{}}
+	return Committer{Update: update, Queues: queues, Delays: &Delays{}, timers: &timers{}}
 }
 
 // Outcome is what a committed submit transaction did.

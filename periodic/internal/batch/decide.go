@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -21,7 +20,7 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 		}
 		f := task.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Mark: mark, Aside: cmp.Or(b.aside, c.Outages.why(t)), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+			Mark: mark, Delay: c.delay(b.aside, t), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
@@ -32,6 +31,15 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 		}
 	}
 	return plans
+}
+
+// delay is why the ticks of a task were not decided in time; empty: no scheduler ran, as
+// far as this one knows. aside is why the task was set aside.
+func (c Committer) delay(aside string, t *task.Task) string {
+	if aside != "" {
+		return "the task was set aside: " + aside
+	}
+	return c.Delays.why(t)
 }
 
 // sinkProblem is what is wrong with a task's sink; empty: nothing. queue is nil if

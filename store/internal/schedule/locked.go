@@ -1,0 +1,50 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// mostLocked bounds the locked rows that are named.
+const mostLocked = 20
+
+// Locked implements [backend.Watcher].
+func (s Store) Locked(ctx context.Context, late time.Duration, without backend.Apart) (list []backend.LockedTask, err error) {
+	if s.db.SQL().IsSQLite() {
+		return nil, nil
+	}
+	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		rest, args, err := leavingOut(tx, without, []any{sqldb.Timestamp(tx.Now().Add(-late)), mostLocked})
+		if err != nil {
+			return err
+		}
+		from := `(SELECT ` + tx.SQL().Key("id") + `, xmax FROM periodic_task WHERE `
+		due := ` AND nextrun <= $1` + rest("") + ` ORDER BY nextrun LIMIT $2)`
+		held, err := sqldb.RowHolders(ctx, tx, from+canBeClaimed+due+` UNION ALL `+from+`enabled AND worker IS NOT NULL`+due, args...)
+		for key, h := range held {
+			list = append(list, backend.LockedTask{Key: key, Who: h.Who(), Holder: h.Text()})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for who has locked due tasks: %w", err)
+	}
+	return list, nil
+}
+
+// Holder returns who has locked the row of a task; nil: nobody does, or the database
+// does not tell.
+func (s Tasks) Holder(ctx context.Context, id string) (found *sqldb.Holder, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
+		if h, ok := held["it"]; ok {
+			found = &h
+		}
+		return err
+	})
+	return found, err
+}
