@@ -228,7 +228,7 @@ func TestEveryTriggerFunctionHasAFixedSearchPath(t *testing.T) {
 	db := made(t, storetest.Postgres)
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype
-		AND NOT 'search_path=public, pg_temp' = ANY (coalesce(proconfig, '{}'))`)
+		AND NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(proconfig, '{}'))`)
 	db.want("", `SELECT coalesce(string_agg(proname, ', '), '') FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND prosecdef AND has_function_privilege('public', oid, 'EXECUTE')`)
 }

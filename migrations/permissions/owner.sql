@@ -6,4 +6,7 @@ BEGIN;
 {{create "owner"}}
 CREATE SCHEMA IF NOT EXISTS {{schema}};
 GRANT USAGE, CREATE ON SCHEMA {{schema}} TO {{role "owner"}} WITH GRANT OPTION;
+-- What strangers create there, such as an operator, nextrun's statements would run. In the schema public
+-- everybody may create on PostgreSQL 13 and 14. Only a superuser or the schema's owner can revoke it.
+REVOKE CREATE ON SCHEMA {{schema}} FROM PUBLIC;
 COMMIT;

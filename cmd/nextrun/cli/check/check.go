@@ -99,6 +99,11 @@ func (r *report) check(ctx context.Context) {
 		if !r.checkSchema(ctx, db.Migrator()) {
 			return nil
 		}
+		if creators, err := db.Migrator().Creators(ctx); err != nil {
+			return err
+		} else if creators != "" {
+			r.add(levelWarning, "schema", "%s", creators)
+		}
 		if err := r.checkDocspell(ctx, db); err != nil {
 			return err
 		}

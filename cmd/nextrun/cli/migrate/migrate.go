@@ -50,13 +50,24 @@ holds until migrate up --with job adds the tables.`,
 					up = db.Migrator().UpWithoutJobs
 				}
 				done, err := up(c.Context())
-				return printMigrations(env, "applied", done, err)
+				if err := printMigrations(env, "applied", done, err); err != nil {
+					return err
+				}
+				return warnOfCreators(c.Context(), env, db.Migrator())
 			})
 		},
 	}
 	command.Flags().Var(&with, "with", "add the tables of jobs, which --without has left out")
 	command.Flags().Var(&without, "without", "leave out the tables of jobs, in a new database")
 	return command
+}
+
+func warnOfCreators(ctx context.Context, env *ui.Env, m *migrations.Migrator) error {
+	creators, err := m.Creators(ctx)
+	if err != nil || creators == "" {
+		return err
+	}
+	return env.Printf("warning: %s\n", creators)
 }
 
 func downCommand(env *ui.Env) *cobra.Command {

@@ -1,0 +1,70 @@
+package migrations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// shadows are what a login without any right on nextrun's tables makes where it may create: each
+// fits nextrun's columns better than that of pg_catalog, or has the same name, and records
+// who runs it.
+const shadows = `
+CREATE TABLE ran (who text, what text);
+GRANT INSERT ON ran TO PUBLIC;
+CREATE FUNCTION equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO public.ran VALUES (current_user, '='); RETURN $1::text OPERATOR(pg_catalog.=) $2::text; END $$;
+CREATE FUNCTION unequal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO public.ran VALUES (current_user, '<>'); RETURN $1::text OPERATOR(pg_catalog.<>) $2::text; END $$;
+CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = equal);
+CREATE OPERATOR <> (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = unequal);
+CREATE FUNCTION pg_notify(varchar, varchar) RETURNS void LANGUAGE sql AS $$ INSERT INTO public.ran VALUES (current_user, 'pg_notify') $$;
+CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ INSERT INTO public.ran VALUES (current_user, 'clock'); SELECT pg_catalog.clock_timestamp() $$;
+CREATE FUNCTION nextrun_args_problem(varchar) RETURNS text LANGUAGE sql AS $$ INSERT INTO public.ran VALUES (current_user, 'args'); SELECT NULL::text $$;
+CREATE FUNCTION checked(pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES (current_user, 'domain'); RETURN true; END $$;
+CREATE DOMAIN json AS pg_catalog.text CHECK (public.checked(VALUE));
+CREATE DOMAIN text AS pg_catalog.text CHECK (public.checked(VALUE));
+CREATE TYPE own AS (v pg_catalog.text);
+CREATE FUNCTION owned(varchar) RETURNS own LANGUAGE sql AS $$ INSERT INTO public.ran VALUES (current_user, 'cast'); SELECT ROW($1)::public.own $$;
+CREATE CAST (varchar AS own) WITH FUNCTION owned(varchar) AS IMPLICIT;`
+
+// fires are statements that fire all triggers of nextrun.
+var fires = []string{
+	"INSERT INTO one.periodic_task (id, task, timer, overlap, args) VALUES ('a', 'x', 'daily', 'queue', '--full'), ('b', 'x', 'daily', 'queue', '{}')",
+	"UPDATE one.periodic_task SET args = '{ }', timer = 'hourly'",
+	"UPDATE one.periodic_task SET paused = now()",
+	"UPDATE one.periodic_task SET paused = NULL",
+	"INSERT INTO one.job (jid, task, tracker) VALUES ('j', 'x', 'a'), ('k', 'x', 'b')",
+	"INSERT INTO one.periodic_tick (task_id, due, decision, decided) VALUES ('a', now(), 'queued', now())",
+	"UPDATE one.job SET state = 'success' WHERE jid OPERATOR(pg_catalog.=) 'j'",
+	"DELETE FROM one.job WHERE jid OPERATOR(pg_catalog.=) 'j'",
+	"INSERT INTO one.periodic_open (task_id, sink, ref, jid, due, submitted) VALUES ('a', 'river', '1', 'j', now(), now())",
+	"DELETE FROM one.periodic_open",
+	"UPDATE one.periodic_task SET id = 'c' WHERE id OPERATOR(pg_catalog.=) 'b'",
+	"DELETE FROM one.periodic_task",
+	"INSERT INTO one.event_store (id, topic, type, aggregate_id, aggregate_version) VALUES (gen_random_uuid(), 't', 'x', gen_random_uuid(), 1)",
+	"UPDATE one.scheduler_lock SET expires = '2026-01-01'",
+	"DELETE FROM one.scheduler_lock",
+	"TRUNCATE one.job, one.periodic_open, one.periodic_task CASCADE",
+}
+
+// A login that may create in nextrun's schema makes operators, functions, casts and domains that
+// the functions of triggers could take for those of PostgreSQL. None is ever run.
+func TestTriggersRunNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	address := storetest.PostgresURL(t)
+	plain := open(storetest.At(t, address))
+	plain.exec("CREATE SCHEMA one; GRANT CREATE, USAGE ON SCHEMA one TO PUBLIC")
+	open(storetest.At(t, withSearchPath(t, address, "one"))).up()
+	plain.exec("SET search_path = one; " + strings.ReplaceAll(shadows, "public.", "one.") + "; RESET search_path")
+	for _, statement := range fires {
+		plain.exec(statement)
+	}
+	plain.want("", "SELECT coalesce(string_agg(DISTINCT what, ', '), '') FROM one.ran")
+	plain.want("skipped", "SELECT decision FROM one.periodic_tick")
+	// With the path of before, the same statements run them.
+	plain.exec("ALTER FUNCTION one.nextrun_job_ended() SET search_path = one, pg_temp")
+	plain.exec("INSERT INTO one.job (jid, task, tracker) VALUES ('l', 'x', 'm'); DELETE FROM one.job")
+	plain.want("=", "SELECT DISTINCT what FROM one.ran")
+}
