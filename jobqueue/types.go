@@ -61,6 +61,9 @@ const (
 	Error = backend.Error
 )
 
+// ParseState reads a state as the table has it, or as [State.Word] writes it.
+func ParseState(text string) State { return backend.ParseState(text) }
+
 // What can be paused, and what can have a limit.
 const (
 	PauseGroup = backend.PauseGroup

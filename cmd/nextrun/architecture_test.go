@@ -33,7 +33,7 @@ var arrows = []struct {
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "store/diagnosis", "store/lifecycle", "periodic/dashboard/internal/..."}},
-	{"periodic/dashboard/internal/show", []string{"periodic"}},
+	{"periodic/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"periodic/dashboard/internal/frame", []string{"periodic/dashboard/internal/show", "store"}},
 	{"jobqueue", []string{"jobqueue/backend", "jobqueue/internal/..."}},
 	{"jobqueue/internal/engine", []string{"jobqueue/backend", "jobqueue/internal/joblog", "jobqueue/internal/outcome"}},

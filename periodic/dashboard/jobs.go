@@ -59,7 +59,7 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 
 func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := jobList{State: q.Get("state"), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
+	d := jobList{State: string(jobqueue.ParseState(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
 	for _, state := range jobqueue.States() {
 		d.States = append(d.States, string(state))
 	}

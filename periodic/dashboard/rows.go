@@ -107,7 +107,7 @@ func (s *server) cell(k store.TickResult, zone *time.Location) cell {
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
 		c.Took = span.Exact(k.Finished.Sub(k.Started))
 	}
-	words := []string{show.Moment(k.Due, zone) + ": " + c.State}
+	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
 	if k.Missed > 1 {
 		words = append(words, fmt.Sprintf("%d ticks", k.Missed))
 	}

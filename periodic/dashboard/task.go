@@ -47,6 +47,7 @@ type taskView struct {
 type upcoming struct {
 	Due     time.Time `json:"due"`
 	NextRun time.Time `json:"nextrun"` // Due and the jitter
+	Skipped bool      `json:"skipped"` // since the task is paused then
 }
 
 func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
@@ -97,7 +98,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 func (d *taskView) lookAhead(now time.Time) {
 	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
 		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun})
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, d.Task.Pause.At(u.NextRun)})
 		}
 	}
 	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {

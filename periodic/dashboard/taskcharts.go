@@ -20,7 +20,7 @@ func plots(ticks []store.TickResult, zone *time.Location) (took, late template.H
 		due := k.Due.In(zone)
 		if !k.Started.IsZero() && !k.Finished.IsZero() {
 			d := k.Finished.Sub(k.Started)
-			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: show.Moment(k.Due, zone) + ": " + k.State + ", " + span.Exact(d)})
+			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: show.Moment(k.Due, zone) + ": " + show.Word(k.State) + ", " + span.Exact(d)})
 		}
 		if k.Decision == periodic.Submitted {
 			d := max(k.Decided.Sub(k.Due), 0)

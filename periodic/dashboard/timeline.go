@@ -176,7 +176,7 @@ func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
 		row := chart.Row{Name: show.Printable(r.ID)}
 		for _, run := range r.Runs {
 			c := chart.Run{From: run.From, To: run.To, Class: run.State,
-				Title: run.State + ", " + show.Moment(run.From, d.Where)}
+				Title: show.Word(run.State) + ", " + show.Moment(run.From, d.Where)}
 			if run.To.After(run.From) {
 				c.Title += ", " + span.Exact(run.To.Sub(run.From))
 			}

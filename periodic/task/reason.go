@@ -63,7 +63,7 @@ func PendingText(p *Pending, now time.Time) string {
 		}
 		name = "the job of " + p.Due.UTC().Format(layout)
 	}
-	state := "is still " + string(p.State)
+	state := "is still " + p.State.Word()
 	if p.State == jobqueue.Running && !p.Started.IsZero() {
 		state = "has been running for " + span(now.Sub(p.Started))
 	}

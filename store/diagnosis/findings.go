@@ -53,11 +53,11 @@ func ofRow(f *Facts) []Finding {
 	case waits:
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), "more about the queue: nextrun queue check " + string(t.Sink)})
 	case isWarning:
-		list = append(list, Finding{TaskWarning, "Its row has a warning:" + text + ".", ""})
+		list = append(list, Finding{TaskWarning, "Its row has a warning:" + sentence(text), ""})
 	case !task.BlamesRow(t.Problem):
 		list = append(list, Finding{TaskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
-		list = append(list, Finding{TaskProblem, "Its row has a problem: " + t.Problem + ".", "change the row, such as with: nextrun task set " + t.ID})
+		list = append(list, Finding{TaskProblem, "Its row has a problem: " + sentence(t.Problem), "change the row, such as with: nextrun task set " + t.ID})
 	}
 	if f.unknown {
 		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
@@ -67,7 +67,7 @@ func ofRow(f *Facts) []Finding {
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
 	}
 	if t.Pause.At(f.Now) {
-		list = append(list, Finding{TaskPaused, "It has been " + t.Pause.Text() + ".", "to end the pause: nextrun task resume " + t.ID})
+		list = append(list, Finding{TaskPaused, "It has been " + sentence(t.Pause.Text()) + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
 	}
 	if t.Starts.After(f.Now) {
 		list = append(list, Finding{TaskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
@@ -91,12 +91,14 @@ func ofPlan(f *Facts) []Finding {
 	switch {
 	case !t.NextRun.Before(periodic.Never):
 		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
-			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses again.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q does not elapse any more after now.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
 		}
 		return nil
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
 		return []Finding{{SchedulerSilent, fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
 			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
+	case t.Pause.At(t.NextRun): // said already
+		return nil
 	case t.Worker != "" && late < 0:
 		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "":
@@ -142,7 +144,7 @@ func ofFailure(f *Facts) []Finding {
 	if j.State == jobqueue.Failed {
 		do += "; to run the job again: nextrun job retry " + j.JID
 	}
-	return []Finding{{code, what + ".", do}}
+	return []Finding{{code, sentence(what), do}}
 }
 
 // ofEvent says whether the event of the last tick was delivered.
@@ -153,9 +155,9 @@ func ofEvent(f *Facts) []Finding {
 	}
 	switch {
 	case !r.Dead.IsZero():
-		return []Finding{{EventDead, "Its last event was refused too often and set aside: " + r.Problem + ".", "nextrun event resend " + r.ID}}
+		return []Finding{{EventDead, "Its last event was refused too often and set aside: " + sentence(r.Problem), "nextrun event resend " + r.ID}}
 	case r.Published.IsZero() && r.Problem != "":
-		return []Finding{{EventRefused, "Its last event is not delivered yet: " + r.Problem + ".", "nextrun event show " + r.ID}}
+		return []Finding{{EventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event show " + r.ID}}
 	case r.Published.IsZero() && r.Status != outbox.Published && f.Now.Sub(r.Created) > waitsLong:
 		return []Finding{{EventNoRelay, "Its last event has been waiting for a relay for " + span.Text(f.Now.Sub(r.Created)) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
@@ -171,11 +173,11 @@ func ofTicks(f *Facts) []Finding {
 	k := f.Ticks[0]
 	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
 	case periodic.Skipped:
-		return []Finding{{TickSkipped, what + "skipped: " + k.Reason + ".", overlapAdvice(f)}}
+		return []Finding{{TickSkipped, what + "skipped: " + sentence(k.Reason), overlapAdvice(f)}}
 	case periodic.Queued:
-		return []Finding{{TickQueued, "The tick of " + at(k.Due) + " " + k.Reason + ".", ""}}
+		return []Finding{{TickQueued, "The tick of " + at(k.Due) + " " + sentence(k.Reason), ""}}
 	case periodic.Late:
-		return []Finding{{TickLate, what + "too late: " + k.Reason + ".", "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
+		return []Finding{{TickLate, what + "too late: " + sentence(k.Reason), "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
 	case periodic.Missed:
 		return missed(f.Task.ID, k)
 	}
@@ -195,7 +197,7 @@ func missed(id string, k periodic.Tick) []Finding {
 	case k.Missed > 1:
 		what = fmt.Sprintf("%d ticks were missed, from %s to %s", k.Missed, at(k.Due), at(last))
 	}
-	return []Finding{{TickMissed, what + ": " + k.Reason + ".", fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
+	return []Finding{{TickMissed, what + ": " + sentence(k.Reason), fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
 		id, k.Due.UTC().Format(time.RFC3339), last.Add(time.Second).UTC().Format(time.RFC3339))}}
 }
 
@@ -226,6 +228,14 @@ func when(t, now time.Time) string {
 		return "a moment ago"
 	}
 	return span.Away(t, now)
+}
+
+// sentence ends a text with a full stop, unless it ends as a sentence does.
+func sentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text
+	}
+	return text + "."
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -47,7 +47,7 @@ func ofHooks(f *Facts) []Finding {
 		l := &h.lag
 		if l.Dead > 0 {
 			list = append(list, Finding{
-				HookDead, fmt.Sprintf("A hook of it was given up (events: %d): %s.", l.Dead, text.FirstLine(h.dead)),
+				HookDead, fmt.Sprintf("A hook of it was given up (events: %d): %s", l.Dead, sentence(text.FirstLine(h.dead))),
 				"to deliver again: nextrun event resend --dead " + l.Topic,
 			})
 		}
@@ -55,7 +55,7 @@ func ofHooks(f *Facts) []Finding {
 		case l.Pending == 0:
 		case l.Problem != "":
 			list = append(list, Finding{
-				HookRefused, fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s.", span.Text(l.Age), text.FirstLine(l.Problem)),
+				HookRefused, fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s", span.Text(l.Age), sentence(text.FirstLine(l.Problem))),
 				"more about it: nextrun event list --topic " + l.Topic,
 			})
 		case l.Age >= waitsLong:

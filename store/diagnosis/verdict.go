@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -23,6 +24,10 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "running"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Stuck:
 		return "retrying"
+	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == TimerNever }):
+		return "never elapses"
+	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == TaskEnded }):
+		return "ended"
 	case len(findings) > len(ofHooks(f)) && findings[0].Do != "": // hooks keep no job from running
 		return "waiting"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, f.Event != nil && !f.Event.Published.IsZero():

@@ -30,7 +30,7 @@ var ofAttempts = []situation{
 		},
 		codes: []string{"job_retrying", "attempt_failed"},
 		says:  []string{"state retrying", "Its job failed and is tried again in ", ": attempt 2 of 2.", "exit status 3"},
-		not:   []string{"attempt 3"},
+		not:   []string{"stuck", "attempt 3"},
 		job:   "attempt 2 of 2.",
 	},
 	{

@@ -69,7 +69,7 @@ func TestCompletesFromTheDatabase(t *testing.T) {
 func TestCompletesWords(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string][]string{
-		"job list --state s":           {"scheduled", "stuck", "success"},
+		"job list --state s":           {"scheduled", "success"},
 		"task list --state pa":         {"paused"},
 		"tick list --decision s":       {"submitted", "skipped"},
 		"task add a --overlap ":        {"skip", "queue", "replace", "allow"},

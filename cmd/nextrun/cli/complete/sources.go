@@ -90,7 +90,7 @@ func jobs(c *completer) (list []string) {
 	c.ask(func(ctx context.Context, db *store.DB) error {
 		found, err := jobqueue.NewQueue(db.Jobs()).List(ctx, jobqueue.Filter{Limit: most})
 		for _, j := range found {
-			list = append(list, described(j.JID, string(j.State)+" "+j.Task))
+			list = append(list, described(j.JID, j.State.Word()+" "+j.Task))
 		}
 		return err
 	})
@@ -199,7 +199,7 @@ func words(list ...string) source { return func(*completer) []string { return li
 
 func jobStates() (list []string) {
 	for _, s := range jobqueue.States() {
-		list = append(list, string(s))
+		list = append(list, s.Word())
 	}
 	return list
 }

@@ -34,7 +34,7 @@ func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error
 	lines := make([]string, len(list))
 	for i := range list {
 		ids[i] = list[i].JID
-		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].JID, list[i].Task, list[i].State)
+		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].JID, list[i].Task, list[i].State.Word())
 	}
 	return only("job", text, ids, lines, err)
 }

@@ -22,7 +22,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 		Short: "List jobs, newest first",
 		Example: `  nextrun job list --task nightly-backup
   nextrun job list --state failed --since yesterday
-  nextrun job list --state failed,stuck --watch`,
+  nextrun job list --state failed,retrying --watch`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 1 {
@@ -77,11 +77,11 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 func jobState(j *jobqueue.Job) string {
 	switch {
 	case !j.Cancel.IsZero() && !j.State.Final():
-		return string(j.State) + ", to be cancelled"
+		return j.State.Word() + ", to be cancelled"
 	case j.State == jobqueue.Running && j.Progress > 0:
 		return fmt.Sprintf("%s %s %d %%", j.State, progressBar(j.Progress), j.Progress)
 	}
-	return string(j.State)
+	return j.State.Word()
 }
 
 // progressBar draws a percentage.
@@ -113,11 +113,11 @@ func (f *stateFlag) Type() string   { return "state" }
 // Set adds states, which commas separate.
 func (f *stateFlag) Set(text string) error {
 	for name := range strings.SplitSeq(text, ",") {
-		state := jobqueue.State(name)
+		state := jobqueue.ParseState(name)
 		if !state.Valid() {
 			var all []string
 			for _, s := range jobqueue.States() {
-				all = append(all, string(s))
+				all = append(all, s.Word())
 			}
 			return fmt.Errorf("use one of %s", strings.Join(all, ", "))
 		}

@@ -78,7 +78,7 @@ func backfill(
 	b.Waits = func(_ time.Time, job periodic.Pending) {
 		if !reported {
 			reported = true
-			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State, id)
+			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State.Word(), id)
 		}
 	}
 	err = taskProblem(tasks.Backfill(ctx, id, b))

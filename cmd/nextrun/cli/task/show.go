@@ -147,7 +147,7 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 
 // markedBy names the scheduler that has marked a task.
 func markedBy(env *ui.Env, t *periodic.Task) string {
-	if t.Worker != "" && t.NextRun.After(env.Now()) {
+	if t.Worker != "" && t.NextRun.After(env.Now()) && !t.Pause.At(t.NextRun) {
 		return t.Worker + ", which submits the next tick when it is due"
 	}
 	return t.Worker

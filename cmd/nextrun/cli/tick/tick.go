@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -81,7 +82,7 @@ func (k Ticks) PrintOfTask(env *ui.Env) error {
 func Outcome(k periodic.Tick, result periodic.Result) string {
 	switch {
 	case k.Decision == periodic.Submitted && result.State != "":
-		return result.State
+		return jobqueue.State(result.State).Word()
 	case k.Missed < 0:
 		return string(k.Decision) + " (over 10000)"
 	case k.Missed > 1:

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -59,17 +60,47 @@ func (env *Env) PrintTable(t *Table, list any, asJSON bool) error {
 	return t.write(env.Stdout, device)
 }
 
-// PrintFields writes names and values, without those that are empty.
+// PrintProse writes a paragraph after a mark, broken between words at the width of the
+// terminal. A command at its end, which begins with nextrun, stays in one piece, so that it
+// can be copied.
+func (env *Env) PrintProse(mark, text string) error {
+	text = Printable(text)
+	width, indent, command := env.Width()-len(mark), len(mark), ""
+	if width < 20 || env.Flags.Wide || runewidth.StringWidth(text) <= width {
+		return env.Printf("%s%s\n", mark, text)
+	}
+	if at := strings.LastIndex(text, ": nextrun "); at >= 0 {
+		text, command = text[:at+1], "\n"+strings.Repeat(" ", indent)+text[at+2:]
+	} else if strings.HasPrefix(text, "nextrun ") {
+		width = len(text)
+	}
+	first, rest := wrapped(text, width, indent)
+	return env.Printf("%s%s%s%s\n", mark, first, rest, command)
+}
+
+// PrintFields writes names and values, without those that are empty. The value of why is
+// broken at the width of the terminal.
 func (env *Env) PrintFields(pairs [][2]string) error {
-	device := env.terminal(env.Stdout)
+	device, labels := env.terminal(env.Stdout), 0
+	for _, pair := range pairs {
+		if pair[1] != "" {
+			labels = max(labels, len(pair[0])+2)
+		}
+	}
 	tabs := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, pair := range pairs {
 		if pair[1] == "" {
 			continue
 		}
 		value := Cell(pair[1])
-		if pair[0] == "state" {
+		switch pair[0] {
+		case "state":
 			value = device.state(value)
+		case "why":
+			if width := device.Width - labels; width >= 20 && !env.Flags.Wide {
+				first, rest := wrapped(value, width, 0)
+				value = first + strings.ReplaceAll(rest, "\n", "\n\t")
+			}
 		}
 		if _, err := fmt.Fprintf(tabs, "%s\t%s\n", pair[0], value); err != nil {
 			return err

@@ -20,6 +20,10 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 		next = "never"
 	case !t.NextRun.After(periodic.Unplanned):
 		next = "not planned yet"
+	case t.Pause.At(f.Now) && t.Pause.Until.IsZero():
+		next = "paused"
+	case t.Pause.At(t.NextRun):
+		next = "paused until " + env.Moment(t.Pause.Until)
 	}
 	fields := [][2]string{
 		{"task", t.ID}, {"state", f.Verdict(findings)}, {"last run", lastRun(env, f)}, {"next run", next},
@@ -34,11 +38,11 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 				return err
 			}
 		}
-		if err := env.Printf("- %s\n", one.Text); err != nil {
+		if err := env.PrintProse("- ", one.Text); err != nil {
 			return err
 		}
 		if one.Do != "" {
-			if err := env.Printf("  > %s\n", env.Hint(one.Do)); err != nil {
+			if err := env.PrintProse("  > ", env.Hint(one.Do)); err != nil {
 				return err
 			}
 		}
@@ -55,9 +59,9 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 func lastRun(env *ui.Env, f *diagnosis.Facts) string {
 	if len(f.Jobs) > 0 {
 		j := f.Jobs[0]
-		text := string(j.State) + ", submitted " + env.Ago(j.Submitted)
+		text := j.State.Word() + ", submitted " + env.Ago(j.Submitted)
 		if !j.Finished.IsZero() && !j.Started.IsZero() {
-			text = string(j.State) + ", " + env.Ago(j.Finished) + ", took " + span.Exact(j.Finished.Sub(j.Started))
+			text = j.State.Word() + ", " + env.Ago(j.Finished) + ", took " + span.Exact(j.Finished.Sub(j.Started))
 		}
 		return text
 	}

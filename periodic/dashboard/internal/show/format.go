@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -51,6 +52,9 @@ func Shorten(text string, n int) string {
 	}
 	return string(runes[:n]) + "…"
 }
+
+// Word is a state as people read it.
+func Word(state string) string { return jobqueue.State(state).Word() }
 
 // Glyph is the shape of a state, so that colour alone says nothing.
 func Glyph(state string) string {

@@ -1,0 +1,114 @@
+package situations_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// scheduler starts one, and waits until it has planned the task.
+func (w *world) scheduler(lead time.Duration) {
+	w.Helper()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	s, err := periodic.New(w.d.Open().Periodic(), periodic.Config{Name: "main", Logger: log, Lead: lead})
+	if err == nil {
+		err = s.Start(context.WithoutCancel(w.Context()))
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = s.Stop(context.Background()) })
+	w.until("the scheduler has planned the task", "SELECT count(*) FROM periodic_task WHERE nextrun > '1970-01-02 00:00:00' OR problem IS NOT NULL OR NOT enabled")
+}
+
+// Why nothing is submitted.
+var ofPlans = []situation{
+	{
+		name: "the task is paused, and its next tick is a second away",
+		set: func(w *world) {
+			w.sh.Must(w.T, "task", "pause", "t", "--reason", "moving")
+			w.sql("UPDATE periodic_task SET due = {1s}, nextrun = {1s}, worker = 'main@1.1', marked = {0s}")
+		},
+		codes: []string{"task_paused"},
+		says:  []string{"state paused", "next run paused", ": moving. What falls due meanwhile is skipped.", "> to end the pause: nextrun task resume t"},
+		not:   []string{"has its next tick ready", "in 1 s", "working on it"},
+	},
+	{
+		name:  "the task is paused until tomorrow",
+		set:   func(w *world) { w.sh.Must(w.T, "task", "pause", "t", "--until", "24h") },
+		codes: []string{"task_paused"},
+		says:  []string{"state paused", "next run paused until 20", "What falls due meanwhile is skipped."},
+	},
+	{
+		name:  "the pause ends before the next tick",
+		set:   func(w *world) { w.sh.Must(w.T, "task", "pause", "t", "--until", "10m") },
+		codes: []string{"task_paused"},
+		says:  []string{"state paused", "next run 20", ", in "},
+		not:   []string{"next run paused"},
+	},
+	{
+		name: "the task is disabled", set: func(w *world) { w.sh.Must(w.T, "task", "disable", "t") },
+		codes: []string{"task_disabled"},
+		says:  []string{"state disabled", "next run never", "> nextrun task enable t"},
+	},
+	{
+		name: "the timer never elapses",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET timer = '*-02-30'")
+			w.scheduler(0)
+		},
+		codes: []string{"task_warning", "timer_never"},
+		says:  []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" does not elapse any more after now.`},
+		not:   []string{"state waiting", "again"},
+	},
+	{
+		name: "the timer cannot be read, and the mistake is known",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET timer = 'Fry 10:00'")
+			w.scheduler(0)
+		},
+		codes: []string{"task_problem"},
+		says:  []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
+		not:   []string{"?.", ".."},
+	},
+	{
+		name: "the task has ended",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET ends = {-1h}")
+			w.scheduler(0)
+		},
+		codes: []string{"task_ended"},
+		says:  []string{"state ended", "It ended at 20", "> to go on: nextrun task set t --ends none"},
+		not:   []string{"state waiting"},
+	},
+	{
+		name: "the task starts later",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET starts = {48h}")
+			w.scheduler(0)
+		},
+		codes: []string{"task_starts_later"},
+		says:  []string{"It starts at 20", "> to start it now: nextrun task set t --starts none"},
+	},
+	{
+		name: "nobody has planned the task, and no scheduler runs",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000', created = {-1h}")
+		},
+		codes: []string{"task_unplanned"},
+		says:  []string{"next run not planned yet", "No scheduler has planned it", "nextrun serve"},
+	},
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	for _, s := range ofPlans {
+		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
+	}
+}
