@@ -44,7 +44,8 @@ type Options struct {
 	// ListenURL is the URL at which watchers listen for notifications (PostgreSQL),
 	// each on a connection of its own, such as the server's where the other
 	// connections go through a pooler. Empty: [Open] listens at its own URL, [New]
-	// polls only.
+	// hears of what this process
+	// changes, and else polls.
 	ListenURL string
 	// Schema holds all of nextrun's tables and functions (PostgreSQL), apart from
 	// those of other programs. It is the search_path of the connections that [Open]

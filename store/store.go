@@ -51,8 +51,10 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 //   - The pool needs a few connections at a time; ten are good.
 //   - A connection on which the server falls silent is noticed by the system only; set
 //     tcp_user_timeout or keepalives. Timeouts of statements are set in each transaction.
-//   - There are no notifications without [Options.ListenURL]. Without it changes are
-//     noticed at the next poll; see PollInterval of the scheduler and of the executor.
+//   - There are no notifications without [Options.ListenURL]. Without it a scheduler, an
+//     executor and a relay of this DB wake each other, and what its Tasks, Queue and
+//     transactions change wakes them, but changes of other processes, and of transactions
+//     of the program's own, are noticed at the next poll; see PollInterval of each.
 //   - With lib/pq, binary_parameters=yes saves a round trip for each statement.
 //
 // On SQLite, New returns an error that names what is missing:
@@ -161,7 +163,10 @@ func (tx *Tx) AppendEvents(ctx context.Context, list []outbox.Event) ([]outbox.E
 // Update runs fn in a transaction that may write, and commits it unless fn
 // returns an error. On SQLite it holds the write lock from the start.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.events.Update(ctx, func(tx *events.Tx) error { return fn(&Tx{tx}) })
+	return db.events.Update(ctx, func(tx *events.Tx) error {
+		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
+		return fn(&Tx{tx})
+	})
 }
 
 // View runs fn in a transaction that only reads.

@@ -28,7 +28,10 @@ func New(db *sqldb.DB) Store { return Store{db} }
 
 // Update implements [backend.QueueStore].
 func (s Store) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
-	return s.db.Update(ctx, onJobs(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) }))
+	return s.db.Update(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
+		tx.Changes(sqldb.TopicJobs, sqldb.TopicTasks)
+		return fn(jobTx{tx})
+	}))
 }
 
 // View implements [backend.QueueStore].

@@ -37,6 +37,9 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 			return err
 		}
 		done := sqldb.Set(result.Done)
+		if len(done) > 0 {
+			tx.Changes(sqldb.TopicTasks) // ticks may wait for these ends
+		}
 		var missed []string
 		for _, t := range q.Transitions {
 			if done[t.JID] {

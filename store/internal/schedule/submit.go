@@ -37,6 +37,7 @@ func tickKeys(rows []tickKeyRow) []task.TickKey {
 
 // Record implements [backend.Tx].
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []task.TickKey, err error) {
+	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {
 		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
 			return nil, err

@@ -24,7 +24,10 @@ func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
 
 // Update implements [backend.TaskStore].
 func (s Tasks) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
+	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
+		return fn(taskTx{tx})
+	})
 }
 
 // View implements [backend.TaskStore].

@@ -44,6 +44,7 @@ func (tx schedulerTx) SubmitPlain(ctx context.Context, queue backend.Queue, mark
 	if err := tx.First(sqldb.Keep(ctx), &done, wholeStatement(r.SQL, mark != ""), args...); err != nil {
 		return true, err
 	}
+	tx.Changes(sqldb.TopicJobs)
 	if n := len(plans); done.Kept < n || done.Ticks < n || done.Jobs < n {
 		return true, backend.ErrStepwise
 	}

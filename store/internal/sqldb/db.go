@@ -23,6 +23,7 @@ type DB struct {
 	options Options
 	health  health
 	endings endings
+	local   local
 	hasJobs atomic.Bool // false: not known
 
 	foundTasks atomic.Pointer[bool] // nil: not known
@@ -120,7 +121,9 @@ func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(err
 	if s.Worker != "" {
 		beside.Go(func() { (&publisher{db: db, service: s}).run(ctx, shown, report) })
 	}
-	db.dialect.Watch(ctx, Watch{Topics: topics, Worker: s.Worker, Wake: wake, Report: func(err error) {
+	changed, stop := db.local.watch(topics)
+	defer stop()
+	db.dialect.Watch(ctx, Watch{Topics: topics, Changed: changed, Worker: s.Worker, Wake: wake, Report: func(err error) {
 		// The connection that watches may fail although the database works.
 		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
 			err = db.health.outcome(err, false)

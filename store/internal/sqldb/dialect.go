@@ -37,8 +37,11 @@ type Dialect interface {
 // Watch is what a watcher wants.
 type Watch struct {
 	Topics []Topic
-	Wake   func()      // called whenever rows of the topics may have changed
-	Report func(error) // called with failures
+	Wake   func() // called whenever rows of the topics may have changed
+	// Changed hears of what this process changes, for a dialect to which the database does
+	// not tell it.
+	Changed <-chan struct{}
+	Report  func(error) // called with failures
 	// Shown is called, by one goroutine, when the database begins to show that the worker
 	// lives, and when it does not any more.
 	Shown func(lives bool)

@@ -17,6 +17,8 @@ type Tx struct {
 	now time.Time
 
 	asked, answered time.Time
+
+	changes []Topic
 }
 
 // Now is the database's time at the start of the transaction: UTC,
@@ -115,12 +117,14 @@ func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn fu
 	}
 	answered := time.Now()
 	db.health.measure(asked, answered, now)
-	if err := fn(&Tx{tx: sqlTx, db: db, now: now, asked: asked, answered: answered}); err != nil {
+	tx := &Tx{tx: sqlTx, db: db, now: now, asked: asked, answered: answered}
+	if err := fn(tx); err != nil {
 		return err
 	}
 	if err := sqlTx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", db.committing(err))
 	}
+	db.local.tell(tx.changes)
 	return nil
 }
 

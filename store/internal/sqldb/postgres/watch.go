@@ -25,7 +25,7 @@ const (
 // connection that is lost is no failure: if the next one cannot be made, that is.
 func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 	if d.dsn == "" {
-		<-ctx.Done()
+		hereOnly(ctx, w)
 		return
 	}
 	life := d.session(w)
@@ -65,6 +65,19 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 	defer beside.Wait()
 	beside.Go(func() { life.run(ctx) })
 	relay(ctx, listener, life, w.Wake)
+}
+
+// hereOnly hands on what this process changes: without a URL to listen at, nobody tells of
+// the others.
+func hereOnly(ctx context.Context, w sqldb.Watch) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Changed:
+			w.Wake()
+		}
+	}
 }
 
 // relay hands on what a listener hears, until it is closed.
