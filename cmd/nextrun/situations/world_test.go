@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/dashboard"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
@@ -74,10 +76,39 @@ func (s *situation) run(t *testing.T) {
 		for _, f := range report.Findings {
 			codes = append(codes, f.Code)
 		}
+		if shown := s.onThePage(t, d.URL); !slices.Equal(shown, codes) {
+			t.Errorf("the page of the task shows the codes %q, and why %q", shown, codes)
+		}
 		if !slices.Equal(codes, append([]string{}, s.codes...)) {
 			t.Errorf("the codes are %q, want %q:\n%s", codes, s.codes, text)
 		}
 	})
+}
+
+// onThePage are the codes on the dashboard's page of the task.
+func (s *situation) onThePage(t *testing.T, url string) []string {
+	db, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	handler, err := dashboard.Handler(db, dashboard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequestWithContext(t.Context(), "GET", "/task?id=t&format=json", nil)
+	request.Host = "localhost"
+	handler.ServeHTTP(answer, request)
+	var page struct {
+		Why struct{ Findings []struct{ Code string } }
+	}
+	clitest.Decode(t, answer.Body.String(), &page)
+	codes := []string{}
+	for _, f := range page.Why.Findings {
+		codes = append(codes, f.Code)
+	}
+	return codes
 }
 
 func wantText(t *testing.T, text, want string) {
