@@ -33,8 +33,6 @@ type (
 	Outcomes = figures.Outcomes
 	// Period is a time from Begin to before End.
 	Period = figures.Period
-	// Instance is a scheduler, an executor or a relay that rows name.
-	Instance = figures.Instance
 	// Service is what a process that works on the database has published about itself.
 	Service = figures.Service
 	// HandlerLimits are the limits of a handler that a [Service] has.

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -94,41 +95,32 @@ func TestPlannedRunsTakeAsLongAsTheLastOnes(t *testing.T) {
 	})
 }
 
-// The page of the scheduler names who has worked of late, whatever the mode.
+// The page of the scheduler names who runs, and not who has ended.
 func TestInstances(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		type instance struct {
-			Name, Boot, Does, Lock string
-			Busy                   int
+			Name, Boot, Kind, Version string
+			Places                    int
+			Handlers                  []string
 		}
 		var d struct{ Instances []instance }
 		s.data("/scheduler?format=json", &d)
 		if len(d.Instances) != 0 {
-			s.Errorf("nobody has worked yet, but there are %+v", d.Instances)
+			s.Errorf("nobody runs, but there are %+v", d.Instances)
 		}
 		now := time.Now()
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, worker, marked) VALUES
-			('report', 'work', 'minutely', ?, NULL, NULL), ('marked', 'work', 'minutely', ?, 'web@0000000000aa.3', ?)`,
-			store.Timestamp(now.Add(time.Minute)), store.Timestamp(now), store.Timestamp(now.Add(-time.Second)))
-		s.ran("report", now.Add(-50*time.Minute), time.Minute, "success")
-		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, worker, decided) VALUES ('report', ?, 'skipped', 'vm@0123456789ab.18', ?), ('report', ?, 'skipped', 'old@000000000000.1', ?)`,
-			store.Timestamp(now.Add(-9*time.Second)), store.Timestamp(now.Add(-8*time.Second)),
-			store.Timestamp(now.Add(-3*time.Hour)), store.Timestamp(now.Add(-3*time.Hour)))
-		s.Exec(`INSERT INTO scheduler_lock (name, holder, hostname, pid, token, acquired, heartbeat, expires) VALUES ('main', 'web@0000000000aa', 'h', 1, 1, ?, ?, ?)`,
-			store.Timestamp(now), store.Timestamp(now.Add(-2*time.Second)), store.Timestamp(now.Add(time.Hour)))
-		s.Exec(`INSERT INTO job (jid, task, state, worker, heartbeat) VALUES ('1', 'work', 'running', 'vm@abcdef012345', ?), ('2', 'work', 'scheduled', 'vm@abcdef012345', ?)`,
-			store.Timestamp(now.Add(-4*time.Second)), store.Timestamp(now.Add(-5*time.Second)))
-		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES ('e', 'orders', 'x', 'a', 1, '{}')`)
-		s.Exec(`INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'orders')`)
-		s.Exec(`INSERT INTO outbox_topic (topic, holder, expires) VALUES ('orders', 'mail@00000000000b', ?)`, store.Timestamp(now.Add(-3*time.Second)))
+		const insert = `INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES `
+		s.Exec(insert+`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, 30, '[{"name": "mail", "attempts": 6}]'), ('web@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL, NULL)`,
+			store.Timestamp(now), store.Timestamp(now), store.Timestamp(now), store.Timestamp(now))
+		s.Exec(insert+`('old@1', 'executor', 'v1', ?, ?, 10, 30, '[]'), ('killed@1', 'executor', 'v1', ?, NULL, 10, 30, '[]')`,
+			store.Timestamp(now), store.Timestamp(now.Add(-3*time.Minute)), store.Timestamp(now))
 		s.data("/scheduler?format=json", &d)
-		want := []instance{{"web", "0000000000aa", "schedules", "main", 1}, {"mail", "00000000000b", "publishes", "", 1},
-			{"vm", "abcdef012345", "executes", "", 2}, {"vm", "0123456789ab", "schedules", "", 0}}
-		if !slices.Equal(d.Instances, want) {
+		want := []instance{{"vm", "abcdef012345", "executor", "v1.2.3", 10, []string{"mail"}}, {"web", "0000000000aa", "scheduler", "v1.2.3", 0, nil}}
+		if !reflect.DeepEqual(d.Instances, want) {
 			s.Errorf("the instances are %+v, want %+v", d.Instances, want)
 		}
 		page := s.get("/scheduler")
-		for _, want := range []string{"<td>vm</td><td><code title=\"abcdef012345\">abcdef…</code></td><td>executes</td>", "holds the lock main", "<code>nextrun health</code>"} {
+		for _, want := range []string{"<td>vm</td><td><code title=\"abcdef012345\">abcdef…</code></td><td>executor<br>", "<code>mail</code>", "v1.2.3", "<code>nextrun health</code>"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}

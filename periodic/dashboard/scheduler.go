@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic/dashboard/internal/show"
 )
@@ -17,7 +18,7 @@ type schedulerView struct {
 	Clock     string        `json:"-"` // how the database's clock stands
 	Locks     []lockRow     `json:"locks"`
 	Stages    []stageRow    `json:"stages"`    // of the process that serves the page
-	Instances []instanceRow `json:"instances"` // the one heard of last first
+	Instances []instanceRow `json:"instances"` // that run
 	Queue     []depthRow    `json:"queue"`
 	Pauses    []pauseRow    `json:"pauses"`
 	Limits    []limitRow    `json:"limits"`
@@ -43,14 +44,15 @@ type stageRow struct {
 	Error string `json:"error,omitempty"` // why it is not healthy
 }
 
-// instanceRow is an instance that rows of the last hour name.
+// instanceRow is a scheduler, an executor, a relay or a consumer that runs.
 type instanceRow struct {
-	Name string    `json:"name"`
-	Boot string    `json:"boot,omitempty"`
-	Does string    `json:"does"`
-	Busy int       `json:"busy"`           // the tasks, jobs or topics that it has in work
-	Lock string    `json:"lock,omitempty"` // that it holds
-	Seen time.Time `json:"seen"`
+	Name     string    `json:"name"`
+	Boot     string    `json:"boot"`
+	Kind     string    `json:"kind"`
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+	Places   int       `json:"places,omitempty"` // jobs that it runs at once
+	Handlers []string  `json:"handlers,omitempty"`
 }
 
 type depthRow struct {
@@ -137,13 +139,21 @@ func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
 }
 
 func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
-	instances, err := s.db.Figures().Instances(ctx)
+	services, err := s.db.Figures().Services(ctx)
 	if err != nil {
 		return err
 	}
-	d.Instances = make([]instanceRow, len(instances))
-	for i, n := range instances {
-		d.Instances[i] = instanceRow{n.Name, n.Boot, string(n.Does), n.Busy, n.Lock, n.Seen}
+	d.Instances = []instanceRow{}
+	for _, one := range services {
+		if !one.Lives {
+			continue
+		}
+		name, boot, _ := strings.Cut(one.Worker, service.BootMark)
+		row := instanceRow{Name: name, Boot: boot, Kind: string(one.Kind), Version: one.Version, Started: one.Started, Places: one.Places}
+		for _, h := range one.Handlers {
+			row.Handlers = append(row.Handlers, h.Name)
+		}
+		d.Instances = append(d.Instances, row)
 	}
 	return nil
 }

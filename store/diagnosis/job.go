@@ -57,6 +57,10 @@ func (q *queueFacts) retrying(j *jobqueue.Job, subject string) Finding {
 	if most := q.attempts(j); most > j.Retries {
 		attempt += fmt.Sprintf(" of %d", most)
 	}
+	if f, nobody := q.noExecutor(j); nobody && j.Retry.After(q.now) {
+		f.Text = fmt.Sprintf("%s failed, and %s is due %s. Now %s.", subject, attempt, when(j.Retry, q.now), f.Text)
+		return f
+	}
 	if overdue := q.now.Sub(j.Retry); overdue > overdueAfter {
 		f := q.waiting(j)
 		f.Text = fmt.Sprintf("%s failed, and %s has been due for %s: %s.", subject, attempt, span.Text(overdue), f.Text)

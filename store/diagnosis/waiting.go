@@ -121,7 +121,7 @@ func (q *queueFacts) handlerLimited(j *jobqueue.Job) (Finding, bool) {
 		most = max(most, limit)
 	}
 	return Finding{JobHandlerLimit, q.limitText(fmt.Sprintf("the handler %q", j.Task), running, most, ofHandler),
-		fmt.Sprintf("to allow more: nextrun job limit --handler %s --most NUMBER, or `concurrency` of the handler", j.Task)}, most > 0
+		fmt.Sprintf("to allow more, raise `concurrency` of the handler, or: nextrun job limit --handler %s --most NUMBER", j.Task)}, most > 0
 }
 
 // limitText says that n jobs of something run, which ones, and how many may.

@@ -44,14 +44,14 @@ var ofAttempts = []situation{
 		job:   "attempt 2 of 5 has been due",
 	},
 	{
-		name: "how many attempts there may be is not known",
+		name: "the job is to be tried again, and no executor runs",
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, retries, retry, started, result) VALUES ('j', 'backup', 't', true, 'stuck', 'old@1', 1, {1m}, {-2m}, 'no')")
 		},
-		codes: []string{"job_retrying", "attempt_failed"},
-		says:  []string{"Its job failed and is tried again in ", ": attempt 2."},
-		not:   []string{"attempt 2 of", "attempt 3"},
-		job:   ": attempt 2.",
+		codes: []string{"job_no_executor", "attempt_failed"},
+		says:  []string{"state retrying", "Its job failed, and attempt 2 is due in ", "Now no executor runs, as far as the database shows."},
+		not:   []string{"attempt 2 of", "attempt 3", "is tried again"},
+		job:   "and attempt 2 is due in ",
 	},
 	{
 		name: "the executor was killed, and there is no other",

@@ -109,30 +109,6 @@ func TestFiguresReadNoHistory(t *testing.T) {
 	})
 }
 
-// Who is at work is found in a bounded number of rows, whatever the tables hold.
-func TestInstancesReadNoHistory(t *testing.T) {
-	t.Parallel()
-	storetest.Kinds(t, func(t *testing.T, kind string) {
-		db := filled(t, kind)
-		err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
-			now := sqldb.Timestamp(tx.Now())
-			_, err := tx.Exec(t.Context(), `UPDATE job SET worker = 'e@1', due = '2026-01-01 00:00:00.100001', finished = $1 WHERE state = 'success'`, now)
-			if err == nil {
-				_, err = tx.Exec(t.Context(), `UPDATE periodic_task SET nextrun = $1`, now)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
-			_, err := readTraces(t.Context(), tx)
-			return err
-		})
-		wantBounded(t, kind, last(plans), 5*mostTraces)
-	})
-}
-
 // The days of a task cost its newest ticks and their jobs, and nothing of other tasks.
 func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
 	t.Parallel()

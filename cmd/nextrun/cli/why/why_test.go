@@ -112,7 +112,7 @@ func TestWhy(t *testing.T) {
 		"group is paused": {[]string{plan(time.Hour), aJob("j", "waiting", "submitted", in(-time.Hour)), "INSERT INTO job_pause VALUES ('group', 'default', " + in(0) + ")"},
 			"waiting", []string{`- Its job has been waiting for 1 h`, `the group "default" has been paused since`, "> nextrun job resume --group default"}},
 		"retried": {[]string{plan(time.Hour), aJob("j", "stuck", "worker, retries, retry, started, result", "'w', 1, "+in(time.Minute)+", "+in(-time.Second)+", 'exit status 2'")},
-			"retrying", []string{"- Its job failed and is tried again in ", ": attempt 2.", "- An attempt of its present run failed: exit status 2."}},
+			"retrying", []string{"- Its job failed, and attempt 2 is due in ", "Now no executor runs", "- An attempt of its present run failed: exit status 2."}},
 		"failed": {[]string{plan(time.Hour), aJob("j", "failed", "started, finished, result", in(-2*time.Minute)+", "+in(-time.Minute)+", 'ls: exit status 2'"),
 			"INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('l', 'j', 'error', " + in(0) + ", 'ls: no such file', 1)"},
 			"failed", []string{"- Its last run failed 1 min", ": ls: exit status 2.", "ls: no such file", "nextrun job retry j", "nextrun job log j"}},
