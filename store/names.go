@@ -33,6 +33,8 @@ type (
 	Outcomes = figures.Outcomes
 	// Period is a time from Begin to before End.
 	Period = figures.Period
+	// Overdue is what may keep a task that is due from being taken.
+	Overdue = figures.Overdue
 	// Service is what a process that works on the database has published about itself.
 	Service = figures.Service
 	// HandlerLimits are the limits of a handler that a [Service] has.

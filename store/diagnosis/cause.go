@@ -22,6 +22,9 @@ const (
 	TaskUnplanned   Code = "task_unplanned"   // no scheduler has planned the task, although there was time
 	TaskPlanSoon    Code = "task_plan_soon"   // the task is new, or was just changed, and is not planned yet
 	TaskOverdue     Code = "task_overdue"     // the task is due, and no scheduler has taken it
+	TaskLocked      Code = "task_locked"      // the task is due, and a session has locked its row
+	TableLocked     Code = "table_locked"     // the task is due, and a session has locked a table
+	FileLocked      Code = "file_locked"      // the task is due, and another connection has locked the SQLite file
 	TaskMarked      Code = "task_marked"      // a scheduler works on the task now
 	TickReady       Code = "tick_ready"       // a scheduler has the next tick ready, and waits for its time
 	SchedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back

@@ -35,6 +35,7 @@ type Facts struct {
 	unknown bool              // this program does not know the task's queue
 	queue   *queueFacts       // of nextrun's own queue; nil: no job is in it that is not final
 	locks   []leader.Lock     // of schedulers
+	overdue *store.Overdue    // what may keep it from being taken; nil: it is not overdue
 	Event   *outbox.Record    // of the latest tick of an event task
 	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
 	Output  []string          // the end of its log
@@ -45,6 +46,14 @@ type Facts struct {
 // [periodic.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.
 func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
+	f, err := read(ctx, db, queues, id)
+	if err != nil {
+		return nil, withHolders(ctx, db, id, err)
+	}
+	return f, nil
+}
+
+func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
 	tasks := periodic.NewTasks(db.Tasks()).With(queues)
 	f := &Facts{}
 	var err error
@@ -88,6 +97,9 @@ func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	}
 	err = db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil })
 	f.skew = db.ClockSkew()
+	if err == nil {
+		err = f.readOverdue(ctx, db)
+	}
 	return f, err
 }
 

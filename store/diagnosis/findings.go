@@ -84,9 +84,10 @@ func ofPlan(f *Facts) []Finding {
 	if !t.Enabled {
 		return nil
 	}
-	late := f.Now.Sub(t.NextRun)
-	if t.Created.After(t.NextRun) {
-		late = f.Now.Sub(t.Created)
+	if f.overdue != nil && t.NextRun.Before(periodic.Never) {
+		if found := ofOverdue(f); found != nil {
+			return found
+		}
 	}
 	switch {
 	case !t.NextRun.Before(periodic.Never):
@@ -99,16 +100,12 @@ func ofPlan(f *Facts) []Finding {
 			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
 	case t.Pause.At(t.NextRun): // said already
 		return nil
-	case t.Worker != "" && late < 0:
+	case t.Worker != "" && f.late() < 0:
 		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "":
 		return []Finding{{TaskMarked, "A scheduler is working on it now: " + t.Worker + ".", ""}}
-	case late > overdueAfter && t.Problem == "":
-		code, what := TaskOverdue, "It has been due for "+span.Text(late)+", and no scheduler has taken it."
-		if !t.NextRun.After(periodic.Unplanned) {
-			code, what = TaskUnplanned, "No scheduler has planned it, although it is "+span.Text(late)+" old."
-		}
-		return []Finding{{code, what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+	case f.overdue != nil && t.Problem == "":
+		return notTaken(f)
 	case !t.NextRun.After(periodic.Unplanned):
 		return []Finding{{TaskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):

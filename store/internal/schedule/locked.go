@@ -35,16 +35,3 @@ func (s Store) Locked(ctx context.Context, late time.Duration, without backend.A
 	}
 	return list, nil
 }
-
-// Holder returns who has locked the row of a task; nil: nobody does, or the database
-// does not tell.
-func (s Tasks) Holder(ctx context.Context, id string) (found *sqldb.Holder, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
-		if h, ok := held["it"]; ok {
-			found = &h
-		}
-		return err
-	})
-	return found, err
-}

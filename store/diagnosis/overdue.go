@@ -1,0 +1,88 @@
+package diagnosis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// mostTables is how many locked tables are named.
+const mostTables = 3
+
+// late is for how long a task has been due.
+func (f *Facts) late() time.Duration {
+	if f.Task.Created.After(f.Task.NextRun) {
+		return f.Now.Sub(f.Task.Created)
+	}
+	return f.Now.Sub(f.Task.NextRun)
+}
+
+// readOverdue reads what keeps a task from being taken that has been due for a while.
+func (f *Facts) readOverdue(ctx context.Context, db *store.DB) error {
+	if !f.Task.Enabled || f.late() <= overdueAfter {
+		return nil
+	}
+	o, err := db.Figures().Overdue(ctx, f.Task.ID)
+	f.overdue = &o
+	return err
+}
+
+// withHolders adds to an error of a database that is busy who has locked its tables.
+func withHolders(ctx context.Context, db *store.DB, id string, err error) error {
+	if !errors.Is(err, store.ErrBusy) {
+		return err
+	}
+	o, unread := db.Figures().Overdue(ctx, id)
+	if unread != nil {
+		return err
+	}
+	for _, t := range o.Tables[:min(len(o.Tables), mostTables)] {
+		err = fmt.Errorf("%w; the table %s is locked by %s", err, t.Table, t.Text())
+	}
+	return err
+}
+
+// ofOverdue says why nobody takes a task that is due, as far as that was found.
+func ofOverdue(f *Facts) []Finding {
+	since, o := "It has been due for "+span.Text(f.late()), f.overdue
+	if !f.Task.NextRun.After(periodic.Unplanned) {
+		since = "It is " + span.Text(f.late()) + " old and not planned yet"
+	}
+	tables := o.Own
+	if f.Task.Sink != periodic.SinkJob && f.Task.Sink != periodic.SinkEvent {
+		tables = o.Tables // which of them are its queue's is not known
+	}
+	switch {
+	case o.Row != nil:
+		return []Finding{{TaskLocked, fmt.Sprintf("%s, and its row is locked by %s. A scheduler can take it when that lock ends.", since, o.Row.Text()), o.Row.Remedy()}}
+	case len(tables) > 0:
+		var list []Finding
+		for _, t := range tables[:min(len(tables), mostTables)] {
+			list = append(list, Finding{TableLocked, fmt.Sprintf("%s, and the table %s is locked by %s. Tasks that write to that table wait until the lock ends.",
+				since, t.Table, t.Text()), t.Remedy()})
+		}
+		return list
+	case o.FileLocked:
+		return []Finding{{FileLocked, since + ", and another connection has locked the database file: it writes, or has left a transaction open. Nobody else can write meanwhile.",
+			"end that transaction in its program"}}
+	}
+	return nil
+}
+
+// notTaken says who could take a task that is due, if nothing was found that keeps it.
+func notTaken(f *Facts) []Finding {
+	code, what := TaskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
+	if !f.Task.NextRun.After(periodic.Unplanned) {
+		code, what = TaskUnplanned, "No scheduler has planned it, although it is "+span.Text(f.late())+" old."
+	}
+	if list := f.overdue.Schedulers; len(list) > 0 {
+		return []Finding{{code, what + lockState(f.locks) + " The cause is not known. A scheduler runs: " + strings.Join(list, ", ") + ".", "read the log of that scheduler"}}
+	}
+	return []Finding{{code, what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+}
