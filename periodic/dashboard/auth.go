@@ -19,16 +19,19 @@ import (
 // Passwords authorises by HTTP Basic authentication against a list of users, a line each:
 // a name, a colon and the password's bcrypt hash, as `htpasswd -B` writes them. Everybody
 // in it gets the access. Use it behind TLS only, or on this host.
-func Passwords(list io.Reader, access Access) (func(*http.Request) (string, Access), error) {
-	p, err := newPasswords(list, access)
+//
+// An address has ten failed attempts, and one more every six seconds; beyond, it gets [TooMany]. Those who have
+// logged in before are not held up by that.
+func Passwords(list io.Reader, access Access, logins Logins) (func(*http.Request) (string, Access), error) {
+	p, err := newPasswords(list, access, logins)
 	if err != nil {
 		return nil, err
 	}
 	return p.authorize, nil
 }
 
-func newPasswords(list io.Reader, access Access) (*passwords, error) {
-	p := &passwords{access: access, hashes: map[string][]byte{}, known: map[[32]byte]bool{}}
+func newPasswords(list io.Reader, access Access, logins Logins) (*passwords, error) {
+	p := &passwords{access: access, logins: logins, hashes: map[string][]byte{}, checking: make(chan struct{}, 1), known: map[[32]byte]bool{}}
 	lines := bufio.NewScanner(list)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -52,12 +55,14 @@ func newPasswords(list io.Reader, access Access) (*passwords, error) {
 
 // passwords checks users. It remembers what was right, since a hash is slow on purpose.
 type passwords struct {
-	access Access
-	hashes map[string][]byte
-	decoy  []byte // what unknown users are compared with, so that they take as long
+	access   Access
+	logins   Logins
+	attempts attempts
+	hashes   map[string][]byte
+	decoy    []byte // what unknown users are compared with, so that they take as long
 
-	checking sync.Mutex // one check at a time, so that guesses cannot use up the processor
-	mutex    sync.Mutex // of known; those who are known do not wait for the checks of others
+	checking chan struct{} // one check at a time, so that guesses cannot use up the processor
+	mutex    sync.Mutex    // of known; those who are known do not wait for the checks of others
 	known    map[[32]byte]bool
 }
 
@@ -74,15 +79,38 @@ func (p *passwords) authorize(r *http.Request) (string, Access) {
 	if p.knows(key) {
 		return user, p.access
 	}
-	p.checking.Lock()
-	defer p.checking.Unlock()
-	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists {
+	client := p.logins.client(r)
+	if !p.attempts.take(household(client)) {
+		return "", TooMany
+	}
+	select {
+	case p.checking <- struct{}{}:
+	case <-r.Context().Done(): // the client has gone
 		return "", None
 	}
+	wrong := bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists
+	<-p.checking
+	if wrong {
+		if !exists {
+			user = ""
+		}
+		p.failed(user, client)
+		return "", None
+	}
+	p.attempts.giveBack(household(client))
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.known[key] = true
 	return user, p.access
+}
+
+func (p *passwords) failed(user string, client netip.Addr) {
+	if p.logins.Failed == nil {
+		return
+	}
+	if now, others := p.attempts.tell(); now {
+		p.logins.Failed(user, client, others)
+	}
 }
 
 // knows reports whether a user and a password were right before.
@@ -102,11 +130,9 @@ func Header(name string, proxies []netip.Prefix, access Access) func(*http.Reque
 		if err != nil || user == "" {
 			return "", None
 		}
-		for _, proxy := range proxies {
-			if proxy.Contains(from.Addr().Unmap()) {
-				return show.Shorten(show.Printable(user), 200), access
-			}
+		if !within(proxies, from.Addr().Unmap()) {
+			return "", None
 		}
-		return "", None
+		return show.Shorten(show.Printable(user), 200), access
 	}
 }

@@ -18,7 +18,7 @@ func TestPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	authorize, err := dashboard.Passwords(strings.NewReader("# people\n\nada:"+string(hash)+"\n"), dashboard.Act)
+	authorize, err := dashboard.Passwords(strings.NewReader("# people\n\nada:"+string(hash)+"\n"), dashboard.Act, dashboard.Logins{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestPasswords(t *testing.T) {
 		t.Error("without a password somebody has access")
 	}
 	for _, bad := range []string{"", "ada:s3cret", "ada", ":" + string(hash), "ada:$apr1$x$y"} {
-		if _, err := dashboard.Passwords(strings.NewReader(bad), dashboard.Read); err == nil || !strings.Contains(err.Error(), "htpasswd -nB") {
+		if _, err := dashboard.Passwords(strings.NewReader(bad), dashboard.Read, dashboard.Logins{}); err == nil || !strings.Contains(err.Error(), "htpasswd -nB") {
 			t.Errorf("%q: %v", bad, err)
 		} else if strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("the error shows what may be a password: %v", err)

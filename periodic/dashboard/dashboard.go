@@ -24,9 +24,12 @@ type Access int
 
 // The kinds of access.
 const (
-	None Access = iota // nothing
-	Read               // look at every page
-	Act                // also pause, resume, run, edit, cancel, retry, resend
+	// TooMany: who asks has failed to log in too often. It is answered with 429.
+	TooMany Access = iota - 1
+
+	None // nothing
+	Read // look at every page
+	Act  // also pause, resume, run, edit, cancel, retry, resend
 )
 
 // Options are the settings of [Handler]. With the zero value everybody on this host may

@@ -30,7 +30,12 @@ func guard(o Options, next http.Handler) http.Handler {
 		if o.Authorize != nil {
 			v.User, access = o.Authorize(r)
 		}
-		if access == None {
+		switch access {
+		case TooMany:
+			h.Set("Retry-After", "6")
+			http.Error(w, "too many failed logins from your address; try again in some seconds", http.StatusTooManyRequests)
+			return
+		case None:
 			if h.Get("WWW-Authenticate") == "" {
 				h.Set("WWW-Authenticate", `Basic realm="nextrun", charset="UTF-8"`)
 			}

@@ -72,7 +72,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := dashboard.Passwords(strings.NewReader("ada:"+string(hash)), dashboard.Act)
+	who, err := dashboard.Passwords(strings.NewReader("ada:"+string(hash)), dashboard.Act, dashboard.Logins{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func (f *dashboardFlags) register(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.users, "dashboard-users", "", "`file` of who may see the dashboard: a line NAME:HASH each, as htpasswd -B writes them")
 	flags.StringVar(&f.header, "dashboard-user-header", "", "`name` of the header in which a proxy says who asks; with --dashboard-proxy")
-	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, from which that header is believed")
+	flags.StringSliceVar(&f.proxies, "dashboard-proxy", nil, "`network`, such as 10.0.0.0/8, of proxies; that header, and X-Forwarded-For for failed logins, is believed from there only")
 	flags.StringSliceVar(&f.hosts, "dashboard-host", nil, "`name` by which browsers reach the dashboard; other names are refused")
 	flags.BoolVar(&f.acts, "dashboard-actions", false, "let people pause, resume, run, edit, cancel and resend; else they only read")
 }
@@ -138,7 +138,7 @@ func (s *services) webs(f *webFlags) (list []part, err error) {
 	if f.dashboard.address == "" {
 		return list, nil
 	}
-	options, err := f.dashboard.options()
+	options, err := f.dashboard.options(s.log)
 	if err != nil {
 		return nil, err
 	}
@@ -205,13 +205,35 @@ address than one of this host, say who may see it, with --dashboard-users.`,
 // dashboardConns is how many connections pages may use.
 const dashboardConns = 2
 
+// failed logs failed logins of the dashboard.
+func (*dashboardFlags) failed(log logrus.FieldLogger) func(string, netip.Addr, int) {
+	return func(user string, address netip.Addr, others int) {
+		fields := logrus.Fields{"address": address.String()}
+		if user != "" {
+			fields["user"] = user
+		}
+		if others > 0 {
+			fields["others"] = others
+		}
+		log.WithFields(fields).Warn("dashboard: login failed")
+	}
+}
+
 // options are those of the dashboard. Without users it must stay on this host.
-func (f *dashboardFlags) options() (o dashboard.Options, err error) {
+func (f *dashboardFlags) options(log logrus.FieldLogger) (o dashboard.Options, err error) {
 	access := dashboard.Read
 	if f.acts {
 		access = dashboard.Act
 	}
 	o.Hosts = f.hosts
+	var proxies []netip.Prefix
+	for _, text := range f.proxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return o, ui.Usagef("--dashboard-proxy is %q; use a network, such as 10.0.0.0/8 or 127.0.0.1/32", text)
+		}
+		proxies = append(proxies, network)
+	}
 	switch {
 	case f.users != "" && f.header != "":
 		return o, ui.Usagef("--dashboard-users and --dashboard-user-header exclude each other")
@@ -221,22 +243,14 @@ func (f *dashboardFlags) options() (o dashboard.Options, err error) {
 			return o, fmt.Errorf("--dashboard-users: %w", err)
 		}
 		defer file.Close() //nolint:errcheck // it was only read
-		if o.Authorize, err = dashboard.Passwords(file, access); err != nil {
+		if o.Authorize, err = dashboard.Passwords(file, access, dashboard.Logins{Proxies: proxies, Failed: f.failed(log)}); err != nil {
 			return o, fmt.Errorf("--dashboard-users %s: %w", f.users, err)
 		}
 	case f.header != "":
-		var from []netip.Prefix
-		for _, text := range f.proxies {
-			network, err := netip.ParsePrefix(text)
-			if err != nil {
-				return o, ui.Usagef("--dashboard-proxy is %q; use a network, such as 10.0.0.0/8 or 127.0.0.1/32", text)
-			}
-			from = append(from, network)
-		}
-		if len(from) == 0 {
+		if len(proxies) == 0 {
 			return o, ui.Usagef("--dashboard-user-header needs --dashboard-proxy NETWORK: anybody else could claim to be anybody")
 		}
-		o.Authorize = dashboard.Header(f.header, from, access)
+		o.Authorize = dashboard.Header(f.header, proxies, access)
 	default:
 		if f.address, err = lifecycle.LoopbackAddress(f.address); err != nil {
 			return o, ui.Usagef("the address of the dashboard is %v; for another address say who may see it: --dashboard-users FILE", err)
