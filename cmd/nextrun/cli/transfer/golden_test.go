@@ -19,7 +19,7 @@ const samples = "../../../../testdata/import/"
 // imports are the samples by kind.
 var imports = []struct{ kind, file string }{
 	{"crontab", "crontab"}, {"timer", "timers"}, {"cronjob", "cronjobs"},
-	{"pgcron", "pgcron.sql"}, {"pgcron", "pgcron.csv"}, {"pgcron", "pgcron-calls.sql"},
+	{"pgcron", "pgcron.csv"},
 }
 
 // The reports, the handlers and the rows of the samples are right, line by line; a

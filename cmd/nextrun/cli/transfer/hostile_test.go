@@ -42,20 +42,11 @@ var hostile = map[string]struct{ kind, text, want string }{
 		"- {kind: CronJob, metadata: {name: y}, spec: *s}\n", "task y: 0 0 * * *"},
 	"JSON with tabs": {"cronjob", "{\n\t\"kind\": \"CronJob\",\n\t\"metadata\": {\"name\": \"x\"},\n\t\"spec\": {\"schedule\": \"0 0 * * *\"}\n}\n", "task x: 0 0 * * *"},
 
-	"a dump that is cut off": {"pgcron", "COPY cron.job (jobid, schedule, command) FROM stdin;\n1\t0 0 * * *\tSELECT 1\n", "it is not whole"},
-	"an open quote":          {"pgcron", "jobid,schedule,command\n1,0 0 * * *,\"SELECT 1\n", "CSV"},
-	"another table":          {"pgcron", "a,b\n1,2\n", "does not have the columns of cron.job"},
-	"too many columns":       {"pgcron", "1,2,3,4,5,6,7,8,9,10,11\n", "does not have the columns"},
-	"SQL without an end":     {"pgcron", "SELECT cron.schedule('0 0 * * *', $x$SELECT 1", "no end"},
-	"quotes without an end":  {"pgcron", "SELECT cron.schedule('0 0 * * *', 'x'); " + strings.Repeat("'", 1<<20+1), "task pgcron: 0 0 * * *"},
+	"an open quote":      {"pgcron", "jobid,schedule,command\n1,0 0 * * *,\"SELECT 1\n", "CSV"},
+	"another table":      {"pgcron", "a,b\n1,2\n", "does not have the columns of cron.job"},
+	"too many columns":   {"pgcron", "1,2,3,4,5,6,7,8,9,10,11\n", "does not have the columns"},
+	"SQL without an end": {"pgcron", "SELECT cron.schedule('0 0 * * *', $x$SELECT 1", "it is SQL"},
 
-	"INSERTs": {"pgcron", "INSERT INTO cron.job VALUES (7, '0 1 * * *', 'SELECT ''a'', 1', 'localhost', 5432, 'shop', 'shop', true, 'it''s');\n" +
-		"INSERT INTO cron.job (jobid, schedule, command) OVERRIDING SYSTEM VALUE VALUES (8, '0 2 * * *', E'SELECT\\t''x''\\n'),\n (9, '0 3 * * *', now());\n", "1 refused"},
-	"escaped tabs": {"pgcron", "COPY cron.job (jobid, schedule, command) FROM stdin;\n1\t0 0 * * *\tSELECT\\t1 \\\\ \\N\n\\.\n", "task pgcron-1: 0 0 * * *"},
-	"tags in tags": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', $x$DO $$ BEGIN PERFORM 'cron.schedule('; END $$$x$);\nSELECT cron.schedule('b', '0 1 * * *', 'x')", "2 changed, 0 refused"},
-	"jobs that are taken away": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', 'x');\nSELECT cron.schedule('a', '0 1 * * *', 'y');\nSELECT cron.schedule('b', '0 2 * * *', 'z');\n" +
-		"SELECT cron.unschedule('b');\nSELECT cron.unschedule();\n", "1 changed, 3 refused"},
-	"no UTF-8 in SQL": {"pgcron", "SELECT cron.schedule('a', '0 0 * * *', 'caf\xe9')", "1 refused"},
 	"an endless line": {"timer", "[Timer]\nOnCalendar=daily \\\n" + strings.Repeat("\\\n", 1<<18), "task unit: daily"},
 	"no section":      {"timer", "OnCalendar=daily\n", "in front of the first section"},
 	"a broken header": {"timer", "[Timer\nOnCalendar=daily\n", "no header of a section"},

@@ -64,8 +64,7 @@ command; so is /etc/crontab. For other files of that form use --system.`,
 	},
 	"pgcron": {
 		"FILE|URL...", "Take over the jobs of pg_cron",
-		`A file is a dump of the table cron.job (CSV, or what pg_dump writes), or SQL that
-calls cron.schedule; a URL names the database that has the table.`,
+		`A file is the table cron.job as CSV; a URL names the database that has the table.`,
 		`  nextrun import pgcron postgres://postgres@db.example.org/postgres
   psql -c '\copy cron.job TO STDOUT CSV HEADER' | nextrun import pgcron -`,
 	},

@@ -1,5 +1,5 @@
-// Package pgcron reads and writes the jobs of pg_cron: rows of its table cron.job, as
-// CSV, as pg_dump writes them or from the database, and calls of cron.schedule in SQL.
+// Package pgcron reads the jobs of pg_cron, from its table cron.job or from CSV, and writes
+// calls of cron.schedule.
 package pgcron
 
 import (
@@ -81,7 +81,6 @@ type reader struct {
 	place   string // of a database; empty: a file
 	options schedules.Options
 	items   []schedules.Item
-	calls   map[int]string // the names of jobs, by the place of their items
 }
 
 func (r *reader) refuse(line int, source, why string) {
@@ -106,10 +105,6 @@ func (j *Job) title() string {
 // job makes an item of a row.
 func (r *reader) job(j *Job) {
 	item := schedules.Item{File: r.path, Line: j.Line, Source: j.title()}
-	if r.calls == nil {
-		r.calls = map[int]string{}
-	}
-	r.calls[len(r.items)] = j.Name
 	defer func() { r.items = append(r.items, item) }()
 	for _, text := range []string{j.Name, j.Schedule, j.Command, j.Database, j.Username, j.NodeName} {
 		if err := schedules.CheckText(text); err != nil {

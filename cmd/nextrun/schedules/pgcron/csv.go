@@ -14,32 +14,16 @@ import (
 // columns are those of cron.job in the order of the table.
 var columns = []string{"jobid", "schedule", "command", "nodename", "nodeport", "database", "username", "active", "jobname"}
 
-var (
-	copyLine = regexp.MustCompile(`(?i)^COPY\s+(?:"?cron"?\.)?"?job"?\s*\(([^)]*)\)\s+FROM\s+stdin\b`)
-	callLine = regexp.MustCompile(`(?i)\bcron\s*\.\s*(?:un)?schedule(?:_in_database)?\s*\(`)
-	// rowsOf begins the rows that pg_dump --inserts writes, with or without names.
-	rowsOf = regexp.MustCompile(`(?i)\bINSERT\s+INTO\s+(?:"?cron"?\s*\.\s*)"?job"?\s*(?:\(([^()]*)\)\s*)?(?:OVERRIDING\s+\w+\s+VALUE\s+)?VALUES\s*\(`)
-)
+// isSQL recognises a dump of the table, and a script that schedules jobs.
+var isSQL = regexp.MustCompile(`(?i)\bcron\s*\.\s*(?:un)?schedule(?:_in_database)?\s*\(|\b(?:COPY|INSERT\s+INTO)\s+"?cron"?\s*\.\s*"?job"?\b`)
 
-// file reads a file: what pg_dump writes, as COPY or as INSERT, statements that call cron.schedule, or CSV.
+// file reads a file of CSV.
 func (r *reader) file(text string) {
-	lines := strings.Split(text, "\n")
-	found := false
-	for i := 0; i < len(lines); i++ {
-		if m := copyLine.FindStringSubmatch(lines[i]); m != nil {
-			found = true
-			i = r.copied(lines, i+1, names(m[1]))
-		}
+	if isSQL.MatchString(text) {
+		r.refuse(0, "SQL", `it is SQL; run it, and import what it made: from the URL of the database, or from CSV: psql -c '\copy cron.job TO jobs.csv CSV HEADER'`)
+		return
 	}
-	switch {
-	case found:
-	case rowsOf.MatchString(text):
-		r.inserted(text)
-	case callLine.MatchString(text):
-		r.statements(text)
-	default:
-		r.csv(text)
-	}
+	r.csv(text)
 }
 
 func names(list string) (names []string) {
@@ -47,56 +31,6 @@ func names(list string) (names []string) {
 		names = append(names, strings.ToLower(strings.Trim(strings.TrimSpace(name), `"`)))
 	}
 	return names
-}
-
-// copied reads the rows of COPY up to its end, and returns the line of that.
-func (r *reader) copied(lines []string, from int, names []string) int {
-	for i := from; i < len(lines); i++ {
-		if lines[i] == `\.` {
-			return i
-		}
-		if lines[i] == "" && i == len(lines)-1 {
-			break
-		}
-		if len(r.items) == schedules.MaxItems {
-			break
-		}
-		cells := strings.Split(lines[i], "\t")
-		for n := range cells {
-			cells[n] = copyText(cells[n])
-		}
-		r.row(i+1, names, cells)
-	}
-	if len(r.items) == schedules.MaxItems {
-		r.items = append(r.items, schedules.TooMany(r.path, 0))
-		return len(lines)
-	}
-	r.refuse(len(lines), "COPY", `the file ends before the line \. of COPY: it is not whole`)
-	return len(lines)
-}
-
-// copyText is a value of COPY's text format; NULL is empty.
-func copyText(cell string) string {
-	if cell == `\N` {
-		return ""
-	}
-	if !strings.Contains(cell, `\`) {
-		return cell
-	}
-	var b strings.Builder
-	for i := 0; i < len(cell); i++ {
-		if cell[i] != '\\' || i+1 == len(cell) {
-			b.WriteByte(cell[i])
-			continue
-		}
-		i++
-		if at := strings.IndexByte("bfnrtv", cell[i]); at >= 0 {
-			b.WriteByte("\b\f\n\r\t\v"[at])
-		} else {
-			b.WriteByte(cell[i])
-		}
-	}
-	return b.String()
 }
 
 // csv reads rows with a line of names, or in the order of the table.
