@@ -52,6 +52,7 @@ const (
 	JobTaskLimit       Code = "job_task_limit"       // as many jobs of its task run as the concurrency of the task allows
 	JobHandlerLimit    Code = "job_handler_limit"    // as many jobs of its handler run as the handler allows
 	JobNoPlace         Code = "job_no_place"         // all places of the executors that could take it are taken
+	JobLocked          Code = "job_locked"           // somebody has locked its row
 	JobNotTaken        Code = "job_not_taken"        // an executor could take it and has not, and the database does not show why
 	JobUnknown         Code = "job_unknown"          // it waits, and who runs executors cannot be read
 	JobClaimed         Code = "job_claimed"          // an executor has taken it and has not begun

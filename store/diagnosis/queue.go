@@ -20,11 +20,12 @@ type queueFacts struct {
 	running   []jobqueue.Job  // those that an executor has, the longest first
 	executors []store.Service // also those that were killed
 	unread    error           // why the executors cannot be read
+	holder    func(jid string) (who, remedy string, err error)
 }
 
 func readQueue(ctx context.Context, db *store.DB) (q *queueFacts, err error) {
 	queue := jobqueue.NewQueue(db.Jobs())
-	q = &queueFacts{}
+	q = &queueFacts{holder: func(jid string) (string, string, error) { return db.Figures().JobHolder(ctx, jid) }}
 	err = db.View(ctx, func(tx *store.Tx) error { q.now = tx.Now(); return nil })
 	if err != nil {
 		return nil, err

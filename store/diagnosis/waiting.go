@@ -20,6 +20,9 @@ func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
 		return Finding{JobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker_service"}
 	}
 	free := strings.Join(workersOf(q.free(j)), ", ")
+	if who, remedy, err := q.holder(j.JID); err == nil && who != "" {
+		return Finding{JobLocked, fmt.Sprintf("%s could take it, but its row is locked by %s", free, who), remedy}
+	}
 	if q.now.Sub(j.Submitted) < waitsLong {
 		return Finding{JobWaits, fmt.Sprintf("%s can take it, with a handler %q and a free place", free, j.Task), ""}
 	}

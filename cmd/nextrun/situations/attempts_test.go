@@ -135,9 +135,31 @@ var ofAttempts = []situation{
 			w.executor("one", 5, nil, handler{name: "backup"})
 			w.sh.Must(w.T, "job", "resume", "--handler", "backup")
 		},
+		codes: []string{"job_locked"},
+		says:  []string{"one@", " could take it, but its row is locked by pid ", "idle in transaction for ", "SELECT pg_terminate_backend("},
+		not:   []string{"define handlers", "no executor", "place"},
+		job:   "its row is locked by pid ",
+	},
+	{
+		name: "an executor could take the job and does not",
+		set: func(w *world) {
+			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES ('hung@1', 'executor', 'v1', {-1h}, {0s}, 5, 30, '[{\"name\": \"backup\", \"attempts\": 6}]')")
+			w.tick()
+		},
 		codes: []string{"job_not_taken"},
-		says:  []string{"one@", `could take it, with a handler "backup" and a free place, and has not; the database does not show why.`},
+		says:  []string{`hung@1 could take it, with a handler "backup" and a free place, and has not; the database does not show why.`, "nextrun health"},
+		not:   []string{"define handlers", "no executor", "locked"},
+		job:   "hung@1 could take it",
+	},
+	{
+		name: "an executor says nothing that can be read of its handlers",
+		set: func(w *world) {
+			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES ('odd@1', 'executor', 'v1', {-1h}, {0s}, 5, 30, 'no JSON')")
+			w.tick()
+		},
+		codes: []string{"job_executor_unknown"},
+		says:  []string{"it is not known whether an executor", "odd@1 says nothing about its handlers"},
 		not:   []string{"define handlers", "no executor"},
-		job:   "could take it",
+		job:   "odd@1 says nothing",
 	},
 }

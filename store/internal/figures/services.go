@@ -52,3 +52,19 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 	}
 	return list, nil
 }
+
+// JobHolder finds who has locked the row of a job: what it is, and how its lock can be
+// ended. Both are empty if nobody has, and on SQLite.
+func (r Reader) JobHolder(ctx context.Context, jid string) (who, remedy string, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		held, err := sqldb.RowHolders(ctx, tx, "SELECT jid, xmax FROM job WHERE jid = $1", jid)
+		if h, is := held[jid]; is {
+			who, remedy = h.Text(), h.Remedy()
+		}
+		return err
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("look for who has locked job %s: %w", jid, err)
+	}
+	return who, remedy, nil
+}
