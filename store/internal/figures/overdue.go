@@ -36,10 +36,7 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		}
 	}
 	if r.db.SQL().IsSQLite() {
-		brief, cancel := context.WithTimeout(ctx, fileWait)
-		defer cancel()
-		err := r.db.UpdateWithin(brief, fileWait, func(*sqldb.Tx) error { return nil })
-		o.FileLocked = errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
+		o.FileLocked = r.fileLocked(ctx)
 		return o, ctx.Err()
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -61,4 +58,17 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		return o, fmt.Errorf("read why task %s is overdue: %w", id, err)
 	}
 	return o, nil
+}
+
+// fileLocked reports whether somebody has locked a SQLite file for a while. SQLite
+// waits for its lock as long as the connection says, so it is not waited for here.
+func (r Reader) fileLocked(ctx context.Context) bool {
+	done := make(chan error, 1)
+	go func() { done <- r.db.Update(ctx, func(*sqldb.Tx) error { return nil }) }()
+	select {
+	case err := <-done:
+		return errors.Is(err, sqldb.ErrBusy)
+	case <-time.After(fileWait):
+		return true
+	}
 }
