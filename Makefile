@@ -32,7 +32,7 @@ doctor: ## Say what this machine lacks for working on nextrun, and how to instal
 .PHONY: build
 build: ## Build bin/nextrun
 	@scripts/need-cc
-	go build -trimpath -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
+	@go build -trimpath -ldflags '$(ldflags)' -o bin/nextrun ./cmd/nextrun
 
 .PHONY: build-static
 build-static: ## Build bin/nextrun for PostgreSQL only, without cgo: it needs no C compiler, nor libraries of the system

@@ -37,7 +37,7 @@ func TestReferenceNames(t *testing.T) {
 		"States":     constants(t, "../../jobqueue/backend/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/task/tick.go", "Decision"),
 		"Findings":   constants(t, "../../store/diagnosis/cause.go", "Code"),
-		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage)},
+		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage), strconv.Itoa(ui.Changes)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {
 			t.Errorf("docs/reference.md has under %s %q, the code %q", section, have, want)

@@ -89,6 +89,7 @@ type Filter struct {
 	Worker  string // a worker's name, or name@boot id
 	Begin   string // of the job's id
 	End     string // of the job's id
+	Part    string // of the job's id
 	Limit   int    // at most so many; 0: [DefaultListLimit]
 
 	Since time.Time // submitted at that time or later; zero: whenever

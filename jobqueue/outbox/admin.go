@@ -39,6 +39,7 @@ type Filter struct {
 	Status      Status
 	Begin       string    // of the event's id
 	End         string    // of the event's id
+	Part        string    // of the event's id
 	Since       time.Time // created at that time or later; zero: whenever
 	Until       time.Time // created before that time; zero: whenever
 	Limit       int       // at most so many; 0: 100

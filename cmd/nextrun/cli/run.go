@@ -41,9 +41,6 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return ui.Failed
 	}
 	env.Complain("See: %s --help", command.CommandPath())
-	if ui.IsComparing(command) {
-		return ui.Failed
-	}
 	return ui.WrongUsage
 }
 

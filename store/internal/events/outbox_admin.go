@@ -60,8 +60,8 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 				AND ($4 = '' OR `+statusOf+` = $4)
 				AND ($5 = '' OR substr(e.id, 1, length($5)) = $5)
 				AND ($6 = '' OR length(e.id) >= length($6) AND substr(e.id, length(e.id) - length($6) + 1) = $6)
-				AND e.created >= $7 AND e.created < $8
-			ORDER BY e.seq `+order+` LIMIT $9`, f.Topic, f.Type, f.AggregateID, string(f.Status), f.Begin, f.End, since, until, limit)
+				AND e.created >= $7 AND e.created < $8 AND ($10 = '' OR replace(e.id, $10, '') <> e.id)
+			ORDER BY e.seq `+order+` LIMIT $9`, f.Topic, f.Type, f.AggregateID, string(f.Status), f.Begin, f.End, since, until, limit, f.Part)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)

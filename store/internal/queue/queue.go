@@ -63,6 +63,9 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 	if f.End != "" {
 		add("length(jid) >= length(?) AND substr(jid, length(jid) - length(?) + 1) = ?", f.End)
 	}
+	if f.Part != "" {
+		add("replace(jid, ?, '') <> jid", f.Part)
+	}
 	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
 	columns := slimJobColumns
 	if f.WithArgs {

@@ -59,7 +59,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 // printEvents prints a table of events, or the text for none.
 func printEvents(env *ui.Env, records []outbox.Record, empty string, asJSON bool) error {
 	lines := []eventJSON{}
-	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM").
+	t := ui.NewTable("EVENT", "TOPIC", "TYPE", "AGGREGATE", "VERSION", "CREATED", "STATUS", "ATTEMPTS", "PROBLEM").IDs("EVENT").
 		Least("VERSION", "ATTEMPTS", "TYPE", "TOPIC", "CREATED").
 		IfEmpty(empty)
 	for i := range records {

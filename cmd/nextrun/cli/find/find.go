@@ -15,8 +15,9 @@ import (
 // shown is how many candidates an error lists.
 const shown = 5
 
-// Job returns the id of the job that a text means: an id, the beginning of just one,
-// or one that a table has shortened in the middle.
+// Job returns the id of the job that a text means: an id, the beginning of just one, any
+// other part of just one, of 4 characters or more, such as its end, or one that a table
+// has shortened in the middle.
 func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error) {
 	_, err := queue.Get(ctx, text)
 	if err != nil {
@@ -27,6 +28,9 @@ func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error
 		return text, err
 	}
 	list, listErr := queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Limit: shown + 1})
+	if listErr == nil && len(list) == 0 && isPart(text) {
+		list, listErr = queue.List(ctx, jobqueue.Filter{Part: text, Limit: shown + 1})
+	}
 	if listErr != nil {
 		return "", listErr
 	}
@@ -47,6 +51,9 @@ func Event(ctx context.Context, admin outbox.Admin, text string) (string, error)
 		return text, err
 	}
 	list, listErr := admin.List(ctx, outbox.Filter{Begin: begin, End: end, Limit: shown + 1})
+	if listErr == nil && len(list) == 0 && isPart(text) {
+		list, listErr = admin.List(ctx, outbox.Filter{Part: text, Limit: shown + 1})
+	}
 	if listErr != nil {
 		return "", listErr
 	}
@@ -68,6 +75,10 @@ func parts(text string) (begin, end string) {
 	return begin, end
 }
 
+// isPart reports whether a text may be any part of an id. The ends of ids differ, where
+// those that were made within a minute begin alike.
+func isPart(text string) bool { return len(text) >= 4 }
+
 // only returns the id if it is the only one, and otherwise says which there are.
 func only(noun, text string, ids, lines []string, missing error) (string, error) {
 	switch {
@@ -78,7 +89,7 @@ func only(noun, text string, ids, lines []string, missing error) (string, error)
 	case len(ids) > shown:
 		lines = append(lines[:shown], "... and more")
 	}
-	return "", fmt.Errorf("%s %s: several ids begin so; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
+	return "", fmt.Errorf("%s %s: several ids are like that; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
 }
 
 // LastJob returns the id of the newest job of the task that a text means.

@@ -15,13 +15,14 @@ func TestJobIsFoundByTheBeginningOfItsID(t *testing.T) {
 		for _, jid := range []string{"01a1-aa-x", "01a1-ab-x", "01a1-bb-y", "a%_", "a_%"} {
 			s.Exec(t, "INSERT INTO job (jid, task) VALUES ('"+jid+"', 'dump')")
 		}
-		for text, jid := range map[string]string{"01a1-b": "01a1-bb-y", "01…ab-x": "01a1-ab-x", "01a...y": "01a1-bb-y", "a%": "a%_"} {
+		for text, jid := range map[string]string{"01a1-b": "01a1-bb-y", "01…ab-x": "01a1-ab-x", "01a...y": "01a1-bb-y", "a%": "a%_", "ab-x": "01a1-ab-x", "1-bb": "01a1-bb-y"} {
 			clitest.WantLines(t, s.Must(t, "job", "show", text), "job "+jid)
 			s.Must(t, "job", "log", text)
 		}
-		many := []string{"several ids begin so", "\n  01a1-ab-x  dump  waiting", "\n  01a1-aa-x  dump  waiting"}
+		many := []string{"several ids are like that", "\n  01a1-ab-x  dump  waiting", "\n  01a1-aa-x  dump  waiting"}
 		s.Fails(t, ui.Failed, []string{"job", "show", "01a1-a"}, many...)
 		s.Fails(t, ui.Failed, []string{"job", "cancel", "01a1-b", "01a1-a"}, many...)
+		s.Fails(t, ui.Failed, []string{"job", "cancel", "01a1-bb-y", "a1-a"}, many...)
 		clitest.WantLines(t, s.Must(t, "job", "show", "01a1-bb-y"), "state waiting")
 		clitest.WantLines(t, s.Must(t, "job", "cancel", "01a1-b"), "cancelled 01a1-bb-y")
 		clitest.WantLines(t, s.Must(t, "job", "retry", "01a1-b"), "waiting again: 01a1-bb-y")

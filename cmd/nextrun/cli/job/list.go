@@ -59,7 +59,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
 	lines := []jobJSON{}
 	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
-		Least("STARTED", "HANDLER", "TOOK", "RESULT").
+		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT").
 		IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
 	for i := range jobs {
 		j := &jobs[i]

@@ -45,7 +45,7 @@ nextrun's own.`,
 	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
 	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
 	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
-	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing")
+	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command
 }
 
@@ -73,6 +73,10 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		if apply.DryRun {
 			verb = "to change"
 		}
-		return env.Printf("%s: %d of %d tasks in the file\n", verb, len(changes), len(apply.Tasks))
+		err = env.Printf("%s: %d of %d tasks in the file\n", verb, len(changes), len(apply.Tasks))
+		if err == nil && apply.DryRun && len(changes) > 0 {
+			return ui.ErrChanges
+		}
+		return err
 	})
 }

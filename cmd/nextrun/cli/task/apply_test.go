@@ -18,13 +18,14 @@ func TestTaskApply(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		file := clitest.WriteFile(t, "tasks.yaml", tasksFile)
-		dry := s.Must(t, "task", "apply", "-f", file, "--dry-run")
-		clitest.WantLines(t, dry, "add a", "add b", "to change: 2 of 2")
+		dry := s.Fails(t, ui.Changes, []string{"task", "apply", "-f", file, "--dry-run"})
+		clitest.WantLines(t, dry.Stdout, "add a", "add b", "to change: 2 of 2")
 		if list := s.Must(t, "task", "list"); !strings.HasPrefix(list, "none; ") {
 			t.Errorf("a dry run has written\n%s", list)
 		}
 		clitest.WantLines(t, s.Must(t, "task", "apply", "-f", file), "add a", "add b", "changed: 2 of 2")
 		s.Must(t, "scheduler", "--once")
+		s.Must(t, "task", "apply", "-f", file, "--dry-run") // nothing to change
 		if again := s.Must(t, "task", "apply", "-f", file); again != "changed: 0 of 2 tasks in the file\n" {
 			t.Errorf("applied again:\n%s", again)
 		}

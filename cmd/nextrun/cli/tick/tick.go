@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -61,7 +62,7 @@ func (k Ticks) JSON() []JSON {
 
 // Print writes the ticks of many tasks.
 func (k Ticks) Print(env *ui.Env, asJSON bool) error {
-	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").
+	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").Wrap().
 		IfEmpty("none; ticks are recorded when a scheduler decides them: nextrun serve")
 	for _, one := range k.List {
 		t.Add(env.Moment(one.Due), one.TaskID, Outcome(one, k.Results[one.JID]), k.why(one))
@@ -71,7 +72,7 @@ func (k Ticks) Print(env *ui.Env, asJSON bool) error {
 
 // PrintOfTask writes the ticks of one task.
 func (k Ticks) PrintOfTask(env *ui.Env) error {
-	t := ui.NewTable("DUE", "OUTCOME", "REASON OR JOB")
+	t := ui.NewTable("DUE", "OUTCOME", "REASON OR JOB").Wrap()
 	for _, one := range k.List {
 		t.Add(env.Moment(one.Due), Outcome(one, k.Results[one.JID]), k.why(one))
 	}
@@ -91,11 +92,14 @@ func Outcome(k periodic.Tick, result periodic.Result) string {
 	return string(k.Decision)
 }
 
+// uuid is an id in a reason. Its end is enough to find the job.
+var uuid = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}([0-9a-f]{8})\b`)
+
 // why is the reason of a tick, or where its job or event is. Of a queue that is not
 // nextrun's own, or when both are gone, it is the id alone.
 func (k Ticks) why(one periodic.Tick) string {
 	if one.JID == "" {
-		return one.Reason
+		return uuid.ReplaceAllString(one.Reason, "…$1")
 	}
 	said := one.JID
 	result := k.Results[one.JID]

@@ -73,7 +73,7 @@ command; so is /etc/crontab. For other files of that form use --system.`,
 func importCommand(env *ui.Env, kind schedules.Kind) *cobra.Command {
 	i := &importing{env: env, kind: kind, prune: ui.Choice{Allowed: []string{string(periodic.PruneDisable), string(periodic.PruneDelete)}}}
 	texts := importTexts[kind.Name()]
-	command := ui.Comparing(&cobra.Command{
+	command := &cobra.Command{
 		Use:   kind.Name() + " " + texts.use,
 		Short: texts.short,
 		Long: texts.short + ` as tasks; - is standard input. ` + texts.about + `
@@ -86,8 +86,8 @@ is taken, the task gets a longer one, or --prefix gives another.
 Commands go into the configuration file rather than the table: --handlers writes
 them. With --handler or --sink, the args of the jobs hold the command instead.
 
-Without --apply, the exit code is 0 if the table has all tasks already, 2 if there
-are changes, and 1 after any failure, wrong usage included.`,
+Without --apply, the exit code is 0 if the table has all tasks already, and 3 if there
+are changes.`,
 		Example: texts.example,
 		Args:    ui.SeveralArguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -96,7 +96,7 @@ are changes, and 1 after any failure, wrong usage included.`,
 			}
 			return i.run(c.Context(), args)
 		},
-	})
+	}
 	flags := command.Flags()
 	flags.BoolVar(&i.apply, "apply", false, "write the tasks")
 	flags.StringVar(&i.handlers, "handlers", "", "write the section handlers of the configuration to this `file`; - is standard output")
@@ -145,15 +145,11 @@ became of each line.`,
 			if err := i.check(); err != nil {
 				return err
 			}
-			err := i.run(c.Context(), args)
-			if err == ui.ErrChanges { //nolint:errorlint // it comes as it is
-				return nil
-			}
-			return err
+			return i.run(c.Context(), args)
 		},
 	}
 	i.commonFlags(command)
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing; exit with 3 if there are changes")
 	return command
 }
 

@@ -15,6 +15,7 @@ import (
 type Table struct {
 	rows  [][]string
 	least []string // headers of the columns that may be left out, first of all the first
+	ids   []string // headers of the columns with ids, of which the end is enough
 	empty string
 	wraps bool // the last column goes on below itself instead of being shortened
 }
@@ -25,6 +26,10 @@ func NewTable(header ...string) *Table { return &Table{rows: [][]string{header},
 // Least names columns that a narrow terminal can do without, the least important
 // first. The last column goes after them.
 func (t *Table) Least(headers ...string) *Table { t.least = headers; return t }
+
+// IDs names columns with ids of jobs or events. Where they do not fit, their ends stand for
+// them: unlike the beginnings, they differ.
+func (t *Table) IDs(headers ...string) *Table { t.ids = headers; return t }
 
 // IfEmpty says what to write in place of a table without rows.
 func (t *Table) IfEmpty(text string) *Table { t.empty = text; return t }
@@ -47,6 +52,7 @@ func (t *Table) Write(w io.Writer) error { return t.write(w, Terminal{}) }
 
 const (
 	columnGap   = 2
+	idWidth     = 9       // of an id of which only the end is shown
 	columnLeast = 23      // no cell is shortened to less: a time is that long
 	columnMost  = 1000    // a wider cell pushes its own row out, not the others
 	longText    = 1 << 16 // a text of so many bytes is wider than any column
@@ -61,6 +67,12 @@ func (t *Table) write(w io.Writer, device Terminal) error {
 			cell, rest := row[c], ""
 			if device.Width > 0 {
 				cell = shortenMiddle(cell, widths[i])
+				if widths[i] == idWidth && slices.Contains(t.ids, t.rows[0][c]) {
+					cell = lastColumns(row[c], idWidth)
+					if cell != row[c] {
+						cell = "…" + lastColumns(row[c], idWidth-1)
+					}
+				}
 			}
 			if t.wraps && c == len(row)-1 && device.Width > 0 {
 				cell, rest = wrapped(row[c], widths[i], indent)
@@ -103,6 +115,16 @@ func (t *Table) fit(most int) (columns, widths []int) {
 		columns[i] = i
 	}
 	natural := t.natural()
+	if whole := columnGap * (len(natural) - 1); most > 0 {
+		for _, width := range natural {
+			whole += width
+		}
+		for c, width := range natural {
+			if whole > most && slices.Contains(t.ids, t.rows[0][c]) {
+				natural[c] = min(width, idWidth)
+			}
+		}
+	}
 	if last := len(natural) - 1; t.wraps && most > 0 {
 		room := most
 		for _, width := range natural[:last] {

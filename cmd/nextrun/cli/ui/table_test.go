@@ -120,3 +120,16 @@ func TestTableWrapsSentences(t *testing.T) {
 		}
 	}
 }
+
+// Where ids do not fit, their ends are shown: those of one minute begin alike.
+func TestTableShowsTheEndsOfIDs(t *testing.T) {
+	t.Parallel()
+	table := NewTable("JOB", "STATE").IDs("JOB")
+	table.Add("01a205cd-0000-7000-8000-123456789abc", "failed")
+	table.Add("short", "done")
+	for width, want := range map[int]string{0: "01a205cd-0000-7000-8000-123456789abc  failed", 30: "…56789abc  failed", 60: "01a205cd-0000-7000-8000-123456789abc  failed"} {
+		if got := table.text(Terminal{Width: width}); !strings.Contains(got, want) || !strings.Contains(got, "short") {
+			t.Errorf("at %d columns:\n%s", width, got)
+		}
+	}
+}

@@ -14,27 +14,12 @@ const (
 	Done       = 0 // what was asked for is done
 	Failed     = 1 // it could not be done
 	WrongUsage = 2 // it was not asked for properly: a flag, an argument, a value
-	Changes    = 2 // a command that compares, see [Comparing]: there are changes
+	Changes    = 3 // a command that only compares: there are changes
 )
 
-// ErrChanges is the error of a command that compares, if there are changes. Nothing
+// ErrChanges is the error of a command that only compares, if there are changes. Nothing
 // is said of it.
 var ErrChanges = errors.New("there are changes")
-
-const comparing = "comparing"
-
-// Comparing marks a command that ends with [Changes] if it finds some. It then ends
-// with [Failed] after wrong usage, so that scripts can tell the two apart.
-func Comparing(command *cobra.Command) *cobra.Command {
-	command.Annotations = map[string]string{comparing: ""}
-	return command
-}
-
-// IsComparing reports whether a command is marked by [Comparing].
-func IsComparing(command *cobra.Command) bool {
-	_, marked := command.Annotations[comparing]
-	return marked
-}
 
 // UsageError is wrong usage that is found after a command has begun.
 type UsageError struct{ text string }
