@@ -84,10 +84,7 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	if f.Task.Sink == periodic.SinkEvent {
 		err = f.readEvent(ctx, db)
 	} else {
-		err = f.readJobs(ctx, jobqueue.NewQueue(db.Jobs()))
-	}
-	if err == nil && f.pending != nil && f.Task.Sink == periodic.SinkJob {
-		f.queue, err = readQueue(ctx, db)
+		err = f.readJobs(ctx, db)
 	}
 	if err != nil && !errors.Is(err, store.ErrNoSchema) { // the table job need not be there
 		return nil, err
@@ -118,7 +115,13 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-func (f *Facts) readJobs(ctx context.Context, queue *jobqueue.Queue) (err error) {
+func (f *Facts) readJobs(ctx context.Context, db *store.DB) (err error) {
+	queue := jobqueue.NewQueue(db.Jobs())
+	if f.pending != nil && f.Task.Sink == periodic.SinkJob {
+		if f.queue, err = readQueue(ctx, db); err != nil {
+			return err
+		}
+	}
 	if f.Jobs, err = queue.List(ctx, jobqueue.Filter{Tracker: f.Task.ID, Limit: lastJobs}); err != nil {
 		return err
 	}
