@@ -69,7 +69,10 @@ test-db  = scripts/in-memory scripts/with-postgres
 
 .PHONY: test
 test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a part
-	@scripts/need-cc
+	+@scripts/with-needs $(MAKE) --no-print-directory test-here
+
+.PHONY: test-here
+test-here:
 	go vet ./...
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
 	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic ./jobqueue ./migrations ./store ./store/queues ./...
@@ -175,6 +178,10 @@ check-release: ## Check the configuration of goreleaser, which builds releases; 
 test-packages: ## Install, run, update and purge the .deb on a clean Debian, and look at the .rpm; needs root
 	@scripts/need-cc
 	scripts/test-packages
+
+.PHONY: test-fresh
+test-fresh: ## Try make run and make test in a minimal Debian that has only Go, make, git and a C compiler; needs root
+	scripts/test-fresh
 
 .PHONY: test-containers
 test-containers: ## Build the images, run docker-compose.yml and try what the documentation says of it; needs docker or root

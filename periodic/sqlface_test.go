@@ -117,14 +117,10 @@ func (f *fixture) refused(message, query string, args ...any) {
 
 // The sqlite3 program is enough: the triggers use nothing that only Go registers.
 func TestSQLite3Program(t *testing.T) {
-	program, err := exec.LookPath("sqlite3")
-	if err != nil {
-		t.Log("there is no sqlite3 program here; the other tests use the same library from Go")
-		return
-	}
+	storetest.Client(t, storetest.SQLite)
 	f := newSQLiteFixture(t)
 	run := func(statement string) (string, error) {
-		command := exec.CommandContext(t.Context(), program, strings.TrimPrefix(f.URL, "sqlite:"))
+		command := exec.CommandContext(t.Context(), "sqlite3", strings.TrimPrefix(f.URL, "sqlite:"))
 		command.Stdin = strings.NewReader(".timeout 10000\n" + statement)
 		var out bytes.Buffer
 		command.Stdout, command.Stderr = &out, &out

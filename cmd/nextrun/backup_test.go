@@ -70,6 +70,7 @@ func atLeast(t *testing.T, d *storetest.Database, count string, n int) {
 // backup saves a database as docs/operations/backup.md says.
 func backup(t *testing.T, d *storetest.Database) (file string) {
 	t.Helper()
+	storetest.Client(t, d.Kind)
 	file = filepath.Join(t.TempDir(), "backup")
 	if d.Kind == storetest.Postgres {
 		tool(t, "pg_dump", "--format=custom", "--file="+file, d.URL)
@@ -92,9 +93,6 @@ func restore(t *testing.T, d *storetest.Database, file string) *storetest.Databa
 
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Fatalf("%v; make doctor says how to install it", err)
-	}
 	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}

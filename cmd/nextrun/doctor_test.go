@@ -40,7 +40,7 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"MISSING  go ", "MISSING  cc ", "MISSING  make ", "MISSING  postgres ", "MISSING  sqlite3 ",
+	for _, want := range []string{"MISSING  go ", "MISSING  cc ", "MISSING  make ", "MISSING  postgres ", "MISSING  psql ", "MISSING  sqlite3 ", "MISSING  ps ",
 		"without  node ", "only make test-queues needs it", "without  promtool", "without  shellcheck",
 		"without  chromium", "without  docker", "only make test-browser needs it", "without  mmdebstrap", "only make test-originals needs it", "only make test-containers needs it", "by your package manager: go cc make git postgres"} {
 		if !strings.Contains(output, want) {
@@ -55,11 +55,11 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 func TestDoctorNamesThePackages(t *testing.T) {
 	t.Parallel()
 	for manager, want := range map[string]string{
-		"apt-get": "apt-get install golang-go gcc libc6-dev make git postgresql sqlite3",
-		"dnf":     "dnf install golang gcc make git postgresql-server sqlite",
-		"pacman":  "pacman -S go gcc make git postgresql sqlite",
-		"apk":     "apk add go gcc musl-dev make git postgresql sqlite",
-		"zypper":  "zypper install go gcc make git postgresql-server sqlite3",
+		"apt-get": "apt-get install golang-go gcc libc6-dev make git postgresql postgresql-client sqlite3 procps",
+		"dnf":     "dnf install golang gcc make git postgresql-server postgresql sqlite procps-ng",
+		"pacman":  "pacman -S go gcc make git postgresql sqlite procps-ng",
+		"apk":     "apk add go gcc musl-dev make git postgresql postgresql-client sqlite procps",
+		"zypper":  "zypper install go gcc make git postgresql-server postgresql sqlite3 procps",
 		"brew":    "brew install go gcc make git postgresql@17 sqlite",
 	} {
 		if output, code := doctor(t, map[string]string{manager: ""}); code != 1 || !strings.Contains(output, want+"\n") {
@@ -80,7 +80,7 @@ func TestDoctorKnowsVersions(t *testing.T) {
 
 func TestDoctorIsContent(t *testing.T) {
 	t.Parallel()
-	output, code := doctor(t, map[string]string{"go": "echo go1.26.0", "gcc": "", "make": "", "git": "", "sqlite3": "", "docker": ""})
+	output, code := doctor(t, map[string]string{"go": "echo go1.26.0", "gcc": "", "make": "", "git": "", "psql": "", "sqlite3": "", "ps": "", "docker": ""})
 	if code != 0 || strings.Contains(output, "MISSING") || !strings.Contains(output, "can run: make test") || !strings.Contains(output, "without  promtool") {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}

@@ -62,6 +62,9 @@ func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) 
 	if !strings.HasPrefix(page, "tutorials/") { // which begin without nextrun's tables
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 	}
+	if page == "operations/backup.md" {
+		storetest.Client(t, d.Kind)
+	}
 	reader := newReader(t, d, path)
 	for _, b := range blocksOf(t, "../../docs/"+page) {
 		if b.do == "database" {

@@ -50,6 +50,7 @@ cluster_choose_user() {
         if [ "$user" = nextrun-test ] && ! id "$user" >/dev/null 2>&1; then
             useradd --system --no-create-home --shell /bin/false "$user" >&2 || return 1
         fi
+        id "$user" >/dev/null 2>&1 || continue
         for cluster_su in setpriv runuser su; do
             cluster_user=$user
             [ "$(cluster_as_user id -u 2>/dev/null)" = "$(id -u "$user" 2>/dev/null)" ] && return

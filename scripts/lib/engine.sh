@@ -29,7 +29,7 @@ Start docker and make sure that you may use it (docker info), or run this as roo
 }
 
 engine_install() {
-    scripts/install-packages docker.io mmdebstrap iproute2 iptables ca-certificates && return
+    scripts/install-packages docker mmdebstrap iproute2 iptables ca-certificates && return
     cannot "there is no container engine. Start docker, or install one:
   Debian, Ubuntu   apt-get install docker.io mmdebstrap   (as root, CI=true or NEXTRUN_INSTALL=1
                    lets this script do it; it needs no running docker then)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestBothRunsOnEachKindUnderItsName(t *testing.T) {
+	storetest.Need(t, storetest.Postgres)
 	var seen sync.Map
 	t.Run("kinds", func(t *testing.T) {
 		storetest.Both(t, func(t *testing.T, d *storetest.Database) {

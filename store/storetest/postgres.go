@@ -45,6 +45,7 @@ const emptyDatabase = "template0"
 // postgresCopy returns the URL of a copy of a database on the shared server.
 func postgresCopy(t testing.TB, origin string) string {
 	t.Helper()
+	Need(t, Postgres)
 	server, err := sharedServer()
 	if err != nil {
 		t.Fatalf("PostgreSQL for the test: %v", err)

@@ -37,6 +37,7 @@ func runScript(t *testing.T, input string, settings []string, args ...string) re
 
 func TestScriptRunsACommand(t *testing.T) {
 	t.Parallel()
+	storetest.Need(t, storetest.Postgres)
 	none := storetest.ServerVariable + "="
 	got := runScript(t, "input", []string{none}, "sh", "-c", `cat; echo " $0 $NEXTRUN_TEST_POSTGRES"; exit 7`, "two words")
 	if got.code != 7 || !strings.HasPrefix(got.output, "input two words postgres://") || got.messages != "" {
@@ -49,6 +50,7 @@ func TestScriptRunsACommand(t *testing.T) {
 
 func TestScriptPassesSignalsOn(t *testing.T) {
 	t.Parallel()
+	storetest.Need(t, storetest.Postgres)
 	for name, signal := range map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +123,7 @@ func TestScriptShowsTheLogOfAFailure(t *testing.T) {
 	for name, body := range map[string]string{"pg_ctl": "exit 1", "postgres": "echo 'postgres (PostgreSQL) 17.2'"} {
 		writeProgram(t, filepath.Join(programs, name), body)
 	}
-	got := runScript(t, "", []string{storetest.ServerVariable + "=", "NEXTRUN_TEST_POSTGRES_BIN=" + programs}, "true")
+	got := runScript(t, "", []string{storetest.ServerVariable + "=", "NEXTRUN_TEST_WITHOUT=", "NEXTRUN_TEST_POSTGRES_BIN=" + programs}, "true")
 	if got.code != 1 || !strings.Contains(got.messages, "the disk is tired") {
 		t.Errorf("got %+v, want exit code 1 and initdb's words", got)
 	}
@@ -164,7 +166,7 @@ case "$*" in *" up "*) [ "$(grep -c ' up ' '`+calls+`')" -gt 1 ] || { echo port 
 func withoutPrograms(t *testing.T, docker string) []string {
 	t.Helper()
 	return []string{
-		storetest.ServerVariable + "=", "NEXTRUN_TEST_POSTGRES_BIN=/no/such/directory", "CI=", "NEXTRUN_INSTALL=",
+		storetest.ServerVariable + "=", "NEXTRUN_TEST_POSTGRES_BIN=/no/such/directory", "NEXTRUN_INSTALL=0", "NEXTRUN_TEST_WITHOUT=",
 		"PATH=" + docker + ":" + os.Getenv("PATH"),
 	}
 }

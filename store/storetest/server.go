@@ -20,6 +20,7 @@ type Server struct {
 // Use it only to stop and start; [PostgresURL] is a second faster.
 func PostgresServer(t testing.TB) *Server {
 	t.Helper()
+	Need(t, Postgres)
 	k, err := startKeeper(withoutVariable(os.Environ(), ServerVariable))
 	if err != nil {
 		t.Fatalf("PostgreSQL server for the test: %v", err)

@@ -75,6 +75,7 @@ func TestServerEndsWithItsTest(t *testing.T) {
 // is this program, running TestChild.
 func TestServerEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
+	storetest.Need(t, storetest.Postgres)
 	for _, ending := range []string{"exit", "panic", "kill"} {
 		t.Run(ending, func(t *testing.T) {
 			t.Parallel()

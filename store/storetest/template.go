@@ -31,6 +31,7 @@ func NewTemplate(fill func(url string) error) *Template {
 func (p *Template) New(t testing.TB, kind string) *Database {
 	t.Helper()
 	if kind == Postgres {
+		Need(t, Postgres)
 		name, err := p.postgres()
 		if err != nil {
 			t.Fatalf("PostgreSQL for the test: %v", err)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestTemplateIsFilledOnceAndCopied(t *testing.T) {
+	storetest.Need(t, storetest.Postgres)
 	var fills atomic.Int64
 	template := storetest.NewTemplate(func(url string) error {
 		fills.Add(1)

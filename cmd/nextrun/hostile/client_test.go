@@ -26,9 +26,12 @@ type database struct {
 // newDatabase makes an empty database of a kind.
 func newDatabase(t *testing.T, kind string) database {
 	t.Helper()
-	switch kind {
-	case sqlite:
+	if kind == sqlite {
+		storetest.Client(t, storetest.SQLite)
 		return database{t, kind, storetest.SQLiteURL(t)}
+	}
+	storetest.Client(t, storetest.Postgres)
+	switch kind {
 	case ascii:
 		return database{t, kind, asciiURL(t)}
 	}
