@@ -128,6 +128,9 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	if err := (descent{m}).begin(ctx); err != nil {
 		return nil, fmt.Errorf("migrate down: %w", err)
 	}
+	if err := m.clearMarks(ctx); err != nil {
+		return nil, fmt.Errorf("migrate down: %w", err)
+	}
 	done, err := m.revert(ctx)
 	if err != nil {
 		return done, fmt.Errorf("migrate down: %w", err)

@@ -123,8 +123,10 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))
 	mux.HandleFunc("POST /events", s.frame.Action(s.resendEvents))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	noPage := func(w http.ResponseWriter, r *http.Request) {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
-	})
+	}
+	mux.HandleFunc("GET /static/{$}", noPage) // no list of files
+	mux.HandleFunc("GET /", noPage)           // other methods: 405
 	return mux
 }

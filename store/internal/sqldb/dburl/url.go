@@ -136,7 +136,7 @@ func isSecret(name string) bool {
 var shownParameters = map[string]bool{
 	"application_name": true, "binary_parameters": true, "client_encoding": true, "connect_timeout": true, "dbname": true,
 	"fallback_application_name": true, "host": true, "hostaddr": true, "keepalives": true, "keepalives_count": true,
-	"keepalives_idle": true, "keepalives_interval": true, "load_balance_hosts": true, "lock_timeout": true, "options": true,
+	"keepalives_idle": true, "keepalives_interval": true, "load_balance_hosts": true, "lock_timeout": true,
 	"port": true, "schema": true, "search_path": true, "ssl_max_protocol_version": true, "ssl_min_protocol_version": true, "sslcert": true,
 	"sslmode": true, "sslnegotiation": true, "sslrootcert": true, "statement_timeout": true, "target_session_attrs": true,
 	"tcp_user_timeout": true, "timezone": true, "user": true,

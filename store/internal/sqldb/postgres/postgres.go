@@ -43,7 +43,8 @@ func (d *dialect) Words() sqldb.Words {
 		// All statements are short. Where the planner expects many more rows than there are,
 		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
-			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) || ` + encoding,
+			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) ||
+			set_config('array_nulls', 'on', true) || ` + encoding,
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
 		Generic:     "SET LOCAL plan_cache_mode = force_generic_plan",
 		Collate:     ` COLLATE "C"`,
