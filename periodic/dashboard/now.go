@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -18,9 +19,10 @@ type nowView struct {
 	Empty    bool       `json:"empty"`    // nobody has added a task
 	Troubled []taskRow  `json:"troubled"` // the first of the tasks that fail or have a problem
 	Others   int        `json:"troubled_not_listed"`
-	Soon     []soonTask `json:"soon"`   // due within the next hour
-	Strips   []taskRow  `json:"strips"` // the last 24 hours of the first tasks
-	More     bool       `json:"more"`   // there are more tasks than strips
+	Overdue  []string   `json:"overdue"` // the first of the tasks that are overdue while a scheduler runs
+	Soon     []soonTask `json:"soon"`    // due within the next hour
+	Strips   []taskRow  `json:"strips"`  // the last 24 hours of the first tasks
+	More     bool       `json:"more"`    // there are more tasks than strips
 }
 
 type totals struct {
@@ -32,6 +34,7 @@ type totals struct {
 	Blocked  int     `json:"blocked"`
 	Overdue  int     `json:"overdue"`
 	Late     string  `json:"most_overdue,omitempty"`
+	Alone    bool    `json:"no_scheduler"` // tasks are overdue, and no scheduler is known to run
 	Waiting  int     `json:"jobs_waiting"`
 	Running  int     `json:"jobs_running"`
 	Skew     float64 `json:"clock_skew_seconds"`
@@ -49,6 +52,7 @@ const (
 	stripTicks    = 96
 	soonTasks     = 30
 	troubledTasks = 30
+	overdueTasks  = 5
 )
 
 func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
@@ -82,8 +86,23 @@ func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
 	for i := range d.Troubled {
 		d.Troubled[i].Wrong = newestWrong(d.Troubled[i].Cells)
 	}
+	if d.Overdue, err = s.overdue(ctx, t); err != nil {
+		return nil, err
+	}
 	d.Soon, err = s.soon(ctx, t.Now)
 	return d, err
+}
+
+// overdue are the first of the tasks that are overdue, unless no scheduler runs at all.
+func (s *server) overdue(ctx context.Context, t store.Totals) (ids []string, err error) {
+	if t.Overdue == 0 || t.NoScheduler() {
+		return nil, nil
+	}
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: t.Now.Add(-task.OverdueAfter), Limit: overdueTasks})
+	for _, t := range tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids, err
 }
 
 // newestWrong is the newest tick that did not end well.
@@ -124,7 +143,7 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 }
 
 func totalsOf(t store.Totals) totals {
-	d := totals{Fresh: t.Fresh, Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
+	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}

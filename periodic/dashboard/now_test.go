@@ -74,5 +74,12 @@ func TestNowOfANewDatabase(t *testing.T) {
 		if d.Empty || d.Totals.Fresh || d.Totals.Overdue == 0 || !strings.Contains(s.get("/"), `role="alert"`) {
 			s.Errorf("with a task that a scheduler has known: %+v", d)
 		}
+		if page := s.get("/"); !strings.Contains(page, "no scheduler is known to run") {
+			s.Errorf("without a scheduler:\n%s", page)
+		}
+		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		if page := s.get("/"); strings.Contains(page, "no scheduler") || !strings.Contains(page, `Their pages say why: <a href="/task?id=`) {
+			s.Errorf("with a scheduler that runs:\n%s", page)
+		}
 	})
 }

@@ -114,6 +114,7 @@ func showTotals(p *points, t store.Totals) {
 	p.add(tasksByState, float64(t.Blocked), "blocked")
 	p.add(overdue, float64(t.Overdue))
 	p.add(overdueMost, t.Late.Seconds())
+	p.add(schedulers, float64(t.Working))
 	p.add(clockSkew, t.Skew.Seconds())
 	showQueue(p, t)
 }
@@ -163,6 +164,7 @@ var (
 	readSeconds  = describe("database_read_seconds", "How long the last reading of the database took.")
 	tasksByState = describe("tasks", "Periodic tasks.", "state")
 	overdue      = describe("tasks_overdue", "Enabled tasks that no scheduler has taken 5 seconds after their time.")
+	schedulers   = describe("schedulers", "Schedulers that run, as far as the database shows.")
 	overdueMost  = describe("overdue_seconds_max", "How late the most overdue task is.")
 	clockSkew    = describe("clock_skew_seconds", "How far the database's clock is ahead of the host's.")
 	queueDepth   = describe("queue_depth", "Unfinished jobs in nextrun's own queue, counted up to 100,000.", "group", "state")

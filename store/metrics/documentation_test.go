@@ -36,6 +36,7 @@ func (f *fixture) everything() string {
 	f.schedule()
 	f.due("event")
 	f.schedule()
+	f.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('overdue', 'work', 'yearly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
 	task := periodic.NewTask("report", "work", "yearly")
 	for _, e := range []periodic.Event{
 		{Kind: periodic.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Missed, Missed: 3}},

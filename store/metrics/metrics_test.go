@@ -156,10 +156,15 @@ func TestNobodySchedules(t *testing.T) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', 'yearly', '2025-01-01 00:00:00')`)
 		f.due("report")
-		f.shows(`nextrun_tasks_overdue 1`, `nextrun_task_expected_success_timestamp_seconds{id="report"} 1.7672256e+09`)
+		f.shows(`nextrun_tasks_overdue 1`, `nextrun_schedulers 0`, `nextrun_task_expected_success_timestamp_seconds{id="report"} 1.7672256e+09`)
 		if got := grep(f.scrape(), "nextrun_overdue_seconds_max "); !strings.Contains(got, "e+0") {
 			f.Errorf("the task is overdue for months: %s", got)
 		}
+		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{id="report"}`) {
+			f.Errorf("the task that is overdue is not named: %q", got)
+		}
+		f.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
+		f.shows(`nextrun_schedulers 1`)
 	})
 }
 

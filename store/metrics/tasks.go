@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -21,6 +22,7 @@ var (
 		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
 	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
 	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
+	waits    = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
 	dropped  = describe("task_series_dropped", "Tasks without series of their own.")
 	failures = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
 )
@@ -40,10 +42,20 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]store.History, no
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
+		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= task.OverdueAfter {
+			p.add(waits, late.Seconds(), t.ID)
+		}
 		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {
 			p.at(expectedDone, at, t.ID)
 		}
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // failedInARow counts the newest runs that failed. Ticks without a run that ended are
