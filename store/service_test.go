@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
 	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
@@ -47,4 +48,30 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s rows are left", n)
 		}
 	})
+}
+
+// A worker whose process the database cannot see says itself that it lives.
+func TestServicesThatPoll(t *testing.T) {
+	t.Parallel()
+	d := migrated.New(t, storetest.Postgres)
+	db, err := store.Open(t.Context(), d.URL, store.Options{PollOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		db.Outbox().Watch(ctx, "poller@1", func() {}, func(err error) { t.Error(err) })
+	}()
+	storetest.Eventually(t, "it says that it lives", func() bool {
+		return d.One("SELECT count(*) FROM worker_service WHERE worker = 'poller@1' AND kind = 'relay' AND seen IS NOT NULL") == "1"
+	})
+	if list, err := db.Figures().Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives {
+		t.Errorf("the services are %+v, %v", list, err)
+	}
+	stop()
+	<-ended
+	d.Want(0, "SELECT count(*) FROM worker_service")
 }
