@@ -102,3 +102,7 @@ var (
 func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return task.Preview(tasks, now, until)
 }
+
+// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+// works takes a task within milliseconds.
+const OverdueAfter = task.OverdueAfter

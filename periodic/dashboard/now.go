@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -98,7 +97,7 @@ func (s *server) overdue(ctx context.Context, t store.Totals) (ids []string, err
 	if t.Overdue == 0 || t.NoScheduler() {
 		return nil, nil
 	}
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: t.Now.Add(-task.OverdueAfter), Limit: overdueTasks})
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: t.Now.Add(-periodic.OverdueAfter), Limit: overdueTasks})
 	for _, t := range tasks {
 		ids = append(ids, t.ID)
 	}
