@@ -187,8 +187,15 @@ func (r *report) checkServices(ctx context.Context, c *config.Config, db *store.
 }
 
 // misconfigured reports an error of the configuration, unless it is part of one that
-// has been reported.
+// has been reported. Of several in one it reports each: those of different parts of a
+// process may be the same.
 func (r *report) misconfigured(c *config.Config, err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			r.misconfigured(c, one)
+		}
+		return
+	}
 	const about = "configuration"
 	place := c.Path + ": "
 	text := strings.TrimPrefix(err.Error(), place)

@@ -99,7 +99,7 @@ func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
 				VALUES ('`+jid+`', 'convert', 'success', '`+worker+`', '`+started+`', `+millis+`)`)
 		}
 		begin("a", "joex1", "2026-02-22 01:00:02.123000", "1771718402123")
-		clitest.WantLines(t, s.Must(t, "check"), "warning docspell its executors write times that are 1h0m0s off from UTC")
+		clitest.WantLines(t, s.Must(t, "check"), "warning docspell its executors write times that are 1 h off from UTC")
 		begin("b", "joex1", "2026-02-22 01:00:02.123000", "1771722002123") // since then in UTC
 		begin("c", "host/boot", "2026-02-22 07:00:00.000000", "1771722002124")
 		begin("d", "host@0123456789ab", "2026-02-22 07:00:00.000000", "1771722002125")

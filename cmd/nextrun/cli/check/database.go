@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -73,7 +74,7 @@ func (r *report) checkDocspell(ctx context.Context, db *store.DB) (err error) {
 	offset, err := db.Docspell().Offset(ctx)
 	if err == nil && offset != 0 {
 		r.add(levelWarning, "docspell", "its executors write times that are %s off from UTC, which nextrun reads them as; "+
-			"have Docspell run in UTC, see docs/docspell.md", offset)
+			"have Docspell run in UTC, see docs/docspell.md", span.Text(offset.Abs()))
 	}
 	return err
 }

@@ -33,12 +33,13 @@ func listCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			filter.States, filter.WithArgs = states, asJSON
+			all := !selects(c)
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
 				jobs, err := queue.List(c.Context(), filter)
 				if err != nil {
 					return err
 				}
-				return printJobs(env, jobs, asJSON)
+				return printJobs(env, jobs, all, asJSON)
 			})
 		},
 	}
@@ -56,11 +57,21 @@ func listCommand(env *ui.Env) *cobra.Command {
 	return command
 }
 
-func printJobs(env *ui.Env, jobs []jobqueue.Job, asJSON bool) error {
+// selects reports whether a flag chooses some of the jobs.
+func selects(c *cobra.Command) (some bool) {
+	for _, name := range []string{"state", "since", "until", "group", "task", "tracker", "handler", "worker"} {
+		some = some || c.Flags().Changed(name)
+	}
+	return some
+}
+
+func printJobs(env *ui.Env, jobs []jobqueue.Job, all, asJSON bool) error {
 	lines := []jobJSON{}
 	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
-		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT").
-		IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
+		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT")
+	if all {
+		t.IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
+	}
 	for i := range jobs {
 		j := &jobs[i]
 		lines = append(lines, newJobJSON(j))
