@@ -14,6 +14,9 @@ const ownSchema = "created by nextrun migrate up"
 // CreateSchema creates a schema of PostgreSQL for nextrun's tables, if there is none
 // of that name. [Migrator.Down] removes it again once it is empty.
 func CreateSchema(ctx context.Context, db *sql.DB, name string) error {
+	if name == "information_schema" {
+		return errors.New("the schema information_schema is PostgreSQL's own; name another one")
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)

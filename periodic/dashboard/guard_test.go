@@ -78,6 +78,7 @@ func TestHostileRow(t *testing.T) {
 		evil := `"><script>alert(1)</script><b onmouseover=alert(2)>` + "\u202Egnp.exe\u2066\x07"
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, args, nextrun, subject, summary) VALUES (?, 'work', 'yearly', ?, '2026-01-01 08:00:00', ?, ?)`,
 			evil, `{"x": "`+strings.ReplaceAll(strings.ReplaceAll(evil, `"`, `\"`), "\x07", "")+`"}`, evil, evil)
+		s.Exec("INSERT INTO periodic_action (who, action, task_id) VALUES (?, ?, ?)", evil, strings.Split(evil, "<b")[1], evil)
 		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error { job.SetResult(evil); return nil })
 		id := url.QueryEscape(evil)
 		for _, path := range append([]string{"/task?id=" + id, "/jobs?task=" + id, "/tasks?q=" + id + "&done=" + id, "/task?id=" + id + "&timer=" + id}, allPages...) {
@@ -97,6 +98,11 @@ func TestHostileRow(t *testing.T) {
 
 func TestErrorsOfPages(t *testing.T) {
 	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		for _, method := range []string{http.MethodPut, http.MethodDelete} {
+			if code, header, _ := s.ask(s.request(method, "/tasks", nil)); code != http.StatusMethodNotAllowed || header.Get("Allow") == "" {
+				s.Errorf("%s: %d, Allow: %s", method, code, header.Get("Allow"))
+			}
+		}
 		for path, want := range map[string]struct {
 			code int
 			text string
@@ -104,6 +110,7 @@ func TestErrorsOfPages(t *testing.T) {
 			"/task?id=nobody":                {404, "nobody"},
 			"/task":                          {400, "which task?"},
 			"/job?id=x":                      {404, "not found"},
+			"/static/":                       {404, "there is no page /static/"},
 			"/nowhere":                       {404, "there is no page /nowhere"},
 			"/timeline?zone=Europe/Berln":    {400, "unknown time zone"},
 			"/tasks?state=happy":             {400, "unknown state"},

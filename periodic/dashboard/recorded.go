@@ -25,7 +25,7 @@ func (s *server) recorded(ctx context.Context, task, jid string) ([]actionRow, e
 	actions, err := s.db.Figures().Actions(ctx, task, jid, shownActions)
 	list := make([]actionRow, len(actions))
 	for i, a := range actions {
-		list[i] = actionRow{a.At, show.Printable(a.Who), a.Action, a.TaskID, a.JID, show.Printable(s.mask.Line(a.Detail))}
+		list[i] = actionRow{a.At, show.Printable(a.Who), show.Printable(a.Action), a.TaskID, a.JID, show.Printable(s.mask.Line(a.Detail))}
 	}
 	return list, err
 }

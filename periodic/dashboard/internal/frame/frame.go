@@ -199,11 +199,11 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 		}
 		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
 		to, err := url.Parse(back)
-		if err != nil || to.IsAbs() || to.Host != "" {
+		if err != nil || to.IsAbs() || to.Host != "" || len(back) > 2000 {
 			to = &url.URL{Path: "/"}
 		}
 		q := to.Query()
-		q.Set("done", done)
+		q.Set("done", show.Shorten(done, 500)) // ids may be long
 		to.RawQuery = q.Encode()
 		http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
 	}

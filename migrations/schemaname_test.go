@@ -1,0 +1,17 @@
+package migrations_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+func TestSchemaOfPostgreSQLItselfIsRefused(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, storetest.Postgres)
+	if err := migrations.CreateSchema(t.Context(), db.SQL.DB, "information_schema"); err == nil || !strings.Contains(err.Error(), "name another one") {
+		t.Errorf("got %v", err)
+	}
+}
