@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ const mostSelected = 1000
 
 // changeTasks does what the buttons above a table of tasks say, with the selected ones.
 func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
-	ids := r.PostForm["id"]
+	ids := slices.Compact(slices.Sorted(slices.Values(r.PostForm["id"])))
 	switch {
 	case len(ids) == 0:
 		return "", "", frame.Bad("no task is selected")

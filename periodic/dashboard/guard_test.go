@@ -121,6 +121,10 @@ func TestErrorsOfPages(t *testing.T) {
 			}
 		}
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
+		once := url.Values{"action": {"run"}, "id": {"report", "report", "report"}}
+		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", once)); code != 303 || header.Get("Location") != "/?done=Submitted%3A+1." {
+			s.Errorf("%d to %s: %s", code, header.Get("Location"), body)
+		}
 		for name, form := range map[string]url.Values{
 			"no task is selected":              {"action": {"run"}},
 			`unknown action &#34;explode&#34;`: {"action": {"explode"}, "id": {"report"}},
