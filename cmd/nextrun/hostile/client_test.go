@@ -31,8 +31,7 @@ func newDatabase(t *testing.T, kind string) database {
 		return database{t, kind, storetest.SQLiteURL(t)}
 	}
 	storetest.Client(t, storetest.Postgres)
-	switch kind {
-	case ascii:
+	if kind == ascii {
 		return database{t, kind, asciiURL(t)}
 	}
 	return database{t, kind, storetest.PostgresURL(t)}
