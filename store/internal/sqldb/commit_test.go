@@ -32,11 +32,20 @@ func TestPostgresCommitThatWaitsForAnother(t *testing.T) {
 	exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
 	exec("SELECT pg_reload_conf()")
 	first := make(chan error, 1)
-	go func() {
+	commit := func() {
 		_, err := other.ExecContext(t.Context(), "BEGIN; SET LOCAL synchronous_commit = on; INSERT INTO place VALUES (1); NOTIFY something; COMMIT")
 		first <- err
-	}()
+	}
+	go commit()
 	for waits := 0; waits == 0; {
+		select {
+		case err := <-first: // the server had not read its settings again
+			if err != nil {
+				t.Fatal(err)
+			}
+			go commit()
+		default:
+		}
 		if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
