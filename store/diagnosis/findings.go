@@ -92,7 +92,7 @@ func ofPlan(f *Facts) []Finding {
 	switch {
 	case !t.NextRun.Before(periodic.Never):
 		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
-			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q does not elapse any more after now.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses from now on.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
 		}
 		return nil
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:

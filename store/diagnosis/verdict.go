@@ -34,6 +34,8 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "ok"
 	case len(f.Ticks) == 0:
 		return "not run yet"
+	case f.Event == nil && f.pending == nil && f.Last != nil: // how it ended is not known
+		return "submitted"
 	}
 	return "waiting"
 }

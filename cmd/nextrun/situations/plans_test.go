@@ -64,7 +64,7 @@ var ofPlans = []situation{
 			w.scheduler(0)
 		},
 		codes: []string{"task_warning", "timer_never"},
-		says:  []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" does not elapse any more after now.`},
+		says:  []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" never elapses from now on.`},
 		not:   []string{"state waiting", "again"},
 	},
 	{

@@ -68,10 +68,13 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 	if !t.Enabled {
 		return
 	}
-	if len(upcoming) == 0 {
-		r.add(levelWarning, about, neverElapses, t.Timer)
-	} else {
+	switch ended := !t.Ends.IsZero() && !t.Ends.After(r.env.Now()); {
+	case len(upcoming) > 0:
 		r.lint(about, t, clock)
+	case ended:
+		r.add(levelWarning, about, neverElapses+": the task ended at %s, its `ends`", t.Timer, t.Ends.UTC().Format("2006-01-02 15:04:05 UTC"))
+	default:
+		r.add(levelWarning, about, neverElapses, t.Timer)
 	}
 	r.checkDeadline(about, t)
 	r.checkSink(about, t, c)
@@ -115,7 +118,7 @@ func importance(f finding) int {
 	switch {
 	case f.Level == levelError:
 		return 0
-	case strings.HasSuffix(f.Text, never):
+	case strings.Contains(f.Text, never):
 		return 1
 	}
 	return 2

@@ -80,7 +80,7 @@ func TestWhy(t *testing.T) {
 			"problem", []string{`- Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "> more about the queue: nextrun queue check job"}},
 		"a warning": {[]string{"UPDATE periodic_task SET args = 'no JSON'", plan(time.Hour)}, "not run yet", []string{"- Its row has a warning: args is not JSON"}},
 		"never elapses": {[]string{"UPDATE periodic_task SET timer = '2020-01-01'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
-			"never elapses", []string{`- Its timer "2020-01-01" does not elapse any more after now.`, "next run never"}},
+			"never elapses", []string{`- Its timer "2020-01-01" never elapses from now on.`, "next run never"}},
 		"starts later": {[]string{"UPDATE periodic_task SET starts = '2199-01-01 00:00:00.000000'", plan(time.Hour)}, "waiting",
 			[]string{"- It starts at 2199-01-01 00:00:00 UTC", "> to start it now: nextrun task set t --starts none"}},
 		"paused": {[]string{plan(time.Hour), "UPDATE periodic_task SET paused = '2026-01-01 00:00:00', paused_until = '2199-01-01 00:00:00', paused_by = 'ada', paused_reason = 'moving'"}, "paused",
