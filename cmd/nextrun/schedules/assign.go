@@ -29,7 +29,7 @@ func (t *Target) OwnHandlers() bool { return t.Handler == "" && t.Sink == period
 // is refused.
 func Assign(items []Item, rows []periodic.Task, t Target) {
 	a := assigner{Target: t, rows: map[string]*periodic.Task{}, handlers: map[string][]*periodic.Task{},
-		used: map[string]*Entry{}, shared: map[string]string{}}
+		used: map[string]*Entry{}, shared: map[string]string{}, numbers: map[numbered]int{}}
 	for i := range rows {
 		a.rows[rows[i].ID] = &rows[i]
 		a.handlers[rows[i].Task] = append(a.handlers[rows[i].Task], &rows[i])
@@ -48,6 +48,14 @@ type assigner struct {
 	handlers map[string][]*periodic.Task // by the handler that runs their jobs
 	used     map[string]*Entry
 	shared   map[string]string // handlers, by Entry.Shares
+	numbers  map[numbered]int  // the last number of a name
+}
+
+// numbered is a name that several entries want; see [assigner.of].
+type numbered struct {
+	name   string
+	origin Origin
+	last   bool
 }
 
 func (a *assigner) assign(item *Item) {
@@ -118,10 +126,18 @@ func (a *assigner) names(e *Entry) (list []string) {
 // of makes an id of a name, with a number if entries of the same origin have it (of
 // the last name, any entries), and says what is in the way.
 func (a *assigner) of(name string, e *Entry, last bool) (id, reason string) {
-	id = name
-	for n := 2; a.used[id] != nil && (last || a.used[id].Origin == e.Origin); n++ {
-		id = fmt.Sprintf("%s-%d", name, n)
+	of := numbered{name, e.Origin, last}
+	n := max(a.numbers[of], 1) // what was taken stays taken: go on where the last search ended
+	for {
+		if id = name; n > 1 {
+			id = fmt.Sprintf("%s-%d", name, n)
+		}
+		if other := a.used[id]; other == nil || !last && other.Origin != e.Origin {
+			break
+		}
+		n++
 	}
+	a.numbers[of] = n
 	if a.used[id] != nil {
 		return id, fmt.Sprintf("%q is the id of another task of this import", id)
 	}
