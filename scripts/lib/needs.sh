@@ -63,11 +63,20 @@ needs_has() {
     # shellcheck disable=SC2154
     case $1 in
     cc) NEXTRUN_INSTALL=0 "$here/need-cc" >/dev/null 2>&1 ;;
-    postgres) [ -n "${NEXTRUN_TEST_POSTGRES:-}" ] || (source "$here/lib/cluster.sh" && cluster_find) || (source "$here/lib/compose.sh" && compose_answers) ;;
+    postgres) [ -n "${NEXTRUN_TEST_POSTGRES:-}" ] || needs_server ;;
     psql) has psql && has pg_dump && has pg_restore ;;
     *) has "$1" ;;
     esac
 }
+
+# needs_server tells whether a server of PostgreSQL can be started here. Its subshell keeps what it
+# finds to itself.
+needs_server() (
+    # shellcheck source=scripts/lib/cluster.sh
+    source "$here/lib/cluster.sh" && cluster_find && return
+    # shellcheck source=scripts/lib/compose.sh
+    source "$here/lib/compose.sh" && compose_answers
+)
 
 # needs_in_container tells whether this is a container, in which root may install what
 # it needs: nobody else works there.
