@@ -85,6 +85,7 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 			t.Errorf("%v: %d, want %d", from, got, want)
 		}
 	}
+	_ = try("198.51.100.6:1", "", "s3cret")
 	if got := try("198.51.100.3:1", "", "s3cret"); got != Act {
 		t.Errorf("ada, who is known, gets %d", got)
 	}

@@ -41,12 +41,14 @@ func missedReason(t *Task, count int, age time.Duration, delay string) string {
 		delay = "no scheduler ran in time"
 	}
 	switch {
+	case t.Catchup == CatchupNone && age <= t.Grace:
+		return delay + "; of these only the newest tick counts, since catchup is none"
 	case t.Catchup == CatchupNone:
 		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, span(age), span(t.Grace))
 	case count == 1:
-		return delay + "; one catch-up run replaces it"
+		return delay + "; one catch-up tick replaces it"
 	}
-	return delay + "; one catch-up run replaces them"
+	return delay + "; one catch-up tick replaces them"
 }
 
 // PendingText says why a job is in the way: "the job of 02:00:00 has been

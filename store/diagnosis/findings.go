@@ -61,7 +61,7 @@ func ofRow(f *Facts) []Finding {
 	}
 	if f.unknown {
 		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
-			"name the configuration file that has it with --config"})
+			"define it as a queue in the configuration file, and name that file with --config"})
 	}
 	if f.broken != nil && !waits {
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
@@ -92,6 +92,9 @@ func ofPlan(f *Facts) []Finding {
 	switch {
 	case !t.NextRun.Before(periodic.Never):
 		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
+			if t.Starts.After(f.Now) {
+				return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses after its `starts`.", t.Timer), "nextrun task set " + t.ID + " --timer TIMER, or --starts TIME"}}
+			}
 			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses from now on.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
 		}
 		return nil
@@ -106,8 +109,6 @@ func ofPlan(f *Facts) []Finding {
 		return []Finding{{TaskMarked, "A scheduler is working on it now: " + t.Worker + ".", ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
-	case !t.NextRun.After(periodic.Unplanned):
-		return []Finding{{TaskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
 		return []Finding{{TaskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}

@@ -25,7 +25,7 @@ func (f *Facts) late() time.Duration {
 
 // readOverdue reads what keeps a task from being taken that has been due for a while.
 func (f *Facts) readOverdue(ctx context.Context, db *store.DB) error {
-	if !f.Task.Enabled || f.late() <= overdueAfter {
+	if !f.Task.Enabled || f.late() <= overdueAfter && !f.Task.Unplanned() {
 		return nil
 	}
 	o, err := db.Figures().Overdue(ctx, f.Task.ID)
@@ -75,11 +75,23 @@ func ofOverdue(f *Facts) []Finding {
 	return nil
 }
 
-// notTaken says who could take a task that is due, if nothing was found that keeps it.
+// notTaken says who could take a task that is due, or is to be planned, if nothing was found
+// that keeps it.
 func notTaken(f *Facts) []Finding {
 	code, what := TaskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
-	if !f.Task.NextRun.After(periodic.Unplanned) {
-		code, what = TaskUnplanned, "No scheduler has planned it, although it is "+span.Text(f.late())+" old."
+	if f.Task.Unplanned() {
+		age := f.late()
+		if f.overdue.Changed.After(f.Task.Created) {
+			age = f.Now.Sub(f.overdue.Changed)
+		}
+		code, what = TaskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
+		switch {
+		case age > overdueAfter:
+		case len(f.overdue.Schedulers) > 0:
+			return []Finding{{TaskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
+		default:
+			what = "It is not planned yet, and no scheduler runs, as far as the database shows."
+		}
 	}
 	if list := f.overdue.Schedulers; len(list) > 0 {
 		return []Finding{{code, what + lockState(f.locks) + " The cause is not known. A scheduler runs: " + strings.Join(list, ", ") + ".", "read the log of that scheduler"}}

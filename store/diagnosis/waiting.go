@@ -70,8 +70,8 @@ func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
 		return Finding{JobNoGroup, fmt.Sprintf("no executor that runs and has a handler %q takes jobs of the group %q", j.Task, j.Group),
 			fmt.Sprintf("add %q to `groups` of %s, or start another executor", j.Group, strings.Join(workersOf(knowing), ", "))}, true
 	case len(silent) > 0:
-		return Finding{JobExecutorUnknown, fmt.Sprintf("it is not known whether an executor with a handler %q runs: %s says nothing about its handlers, as an older version does",
-			j.Task, strings.Join(silent, ", ")), "upgrade that executor, or " + start}, true
+		return Finding{JobExecutorUnknown, fmt.Sprintf("it is not known whether an executor with a handler %q runs: %s says nothing about its handlers: it is stopping, or of an older version",
+			j.Task, strings.Join(silent, ", ")), start}, true
 	case len(living) > 0:
 		return Finding{JobNoHandler, fmt.Sprintf("no executor that runs has a handler %q; %s", j.Task, handlersOf(living)),
 			fmt.Sprintf("define handlers.%s in the configuration of an executor, or register it in your program", j.Task)}, true

@@ -1,8 +1,6 @@
 package situations_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -83,13 +81,33 @@ var ofRows = []situation{
 		not:   []string{"no scheduler", "change the row"},
 	},
 	{
-		name: "it was inserted a moment ago",
+		name: "it was inserted a moment ago, and no scheduler runs",
 		set: func(w *world) {
 			w.sql("DELETE FROM periodic_task", "INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'backup', 'yearly')")
 		},
+		codes: []string{"task_unplanned"},
+		says:  []string{"It is not planned yet, and no scheduler runs, as far as the database shows.", "nextrun serve"},
+		not:   []string{"overdue", "within a second"},
+	},
+	{
+		name: "it was edited a moment ago, and a scheduler runs",
+		set: func(w *world) {
+			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('s@1', 'scheduler', '1', {-1m}, {-1s})",
+				"UPDATE periodic_task SET created = {-1h}", "UPDATE periodic_task SET timer = 'daily'")
+		},
 		codes: []string{"task_plan_soon"},
-		says:  []string{"It is not planned yet"},
-		not:   []string{"overdue"},
+		says:  []string{"It is not planned yet: a scheduler does that within a second."},
+		not:   []string{"No scheduler has planned it", "1 h"},
+	},
+	{
+		name: "its timer elapses only before its starts",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET timer = '2040-01-01 10:00', starts = '2041-01-01 00:00:00'")
+			w.scheduled()
+		},
+		codes: []string{"task_warning", "task_starts_later", "timer_never"},
+		says:  []string{`Its timer "2040-01-01 10:00" never elapses after its `, "between starts and ends"},
+		not:   []string{"from now on", "no scheduler"},
 	},
 	{
 		name: "its jitter delays it",
@@ -170,59 +188,6 @@ var ofTicks = []situation{
 	},
 }
 
-// Events.
-var ofEvents = []situation{
-	{
-		name:  "no relay takes the event",
-		set:   func(w *world) { w.event("attempts = 0") },
-		codes: []string{"event_no_relay"},
-		says:  []string{"Its last event has been waiting for a relay for 1 min", `the topic "default"`},
-		not:   []string{"no executor"},
-	},
-	{
-		name:  "the receiver of the event does not answer",
-		set:   func(w *world) { w.event("attempts = 3, problem = 'connection refused'") },
-		codes: []string{"event_refused"},
-		says:  []string{"Its last event is not delivered yet: connection refused."},
-		not:   []string{"waiting for a relay", "no executor"},
-	},
-	{
-		name: "the event has been delivered",
-		set:  func(w *world) { w.event("attempts = 1, published = {-1s}") },
-		says: []string{"state ok", "published"},
-		not:  []string{"waiting", "no executor", "why Its"},
-	},
-}
-
-// Hooks.
-var ofHooks = []situation{
-	{
-		name:  "nobody delivers the hooks",
-		set:   func(w *world) { w.hook("attempts = 0") },
-		codes: []string{"tick_missed", "hook_no_relay"},
-		says:  []string{"A hook of it has been waiting for a relay for 1 min"},
-		not:   []string{"no executor"},
-	},
-	{
-		name:  "the receiver of a hook does not answer",
-		set:   func(w *world) { w.hook("attempts = 2, problem = 'connection refused'") },
-		codes: []string{"tick_missed", "hook_refused"},
-		says:  []string{"A hook of it ", "connection refused"},
-	},
-	{
-		name:  "a hook was given up",
-		set:   func(w *world) { w.hook("attempts = 99, problem = 'status 404', dead = {-1s}") },
-		codes: []string{"tick_missed", "hook_dead"},
-		says:  []string{"A hook of it ", "status 404", "nextrun event resend"},
-	},
-	{
-		name:  "the hook has arrived",
-		set:   func(w *world) { w.hook("attempts = 1, published = {-1s}") },
-		codes: []string{"tick_missed"},
-		not:   []string{"A hook of it"},
-	},
-}
-
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	for _, list := range [][]situation{ofRows, ofTicks, ofEvents, ofHooks} {
@@ -242,24 +207,4 @@ func (w *world) scheduled() {
 func (w *world) ended(state, result string) {
 	w.sql("INSERT INTO job (jid, task, tracker, state, result, due, submitted, started, finished) VALUES ('j', 'backup', 't', '"+state+"', '"+result+"', {-1m}, {-1m}, {-1m}, {-50s})",
 		"INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT 't', due, 'submitted', 'j', due FROM job")
-}
-
-// event has the task emit one, of which the relay has recorded something.
-func (w *world) event(recorded string) {
-	w.sql("UPDATE periodic_task SET sink = 'event'")
-	w.planned(-time.Second)
-	w.scheduled()
-	w.sql("UPDATE event_store SET created = {-1m}", "UPDATE outbox_message SET created = {-1m}", "UPDATE outbox_message SET "+recorded)
-}
-
-// hook has the task miss a tick, of which a hook hears, and a relay has recorded something.
-func (w *world) hook(recorded string) {
-	file := filepath.Join(w.TempDir(), "nextrun.yaml")
-	if err := os.WriteFile(file, []byte("on_missed: {url: 'http://127.0.0.1:9/missed'}\n"), 0o600); err != nil {
-		w.Fatal(err)
-	}
-	w.sql("UPDATE periodic_task SET catchup = 'none'")
-	w.planned(-10 * time.Minute)
-	w.sh.Must(w.T, "scheduler", "--once", "--config", file)
-	w.sql("UPDATE event_store SET created = {-1m}", "UPDATE outbox_message SET created = {-1m}", "UPDATE outbox_message SET "+recorded)
 }

@@ -18,6 +18,7 @@ type Overdue struct {
 	Tables     []sqldb.TableHolder // keep others from writing to tables
 	Own        []sqldb.TableHolder // those of nextrun among them
 	FileLocked bool                // SQLite: somebody else writes, or has a transaction open
+	Changed    time.Time           // when somebody last changed when the task is due; zero: never
 }
 
 // fileWait is how long a SQLite file must be locked to be called so.
@@ -35,11 +36,12 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 			o.Schedulers = append(o.Schedulers, s.Worker)
 		}
 	}
-	if r.db.SQL().IsSQLite() {
-		o.FileLocked = r.fileLocked(ctx)
-		return o, ctx.Err()
-	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		var changed sqldb.RowTime
+		if err := tx.First(ctx, &changed, `SELECT changed FROM periodic_task WHERE id = $1`, id); err != nil {
+			return err
+		}
+		o.Changed = changed.Time()
 		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
 		if h, ok := held["it"]; ok {
 			o.Row = &h
@@ -57,7 +59,10 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 	if err != nil {
 		return o, fmt.Errorf("read why task %s is overdue: %w", id, err)
 	}
-	return o, nil
+	if r.db.SQL().IsSQLite() {
+		o.FileLocked = r.fileLocked(ctx)
+	}
+	return o, ctx.Err()
 }
 
 // fileLocked reports whether somebody has locked a SQLite file for a while. SQLite

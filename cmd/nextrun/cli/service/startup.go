@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/lifecycle"
 )
@@ -132,7 +133,7 @@ func (s *services) schema(migrate bool) lifecycle.Stage {
 	up := stage.Up
 	stage.Up = func(ctx context.Context) error {
 		err := up(ctx)
-		if err != nil && !migrate {
+		if !migrate && (errors.Is(err, migrations.ErrPending) || errors.Is(err, migrations.ErrDrift)) {
 			return fmt.Errorf("%w (or add --migrate)", err)
 		}
 		return err
