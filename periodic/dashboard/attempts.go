@@ -15,9 +15,9 @@ type Logins struct {
 	// then the last one in X-Forwarded-For that is not one of theirs. Without them it is the
 	// address that the connection comes from, whatever the header says.
 	Proxies []netip.Prefix
-	// Failed is told of failed logins, each with the client's address. user is empty unless it is
+	// Failed is called for failed logins, each with the client's address. user is empty unless it is
 	// one of the list, since people also type passwords there. others is how many more
-	// there were that it was not told of. nil: nobody is told.
+	// there were since the last call. nil: nothing is called.
 	Failed func(user string, address netip.Addr, others int)
 }
 
