@@ -40,8 +40,8 @@ func TestTableThatRefusesAllJobsSkipsNothing(t *testing.T) {
 }
 
 // A task whose job the database refuses while no other task submits to the same sink keeps its tick: nobody
-// knows yet whether the table refuses all.
-func TestLoneRefusedTaskKeepsItsTick(t *testing.T) {
+// knows yet whether the table refuses all. Once another has submitted, the tick is skipped.
+func TestLoneRefusedTaskWaitsForAnother(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "bad", "yearly")
 		f.due("bad", 0)
@@ -53,5 +53,9 @@ func TestLoneRefusedTaskKeepsItsTick(t *testing.T) {
 			f.Errorf("%s is set aside: %v", e.ID, e.Err)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'bad'")
+		f.exec(insertTask, "good", "*:*:*")
+		seen.until(f, "skipped tick", func(e periodic.Event) bool {
+			return e.Kind == periodic.EventTick && e.Task.ID == "bad" && e.Tick.Decision == periodic.Skipped
+		})
 	})
 }

@@ -26,7 +26,7 @@ type facts struct {
 	verdict Verdict
 	why     string    // the last error
 	sink    task.Sink // that refuses its jobs
-	failed  time.Time // last
+	began   time.Time // the last try that failed
 }
 
 // Verdict says why a task is left out of batches, and so what a retry does.
@@ -53,6 +53,7 @@ type Failed struct {
 	Fault backend.Fault
 	Why   Verdict
 	Sink  task.Sink // that refuses its job
+	Began time.Time // the try, by the host's clock
 }
 
 // Try is a task to be tried again alone.
@@ -60,7 +61,7 @@ type Try struct {
 	Key     string
 	Verdict Verdict
 	Why     string // the last error
-	Others  bool   // another task has submitted to its sink since it failed
+	Others  bool   // another task has submitted to its sink since the last try began
 }
 
 func newTasks() Tasks {
@@ -116,7 +117,7 @@ func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
 	into.Add(failed.Key, now)
 	fact.verdict = failed.Why
 	if failed.Err != nil {
-		fact.why, fact.sink, fact.failed = failed.Err.Error(), failed.Sink, now
+		fact.why, fact.sink, fact.began = failed.Err.Error(), failed.Sink, failed.Began
 	}
 	t.facts[failed.Key] = fact
 	return !known
@@ -161,7 +162,7 @@ func (t *Tasks) Submitted(sink task.Sink, now time.Time) {
 	before := t.submitted[sink]
 	t.submitted[sink] = now
 	for _, fact := range t.facts {
-		if fact.verdict == Refused && fact.sink == sink && fact.failed.After(before) {
+		if fact.verdict == Refused && fact.sink == sink && fact.began.After(before) {
 			t.suspect.Hurry(now, t.suspect.Least)
 			return
 		}
@@ -173,7 +174,7 @@ func (t *Tasks) due(now time.Time) []Try {
 	for _, q := range t.all() {
 		for _, key := range q.Due(now) {
 			fact := t.facts[key]
-			tries = append(tries, Try{key, fact.verdict, fact.why, t.submitted[fact.sink].After(fact.failed)})
+			tries = append(tries, Try{key, fact.verdict, fact.why, t.submitted[fact.sink].After(fact.began)})
 		}
 	}
 	return tries

@@ -178,7 +178,7 @@ func (s *submission) failedAlone(ctx context.Context, p task.Plan, cause error, 
 		err := s.submit(ctx, []task.Plan{refusedPlan(p, cause)})
 		if err == nil {
 			if p.NextRun.Sub(s.batch.Now) < soon {
-				s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Err: cause, Why: aside.Skipped, Sink: p.Task.Sink})
+				s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Err: cause, Why: aside.Skipped, Sink: p.Task.Sink, Began: s.batch.Begun})
 			}
 			return
 		}
@@ -196,5 +196,5 @@ func (s *submission) setAside(ctx context.Context, p task.Plan, cause error, fau
 
 // note notes a task that is to be set aside.
 func (s *submission) note(p task.Plan, cause error, fault backend.Fault, why aside.Verdict) {
-	s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Doing: "submit", Err: cause, Fault: fault, Why: why, Sink: p.Task.Sink})
+	s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: batch.Key(p.Task.ID), Doing: "submit", Err: cause, Fault: fault, Why: why, Sink: p.Task.Sink, Began: s.batch.Begun})
 }
