@@ -30,7 +30,7 @@ var ofFlags = map[string]source{
 }
 
 // files are the flags and the arguments that are names of files: the shell knows them.
-var files = []string{"config", "file", "handlers", "dir", "task import", "import crontab", "import timer", "import cronjob", "import pgcron",
+var files = []string{"config", "file", "handlers", "dir", "import crontab", "import timer", "import cronjob", "import pgcron",
 	"task apply", "man"}
 
 // Add gives the arguments and flags of all commands their values.

@@ -14,16 +14,16 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Command returns `nextrun task` with its commands, and others of that name.
-func Command(env *ui.Env, others ...*cobra.Command) *cobra.Command {
+// Command returns `nextrun task` with its commands.
+func Command(env *ui.Env) *cobra.Command {
 	return ui.Group(&cobra.Command{
 		Use:   "task",
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
-	}, append(others,
+	},
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
 		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), exportCommand(env),
-	)...)
+	)
 }
 
 // withTasks runs fn with the tasks of the database.

@@ -103,12 +103,6 @@ are changes.`,
 	flags.Var(&i.prune, "prune", "what to do with tasks that the files named here no longer have (default nothing)")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if a line is refused")
 	ui.JSONFlag(command, &i.asJSON)
-	i.commonFlags(command)
-	return command
-}
-
-func (i *importing) commonFlags(command *cobra.Command) {
-	flags := command.Flags()
 	zone := "time `zone` of schedules that name none (default the machine's)"
 	switch i.kind.Name() {
 	case "cronjob":
@@ -122,34 +116,6 @@ func (i *importing) commonFlags(command *cobra.Command) {
 	flags.StringVar(&i.target.Prefix, "prefix", "", "`name` that begins the ids of all tasks: NAME-backup")
 	flags.StringVar(&i.sink, "sink", string(periodic.SinkJob), "`queue` of the jobs")
 	flags.StringVar(&i.target.Handler, "handler", "", "`name` of the handler of all tasks; their args hold the commands")
-}
-
-// TaskImportCommand returns `nextrun task import`, the short form of import crontab
-// --apply.
-func TaskImportCommand(env *ui.Env) *cobra.Command {
-	i := &importing{env: env, kind: kinds()[0], handlers: "-", strict: true}
-	var dryRun bool
-	command := &cobra.Command{
-		Use:   "import CRONTAB",
-		Short: "Import the lines of a crontab as tasks",
-		Long: `Import the lines of a crontab as tasks; - is standard input. It is a short form of
-nextrun import crontab --apply --strict --handlers -: standard output gets the
-handlers that the tasks need, for the configuration file; standard error says what
-became of each line.`,
-		Example: `  crontab -l | nextrun task import - --dry-run
-  nextrun task import /etc/crontab > handlers.yaml
-  nextrun task import wiki.cron --prefix wiki`,
-		Args: ui.Arguments("CRONTAB"),
-		RunE: func(c *cobra.Command, args []string) error {
-			i.apply = !dryRun
-			if err := i.check(); err != nil {
-				return err
-			}
-			return i.run(c.Context(), args)
-		},
-	}
-	i.commonFlags(command)
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing; exit with 3 if there are changes")
 	return command
 }
 

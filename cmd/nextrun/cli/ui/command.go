@@ -38,6 +38,9 @@ func Group(command *cobra.Command, members ...*cobra.Command) *cobra.Command {
 			return Usagef("missing command: one of %s", strings.Join(names(c), ", "))
 		}
 		text := fmt.Sprintf("unknown command %q", args[0])
+		if other, _, err := c.Root().Find(args[:1]); err == nil && other != c.Root() {
+			return Usagef("%s; did you mean %s?", text, other.CommandPath())
+		}
 		c.SuggestionsMinimumDistance = 2
 		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 			return Usagef("%s; did you mean %s?", text, strings.Join(near, " or "))

@@ -10,11 +10,11 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-func TestTaskImport(t *testing.T) {
+func TestImportOfACrontab(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		file := clitest.WriteFile(t, "crontab", "MAILTO=ada\nLANG=C\n5 4 * * sun /usr/bin/backup --all\n@reboot x\n")
-		r := s.Fails(t, ui.Failed, []string{"task", "import", file, "--zone", "Europe/Berlin"},
+		r := s.Fails(t, ui.Failed, []string{"import", "crontab", file, "--apply", "--strict", "--handlers", "-", "--zone", "Europe/Berlin"},
 			file+":1: note: MAILTO", file+":4: refused: @reboot", "lines that were refused: 1", "add      backup",
 			"note: cron starts a command although the one before still runs", "--overlap allow")
 		want := "handlers:\n  backup:\n    command: [/bin/sh, -c, /usr/bin/backup --all]\n    env:\n      LANG: C\n"
@@ -32,24 +32,24 @@ func TestTaskImport(t *testing.T) {
 		if err := os.WriteFile(file, []byte("0 5 * * sun /usr/bin/backup\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		dry := s.Run(t.Context(), "task", "import", file, "--dry-run")
+		dry := s.Run(t.Context(), "import", "crontab", file, "--handlers", "-")
 		if dry.Exit != ui.Changes || !strings.Contains(dry.Stderr, `"CRON_TZ=Europe/Berlin 5 4 * * sun" -> "0 5 * * sun"`) {
 			t.Errorf("exit code %d\n%s", dry.Exit, dry.Stderr)
 		}
-		s.Fails(t, ui.WrongUsage, []string{"task", "import", file, "--zone", "Mars/Olympus"}, "--zone")
+		s.Fails(t, ui.WrongUsage, []string{"import", "crontab", file, "--apply", "--strict", "--handlers", "-", "--zone", "Mars/Olympus"}, "--zone")
 	})
 }
 
 // Tasks of other origin keep what they have: those of another crontab, those that
 // somebody made, nextrun's own, and those whose jobs a handler would run. The imported
 // task gets a longer id, and keeps it.
-func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
+func TestImportOfACrontabLeavesOtherTasksAlone(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
 		s.Must(t, "migrate", "up")
 		s.Must(t, "task", "add", "nightly", "--task", "backup", "--timer", "daily", "--args", `{"db":"prod"}`)
 		shop := clitest.WriteFile(t, "shop.cron", "1 2 * * * php /srv/shop/cron.php\n3 4 * * * cd /srv/shop && ./bill.sh\n")
-		s.Must(t, "task", "import", shop, "--zone", "UTC")
+		s.Must(t, "import", "crontab", shop, "--apply", "--strict", "--handlers", "-", "--zone", "UTC")
 		before := s.Must(t, "task", "export")
 		for name, test := range map[string]struct{ text, id string }{
 			"another crontab": {"5 * * * * php /srv/wiki/cron.php\n", "crontab-cron.php"},
@@ -59,17 +59,17 @@ func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 		} {
 			file := clitest.WriteFile(t, "crontab", test.text)
 			for range 2 {
-				out := s.Must(t, "task", "import", file, "--zone", "UTC")
+				out := s.Must(t, "import", "crontab", file, "--apply", "--strict", "--handlers", "-", "--zone", "UTC")
 				if !strings.Contains(out, "\n  "+test.id+":\n") {
 					t.Errorf("%s: the handlers are\n%s", name, out)
 				}
 			}
-			out := s.Fails(t, ui.Changes, []string{"task", "import", file, "--zone", "UTC", "--prefix", "wiki", "--dry-run"}).Stdout
+			out := s.Fails(t, ui.Changes, []string{"import", "crontab", file, "--zone", "UTC", "--prefix", "wiki", "--handlers", "-"}).Stdout
 			if !strings.Contains(out, "\n  wiki-") {
 				t.Errorf("%s: the handlers with a prefix are\n%s", name, out)
 			}
 			third := clitest.WriteFile(t, "crontab", test.text)
-			refused := s.Fails(t, ui.Failed, []string{"task", "import", third, "--zone", "UTC"}, "refused", "--prefix NAME")
+			refused := s.Fails(t, ui.Failed, []string{"import", "crontab", third, "--apply", "--strict", "--handlers", "-", "--zone", "UTC"}, "refused", "--prefix NAME")
 			if strings.Contains(refused.Stdout, "command") {
 				t.Errorf("%s: a handler for a line that was refused:\n%s", name, refused.Stdout)
 			}
@@ -78,17 +78,17 @@ func TestTaskImportLeavesOtherTasksAlone(t *testing.T) {
 				t.Errorf("%s: made of\n%s\nthis:\n%s", name, before, after)
 			}
 		}
-		again := s.Run(t.Context(), "task", "import", shop, "--zone", "UTC")
+		again := s.Run(t.Context(), "import", "crontab", shop, "--apply", "--strict", "--handlers", "-", "--zone", "UTC")
 		if again.Exit != ui.Done || !strings.Contains(again.Stderr, "changed: 0 of 2") {
 			t.Errorf("imported again: exit code %d\n%s", again.Exit, again.Stderr)
 		}
-		s.Fails(t, ui.WrongUsage, []string{"task", "import", shop, "--zone", "UTC", "--prefix", "a b"}, "--prefix")
+		s.Fails(t, ui.WrongUsage, []string{"import", "crontab", shop, "--apply", "--strict", "--handlers", "-", "--zone", "UTC", "--prefix", "a b"}, "--prefix")
 	})
 }
 
 // Standard input may hold any crontab: there only the same command or timer makes
 // the same task. Another one gets an id of its own.
-func TestTaskImportFromStandardInput(t *testing.T) {
+func TestImportOfACrontabFromStandardInput(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		for _, test := range []struct {
@@ -99,7 +99,7 @@ func TestTaskImportFromStandardInput(t *testing.T) {
 			{"7 7 * * * report c\n", ui.Done},
 		} {
 			s.Stdin = test.crontab
-			if r := s.Run(t.Context(), "task", "import", "-", "--zone", "UTC"); r.Exit != test.exit {
+			if r := s.Run(t.Context(), "import", "crontab", "-", "--apply", "--strict", "--handlers", "-", "--zone", "UTC"); r.Exit != test.exit {
 				t.Errorf("%q: exit code %d, want %d\n%s", test.crontab, r.Exit, test.exit, r.Stderr)
 			}
 		}
