@@ -3,6 +3,7 @@ package periodic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -85,10 +86,10 @@ func (l *loop) absorb(f search.Findings) {
 func (l *loop) absorbSink(sink Sink, err error, now time.Time) {
 	switch {
 	case err == nil && l.aside.Sinks.Release(sink):
-		l.batches.Delays.Over(sink, now)
+		l.delayed.over(ofSink(sink))
 		l.observe(Event{Kind: EventSink, Sink: sink})
 	case err != nil && l.aside.Sinks.Add(sink, err, l.search.Faults.Of(err), now):
-		l.batches.Delays.Failed(sink, err)
+		l.delayed.add(delay{of: ofSink(sink), cause: fmt.Sprintf("its sink %q could not be used: %v", sink, err)})
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}
 }

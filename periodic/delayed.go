@@ -3,18 +3,20 @@ package periodic
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// delayed notes what keeps the scheduler from deciding ticks in time, for the records of
-// those that are missed. The loop owns it.
+// delayed remembers what keeps the scheduler from deciding ticks in time, for the records of
+// those that are missed. The loop owns it; why is safe for concurrent use.
 type delayed struct {
 	store   backend.Watcher
-	delays  *batch.Delays
 	clock   *clock
 	observe func(Event)
 
@@ -25,6 +27,71 @@ type delayed struct {
 	since  time.Time            // claims have passed over due tasks since then; zero: over none
 	looked time.Time            // when the scheduler asked who has locked their rows
 	named  map[string]time.Time // by key: since when
+
+	mu     sync.Mutex // of what follows; its times are of the database's clock
+	began  time.Time  // the scheduler has scheduled since then; zero: not yet
+	delays []delay    // the newest last
+}
+
+// delay is a time in which the ticks of a task, of a sink or of all tasks were not decided, and why.
+type delay struct {
+	of    string // the task's key, or ofSink; empty: all tasks
+	cause string
+	from  time.Time // zero: it may have begun at any time
+	until time.Time // zero: it lasts
+}
+
+func ofSink(sink Sink) string { return "sink " + string(sink) }
+
+// mostDelays is how many delays are remembered.
+const mostDelays = 1000
+
+// noticed is how late a delay may be noticed: its beginning is known as exactly as this.
+const noticed = 5 * time.Second
+
+// add remembers a delay. One that came back at once has lasted.
+func (d *delayed) add(last delay) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.IndexFunc(d.delays, func(o delay) bool {
+		return o.of == last.of && o.cause == last.cause && last.from.Sub(o.until) < noticed
+	}); i >= 0 {
+		last.from = d.delays[i].from
+		d.delays = slices.Delete(d.delays, i, i+1)
+	}
+	if len(d.delays) == mostDelays {
+		d.delays = slices.Delete(d.delays, 0, 1)
+	}
+	d.delays = append(d.delays, last)
+}
+
+// over notes that the delay of a task or of a sink is over.
+func (d *delayed) over(of string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.delays {
+		if o := &d.delays[i]; o.of == of && o.until.IsZero() {
+			o.until = d.clock.now()
+		}
+	}
+}
+
+// why says why the ticks of a task were not decided in time, as far as this scheduler
+// knows; empty: it did not run.
+func (d *delayed) why(t *Task) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	due, row, sink := t.NextRun, batch.Key(t.ID), ofSink(t.Sink)
+	for _, o := range d.delays {
+		concerned := o.of == "" || o.of == row || o.of == sink && !t.Unplanned()
+		if concerned && !o.from.After(due.Add(noticed)) && (o.until.IsZero() || due.Before(o.until)) {
+			return o.cause
+		}
+	}
+	if d.began.IsZero() || due.Before(d.began) && !t.Manual() {
+		return ""
+	}
+	return task.DelayUnknown
 }
 
 // failed notes that a round failed.
@@ -38,12 +105,14 @@ func (d *delayed) failed(cause error) {
 // since the first round that failed was late because of that.
 func (d *delayed) works(now time.Time) {
 	if !d.failing.IsZero() {
-		d.delays.Stood(fmt.Sprintf("the scheduler could not use the database: %v", d.cause), now.Add(-time.Since(d.failing)), now)
+		d.add(delay{cause: fmt.Sprintf("the scheduler could not use the database: %v", d.cause), from: now.Add(-time.Since(d.failing)), until: now})
 		d.failing = time.Time{}
 	}
 	if d.fresh {
-		d.delays.Began(now)
 		d.fresh = false
+		d.mu.Lock()
+		d.began = now
+		d.mu.Unlock()
 	}
 }
 
@@ -53,7 +122,7 @@ const oversleep = 2 * time.Second
 // woke notes a sleep that was too long: the process was stopped, or got no time.
 func (d *delayed) woke(asleep time.Time, wait time.Duration) {
 	if slept, now := time.Since(asleep), d.clock.now(); slept > wait+oversleep && !now.IsZero() {
-		d.delays.Stood("the scheduler's process stood still for "+span.Text(slept), now.Add(-slept), now)
+		d.add(delay{cause: "the scheduler's process stood still for " + span.Text(slept), from: now.Add(-slept), until: now})
 	}
 }
 
@@ -96,7 +165,7 @@ func (d *delayed) ends(ctx context.Context, locked, passedOver bool, without bac
 			d.named = map[string]time.Time{}
 		}
 		d.named[t.Key] = d.since
-		d.delays.Locked(t.Key, t.Who, d.clock.now())
+		d.add(delay{of: t.Key, cause: "its row was locked by " + t.Who, from: d.clock.now()})
 		d.observe(Event{Kind: EventHeld, ID: batch.ID(t.Key), Problem: t.Holder})
 	}
 	d.freeBut(still, now)
@@ -107,7 +176,7 @@ func (d *delayed) freeBut(still map[string]bool, now time.Time) {
 	for key, since := range d.named {
 		if !still[key] {
 			delete(d.named, key)
-			d.delays.Free(key, d.clock.now())
+			d.over(key)
 			d.observe(Event{Kind: EventHeld, ID: batch.ID(key), Took: now.Sub(since)})
 		}
 	}

@@ -61,11 +61,11 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
 		marks:   &leftMarks{store: store, role: r, lease: cfg.Lease, observe: cfg.observe},
 	}
-	l.batches.Hooks, l.batches.Tracer = cfg.Hooks, cfg.Tracer
+	l.batches.Hooks, l.batches.Tracer, l.batches.Late = cfg.Hooks, cfg.Tracer, l.delayed.why
 	if early, ok := store.(backend.EarlyStore); ok && early.OpensEarly() {
 		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
 	}
-	l.delayed = delayed{store: store, delays: l.batches.Delays, clock: &l.clock, observe: cfg.observe}
+	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
 	l.search = search.Searcher{Commit: l.batches.Stepwise(), Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},

@@ -24,17 +24,17 @@ type Committer struct {
 	// schedule. wait bounds the wait for each lock.
 	Update func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	Queues map[task.Sink]backend.Queue
-	Delays *Delays
-	Hooks  backend.Hooks         // nil: nobody wants to hear of ticks
-	Tracer jobqueue.SendTracer   // nil: no spans
-	Sleep  func(until time.Time) // precisely, for a moment; nil: transactions do not wait
+	Late   func(*task.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
+	Hooks  backend.Hooks           // nil: nobody wants to hear of ticks
+	Tracer jobqueue.SendTracer     // nil: no spans
+	Sleep  func(until time.Time)   // precisely, for a moment; nil: transactions do not wait
 	timers *timers
 	steps  bool // one statement for each step
 }
 
 // New returns a committer.
 func New(update func(context.Context, time.Duration, func(backend.Tx) error) error, queues map[task.Sink]backend.Queue) Committer {
-	return Committer{Update: update, Queues: queues, Delays: &Delays{}, timers: &timers{}}
+	return Committer{Update: update, Queues: queues, Late: func(*task.Task) string { return "" }, timers: &timers{}}
 }
 
 // Outcome is what a committed submit transaction did.

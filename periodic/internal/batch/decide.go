@@ -18,9 +18,13 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 			plans[i] = task.Blocked(t, err)
 			continue
 		}
+		late := c.Late(t)
+		if b.aside != "" {
+			late = "the task was set aside: " + b.aside
+		}
 		f := task.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Mark: mark, Delay: c.delay(b.aside, t), Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+			Mark: mark, Delay: late, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
@@ -31,15 +35,6 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 		}
 	}
 	return plans
-}
-
-// delay is why the ticks of a task were not decided in time; empty: no scheduler ran, as
-// far as this one knows. aside is why the task was set aside.
-func (c Committer) delay(aside string, t *task.Task) string {
-	if aside != "" {
-		return "the task was set aside: " + aside
-	}
-	return c.Delays.why(t)
 }
 
 // sinkProblem is what is wrong with a task's sink; empty: nothing. queue is nil if
