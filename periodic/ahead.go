@@ -96,7 +96,7 @@ func (a *ahead) add(b batch.Batch) {
 			len(t.Summary) + len(t.Problem) + len(t.Pause.Reason)
 	}
 	a.held = append(a.held, h)
-	crashpoint.At(crashpoint.BatchWaits)
+	crashpoint.At("scheduler/batch-waits")
 }
 
 // next is when the first task that waits is due, by the database's clock; zero: none
@@ -238,7 +238,7 @@ func (d *draining) startDue(running, working context.Context) (begun bool, err e
 	}
 	d.inFlight++
 	at := time.Now().Add(d.clock.until(p.batch.Due()))
-	crashpoint.At(crashpoint.BatchDue)
+	crashpoint.At("scheduler/batch-due")
 	go func() {
 		b, done, err := d.batches.SubmitDue(working, batch.Wait, p.batch, at)
 		d.results <- result{batch: b, done: done, part: p, err: err}

@@ -249,5 +249,5 @@ func (l *loop) report(d search.Done) {
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(d.Batch.Begun)})
-	crashpoint.At(crashpoint.BatchReported)
+	crashpoint.At("scheduler/batch-reported")
 }

@@ -157,7 +157,7 @@ func (l *loop) begin(ctx context.Context) error {
 	if _, err := l.marks.clear(ctx, l.cfg.Name, nil); err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.SchedulerBegun)
+	crashpoint.At("scheduler/begun")
 	l.queued.untended = true
 	l.delayed.fresh = true
 	return nil
@@ -170,12 +170,12 @@ func (l *loop) finish(ctx context.Context) {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
-	crashpoint.At(crashpoint.SchedulerStopping)
+	crashpoint.At("scheduler/stopping")
 	l.marks.add(l.ahead.drop()...)
 	if err := l.marks.removeAll(ctx); err != nil {
 		l.cfg.fail("remove own marks", err)
 	}
-	crashpoint.At(crashpoint.SchedulerStopped)
+	crashpoint.At("scheduler/stopped")
 }
 
 // pause is how long to sleep after a round.

@@ -27,7 +27,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if err != nil {
 			return idle{}, err
 		}
-		crashpoint.At(crashpoint.SchedulerPeeked)
+		crashpoint.At("scheduler/peeked")
 		l.shared = peek.Shared
 		l.pulse.Beat(nil) // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {

@@ -46,7 +46,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		}
 		return "", err
 	}
-	crashpoint.At(crashpoint.NextRecorded)
+	crashpoint.At("hooks/next-recorded")
 	job.Traceparent = traceparent.Of(ctx)
 	jobs := []jobqueue.Job{job}
 	if s.tracer != nil {
@@ -102,7 +102,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	var done *TickError
 	switch {
 	case err == nil:
-		crashpoint.At(crashpoint.NextSubmitted)
+		crashpoint.At("hooks/next-submitted")
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):

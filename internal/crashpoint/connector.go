@@ -45,23 +45,23 @@ func (c connection) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx,
 	if err != nil {
 		return nil, err
 	}
-	At(TransactionBegun)
+	At("database/begun")
 	return transaction{tx}, nil
 }
 
 // ExecContext implements [driver.ExecerContext].
 func (c connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	At(StatementNext)
+	At("database/statement-next")
 	result, err := c.whole.ExecContext(ctx, query, args)
-	At(StatementDone)
+	At("database/statement-done")
 	return result, err
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	At(StatementNext)
+	At("database/statement-next")
 	rows, err := c.whole.QueryContext(ctx, query, args)
-	At(StatementDone)
+	At("database/statement-done")
 	return rows, err
 }
 
@@ -83,8 +83,8 @@ type transaction struct{ driver.Tx }
 
 // Commit implements [driver.Tx].
 func (t transaction) Commit() error {
-	At(CommitNext)
+	At("database/commit-next")
 	err := t.Tx.Commit()
-	At(CommitDone)
+	At("database/commit-done")
 	return err
 }

@@ -7,7 +7,9 @@
 //
 //	kill:scheduler/ticks-recorded:3   at the third visit end the process, like SIGKILL
 //	stop:scheduler/ticks-recorded:1   at the first visit stop it, until SIGCONT
-//	list                              print the names of the points, and exit
+//
+// A name is a part of nextrun, and what has just happened there or comes next. Tests find
+// the points in the source.
 //
 // Before it does so, the process writes a line "crashpoint: " and the name to standard
 // error.

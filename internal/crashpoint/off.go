@@ -8,7 +8,7 @@ import "database/sql/driver"
 const On = false
 
 // At does nothing.
-func At(Point) {}
+func At(string) {}
 
 // Connector returns c.
 func Connector(c driver.Connector) driver.Connector { return c }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,40 +22,34 @@ var chosen = choose(os.Getenv(variable))
 
 // choice is a visit of a point, and what happens there.
 type choice struct {
-	point Point
+	point string
 	stop  bool
 	left  atomic.Int64 // visits before it
 }
 
 func choose(text string) *choice {
-	switch text {
-	case "":
+	if text == "" {
 		return nil
-	case "list":
-		for _, name := range names[1:] {
-			fmt.Println(name)
-		}
-		os.Exit(0)
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
 		panic(variable + ": use ACTION:POINT:VISIT, such as kill:scheduler/marked:1")
 	}
-	c := &choice{point: Point(slices.Index(names[:], parts[1])), stop: parts[0] == "stop"}
+	c := &choice{point: parts[1], stop: parts[0] == "stop"}
 	visit, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil || c.point < 1 || !c.stop && parts[0] != "kill" {
-		panic(fmt.Sprintf("%s is %q: there is no such action, point or visit", variable, text))
+	if err != nil || !c.stop && parts[0] != "kill" {
+		panic(fmt.Sprintf("%s is %q: there is no such action or visit", variable, text))
 	}
 	c.left.Store(visit)
 	return c
 }
 
-// At ends or stops the process if this visit of the point is the chosen one.
-func At(p Point) {
-	if chosen == nil || chosen.point != p || chosen.left.Add(-1) != 0 {
+// At is a point: it ends or stops the process if this visit of the point is the chosen one.
+func At(point string) {
+	if chosen == nil || chosen.point != point || chosen.left.Add(-1) != 0 {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "crashpoint: "+names[p])
+	fmt.Fprintln(os.Stderr, "crashpoint: "+point)
 	signal := syscall.SIGKILL
 	if chosen.stop {
 		signal = syscall.SIGSTOP

@@ -112,11 +112,11 @@ func (c CommandConfig) run(ctx context.Context, job *jobqueue.JobContext) error 
 	if err := output.start(cmd); err != nil {
 		return c.notStarted(err)
 	}
-	crashpoint.At(crashpoint.ProgramRuns)
+	crashpoint.At("executor/program-runs")
 	exited, stopped := make(chan struct{}), make(chan bool)
 	go func() { stopped <- c.supervise(ctx, cmd, exited) }()
 	err := cmd.Wait()
-	crashpoint.At(crashpoint.ProgramEnded)
+	crashpoint.At("executor/program-ended")
 	close(exited)
 	byUs := <-stopped
 	output.drain()

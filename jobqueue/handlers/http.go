@@ -95,9 +95,9 @@ func (c *caller) call(ctx context.Context, job *jobqueue.JobContext) error {
 	if err != nil {
 		return jobqueue.Permanent(fmt.Errorf("%s: %w", c.place, err))
 	}
-	crashpoint.At(crashpoint.CallSent)
+	crashpoint.At("executor/call-next")
 	response, err := c.Client.Do(request)
-	crashpoint.At(crashpoint.CallAnswered)
+	crashpoint.At("executor/call-answered")
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.place, c.Failure(err))
 	}

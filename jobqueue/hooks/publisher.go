@@ -75,9 +75,9 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 	if traceparent.Of(ctx) == "" { // deliveries are not traced
 		ctx = traceparent.With(ctx, e.Traceparent)
 	}
-	crashpoint.At(crashpoint.HookActs)
+	crashpoint.At("hooks/action-next")
 	err := act(ctx, action, n, next)
-	crashpoint.At(crashpoint.HookActed)
+	crashpoint.At("hooks/acted")
 	return err
 }
 

@@ -142,7 +142,7 @@ func (l *loop) round() (time.Duration, error) {
 		return 0, err
 	}
 	if len(claimed.Batches) > 0 {
-		crashpoint.At(crashpoint.BatchClaimed)
+		crashpoint.At("relay/claimed")
 	}
 	l.start(claimed.Batches, asked)
 	l.holdUp(claimed.Held)

@@ -47,7 +47,7 @@ func (w *worker) work(b *Batch, asked time.Time) {
 		if err != nil {
 			break // already reported; the lease expires
 		}
-		crashpoint.At(crashpoint.SettlementCommitted)
+		crashpoint.At("relay/committed")
 		w.report(settlement, time.Since(asked))
 		b, asked = next, at
 	}
@@ -68,9 +68,9 @@ func (w *worker) publish(b *Batch, asked time.Time) Settlement {
 	s := Settlement{Lease: b.Lease, Terms: w.terms()}
 	accepted, err := 0, error(nil)
 	if len(events) > 0 {
-		crashpoint.At(crashpoint.DeliveryStarts)
+		crashpoint.At("relay/delivery-next")
 		accepted, err = w.deliver(ctx, events)
-		crashpoint.At(crashpoint.Delivered)
+		crashpoint.At("relay/delivered")
 	}
 	s.Accepted = b.Items[:accepted]
 	switch {

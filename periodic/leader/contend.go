@@ -108,7 +108,7 @@ func (e contender) renew(ctx context.Context, t *Term) time.Duration {
 		e.Depose(t)
 		return 0
 	}
-	crashpoint.At(crashpoint.LockKept)
+	crashpoint.At("lock/kept")
 	if !t.extend(begun, e.cfg.trust()) {
 		return 0 // the answer came too late
 	}
@@ -212,7 +212,7 @@ func (e contender) acquire(ctx context.Context, over Fence) (*Term, Lock, error)
 	if !ok {
 		return nil, l, nil
 	}
-	crashpoint.At(crashpoint.LockHeld)
+	crashpoint.At("lock/held")
 	return newTerm(l.Fence(), begun, e.cfg.trust()), l, nil
 }
 

@@ -135,9 +135,9 @@ func (r *receiver) send(ctx context.Context) (passing bool, after time.Duration,
 	if host := request.Header.Get("Host"); host != "" {
 		request.Host = host
 	}
-	crashpoint.At(crashpoint.NotifySent)
+	crashpoint.At("notify/request-next")
 	answer, err := r.n.client.Do(request)
-	crashpoint.At(crashpoint.NotifyAnswered)
+	crashpoint.At("notify/answered")
 	if err != nil {
 		return true, 0, r.target.Failure(err)
 	}

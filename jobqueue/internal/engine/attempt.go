@@ -138,7 +138,7 @@ func (a *attempt) run(f *flight, handler Handler) {
 		return
 	}
 	a.began = time.Now()
-	crashpoint.At(crashpoint.HandlerStarts)
+	crashpoint.At("executor/handler-starts")
 	e.Err = errors.New("the handler ended its goroutine")
 	ctx, end := a.ctx, func(error) {}
 	defer func() {
@@ -152,7 +152,7 @@ func (a *attempt) run(f *flight, handler Handler) {
 		a.cancel(nil)
 		end(e.Err)
 		<-f.places
-		crashpoint.At(crashpoint.HandlerEnded)
+		crashpoint.At("executor/handler-ended")
 		report(e)
 	}()
 	if tracer != nil {

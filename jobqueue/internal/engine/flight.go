@@ -63,7 +63,7 @@ func (f *flight) returned(e ended) {
 	a.end = f.e.cfg.Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
 	a.phase = ending
-	crashpoint.At(crashpoint.EndDecided)
+	crashpoint.At("executor/end-decided")
 }
 
 // apply updates an attempt by the status of its job in the database.

@@ -97,7 +97,7 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 		wait = min(wait, overdue.Next)
 	}
 	if len(items) > 0 {
-		crashpoint.At(crashpoint.OverdueFound)
+		crashpoint.At("executor/overdue-found")
 	}
 	err = l.deliver(items, backend.Claim{}, now)
 	took, refused := l.recovery.sort(items)

@@ -52,7 +52,7 @@ func (f *flight) beat(jids []string, brief bool) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.LeasesKept)
+	crashpoint.At("executor/leases-kept")
 	for _, s := range list {
 		a := f.byJID[s.JID]
 		if a == nil {
@@ -78,7 +78,7 @@ func (f *flight) lookCancels(now time.Time) error {
 	}
 	for _, jid := range jids {
 		if a := f.byJID[jid]; a != nil {
-			crashpoint.At(crashpoint.CancelSeen)
+			crashpoint.At("executor/cancel-seen")
 			a.cancel(outcome.ErrCancelled)
 		}
 	}

@@ -14,7 +14,7 @@ const giveUpAfter = 5 * time.Second
 
 // shutDown ends the claiming and gives the jobs their grace time.
 func (l *loop) shutDown(now time.Time) {
-	crashpoint.At(crashpoint.ExecutorStopping)
+	crashpoint.At("executor/stopping")
 	l.flight.closed = true
 	l.flight.withdraw(now, outcome.ErrShutdown)
 	l.e.observer.Stopping(l.flight.count())

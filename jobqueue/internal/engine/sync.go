@@ -101,7 +101,7 @@ func (l *loop) apply(r answer) (chosen []string, err error) {
 		}
 		return result.Chosen, err
 	}
-	crashpoint.At(crashpoint.ExchangeCommitted)
+	crashpoint.At("executor/committed")
 	for _, a := range l.flight.wrote(q) {
 		l.aside.release(a.job.JID)
 	}
@@ -159,7 +159,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 	}
 	l.flight.beginAll(begun, l.gather.round, asked)
 	if len(begun) > 0 {
-		crashpoint.At(crashpoint.JobsBegun)
+		crashpoint.At("executor/begun")
 	}
 	for _, job := range result.Claimed {
 		if job.State.Final() {

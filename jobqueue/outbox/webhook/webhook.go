@@ -74,9 +74,9 @@ func (p *Publisher) send(ctx context.Context, event outbox.Event) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.PostSent)
+	crashpoint.At("relay/post-next")
 	answer, err := p.client.Do(request)
-	crashpoint.At(crashpoint.PostAnswered)
+	crashpoint.At("relay/post-answered")
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.target.Host, p.target.Failure(err))
 	}

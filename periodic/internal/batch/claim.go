@@ -31,11 +31,11 @@ func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.
 		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
 	}
 	if len(f.tasks) > 0 {
-		crashpoint.At(crashpoint.TasksMarked)
+		crashpoint.At("scheduler/marked")
 	}
 	b := Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}
 	if len(b.Plans) > 0 {
-		crashpoint.At(crashpoint.TasksDecided)
+		crashpoint.At("scheduler/decided")
 	}
 	return b, nil
 }
@@ -46,7 +46,7 @@ func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim,
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
 	}
-	crashpoint.At(crashpoint.TasksClaimed)
+	crashpoint.At("scheduler/claimed")
 	return c.learn(ctx, tx, f)
 }
 
@@ -75,7 +75,7 @@ func (c Committer) learn(ctx context.Context, tx backend.Tx, f *facts) (err erro
 		return fmt.Errorf("look for pending jobs: %w", err)
 	}
 	f.recorded, err = c.recordedTicks(ctx, tx, f)
-	crashpoint.At(crashpoint.FactsRead)
+	crashpoint.At("scheduler/facts-read")
 	return err
 }
 

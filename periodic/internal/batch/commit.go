@@ -83,7 +83,7 @@ func (c Committer) Stepwise() Committer {
 // committed is a point after the commit of a batch that is not empty.
 func (o *Outcome) committed() {
 	if len(o.Kept) > 0 {
-		crashpoint.At(crashpoint.BatchCommitted)
+		crashpoint.At("scheduler/batch-committed")
 	}
 }
 
@@ -95,19 +95,19 @@ func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans 
 			return done, err
 		}
 		done.keepAll(plans)
-		crashpoint.At(crashpoint.BatchWritten)
+		crashpoint.At("scheduler/batch-written")
 		return done, nil
 	}
 	kept, err := tx.Advance(ctx, mark, plans)
 	if err != nil {
 		return done, fmt.Errorf("advance tasks: %w", err)
 	}
-	crashpoint.At(crashpoint.TasksAdvanced)
+	crashpoint.At("scheduler/advanced")
 	done.keep(plans, kept)
 	if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
 		return done, fmt.Errorf("record ticks: %w", err)
 	}
-	crashpoint.At(crashpoint.TicksRecorded)
+	crashpoint.At("scheduler/ticks-recorded")
 	d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: spans}
 	inTheWay, err := d.cancelJobs(ctx)
 	if err != nil {
@@ -116,9 +116,9 @@ func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans 
 	if err := d.submitJobs(ctx, inTheWay); err != nil {
 		return done, fmt.Errorf("submit jobs: %w", err)
 	}
-	crashpoint.At(crashpoint.JobsSubmitted)
+	crashpoint.At("scheduler/jobs-submitted")
 	err = c.tellHooks(ctx, tx, done)
-	crashpoint.At(crashpoint.BatchWritten)
+	crashpoint.At("scheduler/batch-written")
 	return done, err
 }
 

@@ -45,7 +45,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]task.Pending, err
 		if err != nil {
 			return nil, err
 		}
-		crashpoint.At(crashpoint.JobsReplaced)
+		crashpoint.At("scheduler/jobs-replaced")
 		for _, jid := range got {
 			delete(jobs, jid)
 		}

@@ -106,7 +106,7 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 		changed = append(changed, *tick)
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
-	crashpoint.At(crashpoint.TicksRefused)
+	crashpoint.At("scheduler/ticks-refused")
 	return err
 }
 

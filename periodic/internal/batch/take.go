@@ -31,7 +31,7 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim backend.C
 		}
 		b := Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}
 		claimed(b)
-		crashpoint.At(crashpoint.TasksHeld)
+		crashpoint.At("scheduler/held")
 		var err error
 		done, err = c.write(ctx, tx, "", b.Plans, &spans)
 		return err

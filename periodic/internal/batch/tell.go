@@ -28,7 +28,7 @@ func (c Committer) tellHooks(ctx context.Context, tx backend.Tx, done Outcome) e
 	if err := c.Hooks.TellMissed(ctx, tx.DBTX(), tx.Now(), missed); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
-	crashpoint.At(crashpoint.MissedTold)
+	crashpoint.At("scheduler/missed-told")
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (s Searcher) Submit(ctx context.Context, b batch.Batch, cause error) Findin
 func (s *submission) submit(ctx context.Context, plans []task.Plan) error {
 	done, err := s.Commit.Submit(ctx, aloneWait, s.batch.Mark, plans)
 	if err == nil {
-		crashpoint.At(crashpoint.PartCommitted)
+		crashpoint.At("scheduler/part-committed")
 		s.found.Done = append(s.found.Done, Done{s.batch, done})
 	}
 	return err
@@ -190,7 +190,7 @@ func (s *submission) failedAlone(ctx context.Context, p task.Plan, cause error, 
 // setAside notes a task that is to be set aside, and writes its problem.
 func (s *submission) setAside(ctx context.Context, p task.Plan, cause error, fault backend.Fault, why aside.Verdict) {
 	s.blame(ctx, batch.Key(p.Task.ID), cause)
-	crashpoint.At(crashpoint.TaskBlamed)
+	crashpoint.At("scheduler/blamed")
 	s.note(p, cause, fault, why)
 }
 

@@ -116,7 +116,7 @@ func (s Outbox) pruneHooks(ctx context.Context, age time.Duration, limit int) (r
 		if _, err := tx.Exec(ctx, `DELETE FROM outbox_message WHERE event_id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param); err != nil {
 			return err
 		}
-		crashpoint.At(crashpoint.HookEventsPruned)
+		crashpoint.At("housekeeping/hook-messages")
 		_, err = tx.Exec(ctx, `DELETE FROM event_store WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param)
 		removed = len(old)
 		return err

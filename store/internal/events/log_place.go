@@ -114,7 +114,7 @@ func (tx *Tx) place(ctx context.Context, topics []string) (more bool, err error)
 	if err != nil || len(given) == 0 {
 		return false, err
 	}
-	crashpoint.At(crashpoint.PositionsGiven)
+	crashpoint.At("events/positions-given")
 	counts, last := map[string]int{}, map[string]int64{}
 	for _, g := range given {
 		counts[g.Topic]++

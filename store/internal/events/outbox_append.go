@@ -58,7 +58,7 @@ func (tx *Tx) addEvents(ctx context.Context, events []outbox.Event, rows []appen
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.EventsAdded)
+	crashpoint.At("events/added")
 	return tx.addMessages(ctx, rows)
 }
 
@@ -90,7 +90,7 @@ func (tx *Tx) nextVersions(ctx context.Context, rows []appended) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.VersionsTaken)
+	crashpoint.At("events/versions-taken")
 	next := make(map[string]int64, len(now))
 	for _, a := range now {
 		next[a.ID] = a.Version - counts[a.ID]
@@ -121,7 +121,7 @@ func (tx *Tx) addMessages(ctx context.Context, rows []appended) error {
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.MessagesAdded)
+	crashpoint.At("events/messages-added")
 	return tx.checkAdded(ctx, added, "outbox_message", "event_id", rows)
 }
 

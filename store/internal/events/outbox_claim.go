@@ -244,7 +244,7 @@ func (tx *Tx) firstBatches(ctx context.Context, c outbox.Claim, topics []string,
 	next func(context.Context, outbox.Lease, outbox.Terms) (*outbox.Batch, error), free func(*[]string) error,
 ) (batches []outbox.Batch, locked []outbox.HeldUp, err error) {
 	if len(leases) > 0 {
-		crashpoint.At(crashpoint.TopicsLeased)
+		crashpoint.At("relay/leased")
 	}
 	taken := map[string]bool{}
 	for _, l := range leases {

@@ -65,7 +65,7 @@ func (s Outbox) remove(ctx context.Context, table, query string, age time.Durati
 			}
 			n, err = tx.Exec(ctx, `DELETE FROM `+table+` WHERE `+key+` IN (SELECT `+key+` FROM `+table+
 				` WHERE `+key+` IN (SELECT value FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
-			crashpoint.At(crashpoint.MessagesPruned)
+			crashpoint.At("housekeeping/messages")
 			return err
 		})
 		if err == nil {

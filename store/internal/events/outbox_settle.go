@@ -37,7 +37,7 @@ func (s Outbox) settle(ctx context.Context, settled outbox.Settlement) (next *ou
 		if held == 0 {
 			return outbox.ErrLeaseLost
 		}
-		crashpoint.At(crashpoint.LeaseSettled)
+		crashpoint.At("relay/lease-settled")
 		if err := tx.markPublished(ctx, settled.Accepted); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (tx *Tx) markPublished(ctx context.Context, items []outbox.Item) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE outbox_message SET published = $2, problem = NULL, retry = NULL
 		WHERE id IN (SELECT value FROM `+r.SQL+` AS v)`, r.Param, sqldb.Timestamp(tx.Now()))
-	crashpoint.At(crashpoint.PublishedMarked)
+	crashpoint.At("relay/published-marked")
 	return err
 }
 
@@ -161,9 +161,9 @@ func (tx *Tx) markFailed(ctx context.Context, f *outbox.Failure) error {
 			problem = $3, retry = $4, dead = $5
 		WHERE id = $1`, f.Item.Message, refused, f.Problem, retry, dead)
 	if f.Dead {
-		crashpoint.At(crashpoint.DeadMarked)
+		crashpoint.At("relay/dead-marked")
 	} else {
-		crashpoint.At(crashpoint.FailureMarked)
+		crashpoint.At("relay/failure-marked")
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (s Store) Guard(ctx context.Context, tx leader.DBTX, now time.Time, f leade
 			SELECT l.expires FROM scheduler_lock AS l WHERE l.name = $2 AND l.holder = $3 AND l.token = $4`+
 		d.ShareRows+`) AS held`),
 		sqldb.Timestamp(now), f.Lock, f.Holder, f.Token).Scan(&live)
-	crashpoint.At(crashpoint.LockGuarded)
+	crashpoint.At("lock/guarded")
 	switch {
 	case err == nil && live:
 		return nil

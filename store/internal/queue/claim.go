@@ -139,7 +139,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, res
 		return err
 	}
 	result.Claimed, err = tx.jobs(ctx, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
-	crashpoint.At(crashpoint.JobsTaken)
+	crashpoint.At("executor/taken")
 	slices.SortFunc(result.Claimed, backend.Job.Compare)
 	return err
 }

@@ -36,7 +36,7 @@ func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend
 	if err := q.Hooks.Tell(ctx, tx.DBTX(), tx.Now(), told); err != nil {
 		return fmt.Errorf("write the events of hooks: %w", err)
 	}
-	crashpoint.At(crashpoint.HooksTold)
+	crashpoint.At("executor/hooks-told")
 	return nil
 }
 

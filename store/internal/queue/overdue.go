@@ -28,7 +28,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 		if err != nil {
 			return err
 		}
-		crashpoint.At(crashpoint.LeasesRenewed)
+		crashpoint.At("executor/leases-renewed")
 		if list, err = tx.status(ctx, jids); err != nil {
 			return err
 		}

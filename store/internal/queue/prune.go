@@ -81,9 +81,9 @@ func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, jobs []backen
 			return 0, err
 		}
 		if table == "job" {
-			crashpoint.At(crashpoint.JobsPruned)
+			crashpoint.At("housekeeping/jobs")
 		} else {
-			crashpoint.At(crashpoint.LogPruned)
+			crashpoint.At("housekeeping/log")
 		}
 	}
 	if int(deleted) < len(free) {

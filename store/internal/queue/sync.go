@@ -60,12 +60,12 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, err
 		if err := tx.insertLines(ctx, append(lines, begun(result.Claimed, q.Worker)...)); err != nil {
 			return err
 		}
-		crashpoint.At(crashpoint.LogWritten)
+		crashpoint.At("executor/log-written")
 		if err := tx.tellHooks(ctx, q, result); err != nil {
 			return err
 		}
 		err = tx.recordGroup(ctx, q.Claim, result.Turn.Group)
-		crashpoint.At(crashpoint.ExchangeWritten)
+		crashpoint.At("executor/written")
 		return err
 	}))
 	return result, err
@@ -169,15 +169,15 @@ func visit(list []backend.Transition) {
 	for _, t := range list {
 		switch {
 		case t.Interrupted:
-			crashpoint.At(crashpoint.DeadTakenBack)
+			crashpoint.At("executor/dead-taken-back")
 		case t.To.Final():
-			crashpoint.At(crashpoint.EndsWritten)
+			crashpoint.At("executor/end-written")
 		case t.To == backend.Stuck:
-			crashpoint.At(crashpoint.RetriesWritten)
+			crashpoint.At("executor/retry-written")
 		case t.From == backend.Running:
-			crashpoint.At(crashpoint.JobsPutBack)
+			crashpoint.At("executor/put-back")
 		default:
-			crashpoint.At(crashpoint.RetriedWaiting)
+			crashpoint.At("executor/retried")
 		}
 	}
 }

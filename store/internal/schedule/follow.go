@@ -102,6 +102,6 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM periodic_open WHERE task_id IN (SELECT task_id FROM periodic_open
 		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
-	crashpoint.At(crashpoint.OpenForgotten)
+	crashpoint.At("scheduler/open-forgotten")
 	return err
 }

@@ -74,7 +74,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	crashpoint.At(crashpoint.ForeignGiven)
+	crashpoint.At("scheduler/foreign-given")
 	newest := map[string]newOpen{}
 	for _, r := range results {
 		j, ok := free[r.JID]
@@ -134,7 +134,7 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	if err != nil {
 		return err
 	}
-	crashpoint.At(crashpoint.ForeignRecorded)
+	crashpoint.At("scheduler/foreign-recorded")
 	if n, err := result.RowsAffected(); err != nil || n == int64(len(list)) {
 		return err
 	}

@@ -46,7 +46,7 @@ func (tx schedulerTx) ClearMarks(ctx context.Context, s backend.Stale) (int, err
 		sqldb.Timestamp(tx.Now().Add(-s.Lease)), sqldb.Timestamp(tx.Now().Add(s.Lease)),
 		s.Name, service.WorkerName(s.Name)+service.BootMark, r.Param)
 	if n > 0 {
-		crashpoint.At(crashpoint.StaleMarksCleared)
+		crashpoint.At("scheduler/stale-cleared")
 	}
 	return int(n), err
 }
@@ -62,7 +62,7 @@ func (tx schedulerTx) Unmark(ctx context.Context, marks []string) (left []string
 	if err != nil {
 		return nil, err
 	}
-	crashpoint.At(crashpoint.MarksRemoved)
+	crashpoint.At("scheduler/marks-removed")
 	err = tx.Select(ctx, &left, `SELECT DISTINCT worker FROM periodic_task
 		WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
 	return left, err

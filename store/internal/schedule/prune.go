@@ -89,7 +89,7 @@ func (p *tickPruner) delete(ctx context.Context, keys []tickKeyRow) (deleted int
 		if _, err = tx.Exec(ctx, "DELETE"+old, r.Param, string(periodic.Queued)); err != nil {
 			return err
 		}
-		crashpoint.At(crashpoint.TicksPruned)
+		crashpoint.At("housekeeping/ticks")
 		if err = tx.First(ctx, &left, "SELECT count(*)"+old, r.Param, string(periodic.Queued)); err == nil && left > 0 {
 			err = isolate.ErrSuppressed
 		}

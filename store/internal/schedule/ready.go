@@ -97,7 +97,7 @@ func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (do
 	}
 	forgotten, err := tx.forget(ctx, maxForget)
 	if forgotten > 0 {
-		crashpoint.At(crashpoint.ReadyForgotten)
+		crashpoint.At("scheduler/ready-forgotten")
 	}
 	if err != nil || forgotten == maxForget {
 		return backend.Tended{More: true}, err // there are very many; look further next time

@@ -62,7 +62,7 @@ func (w workers) show(worker string) (end func(), err error) {
 		return nil, err
 	}
 	w.tidy(time.Now(), f.Name())
-	crashpoint.At(crashpoint.WorkerShown)
+	crashpoint.At("worker/shown")
 	if err = lockFile(f, true); err == nil {
 		_, err = f.WriteString(worker + "\n" + kernel() + "\n")
 	}
@@ -74,7 +74,7 @@ func (w workers) show(worker string) (end func(), err error) {
 	}
 	return func() {
 		_ = os.Remove(name)
-		crashpoint.At(crashpoint.WorkerGone)
+		crashpoint.At("worker/gone")
 		_ = f.Close()
 		_ = os.Remove(w.dir) // unless there are others
 	}, nil
