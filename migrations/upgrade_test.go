@@ -129,7 +129,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 18
+const newestUpgraded = 20
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

@@ -32,7 +32,7 @@ func TestUpgradeMendsViews(t *testing.T) {
 // A task that fails every two seconds never was in periodic_stale.
 func TestUpgradeShowsFrequentTasksAsStale(t *testing.T) {
 	both(t, func(db *database) {
-		db.old(".", newestUpgraded)
+		db.old(".", 18)
 		ago := "(now() AT TIME ZONE 'UTC') - n * interval '2 s'"
 		if db.Kind == "sqlite" {
 			ago = "strftime('%Y-%m-%d %H:%M:%f', 'now', (-2 * n) || ' seconds')"

@@ -90,6 +90,7 @@ func (l *loop) absorbSink(sink Sink, err error, now time.Time) {
 		l.observe(Event{Kind: EventSink, Sink: sink})
 	case err != nil && l.aside.Sinks.Add(sink, err, l.search.Faults.Of(err), now):
 		l.delayed.add(delay{of: ofSink(sink), cause: fmt.Sprintf("its sink %q could not be used: %v", sink, err)})
+		l.broke = true
 		l.observe(Event{Kind: EventSink, Sink: sink, Err: err})
 	}
 }

@@ -231,7 +231,10 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 // report observes a committed batch.
 func (l *loop) report(d search.Done) {
 	done, now := &d.Outcome, time.Now()
-	l.progress = l.progress || done.Moved()
+	if done.Moved() {
+		l.progress = true
+		l.pulse.Beat(nil)
+	}
 	for _, p := range done.Kept {
 		if p.Problem != "" && p.Problem != p.Task.Problem {
 			l.observe(Event{Kind: EventProblem, Task: p.Task, Problem: p.Problem})

@@ -48,6 +48,8 @@ type loop struct {
 	progress bool  // a batch of this round moved a task
 	shared   bool  // another program may schedule the tasks, too
 	careful  bool  // a batch failed that held its tasks: mark those of the next ones
+	trouble  aside.Trouble
+	broke    bool // a sink broke, perhaps in another way than before
 }
 
 // newLoop returns the loop of a scheduler whose marks begin with prefix.
@@ -66,6 +68,7 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
 	}
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
+	l.trouble = aside.Trouble{Store: store, Worker: prefix}
 	l.search = search.Searcher{Commit: l.batches.Stepwise(), Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
@@ -103,17 +106,21 @@ func (l *loop) run(running, working context.Context) error {
 		if errors.Is(err, leader.ErrLost) {
 			continue
 		}
-		l.pulse.Beat(err)
+		sure := err != nil || l.beside.workers == 0 // else it may fail yet
+		if sure {
+			l.pulse.Beat(err)
+			l.role.judge(err)
+			l.trouble.Publish(working, err, l.aside.Tasks.Why())
+		}
 		wait := l.pause(pause)
 		if err != nil {
 			l.cfg.fail("schedule", err)
 			l.delayed.failed(err)
 			wait = retry.Next()
 			l.marks.add(l.ahead.drop()...)
-		} else {
+		} else if sure {
 			retry.Reset()
 		}
-		l.role.judge(err)
 		asleep := time.Now()
 		_ = l.sleep(running, wait) // the loop checks whether it has to end
 		l.delayed.woke(asleep, wait)

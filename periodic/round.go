@@ -29,7 +29,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		}
 		crashpoint.At("scheduler/peeked")
 		l.shared = peek.Shared
-		l.pulse.Beat(nil) // a round may have to submit for a long time
+		l.pulse.Goes() // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {
 			continue // peek left out tasks that are no longer set aside
 		}
@@ -131,7 +131,7 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 // waiting looks after what waits for something else than its time: a queue that the
 // scheduler can use, or the end of a job.
 func (l *loop) waiting(ctx context.Context, peek backend.Peek) (backend.Tended, error) {
-	if peek.Stray {
+	if peek.Stray || l.broke {
 		l.stray(ctx)
 	}
 	if peek.Open {
@@ -147,7 +147,7 @@ func (l *loop) waiting(ctx context.Context, peek backend.Peek) (backend.Tended, 
 // their sink, or because that cannot be used, and that no other scheduler has taken.
 func (l *loop) stray(ctx context.Context) {
 	sinks := &l.aside.Sinks
-	stray, err := l.store.Stray(ctx, sinks.Usable(), func(sink Sink) string {
+	stray, err := l.store.Stray(ctx, sinks.Usable(), l.broke, func(sink Sink) string {
 		if err := sinks.Broken(sink); err != nil {
 			return task.Waits(err)
 		}
@@ -157,6 +157,7 @@ func (l *loop) stray(ctx context.Context) {
 		l.cfg.fail("look for tasks whose sink cannot be used", err)
 		return
 	}
+	l.broke = false
 	for _, t := range stray {
 		if sinks.Broken(t.Sink) == nil { // else the sink is reported, once
 			l.observe(Event{Kind: EventProblem, Task: &t, Problem: batch.NoQueue(t.Sink)})

@@ -37,6 +37,13 @@ func (p *Pulse) Beat(err error) {
 	}
 }
 
+// Goes notes that a round goes on, without saying whether it will succeed.
+func (p *Pulse) Goes() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = time.Now()
+}
+
 // Health returns nil if the last round succeeded. Else it returns an error: no round has
 // succeeded yet, or none for some seconds. If none has ended for longer than most, the
 // error wraps [ErrStalled].

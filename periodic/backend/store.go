@@ -33,8 +33,9 @@ type Store interface {
 	// the wait for those that are final. Last is set even if it fails.
 	Follow(ctx context.Context, f Follow) (Followed, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
-	// not known, or cannot be used, and returns some of them.
-	Stray(ctx context.Context, known []task.Sink, problem func(task.Sink) string) ([]task.Task, error)
+	// not known, or cannot be used, and returns some of them. anew: also of those whose
+	// problem says already that their ticks wait, since the cause is another one now.
+	Stray(ctx context.Context, known []task.Sink, anew bool, problem func(task.Sink) string) ([]task.Task, error)
 	// Locks keeps the lock of the modes leader and exclusive.
 	Locks() leader.Store
 	// Fault says what to blame for an error of the store.
@@ -53,6 +54,9 @@ type Watcher interface {
 	// Locked lists some of the tasks that have been due for longer than late and whose rows
 	// a session has locked, where the database can tell.
 	Locked(ctx context.Context, late time.Duration, without Apart) ([]LockedTask, error)
+	// SetTrouble publishes the error that keeps a worker that watches from its work, for
+	// those who ask why; empty: there is none.
+	SetTrouble(ctx context.Context, worker, trouble string) error
 }
 
 // LockedTask is a task whose row somebody has locked.

@@ -27,6 +27,7 @@ const (
 	FileLocked      Code = "file_locked"      // the task is due, and another connection has locked the SQLite file
 	TaskMarked      Code = "task_marked"      // a scheduler works on the task now
 	TickReady       Code = "tick_ready"       // a scheduler has the next tick ready, and waits for its time
+	SchedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
 	SchedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
 	TaskJitter      Code = "task_jitter"      // the jitter delays the next tick
 )

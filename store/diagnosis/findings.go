@@ -51,7 +51,7 @@ func ofRow(f *Facts) []Finding {
 	switch {
 	case t.Problem == "":
 	case waits:
-		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), "more about the queue: nextrun queue check " + string(t.Sink)})
+		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), aboutQueue(t.Sink)})
 	case isWarning:
 		list = append(list, Finding{TaskWarning, "Its row has a warning:" + sentence(text), ""})
 	case !task.BlamesRow(t.Problem):
@@ -64,7 +64,7 @@ func ofRow(f *Facts) []Finding {
 			"define it as a queue in the configuration file, and name that file with --config"})
 	}
 	if f.broken != nil && !waits {
-		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), "more about the queue: nextrun queue check " + string(t.Sink)})
+		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), aboutQueue(t.Sink)})
 	}
 	if t.Pause.At(f.Now) {
 		list = append(list, Finding{TaskPaused, "It has been " + sentence(t.Pause.Text()) + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
@@ -237,3 +237,11 @@ func sentence(text string) string {
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// aboutQueue says what to do about a queue that cannot be used.
+func aboutQueue(sink periodic.Sink) string {
+	if sink == periodic.SinkJob || sink == periodic.SinkEvent {
+		return "mend that; its ticks are submitted then"
+	}
+	return "more about the queue: nextrun queue check " + string(sink)
+}

@@ -94,7 +94,19 @@ func notTaken(f *Facts) []Finding {
 		}
 	}
 	if list := f.overdue.Schedulers; len(list) > 0 {
-		return []Finding{{code, what + lockState(f.locks) + " The cause is not known. A scheduler runs: " + strings.Join(list, ", ") + ".", "read the log of that scheduler"}}
+		return []Finding{ofSchedulers(list, code, what+lockState(f.locks))}
 	}
 	return []Finding{{code, what + lockState(f.locks), "is one running on this database? start one: nextrun serve"}}
+}
+
+// ofSchedulers says what schedulers that run tell, if they have not taken a task.
+func ofSchedulers(list []store.Service, code Code, what string) Finding {
+	var names []string
+	for _, s := range list {
+		if s.Trouble != "" {
+			return Finding{SchedulerFails, what + " The scheduler " + s.Worker + " runs and reports: " + s.Trouble + ".", "mend that; the scheduler goes on by itself then"}
+		}
+		names = append(names, s.Worker)
+	}
+	return Finding{code, what + " The cause is not known. A scheduler runs: " + strings.Join(names, ", ") + ".", "read the log of that scheduler"}
 }

@@ -47,7 +47,7 @@ func (m *Metrics) Scheduler(e periodic.Event) {
 	case periodic.EventBatch:
 		observe(s.took, e.Took.Seconds())
 		observe(s.size, float64(e.Count))
-	case periodic.EventError:
+	case periodic.EventError, periodic.EventSplit:
 		add(s.errors, 1, e.Doing)
 	case periodic.EventProblem:
 		add(s.problems, 1)

@@ -113,7 +113,7 @@ var ofLocks = []situation{
 			w.sql("UPDATE periodic_task SET problem = 'the ticks wait: the queue cannot be used: table river_job has no column tags'")
 		},
 		codes: []string{"queue_broken"},
-		says:  []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "nextrun queue check"},
+		says:  []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "mend that; its ticks are submitted then"},
 		not:   []string{"change the row", "nextrun serve"},
 	},
 }

@@ -3,20 +3,52 @@ package situations_test
 import (
 	"context"
 	"io"
+	"net/url"
+	"path"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // scheduler starts one, and waits until it has planned the task.
 func (w *world) scheduler(lead time.Duration) {
 	w.Helper()
+	w.schedulerOn(w.d.Open(), lead)
+	w.until("the scheduler has planned the task", "SELECT count(*) FROM periodic_task WHERE nextrun > '1970-01-02 00:00:00' OR problem IS NOT NULL OR NOT enabled")
+}
+
+// schedulerMay starts one that has few rights, on PostgreSQL, and waits until it reports that.
+func (w *world) schedulerMay(grants string) {
+	w.Helper()
+	role := strings.ToLower("nextrun_" + path.Base(strings.Split(w.d.URL, "?")[0]))
+	w.d.Exec("CREATE ROLE " + role + "; " + strings.ReplaceAll(grants, "ROLE", role))
+	address, err := url.Parse(w.d.URL)
+	if err != nil {
+		w.Fatal(err)
+	}
+	query := address.Query()
+	query.Set("options", "-c role="+role)
+	address.RawQuery = query.Encode()
+	db, err := store.Open(w.Context(), address.String(), store.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = db.Close(); w.d.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	w.schedulerOn(db, 0)
+	w.until("the scheduler reports its trouble", "SELECT count(*) FROM worker_service WHERE trouble IS NOT NULL")
+}
+
+func (w *world) schedulerOn(db *store.DB, lead time.Duration) {
+	w.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	s, err := periodic.New(w.d.Open().Periodic(), periodic.Config{Name: "main", Logger: log, Lead: lead})
+	s, err := periodic.New(db.Periodic(), periodic.Config{Name: "main", Logger: log, Lead: lead})
 	if err == nil {
 		err = s.Start(context.WithoutCancel(w.Context()))
 	}
@@ -24,7 +56,6 @@ func (w *world) scheduler(lead time.Duration) {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = s.Stop(context.Background()) })
-	w.until("the scheduler has planned the task", "SELECT count(*) FROM periodic_task WHERE nextrun > '1970-01-02 00:00:00' OR problem IS NOT NULL OR NOT enabled")
 }
 
 // Why nothing is submitted.
@@ -38,6 +69,26 @@ var ofPlans = []situation{
 		codes: []string{"task_paused"},
 		says:  []string{"state paused", "next run paused", ": moving. What falls due meanwhile is skipped.", "> to end the pause: nextrun task resume t"},
 		not:   []string{"has its next tick ready", "in 1 s", "working on it"},
+	},
+	{
+		name: "the scheduler may not change tasks", only: storetest.Postgres,
+		set: func(w *world) {
+			overdue(w)
+			w.schedulerMay("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ROLE; GRANT ALL ON worker_service, worker_session TO ROLE")
+		},
+		codes: []string{"scheduler_fails"},
+		says:  []string{"It has been due for 1 min", "The scheduler main@", " runs and reports: ", "permission denied for table periodic_task"},
+		not:   []string{"is not known", "no scheduler runs"},
+	},
+	{
+		name: "the scheduler may not record ticks", only: storetest.Postgres,
+		set: func(w *world) {
+			overdue(w)
+			w.schedulerMay("GRANT ALL ON ALL TABLES IN SCHEMA public TO ROLE; REVOKE INSERT ON periodic_tick FROM ROLE")
+		},
+		codes: []string{"task_problem"},
+		says:  []string{"permission denied for table periodic_tick"},
+		not:   []string{"is not known", "no scheduler runs"},
 	},
 	{
 		name:  "the task is paused until tomorrow",

@@ -2,6 +2,7 @@ package aside
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
@@ -38,12 +39,21 @@ func (s *Sinks) Usable() []task.Sink {
 	return usable
 }
 
-// Add sets a sink aside. It reports whether that is new.
+// Add sets a sink aside. It reports whether that is new, or has another cause than before.
 func (s *Sinks) Add(sink task.Sink, err error, fault backend.Fault, now time.Time) (first bool) {
+	before := s.broken[sink]
 	if delete(s.broken, sink); fault != backend.FaultLock {
 		s.broken[sink] = err
 	}
-	return s.held.Add(sink, now)
+	return s.held.Add(sink, now) || before != nil && !alike(before, err)
+}
+
+// alike compares errors without their numbers: ports and process ids change each time.
+func alike(a, b error) bool {
+	words := func(err error) []string {
+		return strings.FieldsFunc(err.Error(), func(r rune) bool { return '0' <= r && r <= '9' })
+	}
+	return slices.Equal(words(a), words(b))
 }
 
 // Release reports whether the sink was set aside.

@@ -169,6 +169,17 @@ func (t *Tasks) Submitted(sink task.Sink, now time.Time) {
 	}
 }
 
+// Why is the last error of one of the tasks that the scheduler could not submit; empty if
+// none is left out for that.
+func (t *Tasks) Why() string {
+	for _, key := range slices.Sorted(maps.Keys(t.facts)) {
+		if fact := t.facts[key]; fact.verdict != Skipped && fact.why != "" && !t.locked.Has(key) {
+			return fact.why
+		}
+	}
+	return ""
+}
+
 func (t *Tasks) due(now time.Time) []Try {
 	var tries []Try
 	for _, q := range t.all() {

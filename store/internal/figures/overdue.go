@@ -13,7 +13,7 @@ import (
 // Overdue is what may keep a task that is due from being taken, as far as the database
 // shows.
 type Overdue struct {
-	Schedulers []string            // that live
+	Schedulers []Service           // that live
 	Row        *sqldb.Holder       // has locked the task's row; nil: nobody
 	Tables     []sqldb.TableHolder // keep others from writing to tables
 	Own        []sqldb.TableHolder // those of nextrun among them
@@ -33,7 +33,7 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 	}
 	for _, s := range services {
 		if s.Kind == Scheduler && s.Lives {
-			o.Schedulers = append(o.Schedulers, s.Worker)
+			o.Schedulers = append(o.Schedulers, s)
 		}
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {

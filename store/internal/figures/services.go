@@ -23,6 +23,7 @@ type Service struct {
 	Groups   []string                // of an executor: it takes jobs of these only; none: of all
 	Handlers []backend.HandlerLimits // of an executor
 	Unclear  bool                    // its handlers cannot be read
+	Trouble  string                  // of a scheduler: the error that keeps it from its work; empty: none
 }
 
 // ServiceKind says what a service does.
@@ -42,7 +43,7 @@ func (r Reader) Services(ctx context.Context) ([]Service, error) {
 	}
 	list := make([]Service, len(rows))
 	for i, row := range rows {
-		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives,
+		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives, Trouble: string(row.Trouble),
 			Places: row.Places.N, Lease: time.Duration(row.Lease.N) * time.Second}
 		s.Unclear = json.Unmarshal([]byte(row.Handlers), &s.Handlers) != nil
 		if row.OnlyGroups != "" && json.Unmarshal([]byte(row.OnlyGroups), &s.Groups) != nil {

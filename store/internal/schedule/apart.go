@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -124,10 +125,18 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 	AND (problem IS NULL OR problem LIKE '` + task.WarningPrefix + `%') AND sink NOT IN `
 
 // Stray implements [backend.Store].
-func (s Store) Stray(ctx context.Context, known []periodic.Sink, problem func(periodic.Sink) string) ([]periodic.Task, error) {
+func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
+		if anew {
+			args := []any{task.Waits(errors.New("%"))}
+			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
+				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().LockRows+`)`, args...)
+			if err != nil {
+				return err
+			}
+		}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
 		var rows []struct{ Key, ID, Sink string }
 		err := tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, id, sink FROM periodic_task

@@ -50,6 +50,11 @@ func (s Store) Watch(ctx context.Context, worker string, wake func(), report fun
 	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
 }
 
+// SetTrouble implements [backend.Store].
+func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
+	return sqldb.SetTrouble(ctx, s.db, worker, trouble)
+}
+
 // Queues implements [backend.Store].
 func (s Store) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.Sink]backend.Queue {
 	return s.queues.with(s.db, others)

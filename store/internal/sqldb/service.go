@@ -114,6 +114,20 @@ func (p *publisher) write(ctx context.Context, lives bool) error {
 	})
 }
 
+// SetTrouble writes what keeps a worker from its work, in the row that it has published;
+// empty: nothing. It returns [ErrNotFound] before there is one.
+func SetTrouble(ctx context.Context, db *DB, worker, trouble string) error {
+	ctx, cancel := context.WithTimeout(ctx, publishPatience)
+	defer cancel()
+	return db.Update(ctx, func(tx *Tx) error {
+		changed, err := tx.Exec(ctx, "UPDATE worker_service SET trouble = $1 WHERE worker = $2", Nullable(trouble), worker)
+		if err == nil && changed == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
+}
+
 // ServiceRow is a row of worker_service.
 type ServiceRow struct {
 	Worker     string
@@ -125,13 +139,14 @@ type ServiceRow struct {
 	Lease      RowInt
 	OnlyGroups RowText `db:"only_groups"`
 	Handlers   RowText
+	Trouble    RowText
 	Lives      bool `db:"-"` // as far as the database knows
 }
 
 // Services lists what workers have published, also those that have ended since.
 func Services(ctx context.Context, db *DB) (rows []ServiceRow, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
-		err := tx.Select(ctx, &rows, "SELECT worker, kind, version, started, seen, places, lease, only_groups, handlers FROM worker_service ORDER BY worker")
+		err := tx.Select(ctx, &rows, "SELECT worker, kind, version, started, seen, places, lease, only_groups, handlers, trouble FROM worker_service ORDER BY worker")
 		for i := range rows {
 			seen := rows[i].Seen.Time()
 			rows[i].Lives = !seen.IsZero() && tx.Now().Sub(seen) <= 3*ServiceBeat

@@ -77,7 +77,7 @@ func TestWhy(t *testing.T) {
 		"an error that need not be the row's": {[]string{plan(-time.Hour), "UPDATE periodic_task SET problem = 'the task cannot be scheduled: table legacy has no column rank'"},
 			"problem", []string{"- The task cannot be scheduled: table legacy has no column rank.", "> if its row is to blame: nextrun task set t"}},
 		"a queue that cannot be used": {[]string{plan(-time.Hour), "UPDATE periodic_task SET problem = 'the ticks wait: the queue cannot be used: table river_job has no column tags'"},
-			"problem", []string{`- Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "> more about the queue: nextrun queue check job"}},
+			"problem", []string{`- Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "> mend that; its ticks are submitted then"}},
 		"a warning": {[]string{"UPDATE periodic_task SET args = 'no JSON'", plan(time.Hour)}, "not run yet", []string{"- Its row has a warning: args is not JSON"}},
 		"never elapses": {[]string{"UPDATE periodic_task SET timer = '2020-01-01'", "UPDATE periodic_task SET due = '9999-12-31 23:59:59.000000', nextrun = '9999-12-31 23:59:59.000000'"},
 			"never elapses", []string{`- Its timer "2020-01-01" never elapses from now on.`, "next run never"}},
