@@ -136,18 +136,8 @@ func (p *place) remove(ctx context.Context, name string) error {
 	return errors.Join(failed, os.RemoveAll(p.file+"."+name+"-workers"))
 }
 
-// Left are the names of schemas, or of the ends of files, that runs of [Run] have made and not removed: of those that go on
-// now, and of those that crashed.
-func Left(ctx context.Context, databaseURL string, options store.Options) (names []string, err error) {
-	p, err := find(ctx, databaseURL, options)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	return p.left(ctx)
-}
-
-// Clean removes what [Left] finds, and returns the names. A run that goes on then fails.
+// Clean removes the schemas, or the files, that runs of [Run] have made and not removed, and returns their names, or the ends
+// of them. A run that goes on then fails.
 func Clean(ctx context.Context, databaseURL string, options store.Options) (names []string, err error) {
 	p, err := find(ctx, databaseURL, options)
 	if err != nil {

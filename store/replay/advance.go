@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -113,19 +113,6 @@ type ending struct {
 	state jobqueue.State
 }
 
-// endings are a heap, the earliest first.
-type endings []ending
-
-func (e endings) Len() int           { return len(e) }
-func (e endings) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
-func (e endings) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *endings) Push(x any)        { *e = append(*e, x.(ending)) }
-func (e *endings) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 // hear notes when the jobs of submitted ticks will end.
 func (r *Replay) hear(e periodic.Event) {
 	if r.observe != nil {
@@ -138,7 +125,8 @@ func (r *Replay) hear(e periodic.Event) {
 	end := ending{r.Now().Add(max(took, 0)), e.Tick.JID, state}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	heap.Push(&r.running, end)
+	at, _ := slices.BinarySearchFunc(r.running, end.at.Add(1), func(e ending, at time.Time) int { return e.at.Compare(at) })
+	r.running = slices.Insert(r.running, at, end)
 }
 
 // nextEnd is when the next job ends; zero: none runs.
@@ -162,12 +150,15 @@ func (r *Replay) endDue(ctx context.Context) error {
 }
 
 // ended takes the jobs that end by now.
-func (r *Replay) ended() (ended endings) {
+func (r *Replay) ended() []ending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.running) > 0 && !r.running[0].at.After(r.clock) {
-		ended = append(ended, heap.Pop(&r.running).(ending))
+	n := 0
+	for n < len(r.running) && !r.running[n].at.After(r.clock) {
+		n++
 	}
+	ended := r.running[:n:n]
+	r.running = r.running[n:]
 	return ended
 }
 

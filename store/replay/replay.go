@@ -52,7 +52,7 @@ type Replay struct {
 
 	mu      sync.Mutex // of what follows
 	clock   time.Time
-	running endings
+	running []ending // the next to end first
 }
 
 // New makes an empty database with nextrun's tables. Close it after use.

@@ -96,12 +96,6 @@ func (p Plain) Insert(ctx context.Context, i int) error {
 		VALUES ('floor-`+strconv.Itoa(i)+`', 'floor', 'bench', '{}', 'floor', '2026-01-01 00:00:00.000000', 'bench', 0, 'waiting', 0, 0)`)
 }
 
-// Jobs counts the jobs.
-func (p Plain) Jobs(ctx context.Context) (n int, err error) {
-	err = p.db.View(ctx, func(tx *sqldb.Tx) error { return tx.First(ctx, &n, "SELECT count(*) FROM job") })
-	return n, err
-}
-
 // Setting is a setting of the database that measurements depend on.
 type Setting struct{ Name, Value string }
 

@@ -97,14 +97,6 @@ func (t *RowText) Scan(src any) error {
 	return err
 }
 
-// Deref returns the text of a column that may be NULL, which reads as empty.
-func Deref(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // Set returns the values as the keys of a map.
 func Set(values []string) map[string]bool {
 	set := make(map[string]bool, len(values))

@@ -1,6 +1,7 @@
 package pgcron
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -71,28 +72,15 @@ func (r *reader) row(line int, names, cells []string) {
 		r.refuse(line, "row", "it does not have the columns of cron.job: "+strings.Join(columns, ", "))
 		return
 	}
-	j := Job{Line: line, Active: true}
-	for i, cell := range cells {
-		switch names[i] {
-		case "jobid":
-			j.ID = cell
-		case "schedule":
-			j.Schedule = cell
-		case "command":
-			j.Command = cell
-		case "nodename":
-			j.NodeName = cell
-		case "nodeport":
-			j.NodePort = cell
-		case "database":
-			j.Database = cell
-		case "username":
-			j.Username = cell
-		case "jobname":
-			j.Name = cell
-		case "active":
-			j.Active = cell == "" || strings.HasPrefix(strings.ToLower(cell), "t") || cell == "1"
-		}
+	j := Job{Line: line}
+	var active, ignored string
+	fields := map[string]*string{
+		"jobid": &j.ID, "schedule": &j.Schedule, "command": &j.Command, "nodename": &j.NodeName, "nodeport": &j.NodePort,
+		"database": &j.Database, "username": &j.Username, "jobname": &j.Name, "active": &active,
 	}
+	for i, cell := range cells {
+		*cmp.Or(fields[names[i]], &ignored) = cell
+	}
+	j.Active = active == "" || strings.HasPrefix(strings.ToLower(active), "t") || active == "1"
 	r.job(&j)
 }
