@@ -96,6 +96,7 @@ test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite;
 
 .PHONY: situations
 situations: ## Set up what people meet, on both databases, and compare what nextrun says of it; go test ./... has it, too
+	@scripts/need-promtool
 	@scripts/need-cc
 	scripts/in-memory scripts/with-postgres go test ./cmd/nextrun/situations -count 1 $(TESTFLAGS)
 

@@ -82,7 +82,7 @@ var ofAttempts = []situation{
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-50s}, {-40s})")
 		},
 		codes: []string{"job_silent"},
-		says:  []string{"Its job runs on old@1, which last gave a sign of life 4. Another executor takes the job back by 20"},
+		says:  []string{"Its job runs on old@1, which last gave a sign of life 4", "Another executor takes the job back by 20"},
 		not:   []string{"seems to have ended"},
 		job:   "which last gave a sign of life 4",
 	},

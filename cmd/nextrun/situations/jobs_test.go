@@ -1,8 +1,6 @@
 package situations_test
 
 import (
-	"testing"
-
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -155,11 +153,4 @@ var ofJobs = []situation{
 		says:  []string{`the group "default" has been paused since`, "> nextrun job resume --group default"},
 		job:   `the group "default" has been paused since`,
 	},
-}
-
-func TestJobs(t *testing.T) {
-	t.Parallel()
-	for _, s := range append(ofJobs, ofAttempts...) {
-		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
-	}
 }

@@ -20,9 +20,10 @@ func overdue(w *world) {
 var ofLocks = []situation{
 	{
 		name: "no scheduler runs", set: overdue,
-		codes: []string{"task_overdue"},
-		says:  []string{"It has been due for 1 min", "and no scheduler has taken it.", "start one: nextrun serve"},
-		not:   []string{"locked", "is not known"},
+		codes:  []string{"task_overdue"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"It has been due for 1 min", "and no scheduler has taken it.", "start one: nextrun serve"},
+		not:    []string{"locked", "is not known"},
 	},
 	{
 		name: "a session has locked the row", only: storetest.Postgres,
@@ -30,9 +31,10 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("SET LOCAL application_name = 'by-hand'; SELECT * FROM periodic_task FOR UPDATE")
 		},
-		codes: []string{"task_locked"},
-		says:  []string{"its row is locked by pid ", " (by-hand, user ", ", idle in transaction for ", "A scheduler can take it when that lock ends.", "pg_terminate_backend("},
-		not:   []string{"nextrun serve", "no scheduler"},
+		codes:  []string{"task_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"its row is locked by pid ", " (by-hand, user ", ", idle in transaction for ", "A scheduler can take it when that lock ends.", "pg_terminate_backend("},
+		not:    []string{"nextrun serve", "no scheduler"},
 	},
 	{
 		name: "two sessions share the lock on the row", only: storetest.Postgres,
@@ -41,9 +43,10 @@ var ofLocks = []situation{
 			w.held("SELECT * FROM periodic_task FOR SHARE")
 			w.held("SELECT * FROM periodic_task FOR SHARE")
 		},
-		codes: []string{"task_locked"},
-		says:  []string{"its row is locked by pid "},
-		not:   []string{"nextrun serve"},
+		codes:  []string{"task_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"its row is locked by pid "},
+		not:    []string{"nextrun serve"},
 	},
 	{
 		name: "a session has locked the row, and a scheduler has marked it", only: storetest.Postgres,
@@ -52,9 +55,10 @@ var ofLocks = []situation{
 			w.sql("UPDATE periodic_task SET worker = 'one@1.1', marked = {-50s}")
 			w.held("SELECT * FROM periodic_task FOR UPDATE")
 		},
-		codes: []string{"task_locked"},
-		says:  []string{"its row is locked by pid "},
-		not:   []string{"working on it", "has not come back"},
+		codes:  []string{"task_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"its row is locked by pid "},
+		not:    []string{"working on it", "has not come back"},
 	},
 	{
 		name: "the row was locked, and the lock has ended", only: storetest.Postgres,
@@ -62,8 +66,9 @@ var ofLocks = []situation{
 			overdue(w)
 			w.sql("BEGIN; SELECT * FROM periodic_task FOR UPDATE; COMMIT")
 		},
-		codes: []string{"task_overdue"},
-		not:   []string{"locked"},
+		codes:  []string{"task_overdue"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		not:    []string{"locked"},
 	},
 	{
 		name: "a session keeps others from writing to the table of ticks", only: storetest.Postgres,
@@ -71,9 +76,10 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("LOCK TABLE periodic_tick IN SHARE MODE")
 		},
-		codes: []string{"table_locked"},
-		says:  []string{"the table periodic_tick is locked by pid "},
-		not:   []string{"nextrun serve", "no scheduler"},
+		codes:  []string{"table_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"the table periodic_tick is locked by pid "},
+		not:    []string{"nextrun serve", "no scheduler"},
 	},
 	{
 		name: "a table of another program is locked", only: storetest.Postgres,
@@ -82,8 +88,9 @@ var ofLocks = []situation{
 			w.sql("CREATE TABLE theirs (id int)")
 			w.held("LOCK TABLE theirs")
 		},
-		codes: []string{"task_overdue"},
-		not:   []string{"theirs"},
+		codes:  []string{"task_overdue"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		not:    []string{"theirs"},
 	},
 	{
 		name: "the table of the task's queue is locked", only: storetest.Postgres,
@@ -92,9 +99,10 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("LOCK TABLE river_job")
 		},
-		codes: []string{"queue_unknown", "table_locked"},
-		says:  []string{"the table river_job is locked by pid ", "Tasks that write to that table wait until the lock ends."},
-		not:   []string{"nextrun serve"},
+		codes:  []string{"queue_unknown", "table_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"the table river_job is locked by pid ", "Tasks that write to that table wait until the lock ends."},
+		not:    []string{"nextrun serve"},
 	},
 	{
 		name: "another connection has locked the file", only: storetest.SQLite,
@@ -102,9 +110,10 @@ var ofLocks = []situation{
 			overdue(w)
 			w.held("UPDATE periodic_task SET subject = 'x'")
 		},
-		codes: []string{"file_locked"},
-		says:  []string{"another connection has locked the database file"},
-		not:   []string{"nextrun serve"},
+		codes:  []string{"file_locked"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"another connection has locked the database file"},
+		not:    []string{"nextrun serve"},
 	},
 	{
 		name: "the queue cannot be used",
@@ -112,17 +121,12 @@ var ofLocks = []situation{
 			overdue(w)
 			w.sql("UPDATE periodic_task SET problem = 'the ticks wait: the queue cannot be used: table river_job has no column tags'")
 		},
-		codes: []string{"queue_broken"},
-		says:  []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "mend that; its ticks are submitted then"},
-		not:   []string{"change the row", "nextrun serve"},
+		codes:   []string{"queue_broken"},
+		problem: `the ticks wait: the queue cannot be used: table river_job has no column tags`,
+		alerts:  []string{"NextrunSchedulerDown", "NextrunTaskProblem", "NextrunTaskStale"},
+		says:    []string{`Its ticks wait for the queue "job": the queue cannot be used: table river_job has no column tags.`, "mend that; its ticks are submitted then"},
+		not:     []string{"change the row", "nextrun serve"},
 	},
-}
-
-func TestLocks(t *testing.T) {
-	t.Parallel()
-	for _, s := range ofLocks {
-		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
-	}
 }
 
 // Where nothing can be read of the jobs, the error names who has locked their table.

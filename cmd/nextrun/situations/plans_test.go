@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -76,9 +75,10 @@ var ofPlans = []situation{
 			overdue(w)
 			w.schedulerMay("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ROLE; GRANT ALL ON worker_service, worker_session TO ROLE")
 		},
-		codes: []string{"scheduler_fails"},
-		says:  []string{"It has been due for 1 min", "The scheduler main@", " runs and reports: ", "permission denied for table periodic_task"},
-		not:   []string{"is not known", "no scheduler runs"},
+		codes:  []string{"scheduler_fails"},
+		alerts: []string{"NextrunTaskOverdue", "NextrunTaskStale"},
+		says:   []string{"It has been due for 1 min", "The scheduler main@", " runs and reports: ", "permission denied for table periodic_task"},
+		not:    []string{"is not known", "no scheduler runs"},
 	},
 	{
 		name: "the scheduler may not record ticks", only: storetest.Postgres,
@@ -86,9 +86,11 @@ var ofPlans = []situation{
 			overdue(w)
 			w.schedulerMay("GRANT ALL ON ALL TABLES IN SCHEMA public TO ROLE; REVOKE INSERT ON periodic_tick FROM ROLE")
 		},
-		codes: []string{"task_problem"},
-		says:  []string{"permission denied for table periodic_tick"},
-		not:   []string{"is not known", "no scheduler runs"},
+		codes:   []string{"task_problem"},
+		problem: `the task cannot be scheduled: pq: permission denied for table periodic_tick (42501)`,
+		alerts:  []string{"NextrunTaskOverdue", "NextrunTaskProblem", "NextrunTaskStale"},
+		says:    []string{"permission denied for table periodic_tick"},
+		not:     []string{"is not known", "no scheduler runs"},
 	},
 	{
 		name:  "the task is paused until tomorrow",
@@ -104,19 +106,16 @@ var ofPlans = []situation{
 		not:   []string{"next run paused"},
 	},
 	{
-		name: "the task is disabled", set: func(w *world) { w.sh.Must(w.T, "task", "disable", "t") },
-		codes: []string{"task_disabled"},
-		says:  []string{"state disabled", "next run never", "> nextrun task enable t"},
-	},
-	{
 		name: "the timer never elapses",
 		set: func(w *world) {
 			w.sql("UPDATE periodic_task SET timer = '*-02-30'")
 			w.scheduler(0)
 		},
-		codes: []string{"task_warning", "timer_never"},
-		says:  []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" never elapses from now on.`},
-		not:   []string{"state waiting", "again"},
+		codes:   []string{"task_warning", "timer_never"},
+		problem: `warning: timer "*-02-30" never elapses`,
+		alerts:  []string{"NextrunTaskProblem"},
+		says:    []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" never elapses from now on.`},
+		not:     []string{"state waiting", "again"},
 	},
 	{
 		name: "the timer cannot be read, and the mistake is known",
@@ -124,9 +123,11 @@ var ofPlans = []situation{
 			w.sql("UPDATE periodic_task SET timer = 'Fry 10:00'")
 			w.scheduler(0)
 		},
-		codes: []string{"task_problem"},
-		says:  []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
-		not:   []string{"?.", ".."},
+		codes:   []string{"task_problem"},
+		problem: `timer "Fry 10:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
+		alerts:  []string{"NextrunTaskProblem"},
+		says:    []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
+		not:     []string{"?.", ".."},
 	},
 	{
 		name: "the task has ended",
@@ -152,14 +153,8 @@ var ofPlans = []situation{
 		set: func(w *world) {
 			w.sql("UPDATE periodic_task SET due = NULL, nextrun = '1970-01-01 00:00:00.000000', created = {-1h}")
 		},
-		codes: []string{"task_unplanned"},
-		says:  []string{"next run not planned yet", "No scheduler has planned it", "nextrun serve"},
+		codes:  []string{"task_unplanned"},
+		alerts: []string{"NextrunSchedulerDown"},
+		says:   []string{"next run not planned yet", "No scheduler has planned it", "nextrun serve"},
 	},
-}
-
-func TestPlans(t *testing.T) {
-	t.Parallel()
-	for _, s := range ofPlans {
-		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
-	}
 }

@@ -1,7 +1,6 @@
 package situations_test
 
 import (
-	"testing"
 	"time"
 )
 
@@ -14,7 +13,7 @@ var ofRows = []situation{
 	{
 		name: "the task is disabled", set: func(w *world) { w.sh.Must(w.T, "task", "disable", "t") },
 		codes: []string{"task_disabled"},
-		says:  []string{"state disabled", "It is disabled.", "> nextrun task enable t"},
+		says:  []string{"state disabled", "next run never", "It is disabled.", "> nextrun task enable t"},
 		not:   []string{"no scheduler", "overdue"},
 	},
 	{
@@ -29,9 +28,11 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET timer = 'Fry 12:00'")
 			w.scheduled()
 		},
-		codes: []string{"task_problem"},
-		says:  []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
-		not:   []string{`"Fri"?.`, "no scheduler"},
+		codes:   []string{"task_problem"},
+		problem: `timer "Fry 12:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
+		alerts:  []string{"NextrunTaskProblem"},
+		says:    []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
+		not:     []string{`"Fri"?.`, "no scheduler"},
 	},
 	{
 		name: "the timer never elapses again",
@@ -70,9 +71,11 @@ var ofRows = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"task_warning", "job_no_executor"},
-		says:  []string{"warning", "args"},
-		not:   []string{"state problem"},
+		codes:   []string{"task_warning", "job_no_executor"},
+		problem: `warning: args is not JSON`,
+		alerts:  []string{"NextrunTaskProblem"},
+		says:    []string{"warning", "args"},
+		not:     []string{"state problem"},
 	},
 	{
 		name: "its queue is one that nobody has configured", set: func(w *world) { w.sql("UPDATE periodic_task SET sink = 'river'") },
@@ -95,9 +98,10 @@ var ofRows = []situation{
 			w.sql("INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('s@1', 'scheduler', '1', {-1m}, {-1s})",
 				"UPDATE periodic_task SET created = {-1h}", "UPDATE periodic_task SET timer = 'daily'")
 		},
-		codes: []string{"task_plan_soon"},
-		says:  []string{"It is not planned yet: a scheduler does that within a second."},
-		not:   []string{"No scheduler has planned it", "1 h"},
+		codes:  []string{"task_plan_soon"},
+		alerts: []string{"NextrunTaskOverdue"},
+		says:   []string{"It is not planned yet: a scheduler does that within a second."},
+		not:    []string{"No scheduler has planned it", "1 h"},
 	},
 	{
 		name: "its timer elapses only before its starts",
@@ -105,9 +109,11 @@ var ofRows = []situation{
 			w.sql("UPDATE periodic_task SET timer = '2040-01-01 10:00', starts = '2041-01-01 00:00:00'")
 			w.scheduled()
 		},
-		codes: []string{"task_warning", "task_starts_later", "timer_never"},
-		says:  []string{`Its timer "2040-01-01 10:00" never elapses after its `, "between starts and ends"},
-		not:   []string{"from now on", "no scheduler"},
+		codes:   []string{"task_warning", "task_starts_later", "timer_never"},
+		problem: `warning: timer "2040-01-01 10:00" never elapses between starts and ends`,
+		alerts:  []string{"NextrunTaskProblem"},
+		says:    []string{`Its timer "2040-01-01 10:00" never elapses after its `, "between starts and ends"},
+		not:     []string{"from now on", "no scheduler"},
 	},
 	{
 		name: "its jitter delays it",
@@ -129,9 +135,10 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"job_running", "tick_skipped"},
-		says:  []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
-		not:   []string{"no executor", "no scheduler"},
+		codes:  []string{"job_running", "tick_skipped"},
+		reason: `been running for 5 min (job j)`,
+		says:   []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
+		not:    []string{"no executor", "no scheduler"},
 	},
 	{
 		name: "its job still runs, and the tick waits for it",
@@ -141,9 +148,10 @@ var ofTicks = []situation{
 			w.planned(-time.Second)
 			w.scheduled()
 		},
-		codes: []string{"job_running", "tick_queued"},
-		says:  []string{"Its job has been running for 5 min", " waits: the job of "},
-		not:   []string{"skipped", "no scheduler"},
+		codes:  []string{"job_running", "tick_queued"},
+		reason: `has been running for 5 min (job j)`,
+		says:   []string{"Its job has been running for 5 min", " waits: the job of "},
+		not:    []string{"skipped", "no scheduler"},
 	},
 	{
 		name: "it was due too long ago for its deadline",
@@ -152,9 +160,11 @@ var ofTicks = []situation{
 			w.planned(-10 * time.Minute)
 			w.scheduled()
 		},
-		codes: []string{"tick_late"},
-		says:  []string{"was too late: ", "a longer deadline: nextrun task set t --deadline SECONDS"},
-		not:   []string{"has been due for"},
+		codes:  []string{"tick_late"},
+		reason: `decided 10 min after its time; the deadline is 1 min`,
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"was too late: ", "a longer deadline: nextrun task set t --deadline SECONDS"},
+		not:    []string{"has been due for"},
 	},
 	{
 		name: "no scheduler ran when it was due",
@@ -163,9 +173,11 @@ var ofTicks = []situation{
 			w.planned(-10 * time.Minute)
 			w.scheduled()
 		},
-		codes: []string{"tick_missed"},
-		says:  []string{" was missed: no scheduler", "to run what was missed now: nextrun task backfill t --from "},
-		not:   []string{"has been due for", "locked"},
+		codes:  []string{"tick_missed"},
+		reason: `no scheduler ran in time;`,
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{" was missed: no scheduler", "to run what was missed now: nextrun task backfill t --from "},
+		not:    []string{"has been due for", "locked"},
 	},
 	{
 		name: "no scheduler ran for hours",
@@ -175,26 +187,20 @@ var ofTicks = []situation{
 			w.planned(-330 * time.Minute)
 			w.scheduled()
 		},
-		codes: []string{"tick_missed"},
-		says:  []string{" ticks were missed, from ", "nextrun task backfill t --from "},
-		not:   []string{"has been due for"},
+		codes:  []string{"tick_missed"},
+		reason: `no scheduler ran in time;`,
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{" ticks were missed, from ", "nextrun task backfill t --from "},
+		not:    []string{"has been due for"},
 	},
 	{
-		name:  "its last run failed",
-		set:   func(w *world) { w.ended("failed", "no such host") },
-		codes: []string{"run_failed"},
-		says:  []string{"state failed", "Its last run failed 50 s ago: no such host.", "to run the job again: nextrun job retry j"},
-		not:   []string{"no executor", "no scheduler"},
+		name:   "its last run failed",
+		set:    func(w *world) { w.ended("failed", "no such host") },
+		codes:  []string{"run_failed"},
+		alerts: []string{"NextrunTaskStale"},
+		says:   []string{"state failed", "Its last run failed 50 s ago: no such host.", "to run the job again: nextrun job retry j"},
+		not:    []string{"no executor", "no scheduler"},
 	},
-}
-
-func TestTasks(t *testing.T) {
-	t.Parallel()
-	for _, list := range [][]situation{ofRows, ofTicks, ofEvents, ofHooks} {
-		for _, s := range list {
-			t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t) })
-		}
-	}
 }
 
 // scheduled is what a scheduler makes of the task now.

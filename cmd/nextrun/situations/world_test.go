@@ -41,11 +41,28 @@ type situation struct {
 	codes []string // of the findings of `nextrun why t`, in order
 	says  []string // what its text has
 	not   []string // what neither it nor `nextrun job show` says
-	job   string   // what `nextrun job show` says of the task's newest job; empty: it is not asked
+	// Of the row, and of its newest tick; empty: nothing may stand there.
+	problem, reason string
+	alerts          []string // that fire if the metrics stay as they are
+	job             string   // what `nextrun job show` says of the task's newest job; empty: it is not asked
+}
+
+// All situations, beside each other.
+func TestSituations(t *testing.T) {
+	t.Parallel()
+	var all alarms
+	t.Run("of", func(t *testing.T) {
+		for _, list := range [][]situation{ofRows, ofTicks, ofEvents, ofHooks, ofLocks, ofPlans, ofJobs, ofAttempts} {
+			for _, s := range list {
+				t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t, &all) })
+			}
+		}
+	})
+	all.compare(t)
 }
 
 // run sets a situation up on each kind of database, and compares.
-func (s *situation) run(t *testing.T) {
+func (s *situation) run(t *testing.T, all *alarms) {
 	storetest.Kinds(t, func(t *testing.T, kind string) {
 		if s.only != "" && s.only != kind {
 			return
@@ -76,7 +93,14 @@ func (s *situation) run(t *testing.T) {
 		for _, f := range report.Findings {
 			codes = append(codes, f.Code)
 		}
-		if shown := s.onThePage(t, d.URL); !slices.Equal(shown, codes) {
+		s.recorded(t, d)
+		db, err := store.Open(t.Context(), d.URL, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		all.expect(t, db, s.alerts)
+		if shown := onThePage(t, db); !slices.Equal(shown, codes) {
 			t.Errorf("the page of the task shows the codes %q, and why %q", shown, codes)
 		}
 		if !slices.Equal(codes, append([]string{}, s.codes...)) {
@@ -85,13 +109,20 @@ func (s *situation) run(t *testing.T) {
 	})
 }
 
-// onThePage are the codes on the dashboard's page of the task.
-func (s *situation) onThePage(t *testing.T, url string) []string {
-	db, err := store.Open(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
+// recorded compares what the tables say by themselves.
+func (s *situation) recorded(t *testing.T, d *migrated.Database) {
+	for what, want := range map[string]string{
+		"coalesce(problem, '') FROM periodic_task WHERE id = 't'":                                        s.problem,
+		"coalesce((SELECT reason FROM periodic_tick WHERE task_id = 't' ORDER BY due DESC LIMIT 1), '')": s.reason,
+	} {
+		if said := d.One("SELECT " + what); !strings.Contains(said, want) || (said == "") != (want == "") {
+			t.Errorf("SELECT %s: got %q, want %q", what, said, want)
+		}
 	}
-	defer db.Close()
+}
+
+// onThePage are the codes on the dashboard's page of the task.
+func onThePage(t *testing.T, db *store.DB) []string {
 	handler, err := dashboard.Handler(db, dashboard.Options{})
 	if err != nil {
 		t.Fatal(err)
