@@ -83,4 +83,5 @@ const (
 // The surroundings.
 const (
 	ClockApart Code = "clock_apart" // the clock of the database and that of the host are apart
+	NotRead    Code = "not_read"    // a part of what is known cannot be read, such as for a missing right
 )

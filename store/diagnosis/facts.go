@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -40,6 +41,7 @@ type Facts struct {
 	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
 	Output  []string          // the end of its log
 	hooks   []hookFact        // that were not delivered
+	unread  []string          // what cannot be read, and why
 }
 
 // Read reads what there is to know about a task. Queues are those of
@@ -48,7 +50,7 @@ type Facts struct {
 func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
 	f, err := read(ctx, db, queues, id)
 	if err != nil {
-		return nil, withHolders(ctx, db, id, err)
+		return nil, WithHolders(ctx, db, err)
 	}
 	return f, nil
 }
@@ -60,44 +62,72 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	if f.Task, err = tasks.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	if f.Ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
+	if err = db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil }); err != nil {
 		return nil, err
 	}
-	if f.Results, err = tasks.Results(ctx, f.Ticks); err != nil {
-		return nil, err
+	f.skew = db.ClockSkew()
+	for _, part := range []struct {
+		what string
+		read func() error
+	}{
+		{"its ticks", func() error { return f.readTicks(ctx, tasks) }},
+		{"the locks of schedulers", func() (err error) { f.locks, err = db.ListLocks(ctx); return err }},
+		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
+		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
+		{"what keeps it from being taken", func() error { return f.readOverdue(ctx, db) }},
+	} {
+		if err := f.part(part.what, part.read()); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// part notes that a part cannot be read, such as for a missing right. It returns the errors
+// with which others cannot be read, either.
+func (f *Facts) part(what string, err error) error {
+	if err == nil || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	f.unread = append(f.unread, fmt.Sprintf("%s (%v)", what, err))
+	return nil
+}
+
+// Unread reports whether a part of the facts cannot be read.
+func (f *Facts) Unread() bool { return len(f.unread) > 0 }
+
+func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error) {
+	id := f.Task.ID
+	if f.Ticks, err = tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Limit: lastTicks}); err != nil {
+		return err
 	}
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(submitted) > 0 {
 		f.Last = &submitted[0]
 	}
-	if f.locks, err = db.ListLocks(ctx); err != nil {
-		return nil, err
-	}
+	f.Results, err = tasks.Results(ctx, f.Ticks)
+	return err
+}
+
+// readRuns reads what became of the ticks that were submitted.
+func (f *Facts) readRuns(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues map[periodic.Sink]periodic.Submitter) (err error) {
 	if _, known := db.Tasks().Queues(queues)[f.Task.Sink]; !known {
 		f.unknown = true
 	} else {
-		f.pending, f.broken = tasks.Pending(ctx, id)
+		f.pending, f.broken = tasks.Pending(ctx, f.Task.ID)
 	}
 	if f.Task.Sink == periodic.SinkEvent {
 		err = f.readEvent(ctx, db)
 	} else {
 		err = f.readJobs(ctx, db)
 	}
-	if err != nil && !errors.Is(err, store.ErrNoSchema) { // the table job need not be there
-		return nil, err
+	if errors.Is(err, store.ErrNoSchema) { // the table job need not be there
+		return nil
 	}
-	if f.hooks, err = readHooks(ctx, db, id); err != nil {
-		return nil, err
-	}
-	err = db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil })
-	f.skew = db.ClockSkew()
-	if err == nil {
-		err = f.readOverdue(ctx, db)
-	}
-	return f, err
+	return err
 }
 
 func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
@@ -133,7 +163,7 @@ func (f *Facts) readJobs(ctx context.Context, db *store.DB) (err error) {
 		case j.State == jobqueue.Failed, j.State == jobqueue.Stuck, j.Retries > 0:
 			f.Failed = j
 			f.Output, err = tail(ctx, queue, j.JID)
-			return err
+			return f.part("the log of its last failure", err)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ const (
 // Findings draws conclusions, what matters most first.
 func (f *Facts) Findings() []Finding {
 	var list []Finding
-	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofHooks} {
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofHooks, ofUnread} {
 		list = append(list, part(f)...)
 	}
 	return list
@@ -106,7 +106,7 @@ func ofPlan(f *Facts) []Finding {
 	case t.Worker != "" && f.late() < 0:
 		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "":
-		return []Finding{{TaskMarked, "A scheduler is working on it now: " + t.Worker + ".", ""}}
+		return []Finding{{TaskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
@@ -217,6 +217,14 @@ func ofClock(f *Facts) []Finding {
 		way = "behind"
 	}
 	return []Finding{{ClockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
+}
+
+// ofUnread says what else there may be to say.
+func ofUnread(f *Facts) []Finding {
+	if !f.Unread() {
+		return nil
+	}
+	return []Finding{{NotRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", "if a right is missing: nextrun permissions roles"}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -29,20 +29,22 @@ func (f *Facts) readOverdue(ctx context.Context, db *store.DB) error {
 		return nil
 	}
 	o, err := db.Figures().Overdue(ctx, f.Task.ID)
-	f.overdue = &o
+	if err == nil {
+		f.overdue = &o
+	}
 	return err
 }
 
-// withHolders adds to an error of a database that is busy who has locked its tables.
-func withHolders(ctx context.Context, db *store.DB, id string, err error) error {
+// WithHolders adds to an error of a database that is busy who has locked its tables.
+func WithHolders(ctx context.Context, db *store.DB, err error) error {
 	if !errors.Is(err, store.ErrBusy) {
 		return err
 	}
-	o, unread := db.Figures().Overdue(ctx, id)
+	tables, unread := db.Figures().TableHolders(ctx)
 	if unread != nil {
 		return err
 	}
-	for _, t := range o.Tables[:min(len(o.Tables), mostTables)] {
+	for _, t := range tables[:min(len(tables), mostTables)] {
 		err = fmt.Errorf("%w; the table %s is locked by %s", err, t.Table, t.Text())
 	}
 	return err

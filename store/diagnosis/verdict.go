@@ -28,7 +28,9 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "never elapses"
 	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == TaskEnded }):
 		return "ended"
-	case len(findings) > len(ofHooks(f)) && findings[0].Do != "": // hooks keep no job from running
+	case len(f.Jobs) == 0 && f.Last == nil && f.Unread():
+		return "not known"
+	case len(findings) > len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // hooks keep no job from running
 		return "waiting"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, f.Event != nil && !f.Event.Published.IsZero():
 		return "ok"

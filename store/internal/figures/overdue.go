@@ -46,11 +46,11 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		if h, ok := held["it"]; ok {
 			o.Row = &h
 		}
-		if err == nil {
-			o.Tables, err = sqldb.TableHolders(ctx, tx)
-		}
 		return err
 	})
+	if err == nil {
+		o.Tables, err = r.TableHolders(ctx)
+	}
 	for _, t := range o.Tables {
 		if sqldb.IsOurTable(strings.Trim(t.Table, `"`)) {
 			o.Own = append(o.Own, t)
@@ -63,6 +63,12 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		o.FileLocked = r.fileLocked(ctx)
 	}
 	return o, ctx.Err()
+}
+
+// TableHolders finds who keeps others from writing to tables. It reads no table of nextrun.
+func (r Reader) TableHolders(ctx context.Context) (found []sqldb.TableHolder, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) (err error) { found, err = sqldb.TableHolders(ctx, tx); return err })
+	return found, err
 }
 
 // fileLocked reports whether somebody has locked a SQLite file for a while. SQLite

@@ -68,6 +68,9 @@ func lastRun(env *ui.Env, f *diagnosis.Facts) string {
 	if f.Last != nil {
 		return "submitted " + env.Ago(f.Last.Decided)
 	}
+	if f.Unread() {
+		return "not known"
+	}
 	return "never"
 }
 

@@ -25,7 +25,7 @@ to do. The beginning of an ID is enough if no other task's begins so.`,
 			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				id, err := find.Task(c.Context(), periodic.NewTasks(db.Tasks()), args[0])
 				if err != nil {
-					return err
+					return diagnosis.WithHolders(c.Context(), db, err)
 				}
 				f, err := diagnosis.Read(c.Context(), db, queues, id)
 				if err != nil {

@@ -94,7 +94,7 @@ func TestWhy(t *testing.T) {
 			"INSERT INTO scheduler_lock VALUES ('nextrun', 'h.1', 'host', 1, 7, '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', '2026-01-01 00:01:00.000000')"},
 			"waiting", []string{"- It has been due for 1 h", `The lock "nextrun" belongs to h.1 on host, whose heartbeat stopped`}},
 		"marked": {[]string{plan(-time.Second), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(0)}, "not run yet",
-			[]string{"- A scheduler is working on it now: h.1.1."}},
+			[]string{"- The scheduler h.1.1 took it "}},
 		"marked before its time": {[]string{plan(time.Hour), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(0)}, "not run yet",
 			[]string{"- The scheduler h.1.1 has its next tick ready"}},
 		"marked by a dead scheduler": {[]string{plan(-time.Minute), "UPDATE periodic_task SET worker = 'h.1.1', marked = " + in(-time.Hour)}, "not run yet",
