@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -40,9 +41,10 @@ type totals struct {
 }
 
 type soonTask struct {
-	ID   string         `json:"id"`
-	Due  time.Time      `json:"due"`
-	Zone *time.Location `json:"-"`
+	ID      string         `json:"id"`
+	Due     time.Time      `json:"due"`
+	Zone    *time.Location `json:"-"`
+	Blocked string         `json:"blocked,omitempty"` // why its tick may not become a job
 }
 
 // Sizes of the first page.
@@ -136,7 +138,14 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 		if schedule, err := calendar.ParseAt(tasks[i].Timer, tasks[i].Anchor()); err == nil {
 			zone = calendar.Location(schedule)
 		}
-		list = append(list, soonTask{tasks[i].ID, tasks[i].NextRun, zone})
+		one := soonTask{tasks[i].ID, tasks[i].NextRun, zone, tasks[i].Problem}
+		if _, warning := task.CutWarning(one.Blocked); warning {
+			one.Blocked = ""
+		}
+		if _, known := s.db.Tasks().Queues(s.queues)[tasks[i].Sink]; !known && one.Blocked == "" {
+			one.Blocked = (&periodic.SinkError{Sink: tasks[i].Sink}).Error()
+		}
+		list = append(list, one)
 	}
 	return list, nil
 }

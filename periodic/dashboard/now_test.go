@@ -21,6 +21,7 @@ type nowData struct {
 		Wrong struct{ State string }
 	}
 	Others int `json:"troubled_not_listed"`
+	Soon   []struct{ ID, Blocked string }
 }
 
 // The first page finds what fails among all tasks, and says how many it does not list.
@@ -80,6 +81,23 @@ func TestNowOfANewDatabase(t *testing.T) {
 		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		if page := s.get("/"); strings.Contains(page, "no scheduler") || !strings.Contains(page, `Their pages say why: <a href="/task?id=`) {
 			s.Errorf("with a scheduler that runs:\n%s", page)
+		}
+	})
+}
+
+// What is due soon, but cannot be submitted, is not shown as if it could.
+func TestNowOfATaskThatIsBlocked(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`DELETE FROM periodic_task`)
+		for id, columns := range map[string]string{"a": "NULL, 'nosuch'", "b": "'it is wrong', 'job'", "c": "'warning: args is not JSON', 'job'"} {
+			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, problem, sink) VALUES (?, 'work', 'hourly', '2026-01-01 00:00:00', `+columns+`)`, id)
+			s.Exec(`UPDATE periodic_task SET problem = `+strings.Split(columns, ",")[0]+` WHERE id = ?`, id)
+		}
+		var d nowData
+		s.data("/?format=json", &d)
+		want := `[{a sink "nosuch": this program has no queue of that name} {b it is wrong} {c }]`
+		if got := fmt.Sprint(d.Soon); got != want || !strings.Contains(s.get("/"), `<span class="failed">it is wrong</span>`) {
+			s.Errorf("%s; want %s", got, want)
 		}
 	})
 }

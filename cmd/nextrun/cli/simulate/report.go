@@ -3,7 +3,6 @@ package simulate
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -109,20 +108,12 @@ func (r *report) writeWhole(env *ui.Env) error {
 	})
 }
 
-// maxNamed is how many tasks a line names.
-const maxNamed = 5
-
 // named is a sentence about some tasks; empty if there are none.
 func named(before string, all []string, after string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	ids := all[:min(len(all), maxNamed)]
-	text := before + strings.Join(ids, ", ")
-	if more := len(all) - len(ids); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text + after
+	return before + ui.Named(all) + after
 }
 
 // clockChange is what a change of the clock does to a task.

@@ -73,6 +73,7 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, ids [
 	if err != nil {
 		return err
 	}
+	env.WarnBlocked(queues, tasks)
 	o.from.Resolve(env.Now(), env.Zone)
 	settings := simulate.Options{Span: simulate.Span{From: o.from.Value}}
 	fromNow := settings.From.IsZero()

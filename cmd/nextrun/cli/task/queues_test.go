@@ -86,7 +86,14 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config, d := withRiver(t, s)
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'report', 'hourly', 'river')`)
+		for _, command := range []string{"tick list", "tick list --task a", "preview", "simulate", "verify"} {
+			s.Fails(t, ui.Done, strings.Fields(command), "warning: a: "+noQueue)
+			if r := s.Run(t.Context(), append(strings.Fields(command), "--config", config)...); strings.Contains(r.Stderr, "warning") {
+				t.Errorf("%s with the configuration: %s", command, r.Stderr)
+			}
+		}
 		s.Must(t, "scheduler", "--once")
+		s.Fails(t, ui.Done, []string{"preview", "--config", config}, `warning: a: sink "river": the scheduler has no queue of that name`)
 		list := s.Must(t, "task", "list", "--state", "problem")
 		if !strings.Contains(list, `sink "river": the scheduler has no queue of that name`) {
 			t.Errorf("the list:\n%s", list)
@@ -96,6 +103,7 @@ func TestTaskOfAQueueThatNobodyHas(t *testing.T) {
 		if list := s.Must(t, "task", "list", "--state", "problem"); list != "none\n" {
 			t.Errorf("with the queue:\n%s", list)
 		}
+		s.Fails(t, ui.Done, []string{"task", "run", "a"}, "warning: a: "+noQueue)
 		d.Want(0, "SELECT count(*) FROM job")
 	})
 }

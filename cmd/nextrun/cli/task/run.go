@@ -31,7 +31,7 @@ tasks, for which it needs the configuration of their queues.`,
 			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				return ui.Notifying(c.Context(), env, db, func(n *ui.Notifiers) error {
 					tasks := periodic.NewTasks(db.Tasks()).With(queues)
-					return taskProblem(runTasks(c.Context(), env, tasks, n, ids))
+					return taskProblem(runTasks(c.Context(), env, tasks, queues, n, ids))
 				})
 			})
 		},
@@ -39,14 +39,14 @@ tasks, for which it needs the configuration of their queues.`,
 }
 
 // runTasks has all tasks run, and then says what became of each.
-func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Notifiers, ids []string) error {
+func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.Queues, n *ui.Notifiers, ids []string) error {
 	before := map[string]periodic.Tick{}
 	for _, id := range ids {
 		var err error
 		if before[id], err = lastTick(ctx, tasks, id); err != nil {
 			return err
 		}
-		if err := runTask(ctx, env, tasks, id); err != nil {
+		if err := runTask(ctx, env, tasks, queues, id); err != nil {
 			return err
 		}
 	}
@@ -85,12 +85,17 @@ func runTasks(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, n *ui.Not
 }
 
 // runTask has a task run now, and says so.
-func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string) error {
+func runTask(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.Queues, id string) error {
+	t, err := tasks.Get(ctx, id)
+	if err != nil {
+		return err
+	}
 	if err := tasks.RunNow(ctx, id); err != nil {
 		return err
 	}
+	env.WarnBlocked(queues, []periodic.Task{t}) // of the problem before, which RunNow has cleared
 	text := ""
-	if t, err := tasks.Get(ctx, id); err == nil && t.Pause.At(env.Now()) {
+	if t.Pause.At(env.Now()) {
 		text = " (it is paused, and runs once all the same)"
 	}
 	return env.Printf("to run now: %s%s\n", id, text)

@@ -40,10 +40,18 @@ func listCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			filter.Decision = periodic.Decision(decision)
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				ticks, err := Read(c.Context(), periodic.NewTasks(db.Tasks()), filter)
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
+				manager := periodic.NewTasks(db.Tasks())
+				ticks, err := Read(c.Context(), manager, filter)
 				if err != nil {
 					return err
+				}
+				if filter.TaskID != "" || len(ticks.List) == 0 {
+					tasks, err := manager.List(c.Context(), periodic.TaskFilter{ID: filter.TaskID})
+					if err != nil {
+						return err
+					}
+					env.WarnBlocked(queues, tasks)
 				}
 				return ticks.Print(env, asJSON)
 			})

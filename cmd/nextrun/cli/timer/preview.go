@@ -53,8 +53,8 @@ than two weeks.`,
 			if o.asSVG {
 				o.each, o.number = true, drawnTicks
 			}
-			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), o)
+			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
+				return preview(c.Context(), env, periodic.NewTasks(db.Tasks()), queues, o)
 			})
 		},
 	}
@@ -69,7 +69,7 @@ than two weeks.`,
 	return command
 }
 
-func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewOptions) error {
+func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.Queues, o previewOptions) error {
 	list, err := tasks.List(ctx, periodic.TaskFilter{})
 	if err != nil {
 		return err
@@ -78,6 +78,7 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, o previewO
 	if err != nil {
 		return err
 	}
+	env.WarnBlocked(queues, changed)
 	now := env.Now()
 	until := now.Add(time.Duration(o.span))
 	r := newPreview(o.number, o.each)
@@ -114,7 +115,7 @@ func withTimers(list []periodic.Task, with map[string]string) ([]periodic.Task, 
 		if t.Timer == timer {
 			continue
 		}
-		t.Timer, t.Due, t.NextRun = timer, time.Time{}, periodic.Unplanned
+		t.Timer, t.Due, t.NextRun, t.Problem = timer, time.Time{}, periodic.Unplanned, ""
 		if _, err := t.Upcoming(periodic.Unplanned, 1); err != nil {
 			var parseErr *calendar.ParseError
 			if errors.As(err, &parseErr) {

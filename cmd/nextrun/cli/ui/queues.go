@@ -3,8 +3,10 @@ package ui
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,3 +39,40 @@ func (q Queues) Missing(sink periodic.Sink) string {
 
 // NameTheFile is what to do where a queue is missing.
 const NameTheFile = "name the configuration file that has it with --config"
+
+// WarnBlocked warns of the enabled ones of some tasks that have a problem, or whose queue
+// this program does not know: their ticks may not become jobs.
+func (env *Env) WarnBlocked(q Queues, tasks []periodic.Task) {
+	ids := map[string][]string{}
+	var texts []string
+	for i := range tasks {
+		t := &tasks[i]
+		text := t.Problem
+		if _, warning := task.CutWarning(text); text == "" || warning {
+			text = q.Missing(t.Sink)
+		}
+		if text == "" || !t.Enabled {
+			continue
+		}
+		if ids[text] == nil {
+			texts = append(texts, text)
+		}
+		ids[text] = append(ids[text], t.ID)
+	}
+	for _, text := range texts {
+		env.Complain("warning: %s: %s", Named(ids[text]), text)
+	}
+}
+
+// maxNamed is how many tasks a line names.
+const maxNamed = 5
+
+// Named are the first of some ids, and how many more there are.
+func Named(all []string) string {
+	ids := all[:min(len(all), maxNamed)]
+	text := strings.Join(ids, ", ")
+	if more := len(all) - len(ids); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

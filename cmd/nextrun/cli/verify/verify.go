@@ -2,11 +2,13 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/verify"
 )
@@ -43,6 +45,10 @@ Exit code 0: no violation. 1: a violation, or something could not be checked.
 				settings, err := o.settings(env, db, ids)
 				if err != nil {
 					return err
+				}
+				tasks, err := periodic.NewTasks(db.Tasks()).List(c.Context(), periodic.TaskFilter{})
+				if err == nil { // else the report says why they cannot be read
+					env.WarnBlocked(settings.Queues, slices.DeleteFunc(tasks, func(t periodic.Task) bool { return len(ids) > 0 && !slices.Contains(ids, t.ID) }))
 				}
 				report, err := verify.Run(c.Context(), db, settings)
 				if err != nil {
