@@ -36,7 +36,7 @@ func TestHooksHearOfMissedTicks(t *testing.T) {
 		f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1 WHERE id NOT LIKE 'nextrun%'", ago(36*time.Hour)) // nobody scheduled since
 		f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1 WHERE id = 'fine'", ago(0))
 		f.once(h)
-		f.Want("missed", "SELECT decision FROM periodic_tick WHERE task_id = 'paused' ORDER BY due LIMIT 1")
+		f.Want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'paused' ORDER BY due LIMIT 1")
 		f.Want("3", waiting, "missed")
 		f.relay(h)
 		got := map[string]hooks.Notice{}

@@ -28,8 +28,11 @@ func (p Pause) At(now time.Time) bool {
 // Skips reports whether a tick that is decided now is skipped. A tick that fell due
 // during a pause is also skipped when no scheduler decided it before its end.
 func (p Pause) Skips(due, now time.Time) bool {
-	return p.At(now) || p.At(due) && !due.Before(p.Since)
+	return p.At(now) || p.holds(due)
 }
+
+// holds reports whether a tick falls due during the pause.
+func (p Pause) holds(due time.Time) bool { return p.At(due) && !due.Before(p.Since) }
 
 // Text says who paused the task, since and until when, and why.
 func (p Pause) Text() string {

@@ -65,8 +65,15 @@ func (d *decider) missed(first, last time.Time) {
 	}
 }
 
-// missedRun records the ticks from first to last as one row.
+// missedRun records the ticks from first to last as one row, and those of a pause as
+// another, as skipped.
 func (d *decider) missedRun(first, last time.Time) {
+	for _, edge := range []time.Time{d.paused.Since, d.paused.Until} {
+		if first.Before(edge) && !last.Before(edge) {
+			d.missedRun(first, d.timer.Prev(edge))
+			first = d.timer.Next(edge.Add(-time.Microsecond))
+		}
+	}
 	count := 1
 	for tick := first; tick.Before(last); count++ {
 		if count >= maxCounted {
@@ -79,5 +86,8 @@ func (d *decider) missedRun(first, last time.Time) {
 	}
 	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
 	tick.Missed, tick.Until = count, last
+	if d.paused.holds(first) {
+		tick.Decision, tick.Reason = Skipped, d.paused.Text()
+	}
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -18,7 +17,7 @@ func (c Committer) tellHooks(ctx context.Context, tx backend.Tx, done Outcome) e
 	var missed []backend.MissedTick
 	for _, tick := range done.Ticks {
 		t := done.Plans[tick.TaskID].Task
-		if done.lacksJob(tick) && !inPause(t, tick, tx.Now()) && c.Hooks.HearsMissed(t) {
+		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
 			missed = append(missed, backend.MissedTick{Task: t, Tick: tick})
 		}
 	}
@@ -36,10 +35,4 @@ func (c Committer) tellHooks(ctx context.Context, tx backend.Tx, done Outcome) e
 // policy skips is not one.
 func (o *Outcome) lacksJob(tick task.Tick) bool {
 	return tick.Decision == task.Missed || tick.Decision == task.Late || o.refused[tick.Key()]
-}
-
-// inPause reports whether ticks that were missed would have been skipped: those of a task
-// that is paused, or was when they fell due.
-func inPause(t *task.Task, tick task.Tick, now time.Time) bool {
-	return tick.Decision == task.Missed && t.Pause.Skips(tick.Due, now) && t.Pause.Skips(tick.Until, now)
 }

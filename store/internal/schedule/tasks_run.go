@@ -25,7 +25,7 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 	}
 	if !tick.Until.IsZero() {
 		_, err := tx.Exec(ctx, `UPDATE periodic_tick SET due = $3, missed = CASE WHEN missed > 0 THEN missed - 1 ELSE missed END
-			WHERE task_id = $1 AND due = $2 AND decision = 'missed' AND until >= $3`,
+			WHERE task_id = $1 AND due = $2 AND decision IN ('missed', 'skipped') AND until >= $3`,
 			tick.TaskID, sqldb.Timestamp(tick.Due), sqldb.Timestamp(tick.Until))
 		if err != nil {
 			return false, err
