@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -138,10 +137,7 @@ func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
 		if schedule, err := calendar.ParseAt(tasks[i].Timer, tasks[i].Anchor()); err == nil {
 			zone = calendar.Location(schedule)
 		}
-		one := soonTask{tasks[i].ID, tasks[i].NextRun, zone, tasks[i].Problem}
-		if _, warning := task.CutWarning(one.Blocked); warning {
-			one.Blocked = ""
-		}
+		one := soonTask{tasks[i].ID, tasks[i].NextRun, zone, tasks[i].Blocked()}
 		if _, known := s.db.Tasks().Queues(s.queues)[tasks[i].Sink]; !known && one.Blocked == "" {
 			one.Blocked = (&periodic.SinkError{Sink: tasks[i].Sink}).Error()
 		}

@@ -20,6 +20,14 @@ func CutWarning(problem string) (text string, warning bool) {
 	return strings.TrimSpace(text), warning
 }
 
+// Blocked is the problem that keeps a task from running; empty if none does.
+func (t *Task) Blocked() string {
+	if _, warning := CutWarning(t.Problem); warning {
+		return ""
+	}
+	return t.Problem
+}
+
 const (
 	waitsPrefix       = "the ticks wait: "               // the queue is to blame, not the row
 	unscheduledPrefix = "the task cannot be scheduled: " // the row may be to blame, or something else

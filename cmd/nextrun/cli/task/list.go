@@ -5,7 +5,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -77,7 +76,7 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 		return "paused", ""
 	case t.Pause.At(env.Now()):
 		return "paused", "until " + env.Moment(t.Pause.Until)
-	case blocked(t):
+	case t.Blocked() != "":
 		return "blocked", ""
 	case !t.NextRun.Before(periodic.Never):
 		return "never", ""
@@ -85,10 +84,4 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 		return "not planned yet", ""
 	}
 	return env.Ago(t.NextRun), env.Moment(t.NextRun)
-}
-
-// blocked reports whether a problem keeps a task from running.
-func blocked(t *periodic.Task) bool {
-	_, warning := task.CutWarning(t.Problem)
-	return t.Problem != "" && !warning
 }

@@ -135,7 +135,7 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case blocked(t):
+	case t.Blocked() != "":
 		return "problem"
 	case t.Pause.At(env.Now()):
 		return "paused"

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -47,8 +46,8 @@ func (env *Env) WarnBlocked(q Queues, tasks []periodic.Task) {
 	var texts []string
 	for i := range tasks {
 		t := &tasks[i]
-		text := t.Problem
-		if _, warning := task.CutWarning(text); text == "" || warning {
+		text := t.Blocked()
+		if text == "" {
 			text = q.Missing(t.Sink)
 		}
 		if text == "" || !t.Enabled {
