@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/store"
 )
 
 // Finding is something to know about a task.
@@ -52,6 +54,7 @@ func ofRow(f *Facts) []Finding {
 	case t.Problem == "":
 	case waits:
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), aboutQueue(t.Sink)})
+	case isWarning && strings.HasSuffix(text, neverElapses) && !t.NextRun.Before(periodic.Never): // ofPlan says it
 	case isWarning:
 		list = append(list, Finding{TaskWarning, "Its row has a warning:" + sentence(text), ""})
 	case !task.BlamesRow(t.Problem):
@@ -99,8 +102,7 @@ func ofPlan(f *Facts) []Finding {
 		}
 		return nil
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
-		return []Finding{{SchedulerSilent, fmt.Sprintf("The scheduler %s marked it %s ago and has not come back; others take it over when the mark expires.",
-			t.Worker, span.Text(f.Now.Sub(t.Marked))), ""}}
+		return []Finding{silent(f)}
 	case t.Pause.At(t.NextRun): // said already
 		return nil
 	case t.Worker != "" && f.late() < 0:
@@ -245,6 +247,19 @@ func sentence(text string) string {
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// neverElapses ends the warning of a timer that never elapses, in all of time.
+const neverElapses = " never elapses"
+
+// silent says who may take over a task from the scheduler that has marked it.
+func silent(f *Facts) Finding {
+	t := &f.Task
+	what := fmt.Sprintf("The scheduler %s marked it %s ago and has not come back.", t.Worker, span.Text(f.Now.Sub(t.Marked)))
+	if f.overdue != nil && !slices.ContainsFunc(f.overdue.Schedulers, func(s store.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") }) {
+		return Finding{SchedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
+	}
+	return Finding{SchedulerSilent, what + " Others take it over when the mark expires.", ""}
+}
 
 // aboutQueue says what to do about a queue that cannot be used.
 func aboutQueue(sink periodic.Sink) string {

@@ -61,6 +61,17 @@ var ofLocks = []situation{
 		not:    []string{"working on it", "has not come back"},
 	},
 	{
+		name: "the scheduler that marked it does not come back",
+		set: func(w *world) {
+			overdue(w)
+			w.sql("UPDATE periodic_task SET worker = 'one@1.1', marked = {-50s}")
+		},
+		codes:  []string{"scheduler_silent"},
+		alerts: []string{"NextrunSchedulerDown", "NextrunTaskStale"},
+		says:   []string{"The scheduler one@1.1 marked it 5", " ago and has not come back. No other scheduler runs", "start another one: nextrun serve"},
+		not:    []string{"Others take it over", "state ok"},
+	},
+	{
 		name: "the row was locked, and the lock has ended", only: storetest.Postgres,
 		set: func(w *world) {
 			overdue(w)

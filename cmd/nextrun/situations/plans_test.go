@@ -111,7 +111,7 @@ var ofPlans = []situation{
 			w.sql("UPDATE periodic_task SET timer = '*-02-30'")
 			w.scheduler(0)
 		},
-		codes:   []string{"task_warning", "timer_never"},
+		codes:   []string{"timer_never"},
 		problem: `warning: timer "*-02-30" never elapses`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{"state never elapses", "last run never", "next run never", `Its timer "*-02-30" never elapses from now on.`},

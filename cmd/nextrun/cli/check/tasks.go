@@ -57,7 +57,7 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 		r.add(levelError, about, "%s", timerText(err))
 		return
 	}
-	if level, text := problemLevel(t.Problem); text != "" {
+	if level, text := problemLevel(t.Problem); text != "" && (!t.Enabled || !strings.HasSuffix(text, " never elapses")) { // said below
 		r.add(level, about, "%s", text)
 	}
 	if r.docspell {
