@@ -63,7 +63,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 			line.Info("job ended")
 		}
 	case EventLost:
-		line.Warn("job lost: another worker has it, or its lease could not be renewed")
+		line.Warn("job lost: another worker has it, it was cancelled or changed in the table, or its lease could not be renewed")
 	case EventInterrupted:
 		line.Warn("job taken back: its worker sent no heartbeat")
 	case EventRetried:

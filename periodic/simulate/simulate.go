@@ -172,7 +172,11 @@ func (s *simulation) take(w wake) {
 
 // decide lets the scheduler look at a task.
 func (s *simulation) decide(st *state, now time.Time) {
-	plan := task.Decide(&st.Task, st.timer, task.Facts{Now: now, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
+	at := now
+	if st.Deadline != nil && *st.Deadline <= 0 {
+		at = now.Add(time.Microsecond) // no scheduler is so fast that nothing is late
+	}
+	plan := task.Decide(&st.Task, st.timer, task.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
 	st.Due, st.NextRun = plan.Due, plan.NextRun
 	if plan.Problem != "" {

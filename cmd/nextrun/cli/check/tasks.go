@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
@@ -52,6 +53,9 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 
 func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChanges) {
 	about := "task " + t.ID
+	if t.ID == "" {
+		r.add(levelError, about, "its id is empty, so commands cannot name it; add it with another id, then: DELETE FROM periodic_task WHERE id = ''")
+	}
 	upcoming, err := t.Upcoming(r.env.Now(), 1)
 	if err != nil {
 		r.add(levelError, about, "%s", timerText(err))
@@ -77,11 +81,12 @@ func (r *report) checkTask(t *periodic.Task, c *config.Config, clock *clockChang
 		r.add(levelWarning, about, neverElapses, t.Timer)
 	}
 	r.checkDeadline(about, t)
+	r.checkPause(about, t)
 	r.checkSink(about, t, c)
 	r.checkLimits(about, t)
 	if c != nil && len(c.Handlers) > 0 && t.Sink == periodic.SinkJob && t.Task != store.HousekeepingTask {
 		if _, ok := c.Handlers[t.Task]; !ok {
-			r.add(levelWarning, about, "%s has no handler named %q; another executor must have one", c.Path, t.Task)
+			r.add(levelWarning, about, "%s has no handler named %q; its jobs wait unless another executor has one", c.Path, t.Task)
 		}
 	}
 }
@@ -96,6 +101,20 @@ func (r *report) checkDeadline(about string, t *periodic.Task) {
 	case *t.Deadline <= t.Jitter:
 		r.add(levelWarning, about, "deadline is %s and jitter %s: ticks that jitter delays by the deadline or more are late; "+
 			"make the deadline longer than the jitter", *t.Deadline, t.Jitter)
+	}
+}
+
+// checkPause warns of a pause that is not what somebody meant by it. The clock of the
+// database may be some seconds apart from this one.
+func (r *report) checkPause(about string, t *periodic.Task) {
+	const layout = "2006-01-02 15:04:05 UTC"
+	now, p := r.env.Now(), t.Pause
+	switch {
+	case p.Since.IsZero():
+	case !p.Until.IsZero() && !p.Until.After(now):
+		r.add(levelWarning, about, "its pause ended at %s, its paused_until, so it runs", p.Until.UTC().Format(layout))
+	case p.Since.After(now.Add(time.Minute)):
+		r.add(levelWarning, about, "paused is %s, in the future, and it is paused already; write the time in UTC", p.Since.UTC().Format(layout))
 	}
 }
 

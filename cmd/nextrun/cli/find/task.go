@@ -26,7 +26,7 @@ func Task(ctx context.Context, tasks *periodic.Tasks, text string) (string, erro
 		switch {
 		case text != "" && strings.HasPrefix(t.ID, text):
 			begin = append(begin, t.ID)
-		case text != "" && (strings.Contains(strings.ToLower(t.ID), strings.ToLower(text)) || t.Task == text):
+		case len(text) >= shortest && strings.Contains(strings.ToLower(t.ID), strings.ToLower(text)), text != "" && t.Task == text:
 			contain = append(contain, t.ID)
 		}
 	}
@@ -45,11 +45,14 @@ func Task(ctx context.Context, tasks *periodic.Tasks, text string) (string, erro
 	return "", fmt.Errorf("task %q: not found; see: nextrun task list", text)
 }
 
-// alike returns the ids that one typing error turns into the text. A text of one or two
+// shortest is the length of a text from which on ids are compared with it. One of one or two
 // letters is like too many.
+const shortest = 3
+
+// alike returns the ids that one typing error turns into the text.
 func alike(text string, list []periodic.Task) []string {
 	var ids []string
-	if len(text) < 3 {
+	if len(text) < shortest {
 		return nil
 	}
 	for i := range list {

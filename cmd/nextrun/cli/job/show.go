@@ -49,12 +49,19 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 	if n := retryLimit(j); n != nil {
 		retries = strconv.Itoa(*n)
 	}
+	tried := strconv.Itoa(j.Retries)
+	if j.Limits.RetryLimit > 0 {
+		tried += " of " + retries
+	}
+	if j.State == jobqueue.Stuck {
+		tried += ", with the one to come"
+	}
 	return [][2]string{
 		{"job", j.JID}, {"state", jobState(j)}, {"why", why}, {"to do", do}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
-		{"retries", strconv.Itoa(j.Retries)}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
+		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
 		{"retry limit", retries}, {"retry delay", ui.SecondsUnlessZero(j.Limits.RetryDelay)},
 		{"timeout", ui.SecondsUnlessZero(j.Limits.Timeout)}, {"concurrency", ui.NumberUnlessZero(j.Limits.Concurrency)},

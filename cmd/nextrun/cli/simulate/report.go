@@ -20,6 +20,7 @@ type report struct {
 	tasks, changed []periodic.Task
 	now, then      *simulate.Result // then is nil without --set
 	unknown        []string         // of which tasks it is not known how long jobs take
+	limits         string           // that there are limits, which the replay does not know
 	unseen         []string         // whose queue cannot be asked for jobs that have not ended
 }
 
@@ -104,6 +105,7 @@ func (r *report) writeWhole(env *ui.Env) error {
 			return fmt.Sprintf("%s, jobs: %d", env.Moment(hour), jobs)
 		})},
 		{"unknown", named("how long jobs take of: ", r.unknown, "; they end at once here, see --durations")},
+		{"left out", r.limits},
 		{"not asked", named("the queues of: ", r.unseen, "; if jobs of theirs run now, this does not count them: "+ui.NameTheFile)},
 	})
 }

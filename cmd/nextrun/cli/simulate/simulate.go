@@ -3,6 +3,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/simulate"
 	"github.com/nextrun/nextrun/store"
@@ -92,6 +94,13 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, ids [
 	}
 	settings.Takes = d.takes
 	report := report{options: o, tasks: tasks, unknown: d.unknown(tasks)}
+	limits, err := jobqueue.NewQueue(db.Jobs()).Limits(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoJobs) {
+		return err
+	}
+	if len(limits) > 0 {
+		report.limits = "the limits in job_limit: jobs begin here when they are submitted; see: nextrun job limits"
+	}
 	if fromNow {
 		if report.unseen, err = present(ctx, db, queues, tasks, &settings); err != nil {
 			return err

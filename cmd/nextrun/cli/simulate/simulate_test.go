@@ -155,3 +155,19 @@ func TestSimulateBadInput(t *testing.T) {
 		}
 	})
 }
+
+// A deadline of no seconds is missed, as it is in life, and limits that are left out are named.
+func TestSimulateSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer, deadline) VALUES ('a', 'x', 'hourly', 0)`)
+		said := s.Must(t, "simulate", "a", "--days", "2")
+		clitest.WantLines(t, said, "a 0 0 0 48 0")
+		if strings.Contains(said, "left out") {
+			t.Errorf("without limits:\n%s", said)
+		}
+		s.Exec(t, `INSERT INTO job_limit (kind, name, most) VALUES ('task', 'x', 1)`)
+		clitest.WantLines(t, s.Must(t, "simulate", "a"), "left out the limits in job_limit: jobs begin here when they are submitted")
+		s.Fails(t, ui.Failed, []string{"why", "k"}, `task "k": not found; see: nextrun task list`)
+	})
+}
