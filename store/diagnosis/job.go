@@ -21,13 +21,19 @@ func ofJobs(f *Facts) []Finding {
 	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 || f.queue == nil {
 		return []Finding{{JobElsewhere, capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
 	}
-	j := &f.Jobs[0]
+	j, subject, open := &f.Jobs[0], "Its job", 0
 	for i := range f.Jobs {
+		if !f.Jobs[i].State.Final() {
+			open++
+		}
+		if open > 1 {
+			subject = "One of its jobs"
+		}
 		if f.Jobs[i].JID == f.pending.JID {
 			j = &f.Jobs[i]
 		}
 	}
-	return []Finding{f.queue.of(j, "Its job")}
+	return []Finding{f.queue.of(j, subject)}
 }
 
 // of explains a job that is not final. The sentence is about a subject, such as "Its job".

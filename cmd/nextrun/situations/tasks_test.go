@@ -129,6 +129,18 @@ var ofRows = []situation{
 // What became of the last tick.
 var ofTicks = []situation{
 	{
+		name: "two of its jobs run",
+		set: func(w *world) {
+			w.sql("UPDATE periodic_task SET overlap = 'allow'")
+			for _, jid := range []string{"j1", "j2"} {
+				w.sql("INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started, heartbeat) VALUES ('" + jid + "', 'backup', 't', 'running', 'old@1', {-5m}, {-5m}, {-5m}, {-1s})")
+			}
+		},
+		codes: []string{"job_running"},
+		says:  []string{"One of its jobs has been running for 5 min"},
+		not:   []string{"Its job"},
+	},
+	{
 		name: "its job still runs, and the tick is skipped",
 		set: func(w *world) {
 			w.sql("INSERT INTO job (jid, task, tracker, single, state, worker, due, submitted, started, heartbeat) VALUES ('j', 'backup', 't', true, 'running', 'old@1', {-5m}, {-5m}, {-5m}, {-1s})")
