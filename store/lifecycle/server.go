@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"time"
 )
@@ -103,9 +104,12 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip.IsLoopback()
 }
 
+// askTimeout limits a question about health: a process that runs answers within healthTimeout.
+const askTimeout = healthTimeout + time.Second
+
 // AskHealth asks the process at a health address.
-func AskHealth(ctx context.Context, address string) (Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*healthTimeout)
+func AskHealth(asking context.Context, address string) (Report, error) {
+	ctx, cancel := context.WithTimeout(asking, askTimeout)
 	defer cancel()
 	var report Report
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+HealthPath, http.NoBody)
@@ -113,7 +117,12 @@ func AskHealth(ctx context.Context, address string) (Report, error) {
 		return report, err
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	connected := false
+	request = request.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}))
 	answer, err := client.Do(request)
+	if connected && errors.Is(err, context.DeadlineExceeded) && asking.Err() == nil {
+		return report, fmt.Errorf("the process accepts connections, and has not answered for %s: it is stopped or stuck", askTimeout)
+	}
 	if err != nil {
 		return report, err
 	}

@@ -90,7 +90,8 @@ func (r *Report) Violated() bool {
 }
 
 // Run checks a database. It reads in many short transactions, so it holds up nobody, and
-// does not change anything. It returns an error if the database cannot be read at all.
+// does not change anything. It returns an error if the database cannot be read at all, or if its
+// schema is newer than this program.
 func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	service.SetDefault(&o.Lease, periodic.DefaultLease)
 	service.SetDefault(&o.Timeout, DefaultTimeout)
@@ -99,6 +100,9 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 		o.Since = time.Now().Add(-DefaultPeriod)
 	}
 	if err := db.Ping(ctx); err != nil {
+		return nil, err
+	}
+	if err := db.Migrator().CheckVersion(ctx); errors.Is(err, migrations.ErrNewer) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)

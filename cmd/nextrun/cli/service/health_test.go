@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"testing"
@@ -28,6 +29,18 @@ func healthOf(t *testing.T, s clitest.Shell, args ...string) (b *clitest.Backgro
 	}
 	t.Fatal("the process ended without telling its health")
 	return nil, ""
+}
+
+// A process that is stopped has its connections accepted by the kernel, and answers nothing.
+func TestHealthOfWhoDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	clitest.Shell{}.Fails(t, ui.Failed, []string{"health", "--health", silent.Addr().String()},
+		"the process accepts connections, and has not answered for 6s: it is stopped or stuck")
 }
 
 func TestHealthIsTold(t *testing.T) {
