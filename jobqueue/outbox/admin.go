@@ -60,6 +60,15 @@ type Lag struct {
 	Retry   time.Time     // when that one is tried again; zero: at once
 }
 
+// waitsLong is how long an event waits at most that a relay is about to publish.
+const waitsLong = 10 * time.Second
+
+// Unattended reports whether events wait for a relay: none has the topic, and none has
+// tried the oldest event.
+func (l *Lag) Unattended() bool {
+	return l.Pending > 0 && l.Age > waitsLong && l.Holder == "" && l.Problem == ""
+}
+
 // Admin inspects and repairs the outbox; store.DB.Outbox implements it.
 type Admin interface {
 	// List lists events, the newest first, without payload unless the filter asks for it.

@@ -58,7 +58,11 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, l := range lag {
-		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, show.Shorten(show.Printable(s.mask.Line(l.Problem)), 300), l.Holder})
+		problem := show.Shorten(show.Printable(s.mask.Line(l.Problem)), 300)
+		if l.Unattended() {
+			problem = "no relay has this topic now"
+		}
+		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder})
 	}
 	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: eventsPerPage})
 	for _, e := range list {

@@ -38,6 +38,7 @@ type Facts struct {
 	locks   []leader.Lock     // of schedulers
 	overdue *store.Overdue    // what may keep it from being taken; nil: it is not overdue
 	Event   *outbox.Record    // of the latest tick of an event task
+	topic   outbox.Lag        // of that event; zero: all of it is published
 	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
 	Output  []string          // the end of its log
 	hooks   []hookFact        // that were not delivered
@@ -139,7 +140,16 @@ func (f *Facts) readEvent(ctx context.Context, db *store.DB) error {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
+		if err != nil {
+			return err
+		}
 		f.Event = &r
+		lags, err := db.Outbox().Lag(ctx)
+		for _, l := range lags {
+			if l.Topic == r.Topic {
+				f.topic = l
+			}
+		}
 		return err
 	}
 	return nil

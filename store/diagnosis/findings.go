@@ -158,8 +158,14 @@ func ofEvent(f *Facts) []Finding {
 		return []Finding{{EventDead, "Its last event was refused too often and set aside: " + sentence(r.Problem), "nextrun event resend " + r.ID}}
 	case r.Published.IsZero() && r.Problem != "":
 		return []Finding{{EventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event show " + r.ID}}
-	case r.Published.IsZero() && r.Status != outbox.Published && f.Now.Sub(r.Created) > waitsLong:
-		return []Finding{{EventNoRelay, "Its last event has been waiting for a relay for " + span.Text(f.Now.Sub(r.Created)) + ".",
+	case r.Status == outbox.Pending && f.topic.Problem != "":
+		return []Finding{{EventRefused, "Its last event waits behind an older one of its topic, which is not delivered yet: " + sentence(f.topic.Problem), "nextrun event list --topic " + r.Topic}}
+	case r.Status == outbox.Pending && f.topic.Unattended():
+		which := "The oldest event of its topic"
+		if f.topic.Pending == 1 {
+			which = "Its last event"
+		}
+		return []Finding{{EventNoRelay, which + " has been waiting for a relay for " + span.Text(f.topic.Age) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
 	}
 	return nil

@@ -16,6 +16,28 @@ var ofEvents = []situation{
 		not:   []string{"no executor"},
 	},
 	{
+		name: "no relay takes the events of a task that is due often",
+		set: func(w *world) {
+			w.event("attempts = 0")
+			w.planned(-time.Second)
+			w.scheduled()
+		},
+		codes: []string{"event_no_relay"},
+		says:  []string{"The oldest event of its topic has been waiting for a relay for 1 min", `the topic "default"`},
+		not:   []string{"no executor", "Its last event"},
+	},
+	{
+		name: "an older event is refused, and the newest waits behind it",
+		set: func(w *world) {
+			w.event("attempts = 3, problem = 'connection refused'")
+			w.planned(-time.Second)
+			w.scheduled()
+		},
+		codes: []string{"event_refused"},
+		says:  []string{"Its last event waits behind an older one of its topic, which is not delivered yet: connection refused."},
+		not:   []string{"for a relay"},
+	},
+	{
 		name:  "the receiver of the event does not answer",
 		set:   func(w *world) { w.event("attempts = 3, problem = 'connection refused'") },
 		codes: []string{"event_refused"},

@@ -113,6 +113,7 @@ func (r *report) check(ctx context.Context) {
 		if err := r.checkTasks(ctx, db, c); err != nil {
 			return err
 		}
+		r.checkEvents(ctx, db)
 		return r.checkHooks(ctx, db, c)
 	})
 	if err != nil {
