@@ -1,12 +1,14 @@
 package metrics
 
 import (
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 // schedule counts what a scheduler does.
@@ -47,8 +49,12 @@ func (m *Metrics) Scheduler(e periodic.Event) {
 	case periodic.EventBatch:
 		observe(s.took, e.Took.Seconds())
 		observe(s.size, float64(e.Count))
-	case periodic.EventError, periodic.EventSplit:
+	case periodic.EventError:
 		add(s.errors, 1, e.Doing)
+	case periodic.EventSplit:
+		if !errors.Is(e.Err, store.ErrContended) { // else rows are locked, and nothing failed
+			add(s.errors, 1, e.Doing)
+		}
 	case periodic.EventProblem:
 		add(s.problems, 1)
 	case periodic.EventLocked:

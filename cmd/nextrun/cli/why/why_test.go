@@ -61,7 +61,7 @@ func TestWhy(t *testing.T) {
 		want  []string
 	}{
 		"all is well": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second))}, "ok",
-			[]string{"last run success, ", " ago, took 1.00 s"}},
+			[]string{"last run success, ", " ago, took 1.0"}},
 		"a hook that was given up": {[]string{plan(time.Hour), aJob("j", "success", "started, finished", in(-2*time.Second)+", "+in(-time.Second)),
 			aHook("all/on_success/t", "published, dead, attempts, problem", "NULL, "+in(-time.Second)+", 5, 'ops.example.org answered 410 Gone'")}, "ok",
 			[]string{"- A hook of it was given up (events: 1): ops.example.org answered 410 Gone.", "> to deliver again: nextrun event resend --dead nextrun.hooks/all/on_success/t"}},
