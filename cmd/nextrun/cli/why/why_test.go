@@ -129,7 +129,7 @@ func TestWhy(t *testing.T) {
 			"waiting", []string{"- Its last event was refused too often and set aside: status 400.", "> nextrun event resend e"}},
 		"event waits": {[]string{"UPDATE periodic_task SET sink = 'event'", plan(time.Hour), aTick("submitted", ""), "UPDATE periodic_tick SET jid = 'e'",
 			"INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES ('e', 'default', 'backup', 't', 1, " + in(-time.Hour) + ")",
-			"INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'default')"},
+			"INSERT INTO outbox_message (event_id, topic, created) VALUES ('e', 'default', " + in(-time.Hour) + ")"},
 			"waiting", []string{"- Its last event has been waiting for a relay for 1 h"}},
 	} {
 		t.Run(name, func(t *testing.T) {
