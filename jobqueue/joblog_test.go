@@ -96,7 +96,7 @@ func TestLogOfAnAttemptIsBounded(t *testing.T) {
 		if n, want := len(s.lines), jobqueue.MaxLogLines+1; n != want {
 			t.Fatalf("%d lines, want %d", n, want)
 		}
-		if last, want := s.lines[jobqueue.MaxLogLines], fmt.Sprintf("the log of this attempt is full: %d more lines were left out", more); last != want {
+		if last, want := s.lines[jobqueue.MaxLogLines], fmt.Sprintf("the log of this attempt is full; lines left out: %d", more); last != want {
 			t.Errorf("the last line is %q, want %q", last, want)
 		}
 	})

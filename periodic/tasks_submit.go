@@ -132,9 +132,9 @@ func (s *Tasks) overlap(ctx context.Context, tx backend.TaskTx, tick Tick, in *P
 	if err != nil {
 		return err
 	}
-	tick.Decision, tick.Reason = Skipped, task.SkipReason(&in.Pending, in.now)
+	tick.Decision, tick.Reason = Skipped, task.SkipReason(&in.Pending, tick.Due, in.now)
 	if t.Queues() {
-		tick.Decision, tick.Reason = Queued, task.WaitReason(&in.Pending, in.now)
+		tick.Decision, tick.Reason = Queued, task.WaitReason(&in.Pending, tick.Due, in.now)
 	}
 	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {
 		return err

@@ -200,11 +200,11 @@ func (d *decider) expect(jid string, due time.Time) {
 func (d *decider) overlap(due time.Time) {
 	switch d.task.Overlap {
 	case OverlapQueue:
-		d.queue(due, WaitReason(d.Pending, d.Now))
+		d.queue(due, WaitReason(d.Pending, due, d.Now))
 	case OverlapReplace:
 		d.replace(due)
 	default:
-		d.record(due, Skipped, SkipReason(d.Pending, d.Now), "")
+		d.record(due, Skipped, SkipReason(d.Pending, due, d.Now), "")
 	}
 }
 
@@ -243,7 +243,7 @@ func (d *decider) replace(due time.Time) {
 		d.submit(due)
 	default:
 		d.plan.Cancel = d.Pending.JID
-		d.record(due, Queued, replaceReason(d.Pending, d.Now), "")
+		d.record(due, Queued, replaceReason(d.Pending, due, d.Now), "")
 		d.Queued = append(d.Queued, due)
 	}
 }

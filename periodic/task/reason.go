@@ -8,21 +8,27 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// The reasons of periodic_tick, in words for people. Times are UTC.
+// The reasons of periodic_tick, in words for people. Times are UTC. A tick that is
+// decided before its time has the reason that holds when it is due.
 
 // SkipReason is why a tick is skipped while a job is pending.
-func SkipReason(p *Pending, now time.Time) string { return PendingText(p, now) }
+func SkipReason(p *Pending, due, now time.Time) string {
+	if now.Before(due) {
+		now = due
+	}
+	return PendingText(p, now)
+}
 
 // WaitReason is why a tick waits.
-func WaitReason(p *Pending, now time.Time) string {
+func WaitReason(p *Pending, due, now time.Time) string {
 	if p == nil {
 		return "an earlier tick is waiting"
 	}
-	return "waits: " + PendingText(p, now)
+	return "waits: " + SkipReason(p, due, now)
 }
 
-func replaceReason(p *Pending, now time.Time) string {
-	return "waits for the end of the job that it replaces: " + PendingText(p, now)
+func replaceReason(p *Pending, due, now time.Time) string {
+	return "waits for the end of the job that it replaces: " + SkipReason(p, due, now)
 }
 
 func supersededReason(due time.Time) string {

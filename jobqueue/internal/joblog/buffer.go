@@ -152,7 +152,7 @@ func (b *Buffer) Finish() string {
 	defer b.mu.Unlock()
 	b.over, b.closed = true, true
 	if b.dropped > 0 {
-		line := backend.NewLine(b.jid, backend.Warn, fmt.Sprintf("the log of this attempt is full: %d more lines were left out", b.dropped))
+		line := backend.NewLine(b.jid, backend.Warn, fmt.Sprintf("the log of this attempt is full; lines left out: %d", b.dropped))
 		b.lines = append(b.lines, Line{line, time.Now()})
 	}
 	b.room.Broadcast()

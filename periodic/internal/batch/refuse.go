@@ -96,9 +96,9 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 		}
 		tick.JID, tick.Decision, tick.Reason = "", task.Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
-			tick.Reason = task.SkipReason(&p, d.tx.Now())
+			tick.Reason = task.SkipReason(&p, tick.Due, d.tx.Now())
 			if d.done.Plans[tick.TaskID].Task.Queues() {
-				tick.Decision, tick.Reason = task.Queued, task.WaitReason(&p, d.tx.Now())
+				tick.Decision, tick.Reason = task.Queued, task.WaitReason(&p, tick.Due, d.tx.Now())
 			}
 		} else if err := d.refuseForGood(ctx, *tick); err != nil {
 			return err

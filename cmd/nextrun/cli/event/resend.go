@@ -22,7 +22,7 @@ func resendCommand(env *ui.Env) *cobra.Command {
 		Short: "Publish events again",
 		Long: `Publish events again under the same ids, both published and dead ones. Receivers
 get them out of order: after events that were published in the meantime. The
-beginning of an id is enough if no other event's begins so.`,
+beginning of an id is enough, or any 4 other characters of it, if no other event matches.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (dead == "") == (len(args) == 0) {
 				return ui.Usagef("name either events or --dead TOPIC")

@@ -16,8 +16,9 @@ func showCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show EVENT | --last ID",
 		Short: "Show an event and its status",
-		Long: `Show an event and its status. The beginning of its id is enough if no other
-event's begins so; with --last the id of a task is, for the task's newest event.`,
+		Long: `Show an event and its status. The beginning of its id is enough, or any 4 other
+characters of it, if no other event matches. With --last, give the id of a task to see
+its newest event.`,
 		Example: "  nextrun event show 01a1ffd3\n  nextrun event show --last invoice-run",
 		Args:    ui.Arguments("EVENT"),
 		RunE: func(c *cobra.Command, args []string) error {

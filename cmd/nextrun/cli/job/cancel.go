@@ -37,7 +37,7 @@ func eachJob(env *ui.Env, with queueUser, use, short string, do func(context.Con
 	return &cobra.Command{
 		Use:   use + " JOB...",
 		Short: short,
-		Long:  short + ". The beginning of an id is enough if no other job's begins so.",
+		Long:  short + ". The beginning of an id is enough, or any 4 other characters of it, if no other\njob matches.",
 		Args:  ui.SeveralArguments("JOB"),
 		RunE: func(c *cobra.Command, texts []string) error {
 			return with(c.Context(), env, func(queue *jobqueue.Queue) error {

@@ -55,6 +55,11 @@ func TestJobJSONIsTheSameInListAndShow(t *testing.T) {
 		var one map[string]any
 		s.JSON(t, &list, "job", "list")
 		s.JSON(t, &one, "job", "show", jid)
+		findings, _ := one["findings"].([]any)
+		delete(one, "findings") // which only one job has
+		if len(findings) != 1 || findings[0].(map[string]any)["code"] != "job_no_executor" {
+			t.Errorf("its findings are %v, want that no executor runs", findings)
+		}
 		if len(list) != 1 || len(list[0]) != len(one) || list[0]["args"] != `{"n": 1}` || one["args"] != `{"n": 1}` {
 			t.Errorf("in the list %v\nby itself %v", list, one)
 		}

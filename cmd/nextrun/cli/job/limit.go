@@ -26,7 +26,7 @@ func limitCommand(env *ui.Env) *cobra.Command {
 		if err := queue.SetLimit(c.Context(), kind, what.Name, *most.Value); err != nil {
 			return err
 		}
-		return env.Printf("at most %d jobs of %s %s at a time\n", *most.Value, kindName(string(kind)), what.Name)
+		return env.Printf("at most %s of %s %s at a time\n", ui.Counted(*most.Value, "job"), kindName(string(kind)), what.Name)
 	})
 	command.PreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("most") {

@@ -16,18 +16,18 @@ func showCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show JOB | --last ID",
 		Short: "Show a job",
-		Long: `Show a job. The beginning of its id is enough if no other job's begins so; with
---last the id of a task is, for the task's newest job.`,
+		Long: `Show a job. The beginning of its id is enough, or any 4 other characters of it, if
+no other job matches. With --last, give the id of a task to see its newest job.`,
 		Example: "  nextrun job show 01a1ffd3\n  nextrun job show --last nightly-backup",
 		Args:    ui.Arguments("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withJob(c.Context(), env, args[0], last, func(db *store.DB, job jobqueue.Job) error {
-				if asJSON {
-					return env.PrintJSON(newJobJSON(&job))
-				}
 				findings, err := diagnosis.OfJob(c.Context(), db, &job)
 				if err != nil {
 					return err
+				}
+				if asJSON {
+					return env.PrintJSON(shownJSON{newJobJSON(&job), append([]diagnosis.Finding{}, findings...)})
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
 			})
@@ -36,6 +36,12 @@ func showCommand(env *ui.Env) *cobra.Command {
 	lastFlag(command, &last)
 	ui.JSONFlag(command, &asJSON)
 	return command
+}
+
+// shownJSON is a job and why it is where it is, as `why --json` says it of a task.
+type shownJSON struct {
+	jobJSON
+	Findings []diagnosis.Finding `json:"findings"`
 }
 
 func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]string {

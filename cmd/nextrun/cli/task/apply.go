@@ -73,7 +73,7 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		if apply.DryRun {
 			verb = "to change"
 		}
-		err = env.Printf("%s: %d of %d tasks in the file\n", verb, len(changes), len(apply.Tasks))
+		err = env.Printf("%s: %d of %s in the file\n", verb, len(changes), ui.Counted(len(apply.Tasks), "task"))
 		if err == nil && apply.DryRun && len(changes) > 0 {
 			return ui.ErrChanges
 		}

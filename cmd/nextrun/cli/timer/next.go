@@ -188,10 +188,7 @@ func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 	if err := env.Printf("\n"); err != nil {
 		return err
 	}
-	isUTC := !slices.ContainsFunc(times, func(at time.Time) bool {
-		_, offset := at.In(zone).Zone()
-		return offset != 0
-	})
+	isUTC := !slices.ContainsFunc(times, func(at time.Time) bool { return differsFromUTC(at, zone) })
 	t := ui.NewTable("ELAPSES", "UTC", "LEFT")
 	if isUTC {
 		t = ui.NewTable("ELAPSES", "LEFT")
@@ -205,6 +202,11 @@ func PrintElapses(env *ui.Env, times []time.Time, zone *time.Location) error {
 		t.Add(local, at.UTC().Format("2006-01-02 15:04:05"), env.Ago(at))
 	}
 	return env.PrintTable(t, nil, false)
+}
+
+func differsFromUTC(at time.Time, zone *time.Location) bool {
+	_, offset := at.In(zone).Zone()
+	return offset != 0
 }
 
 // elapses lists the next n elapses of a schedule, fewer if there are fewer.

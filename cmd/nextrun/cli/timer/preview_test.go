@@ -40,7 +40,8 @@ func TestPreviewCommand(t *testing.T) {
 			t.Errorf("got %d ticks of %d, busiest %+v; want 72 and minutes with 2", len(all.Ticks), all.Total, all.Busiest)
 		}
 		text := s.Must(t, "preview", "--each", "-n", "2")
-		clitest.WantLines(t, text, "NEXT RUN UTC LEFT TASK", "and 70 more; -n 0 shows all", "BUSIEST MINUTES TICKS")
+		clitest.WantLines(t, s.Must(t, "--zone", "Asia/Tokyo", "preview"), "NEXT RUN UTC LEFT TASK")
+		clitest.WantLines(t, text, "NEXT RUN LEFT TASK", "and 70 more; -n 0 shows all", "BUSIEST MINUTES TICKS")
 	})
 }
 
@@ -63,7 +64,7 @@ func TestPreviewGroupsFrequentTasks(t *testing.T) {
 			t.Errorf("ticks of those that are not frequent: %+v, %d in all", p.Ticks, p.Total)
 		}
 		text := s.Must(t, "preview", "--hours", "1")
-		clitest.WantLines(t, text, "NEXT RUN UTC LEFT TASK REPEATS")
+		clitest.WantLines(t, text, "NEXT RUN LEFT TASK REPEATS")
 		if !strings.Contains(text, "clock   every 5 s: 720 times\n") || !strings.Contains(text, "uneven  40 times\n") || strings.Contains(text, " more;") {
 			t.Errorf("got\n%s", text)
 		}

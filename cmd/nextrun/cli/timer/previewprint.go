@@ -2,6 +2,7 @@ package timer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -40,7 +41,7 @@ type frequentTask struct {
 
 // text says how often a task runs: every 5 s: 720 times.
 func (f *frequentTask) text() string {
-	times := fmt.Sprintf("%d times", f.Ticks)
+	times := ui.Counted(f.Ticks, "time")
 	if f.Every == nil {
 		return times
 	}
@@ -84,7 +85,11 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 
 // table has a line for each tick, and for each frequent task.
 func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
+	isUTC := !slices.ContainsFunc(r.lines, func(line previewLine) bool { return differsFromUTC(line.NextRun, env.Zone) })
 	header := []string{"NEXT RUN", "UTC", "LEFT", "TASK"}
+	if isUTC {
+		header = slices.Delete(header, 1, 2)
+	}
 	if len(r.Frequent) > 0 {
 		header = append(header, "REPEATS")
 	}
@@ -96,6 +101,9 @@ func (r previewResult) table(env *ui.Env, o previewOptions) *ui.Table {
 			when = line.Change + " " + when
 		}
 		cells := []any{when, line.NextRun.UTC().Format(time.DateTime), env.Ago(line.NextRun), line.ID}
+		if isUTC {
+			cells = slices.Delete(cells, 1, 2)
+		}
 		switch {
 		case line.frequent != nil:
 			cells = append(cells, line.frequent.text())

@@ -25,12 +25,12 @@ func drawPreview(env *ui.Env, lines []previewLine, total int, from, to time.Time
 	} else {
 		t, left := timelineOf(env, lines, from, to)
 		if left > 0 {
-			env.Complain("%d more tasks are not drawn", left)
+			env.Complain("not drawn: %s", ui.Counted(left, "more task"))
 		}
 		drawing = t.Draw()
 	}
 	if more := total - len(lines); more > 0 {
-		env.Complain("%d more ticks are not drawn", more)
+		env.Complain("not drawn: %s", ui.Counted(more, "more tick"))
 	}
 	_, err := io.WriteString(env.Stdout, chart.File(drawing))
 	return err

@@ -44,9 +44,9 @@ func (i *importing) summary(b *strings.Builder, r *result) {
 	taken, changed, refused := count(r.items, schedules.Taken), count(r.items, schedules.Changed), count(r.items, schedules.Refused)
 	fmt.Fprintf(b, "%d taken, %d changed, %d refused; ", taken, changed, refused)
 	if i.apply {
-		fmt.Fprintf(b, "changed: %d of %d tasks\n", len(r.changes), taken+changed)
+		fmt.Fprintf(b, "changed: %d of %s\n", len(r.changes), ui.Counted(taken+changed, "task"))
 	} else {
-		fmt.Fprintf(b, "to change: %d of %d tasks\n", len(r.changes), taken+changed)
+		fmt.Fprintf(b, "to change: %d of %s\n", len(r.changes), ui.Counted(taken+changed, "task"))
 	}
 	if !i.apply && len(r.changes) > 0 {
 		b.WriteString("nothing was written; --apply writes the tasks\n")

@@ -107,8 +107,8 @@ func stopping(entry *logrus.Entry) string {
 		return "stopping"
 	}
 	n := fmt.Sprint(entry.Data["jobs"])
-	return fmt.Sprintf("stopping: waiting up to %s for %s %s (%v); press Ctrl-C again to stop now",
-		took(fmt.Sprint(entry.Data["grace"])), n, plural(n, "job"), entry.Data["running"])
+	return fmt.Sprintf("stopping: waiting up to %s for %s (%v); press Ctrl-C again to stop now",
+		took(fmt.Sprint(entry.Data["grace"])), Counted(n, "job"), entry.Data["running"])
 }
 
 // quietMessages tell a reader of a terminal nothing that other lines do not.
@@ -137,7 +137,7 @@ func short(entry *logrus.Entry) (line shortLine, known bool) {
 		line.became, line.details = strings.TrimPrefix(entry.Message, "tick "), jobID.ReplaceAllString(text("reason"), "")
 	case "ticks missed":
 		line.became = "missed"
-		line.details = text("missed") + " " + plural(text("missed"), "tick") + ": " + text("reason")
+		line.details = Counted(text("missed"), "tick") + ": " + text("reason")
 	case "task has a problem":
 		line.became, line.details = "problem", text("problem")
 	case "job ended":
@@ -193,9 +193,10 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-func plural(n, word string) string {
-	if n == "1" {
-		return word
+// Counted says how many there are of something: 1 job, 2 jobs.
+func Counted(n any, word string) string {
+	if fmt.Sprint(n) != "1" {
+		word += "s"
 	}
-	return word + "s"
+	return fmt.Sprint(n, " ", word)
 }

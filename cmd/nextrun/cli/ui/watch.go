@@ -120,7 +120,7 @@ func (s *screen) show() error {
 	}
 	lines := strings.Split(strings.TrimSuffix(title+"\n"+text, "\n"), "\n")
 	if most := device.Height; most > 1 && len(lines) > most {
-		more := fmt.Sprintf("... %d more lines", len(lines)-most+1)
+		more := "... " + Counted(len(lines)-most+1, "more line")
 		lines = append(lines[:most-1], more)
 	}
 	_, err = io.WriteString(s.env.Stdout, home+strings.Join(lines, eraseLine+"\n")+eraseLine+eraseBelow)

@@ -152,8 +152,8 @@ func write(env *ui.Env, r *verify.Report) error {
 			return err
 		}
 	}
-	return env.Printf("checks: %d, since %s; compared with their timers: %d tasks, %d ticks; findings: %d\n",
-		len(r.Checks), env.Moment(r.Since), r.Tasks, r.Ticks, len(r.Findings))
+	return env.Printf("checks: %d, since %s; compared with their timers: %s, %s; findings: %d\n",
+		len(r.Checks), env.Moment(r.Since), ui.Counted(r.Tasks, "task"), ui.Counted(r.Ticks, "tick"), len(r.Findings))
 }
 
 func writeFinding(env *ui.Env, f verify.Finding) error {
