@@ -35,11 +35,14 @@ type delayed struct {
 
 // delay is a time in which the ticks of a task, of a sink or of all tasks were not decided, and why.
 type delay struct {
-	of    string // the task's key, or ofSink; empty: all tasks
+	of    string // the task's key, ofSink or ofAll
 	cause string
 	from  time.Time // zero: it may have begun at any time
 	until time.Time // zero: it lasts
 }
+
+// ofAll is a delay of all tasks. It is no key: these are hexadecimal.
+const ofAll = "all"
 
 func ofSink(sink Sink) string { return "sink " + string(sink) }
 
@@ -83,7 +86,7 @@ func (d *delayed) why(t *Task) string {
 	defer d.mu.Unlock()
 	due, row, sink := t.NextRun, batch.Key(t.ID), ofSink(t.Sink)
 	for _, o := range d.delays {
-		concerned := o.of == "" || o.of == row || o.of == sink && !t.Unplanned()
+		concerned := o.of == ofAll || o.of == row || o.of == sink && !t.Unplanned()
 		if concerned && !o.from.After(due.Add(noticed)) && (o.until.IsZero() || due.Before(o.until)) {
 			return o.cause
 		}
@@ -105,7 +108,7 @@ func (d *delayed) failed(cause error) {
 // since the first round that failed was late because of that.
 func (d *delayed) works(now time.Time) {
 	if !d.failing.IsZero() {
-		d.add(delay{cause: fmt.Sprintf("the scheduler could not use the database: %v", d.cause), from: now.Add(-time.Since(d.failing)), until: now})
+		d.add(delay{of: ofAll, cause: fmt.Sprintf("the scheduler could not use the database: %v", d.cause), from: now.Add(-time.Since(d.failing)), until: now})
 		d.failing = time.Time{}
 	}
 	if d.fresh {
@@ -122,7 +125,7 @@ const oversleep = 2 * time.Second
 // woke notes a sleep that was too long: the process was stopped, or got no time.
 func (d *delayed) woke(asleep time.Time, wait time.Duration) {
 	if slept, now := time.Since(asleep), d.clock.now(); slept > wait+oversleep && !now.IsZero() {
-		d.add(delay{cause: "the scheduler's process stood still for " + span.Text(slept), from: now.Add(-slept), until: now})
+		d.add(delay{of: ofAll, cause: "the scheduler's process stood still for " + span.Text(slept), from: now.Add(-slept), until: now})
 	}
 }
 

@@ -18,9 +18,12 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 			plans[i] = task.Blocked(t, err)
 			continue
 		}
-		late := c.Late(t)
-		if b.aside != "" {
+		late := ""
+		switch {
+		case b.aside != "":
 			late = "the task was set aside: " + b.aside
+		case b.at(t).After(t.NextRun):
+			late = c.Late(t)
 		}
 		f := task.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
