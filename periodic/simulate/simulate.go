@@ -119,6 +119,7 @@ func (s *simulation) add(t task.Task) {
 		st.counts.Problem = "not enabled"
 		return
 	}
+	st.counts.Problem = t.Blocked()
 	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
 	if err != nil {
 		st.counts.Problem = err.Error()

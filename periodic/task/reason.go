@@ -36,6 +36,9 @@ func supersededReason(due time.Time) string {
 }
 
 func lateReason(age, deadline time.Duration) string {
+	if deadline <= 0 {
+		return "the deadline is 0 s, so every tick is late"
+	}
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", span(age), span(deadline))
 }
 

@@ -70,7 +70,11 @@ func ofRow(f *Facts) []Finding {
 		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), aboutQueue(t.Sink)})
 	}
 	if t.Pause.At(f.Now) {
-		list = append(list, Finding{TaskPaused, "It has been " + sentence(t.Pause.Text()) + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
+		what := "It has been " + sentence(t.Pause.Text())
+		if t.Pause.Since.After(f.Now) {
+			what = "It is paused already, although its `paused` is " + at(t.Pause.Since) + ", which is to come."
+		}
+		list = append(list, Finding{TaskPaused, what + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
 	}
 	if t.Starts.After(f.Now) {
 		list = append(list, Finding{TaskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})

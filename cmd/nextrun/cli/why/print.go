@@ -16,6 +16,8 @@ func report(env *ui.Env, f *diagnosis.Facts, findings []diagnosis.Finding) error
 	t := &f.Task
 	next := env.Moment(t.NextRun) + ", " + env.Ago(t.NextRun)
 	switch {
+	case t.Enabled && t.Blocked() != "":
+		next = "blocked"
 	case !t.Enabled || !t.NextRun.Before(periodic.Never):
 		next = "never"
 	case !t.NextRun.After(periodic.Unplanned):
