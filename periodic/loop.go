@@ -106,20 +106,19 @@ func (l *loop) run(running, working context.Context) error {
 		if errors.Is(err, leader.ErrLost) {
 			continue
 		}
-		sure := err != nil || l.beside.workers == 0 // else it may fail yet
-		if sure {
-			l.pulse.Beat(err)
-			l.role.judge(err)
-			l.trouble.Publish(working, err, l.aside.Tasks.Why())
-		}
 		wait := l.pause(pause)
 		if err != nil {
 			l.cfg.fail("schedule", err)
 			l.delayed.failed(err)
 			wait = retry.Next()
 			l.marks.add(l.ahead.drop()...)
-		} else if sure {
+		} else if l.beside.workers == 0 {
 			retry.Reset()
+		}
+		if err != nil || l.beside.workers == 0 { // else the round may fail yet
+			l.pulse.Beat(err)
+			l.role.judge(err)
+			l.trouble.Publish(working, err, l.aside.Tasks.Why())
 		}
 		asleep := time.Now()
 		_ = l.sleep(running, wait) // the loop checks whether it has to end

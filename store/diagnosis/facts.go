@@ -63,7 +63,7 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	if f.Task, err = tasks.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	if err = db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil }); err != nil {
+	if err := db.View(ctx, func(tx *store.Tx) error { f.Now = tx.Now(); return nil }); err != nil {
 		return nil, err
 	}
 	f.skew = db.ClockSkew()

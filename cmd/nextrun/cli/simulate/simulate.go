@@ -94,12 +94,8 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, ids [
 	}
 	settings.Takes = d.takes
 	report := report{options: o, tasks: tasks, unknown: d.unknown(tasks)}
-	limits, err := jobqueue.NewQueue(db.Jobs()).Limits(ctx)
-	if err != nil && !errors.Is(err, store.ErrNoJobs) {
+	if report.limits, err = limits(ctx, db); err != nil {
 		return err
-	}
-	if len(limits) > 0 {
-		report.limits = "the limits in job_limit: jobs begin here when they are submitted; see: nextrun job limits"
 	}
 	if fromNow {
 		if report.unseen, err = present(ctx, db, queues, tasks, &settings); err != nil {
@@ -179,4 +175,16 @@ func outage(text string, now time.Time, zone *time.Location) (s simulate.Span, e
 	}
 	s.To = s.From.Add(takes)
 	return s, nil
+}
+
+// limits says that limits of jobs are left out; empty: there are none.
+func limits(ctx context.Context, db *store.DB) (string, error) {
+	list, err := jobqueue.NewQueue(db.Jobs()).Limits(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoJobs) {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", nil
+	}
+	return "the limits in job_limit: jobs begin here when they are submitted; see: nextrun job limits", nil
 }

@@ -27,7 +27,7 @@ func onTerminal(t *testing.T, s clitest.Shell, width int, args ...string) string
 		Terminal: func(io.Writer) int { return width },
 	}
 	env.Flags.Color.Value = "never"
-	command := map[string]func(*ui.Env) *cobra.Command{"task": func(env *ui.Env) *cobra.Command { return task.Command(env) }, "tick": tick.Command, "job": job.Command, "event": event.Command}[args[0]](env)
+	command := map[string]func(*ui.Env) *cobra.Command{"task": task.Command, "tick": tick.Command, "job": job.Command, "event": event.Command}[args[0]](env)
 	command.SetArgs(args[1:])
 	if err := command.ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%v: %v", args, err)

@@ -90,12 +90,8 @@ Without --apply, the exit code is 0 if the table has all tasks already, and 3 if
 are changes.`,
 		Example: texts.example,
 		Args:    ui.SeveralArguments("FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := i.check(); err != nil {
-				return err
-			}
-			return i.run(c.Context(), args)
-		},
+		PreRunE: func(*cobra.Command, []string) error { return i.check() },
+		RunE:    func(c *cobra.Command, args []string) error { return i.run(c.Context(), args) },
 	}
 	flags := command.Flags()
 	flags.BoolVar(&i.apply, "apply", false, "write the tasks")
