@@ -60,14 +60,18 @@ func ofRow(f *Facts) []Finding {
 	case !task.BlamesRow(t.Problem):
 		list = append(list, Finding{TaskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
-		list = append(list, Finding{TaskProblem, "Its row has a problem: " + sentence(t.Problem), "change the row, such as with: nextrun task set " + t.ID})
+		remedy := "change the row, such as with: nextrun task set " + t.ID
+		if strings.HasPrefix(t.Problem, task.UnreadablePrefix) {
+			remedy += " --timer TIMER"
+		}
+		list = append(list, Finding{TaskProblem, "Its row has a problem: " + sentence(t.Problem), remedy})
 	}
 	if f.unknown {
 		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
 			"define it as a queue in the configuration file, and name that file with --config"})
 	}
 	if f.broken != nil && !waits {
-		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked: %v.", t.Sink, f.broken), aboutQueue(t.Sink)})
+		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked with this login: %v. The scheduler's may be another one.", t.Sink, f.broken), ""})
 	}
 	if t.Pause.At(f.Now) {
 		what := "It has been " + sentence(t.Pause.Text())
@@ -236,7 +240,11 @@ func ofUnread(f *Facts) []Finding {
 	if !f.Unread() {
 		return nil
 	}
-	return []Finding{{NotRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", "if a right is missing: nextrun permissions roles"}}
+	remedy := ""
+	if strings.Contains(strings.Join(f.unread, ""), "permission denied") {
+		remedy = "to give the rights that are missing: nextrun permissions roles"
+	}
+	return []Finding{{NotRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", remedy}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

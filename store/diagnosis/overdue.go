@@ -110,5 +110,5 @@ func ofSchedulers(list []store.Service, code Code, what string) Finding {
 		}
 		names = append(names, s.Worker)
 	}
-	return Finding{code, what + " The cause is not known. A scheduler runs: " + strings.Join(names, ", ") + ".", "read the log of that scheduler"}
+	return Finding{code, what + " The cause is not known. A scheduler is connected, and may be stopped or stuck: " + strings.Join(names, ", ") + ".", "does its process run? read its log"}
 }

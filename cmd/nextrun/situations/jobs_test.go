@@ -7,6 +7,13 @@ import (
 // Why a job waits.
 var ofJobs = []situation{
 	{
+		name:  "its executor was killed, and another one has taken it back",
+		set:   func(w *world) { w.tick(); w.sql("UPDATE job SET started = {-50s}") },
+		codes: []string{"job_no_executor"},
+		says:  []string{"Its job waits again, since an executor that had it has ended or given it back: "},
+		not:   []string{"has been waiting for"},
+	},
+	{
 		name: "no executor runs", set: func(w *world) { w.tick() },
 		codes: []string{"job_no_executor"},
 		says:  []string{"Its job has been waiting for 1 min", "no executor runs, as far as the database shows.", "> start one: nextrun executor --config FILE"},
