@@ -115,7 +115,7 @@ func ofPlan(f *Facts) []Finding {
 		return nil
 	case t.Worker != "" && f.late() < 0:
 		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
-	case t.Worker != "":
+	case t.Worker != "" && t.Problem == "": // a problem has been said, and is tried again
 		return []Finding{{TaskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)

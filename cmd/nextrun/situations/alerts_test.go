@@ -2,6 +2,7 @@ package situations_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -11,8 +12,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/periodic/dashboard"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/metrics"
+	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // rules are the alerts for Prometheus.
@@ -69,4 +73,29 @@ func (a *alarms) compare(t *testing.T) {
 	if said, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
+}
+
+// onThePage are the codes on the dashboard's page of the task.
+func onThePage(t *testing.T, db *store.DB) []string {
+	handler, err := dashboard.Handler(db, dashboard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer *httptest.ResponseRecorder
+	storetest.Eventually(t, "the page is answered in time", func() bool {
+		answer = httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(t.Context(), "GET", "/task?id=t&format=json", nil)
+		request.Host = "localhost"
+		handler.ServeHTTP(answer, request)
+		return answer.Code == http.StatusOK
+	})
+	var page struct {
+		Why struct{ Findings []struct{ Code string } }
+	}
+	clitest.Decode(t, answer.Body.String(), &page)
+	codes := []string{}
+	for _, f := range page.Why.Findings {
+		codes = append(codes, f.Code)
+	}
+	return codes
 }

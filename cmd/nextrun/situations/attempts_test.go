@@ -17,7 +17,7 @@ var ofAttempts = []situation{
 			w.runs("backup", 1)
 		},
 		codes: []string{"job_running"},
-		says:  []string{"state running", "Its job has been running for 1 s on one@", "> to follow it: nextrun job log --follow"},
+		says:  []string{"state running", "Its job has been running for ", " s on one@", "> to follow it: nextrun job log --follow"},
 		not:   []string{"waiting", "why It"},
 		job:   "state running",
 	},

