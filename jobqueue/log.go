@@ -57,9 +57,12 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	case EventBegun:
 		line.Debug("job begun")
 	case EventEnded:
-		if event.State == Failed || event.State == Stuck {
+		switch event.State {
+		case Stuck:
+			line.Warn("job failed, and is tried again")
+		case Failed:
 			line.Warn("job ended")
-		} else {
+		default:
 			line.Info("job ended")
 		}
 	case EventLost:

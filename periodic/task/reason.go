@@ -60,8 +60,8 @@ func missedReason(t *Task, count int, age time.Duration, delay string) string {
 	return delay + "; one catch-up tick replaces them"
 }
 
-// PendingText says why a job is in the way: "the job of 02:00:00 has been
-// running for 3 h 12 min (job 7f3a)".
+// PendingText says why a job is in the way: "the job of 02:00:00 has
+// not ended after 3 h 12 min (job 7f3a)". Whether its executor lives is not asked.
 func PendingText(p *Pending, now time.Time) string {
 	if p == nil {
 		return "a job of the task is not final"
@@ -76,7 +76,7 @@ func PendingText(p *Pending, now time.Time) string {
 	}
 	state := "is still " + p.State.Word()
 	if p.State == jobqueue.Running && !p.Started.IsZero() {
-		state = "has been running for " + span(now.Sub(p.Started))
+		state = "has not ended after " + span(now.Sub(p.Started))
 	}
 	return fmt.Sprintf("%s %s (job %s)", name, state, p.JID)
 }

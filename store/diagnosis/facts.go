@@ -72,6 +72,7 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 		read func() error
 	}{
 		{"its ticks", func() error { return f.readTicks(ctx, tasks) }},
+		{"how its ticks ended", func() (err error) { f.Results, err = tasks.Results(ctx, f.Ticks); return err }},
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.ListLocks(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
 		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
@@ -103,13 +104,9 @@ func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error
 		return err
 	}
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
-	if err != nil {
-		return err
-	}
 	if len(submitted) > 0 {
 		f.Last = &submitted[0]
 	}
-	f.Results, err = tasks.Results(ctx, f.Ticks)
 	return err
 }
 

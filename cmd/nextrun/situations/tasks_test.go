@@ -148,7 +148,7 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"job_running", "tick_skipped"},
-		reason: `been running for 5 min (job j)`,
+		reason: `has not ended after 5 min (job j)`,
 		says:   []string{"Its job has been running for 5 min", "was skipped: the job of ", "--overlap queue"},
 		not:    []string{"no executor", "no scheduler"},
 	},
@@ -161,7 +161,7 @@ var ofTicks = []situation{
 			w.scheduled()
 		},
 		codes:  []string{"job_running", "tick_queued"},
-		reason: `has been running for 5 min (job j)`,
+		reason: `has not ended after 5 min (job j)`,
 		says:   []string{"Its job has been running for 5 min", " waits: the job of "},
 		not:    []string{"skipped", "no scheduler"},
 	},

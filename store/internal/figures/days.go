@@ -61,7 +61,7 @@ type outcomesRow struct {
 }
 
 func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskID string, periods []Period, most int) (rows []outcomesRow, err error) {
-	columns, err := tx.Columns(ctx, "job")
+	jobs, err := ownJobs(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskID string, periods []Pe
 	if err != nil {
 		return nil, err
 	}
-	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, len(columns) > 0), asked.Param, taskID, most)
+	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, jobs), asked.Param, taskID, most)
 	return rows, err
 }
 

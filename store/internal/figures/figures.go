@@ -3,6 +3,7 @@ package figures
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/task"
@@ -106,10 +107,17 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	return tx.First(ctx, &t.Fresh, `SELECT NOT EXISTS (SELECT 1 FROM periodic_tick) AND NOT EXISTS (SELECT 1 FROM periodic_task WHERE due IS NOT NULL)`)
 }
 
-// readQueue counts the unfinished jobs. A database need not have the table.
-func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
+// ownJobs reports whether the table job is one of nextrun: a database need not have it, and
+// may have one of that name that is somebody else's.
+func ownJobs(ctx context.Context, tx *sqldb.Tx) (bool, error) {
 	columns, err := tx.Columns(ctx, "job")
-	if err != nil || len(columns) == 0 {
+	return slices.Contains(columns, "tracker"), err
+}
+
+// readQueue counts the unfinished jobs.
+func (t *Totals) readQueue(ctx context.Context, tx *sqldb.Tx) error {
+	jobs, err := ownJobs(ctx, tx)
+	if err != nil || !jobs {
 		return err
 	}
 	var rows []struct {

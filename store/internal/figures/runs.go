@@ -30,8 +30,8 @@ func (r Reader) Runs(ctx context.Context, after time.Time, limit int) (list []Ru
 		Finished sqldb.RowTime
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		columns, err := tx.Columns(ctx, "job")
-		if err != nil || len(columns) == 0 {
+		jobs, err := ownJobs(ctx, tx)
+		if err != nil || !jobs {
 			return err
 		}
 		const from = `SELECT tracker, jid, state, due, started, finished FROM job WHERE `

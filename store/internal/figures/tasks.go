@@ -42,9 +42,9 @@ type TickResult struct {
 // do not exist are left out.
 func (r Reader) History(ctx context.Context, ids []string, n int) (list []History, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		columns, err := tx.Columns(ctx, "job")
+		jobs, err := ownJobs(ctx, tx)
 		if err == nil {
-			list, err = readHistory(ctx, tx, ids, n, len(columns) > 0)
+			list, err = readHistory(ctx, tx, ids, n, jobs)
 		}
 		return err
 	})

@@ -15,6 +15,7 @@ var (
 	ErrConflict    error = special{"the database is busy: transactions were in each other's way", ErrContended}
 	errCommitting  error = special{"the database is busy: others were committing", ErrBusy}
 	ErrUnavailable       = errors.New("the database cannot be reached")
+	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
 	ErrNoJobs      error = special{noJobs, errors.Join(ErrNoSchema, periodic.ErrNoJobs)}
 	ErrNotFound          = backend.ErrNotFound

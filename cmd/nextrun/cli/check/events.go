@@ -18,6 +18,8 @@ func (r *report) checkEvents(ctx context.Context, db *store.DB) {
 	hooks := 0
 	for _, l := range lags {
 		switch {
+		case l.Problem != "" && !strings.HasPrefix(l.Topic, outbox.HookTopics):
+			r.add(levelWarning, "topic "+l.Topic, "events that wait: %d; the oldest, of %s ago, was refused: %s; see: nextrun event list --topic %s", l.Pending, span.Text(l.Age), l.Problem, l.Topic)
 		case !l.Unattended():
 		case strings.HasPrefix(l.Topic, outbox.HookTopics):
 			hooks += l.Pending

@@ -7,8 +7,8 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 )
 
-// Events that wait for a relay are named by their topic, those of hooks together, and those that have just been
-// written, or are refused, are not.
+// Events that wait for a relay or were refused are named by their topic, those of hooks together, and those that
+// have just been written are not.
 func TestCheckEvents(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
@@ -20,15 +20,33 @@ func TestCheckEvents(t *testing.T) {
 		}
 		s.Exec(t, `UPDATE outbox_message SET created = '2026-01-01 00:00:00.000000' WHERE topic <> 'new'`)
 		out := strings.Join(strings.Fields(s.Run(t.Context(), "check").Stdout), " ")
-		for _, want := range []string{"topic orders events that wait: 1, the oldest for ", "hooks events that wait for delivery: 2; no relay has their topics now."} {
+		for _, want := range []string{"topic orders events that wait: 1, the oldest for ", "was refused: no answer; see: nextrun event list --topic refused",
+			"hooks events that wait for delivery: 2; no relay has their topics now."} {
 			if !strings.Contains(out, want) {
 				t.Errorf("check does not say %q: %s", want, out)
 			}
 		}
-		for _, false_ := range []string{"topic refused", "topic new"} {
-			if strings.Contains(out, false_) {
-				t.Errorf("check says %q: %s", false_, out)
+		if strings.Contains(out, "topic new") {
+			t.Errorf("check names a topic whose event has just been written: %s", out)
+		}
+	})
+}
+
+// Tasks that no scheduler takes are no "no problems found".
+func TestCheckNamesOverdueTasks(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Must(t, "task", "add", "a", "--handler", "h", "--timer", "yearly")
+		s.Must(t, "scheduler", "--once")
+		says := func(want string, is bool) {
+			t.Helper()
+			if out := strings.Join(strings.Fields(s.Must(t, "check")), " "); strings.Contains(out, want) != is {
+				t.Errorf("check says %q: %t: %s", want, !is, out)
 			}
 		}
+		says("overdue", false)
+		s.Exec(t, "UPDATE periodic_task SET due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000', created = '2025-12-01 00:00:00.000000' WHERE id = 'a'")
+		says("warning schedulers tasks that are overdue: 1, the longest for ", true)
+		says("no scheduler runs, as far as the database shows. To start one: nextrun serve", true)
 	})
 }

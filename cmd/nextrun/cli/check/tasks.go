@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/calendar/explain"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
@@ -48,6 +49,24 @@ func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config)
 	}
 	slices.SortStableFunc(r.findings[found:], byImportance)
 	r.addClock(clock)
+	return r.checkOverdue(ctx, db)
+}
+
+// checkOverdue counts the tasks that no scheduler has taken in time. Before the first
+// scheduler runs that is no surprise.
+func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
+	totals, err := db.Figures().Totals(ctx)
+	if err != nil || totals.Overdue == 0 {
+		return err
+	}
+	level, what := levelWarning, "; why: nextrun why ID"
+	if totals.NoScheduler() {
+		what = "; no scheduler runs, as far as the database shows. To start one: nextrun serve"
+	}
+	if totals.Fresh {
+		level = levelNote
+	}
+	r.add(level, "schedulers", "tasks that are overdue: %d, the longest for %s%s", totals.Overdue, span.Text(totals.Late), what)
 	return nil
 }
 

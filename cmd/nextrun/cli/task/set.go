@@ -1,6 +1,8 @@
 package task
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -23,8 +25,9 @@ func setCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
-				var changed periodic.Task
+				var before, changed periodic.Task
 				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
+					before = *t
 					f.apply(c, t)
 					changed = *t
 					return nil
@@ -33,10 +36,24 @@ func setCommand(env *ui.Env) *cobra.Command {
 					return err
 				}
 				w.of(&changed)
+				if waited(&before) && !samePlan(&before, &changed) {
+					env.Complain("the tick of %s was due and not submitted yet; it is dropped, since the new timer plans from now on. To run the task now: nextrun task run %s",
+						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])
+				}
 				return printPlanned(c.Context(), env, tasks, "changed", args[0])
 			})
 		},
 	}
 	f.register(command)
 	return command
+}
+
+// waited reports whether a tick of a task is due that no scheduler has submitted.
+func waited(t *periodic.Task) bool {
+	return t.Enabled && t.NextRun.After(periodic.Unplanned) && t.NextRun.Before(time.Now())
+}
+
+// samePlan reports whether a change leaves a task its plan.
+func samePlan(a, b *periodic.Task) bool {
+	return a.Timer == b.Timer && a.Starts.Equal(b.Starts) && a.Ends.Equal(b.Ends)
 }

@@ -140,7 +140,7 @@ func short(entry *logrus.Entry) (line shortLine, known bool) {
 		line.details = Counted(text("missed"), "tick") + ": " + text("reason")
 	case "task has a problem":
 		line.became, line.details = "problem", text("problem")
-	case "job ended":
+	case "job ended", "job failed, and is tried again":
 		line.became = becameOf(text("state"))
 		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("max_attempts"), text("state")), took(text("duration"))))
 	default:

@@ -30,8 +30,8 @@ func TestShortLog(t *testing.T) {
 			"14:33:20  once                  failed     no"},
 		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "old", "state": "stuck", "error": "no", "attempt": 2},
 			"14:33:20  old                   retry      no (attempt 2)"},
-		{logrus.InfoLevel, "tick skipped", logrus.Fields{"id": "nightly", "reason": "the job of 14:00:00 has been running for 33 min (job 01a1-2)", "due": "x"},
-			"14:33:20  nightly               skipped    the job of 14:00:0…running for 33 min"},
+		{logrus.InfoLevel, "tick skipped", logrus.Fields{"id": "nightly", "reason": "the job of 14:00:00 has not ended after 33 min (job 01a1-2)", "due": "x"},
+			"14:33:20  nightly               skipped    the job of 14:00:0…ended after 33 min"},
 		{logrus.WarnLevel, "ticks missed", logrus.Fields{"id": "clock", "missed": 1, "reason": "no scheduler ran in time"},
 			"14:33:20  clock                 missed     1 tick: no scheduler ran in time"},
 		{logrus.WarnLevel, "task has a problem", logrus.Fields{"id": "bad\x1b[31m", "problem": "timer \"x\"\nis unknown"},
@@ -60,12 +60,12 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 	f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
 	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
 	for _, c := range []struct{ id, want string }{
-		{"slow", "14:33:20  slow        skipped    the job of 14:00:00 has been running for 33 min"},
-		{"a-longer-name", "14:33:20  a-longer-name  skipped    the job of 14:00:00 ha…en running for 33 min"},
-		{"slow", "14:33:20  slow           skipped    the job of 14:00:00 ha…en running for 33 min"},
+		{"slow", "14:33:20  slow        skipped    the job of 14:00:00 has not ended after 33 min"},
+		{"a-longer-name", "14:33:20  a-longer-name  skipped    the job of 14:00:00 ha…ot ended after 33 min"},
+		{"slow", "14:33:20  slow           skipped    the job of 14:00:00 ha…ot ended after 33 min"},
 	} {
 		line, err := f.Format(&logrus.Entry{Time: at, Level: logrus.InfoLevel, Message: "tick skipped", Data: logrus.Fields{
-			"id": c.id, "reason": "the job of 14:00:00 has been running for 33 min (job 01a2-0087)"}})
+			"id": c.id, "reason": "the job of 14:00:00 has not ended after 33 min (job 01a2-0087)"}})
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
 			t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
 		}

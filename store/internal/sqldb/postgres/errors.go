@@ -92,10 +92,10 @@ var sqlStates = map[string]error{
 	"42P01": sqldb.ErrNoSchema, "42703": sqldb.ErrNoSchema, "42883": sqldb.ErrNoSchema, // no such table, column, function
 	"55P03": sqldb.ErrContended, "57014": sqldb.ErrContended, // lock and statement timeout
 	"40001": sqldb.ErrConflict, "40P01": sqldb.ErrConflict, // serialization, deadlock
-	"08": sqldb.ErrUnavailable, "53": sqldb.ErrUnavailable, "58": sqldb.ErrUnavailable, // connection, resources, system
+	"08": sqldb.ErrUnavailable, "53": sqldb.ErrUnable, "58": sqldb.ErrUnable, // connection, resources, system
 	"57P01": sqldb.ErrUnavailable, "57P02": sqldb.ErrUnavailable, "57P03": sqldb.ErrUnavailable, // shutdown, crash, start
 	"57P05": sqldb.ErrUnavailable, "25P03": sqldb.ErrUnavailable, "25P04": sqldb.ErrUnavailable, // the server ended the session
-	"25006": sqldb.ErrUnavailable, // a standby
+	"25006": sqldb.ErrUnable, // a standby
 }
 
 // classOf is the class of an error that the server has sent. It is nil
