@@ -44,9 +44,9 @@ func TestCheckNamesOverdueTasks(t *testing.T) {
 				t.Errorf("check says %q: %t: %s", want, !is, out)
 			}
 		}
-		says("overdue", false)
+		says("wait for a scheduler", false)
 		s.Exec(t, "UPDATE periodic_task SET due = '2026-01-01 00:00:00.000000', nextrun = '2026-01-01 00:00:00.000000', created = '2025-12-01 00:00:00.000000' WHERE id = 'a'")
-		says("warning schedulers tasks that are overdue: 1, the longest for ", true)
-		says("no scheduler runs, as far as the database shows. To start one: nextrun serve", true)
+		says("warning schedulers tasks that wait for a scheduler: 1, the longest for ", true)
+		says("none runs, as far as the database shows. To start one: nextrun serve", true)
 	})
 }

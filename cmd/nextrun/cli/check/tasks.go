@@ -61,12 +61,12 @@ func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
 	}
 	level, what := levelWarning, "; why: nextrun why ID"
 	if totals.NoScheduler() {
-		what = "; no scheduler runs, as far as the database shows. To start one: nextrun serve"
+		what = "; none runs, as far as the database shows. To start one: nextrun serve"
 	}
 	if totals.Fresh {
 		level = levelNote
 	}
-	r.add(level, "schedulers", "tasks that are overdue: %d, the longest for %s%s", totals.Overdue, span.Text(totals.Late), what)
+	r.add(level, "schedulers", "tasks that wait for a scheduler: %d, the longest for %s%s", totals.Overdue, span.Text(totals.Late), what)
 	return nil
 }
 
