@@ -37,6 +37,13 @@ func (e *DriftError) Unwrap() error { return ErrDrift }
 // nextrun fail.
 func (e *DriftError) Breaks() bool { return slices.ContainsFunc(e.Differences, Difference.breaks) }
 
+// Lacks reports whether a whole table is missing.
+func (e *DriftError) Lacks(table string) bool {
+	return slices.ContainsFunc(e.Differences, func(d Difference) bool {
+		return d.Kind == shape.Table && d.Name == table && d.Problem == isMissing
+	})
+}
+
 // Difference is one object that is not as the migrations make it.
 type Difference struct {
 	Kind    string // table, column, constraint, index, trigger, function or view

@@ -92,6 +92,7 @@ func TestChangedSchema(t *testing.T) {
 		s.Must(t, "check")
 
 		s.Exec(t, "DROP TABLE periodic_ready")
+		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1, ") // not one for each of its columns
 		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_ready is missing", "nextrun migrate up")
 		s.Must(t, "scheduler", "--once", "--migrate")
 	})
