@@ -77,7 +77,7 @@ test-here:
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
 	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic ./jobqueue ./migrations ./store ./store/queues ./...
 	cd testdata/drivers && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
-	cd bench && go vet ./... && go test $(TESTFLAGS) ./...
+	cd bench && go vet ./... && ../scripts/in-memory ../scripts/with-postgres go test $(TESTFLAGS) ./...
 
 .PHONY: test-race
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
@@ -215,6 +215,12 @@ bench: build ## Measure beside limits and peers, on SQLite and a durable Postgre
 	@command -v npm >/dev/null && testdata/consumers/node/install >/dev/null || echo 'bench: no npm here, so without Graphile Worker and pg-boss'
 	cd bench && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../scripts/with-postgres go run . -run '$(BENCH)' -rounds $(ROUNDS) -nextrun ../bin/nextrun \
 		-node ../testdata/consumers/node -json ../bin/bench.json -markdown ../bin/bench.md $(BENCHFLAGS)
+
+.PHONY: bench-own
+bench-own: ## Measure on your database, in a schema of its own: two minutes; NEXTRUN_DB=postgres://... or sqlite:PATH, BENCHFLAGS=--help
+	@scripts/need-cc
+	@cd bench && go build -o ../bin/bench .
+	@bin/bench own $(BENCHFLAGS)
 
 .PHONY: bench-list
 bench-list: ## Name what make bench measures

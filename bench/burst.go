@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/measure"
+	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
 // The figures of a burst.
@@ -37,8 +36,8 @@ func (b *bench) burstPostgres(tasks int) group {
 	g.contenders = []contender{
 		{ours, func(ctx context.Context) (values, error) { return b.burst(ctx, tasks, 1) }},
 		{"one statement", func(ctx context.Context) (values, error) {
-			return b.burstOf(ctx, tasks, func(_ string, db *store.DB) error {
-				_, err := store.Floor(db).Submit(ctx, 0)
+			return b.burstOf(ctx, tasks, func(_ string, db *measure.DB) error {
+				_, err := db.Plain.Submit(ctx, 0)
 				return err
 			})
 		}},
@@ -48,7 +47,7 @@ func (b *bench) burstPostgres(tasks int) group {
 	}
 	if tasks <= 1_000 {
 		g.contenders = append(g.contenders, contender{"Docspell's five statements", func(ctx context.Context) (values, error) {
-			return b.burstOf(ctx, tasks, func(url string, _ *store.DB) error { return docspell(ctx, url) })
+			return b.burstOf(ctx, tasks, func(url string, _ *measure.DB) error { return docspell(ctx, url) })
 		}})
 	}
 	return g
@@ -59,7 +58,7 @@ const jobRows = "job WHERE tracker LIKE 'bench-%' AND state = 'waiting' AND retr
 
 // burst measures processes of nextrun.
 func (b *bench) burst(ctx context.Context, tasks, processes int) (v values, err error) {
-	err = b.withPostgres(ctx, func(url string, db *store.DB) error {
+	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
 		if _, err := measure.AddBurst(ctx, db, tasks); err != nil {
 			return err
 		}
@@ -97,8 +96,8 @@ func (b *bench) schedule(ctx context.Context, url string, jobs, processes int) (
 }
 
 // burstOf measures something that begins when the tasks are due.
-func (b *bench) burstOf(ctx context.Context, tasks int, submit func(url string, db *store.DB) error) (v values, err error) {
-	err = b.withPostgres(ctx, func(url string, db *store.DB) error {
+func (b *bench) burstOf(ctx context.Context, tasks int, submit func(url string, db *measure.DB) error) (v values, err error) {
+	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
 		due, err := measure.AddBurst(ctx, db, tasks)
 		if err != nil {
 			return err
@@ -120,9 +119,9 @@ func (b *bench) burstOf(ctx context.Context, tasks int, submit func(url string, 
 
 // burstSQLite measures in this process, which sees when commits return.
 func burstSQLite(tasks int) group {
-	of := func(run func(context.Context, *store.DB) (measure.Burst, error)) func(context.Context) (values, error) {
+	of := func(run func(context.Context, *measure.DB) (measure.Burst, error)) func(context.Context) (values, error) {
 		return func(ctx context.Context) (v values, err error) {
-			err = withSQLite(ctx, func(_ string, db *store.DB) error {
+			err = withSQLite(ctx, func(_ string, db *measure.DB) error {
 				burst, err := run(ctx, db)
 				v = values{firstJob: measure.Millis(burst.First)[0], allJobs: measure.Millis(burst.All)[0]}
 				return err
@@ -134,13 +133,13 @@ func burstSQLite(tasks int) group {
 		name: fmt.Sprintf("burst-%d-sqlite", tasks), database: sqlite, figures: burstFigures[:2],
 		about: "tasks due at the same time; beside two statements for all, and for each 500",
 		contenders: []contender{
-			{ours, of(func(ctx context.Context, db *store.DB) (measure.Burst, error) {
+			{ours, of(func(ctx context.Context, db *measure.DB) (measure.Burst, error) {
 				return measure.RunBurst(ctx, db, tasks)
 			})},
-			{"two statements", of(func(ctx context.Context, db *store.DB) (measure.Burst, error) {
+			{"two statements", of(func(ctx context.Context, db *measure.DB) (measure.Burst, error) {
 				return measure.PlainBurst(ctx, db, tasks, 0)
 			})},
-			{"two statements for each 500", of(func(ctx context.Context, db *store.DB) (measure.Burst, error) {
+			{"two statements for each 500", of(func(ctx context.Context, db *measure.DB) (measure.Burst, error) {
 				return measure.PlainBurst(ctx, db, tasks, 500)
 			})},
 		},

@@ -14,11 +14,12 @@ import (
 
 	_ "github.com/lib/pq" // the driver postgres
 
+	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/store"
 )
 
 // withPostgres runs fn with a PostgreSQL database of its own that has nextrun's tables, and removes it.
-func (b *bench) withPostgres(ctx context.Context, fn func(url string, db *store.DB) error) error {
+func (b *bench) withPostgres(ctx context.Context, fn func(url string, db *measure.DB) error) error {
 	url, drop, err := b.createDatabase(ctx)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (b *bench) createDatabase(ctx context.Context) (address string, drop func()
 }
 
 // withSQLite is withPostgres for a file.
-func withSQLite(ctx context.Context, fn func(url string, db *store.DB) error) error {
+func withSQLite(ctx context.Context, fn func(url string, db *measure.DB) error) error {
 	dir, err := os.MkdirTemp("", "nextrun-bench")
 	if err != nil {
 		return err
@@ -50,8 +51,8 @@ func withSQLite(ctx context.Context, fn func(url string, db *store.DB) error) er
 	return errors.Join(withTables(ctx, "sqlite:"+filepath.Join(dir, "q.db"), fn), os.RemoveAll(dir))
 }
 
-func withTables(ctx context.Context, url string, fn func(string, *store.DB) error) (err error) {
-	db, err := store.Open(ctx, url, store.Options{Create: true})
+func withTables(ctx context.Context, url string, fn func(string, *measure.DB) error) (err error) {
+	db, err := measure.Open(ctx, url, store.Options{Create: true})
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func withTables(ctx context.Context, url string, fn func(string, *store.DB) erro
 }
 
 // with is withPostgres or withSQLite.
-func (b *bench) with(ctx context.Context, database string, fn func(url string, db *store.DB) error) error {
+func (b *bench) with(ctx context.Context, database string, fn func(url string, db *measure.DB) error) error {
 	if database == sqlite {
 		return withSQLite(ctx, fn)
 	}

@@ -8,8 +8,7 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/measure"
+	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
 // The figures of an executor.
@@ -23,9 +22,9 @@ const (
 
 // executors run jobs with an empty handler, 50 at a time.
 func (b *bench) executors() []group {
-	of := func(database string, run func(context.Context, *store.DB, int) (time.Duration, error)) func(context.Context) (values, error) {
+	of := func(database string, run func(context.Context, *measure.DB, int) (time.Duration, error)) func(context.Context) (values, error) {
 		return func(ctx context.Context) (v values, err error) {
-			err = b.with(ctx, database, func(_ string, db *store.DB) error {
+			err = b.with(ctx, database, func(_ string, db *measure.DB) error {
 				took, err := run(ctx, db, execJobs)
 				v = values{jobsRun: execJobs / took.Seconds()}
 				return err
@@ -54,7 +53,7 @@ func (b *bench) pickup(database, name string) group {
 		name: "pickup-" + name, database: database, about: "jobs that an idle executor is given one by one",
 		figures: []figure{{pickup, "ms", false}, {pickup99, "ms", false}},
 		contenders: []contender{{ours, func(ctx context.Context) (v values, err error) {
-			err = b.with(ctx, database, func(_ string, db *store.DB) error {
+			err = b.with(ctx, database, func(_ string, db *measure.DB) error {
 				took, err := measure.Pickup(ctx, db, pickupJob)
 				if err != nil {
 					return err

@@ -9,9 +9,18 @@ import (
 	"os/signal"
 	"regexp"
 	"syscall"
+
+	"github.com/nextrun/nextrun/bench/internal/own"
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "own" {
+		ctx, stop := ui.WithSignals(context.Background())
+		exit := own.Run(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+		stop()
+		os.Exit(exit)
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/measure"
+	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
 // The figures of punctuality, of the ticks of a round.
@@ -22,9 +21,9 @@ const besides = 300
 func (b *bench) punctuals() []group {
 	var list []group
 	for database, name := range map[string]string{postgres: "postgresql", sqlite: "sqlite"} {
-		of := func(run func(context.Context, *store.DB) ([]time.Duration, error)) func(context.Context) (values, error) {
+		of := func(run func(context.Context, *measure.DB) ([]time.Duration, error)) func(context.Context) (values, error) {
 			return func(ctx context.Context) (v values, err error) {
-				err = b.with(ctx, database, func(_ string, db *store.DB) error {
+				err = b.with(ctx, database, func(_ string, db *measure.DB) error {
 					late, err := run(ctx, db)
 					if err != nil {
 						return err
@@ -37,7 +36,7 @@ func (b *bench) punctuals() []group {
 				return v, err
 			}
 		}
-		floor := contender{"sleep and insert one row", of(func(ctx context.Context, db *store.DB) ([]time.Duration, error) {
+		floor := contender{"sleep and insert one row", of(func(ctx context.Context, db *measure.DB) ([]time.Duration, error) {
 			return measure.PlainPunctual(ctx, db, ticksOfRound)
 		})}
 		for suffix, beside := range map[string]int{"idle": 0, "loaded": besides} {
@@ -47,7 +46,7 @@ func (b *bench) punctuals() []group {
 			}
 			list = append(list, group{
 				name: "punctual-" + suffix + "-" + name, database: database, figures: punctualFigures, about: about,
-				contenders: []contender{{ours, of(func(ctx context.Context, db *store.DB) ([]time.Duration, error) {
+				contenders: []contender{{ours, of(func(ctx context.Context, db *measure.DB) ([]time.Duration, error) {
 					return measure.Punctual(ctx, db, ticksOfRound, beside)
 				})}, floor},
 			})

@@ -18,6 +18,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver sqlite3
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 	"github.com/nextrun/nextrun/store"
@@ -37,8 +38,8 @@ func (b *bench) relays() []group {
 		for _, topics := range []int{1, 8} {
 			of := func(run func(context.Context, relayed) error) func(context.Context) (values, error) {
 				return func(ctx context.Context) (v values, err error) {
-					err = b.with(ctx, d.database, func(url string, db *store.DB) error {
-						v, err = relay(ctx, url, db, topics, run)
+					err = b.with(ctx, d.database, func(url string, db *measure.DB) error {
+						v, err = relay(ctx, url, db.DB, topics, run)
 						return err
 					})
 					return v, err

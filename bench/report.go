@@ -14,9 +14,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/bench/internal/page"
-	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/measure"
 )
 
 // report is all that was measured.
@@ -64,11 +63,11 @@ func (b *bench) report(ctx context.Context) (*report, error) {
 			}
 		}
 	}
-	return r, b.withPostgres(ctx, func(_ string, db *store.DB) error {
+	return r, b.withPostgres(ctx, func(_ string, db *measure.DB) error {
 		if r.Postgres, err = db.Version(ctx); err != nil {
 			return err
 		}
-		settings, err := store.Floor(db).Settings(ctx)
+		settings, err := db.Plain.Settings(ctx)
 		for _, s := range settings {
 			r.Settings[s.Name] = s.Value
 		}

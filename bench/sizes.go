@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
 // sizeBurst are the tasks that are due, whatever else is in the tables.
@@ -94,7 +94,7 @@ func (s *sized) fill(ctx context.Context) (err error) {
 	if s.url, s.drop, err = s.b.createDatabase(ctx); err != nil {
 		return err
 	}
-	if err := withTables(ctx, s.url, func(string, *store.DB) error { return nil }); err != nil {
+	if err := withTables(ctx, s.url, func(string, *measure.DB) error { return nil }); err != nil {
 		return err
 	}
 	const asReplica = "BEGIN; SET LOCAL session_replication_role = replica; "
@@ -120,11 +120,11 @@ func (b *bench) plans() group {
 		name: "plan-postgresql", database: postgres, about: "100,000 new tasks, until they have a next run",
 		figures: []figure{{planned, "tasks/s", true}, {peakMemory, "MiB", false}},
 		contenders: []contender{{ours, func(ctx context.Context) (v values, err error) {
-			err = b.withPostgres(ctx, func(url string, db *store.DB) (err error) {
-				if err := store.Floor(db).AddSteady(ctx, 1, tasks, "*-*-* 03:00 UTC"); err != nil {
+			err = b.withPostgres(ctx, func(url string, db *measure.DB) (err error) {
+				if err := db.Plain.AddSteady(ctx, 1, tasks, "*-*-* 03:00 UTC"); err != nil {
 					return err
 				}
-				if err := store.Floor(db).Analyze(ctx); err != nil {
+				if err := db.Plain.Analyze(ctx); err != nil {
 					return err
 				}
 				begun := time.Now()

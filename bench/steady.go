@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/bench/internal/measure"
 )
 
 func cmpText(a, b string) int { return strings.Compare(a, b) }
@@ -52,15 +52,15 @@ func (b *bench) steady() group {
 }
 
 func (b *bench) steadyOurs(ctx context.Context) (v values, err error) {
-	err = b.withPostgres(ctx, func(url string, db *store.DB) error {
+	err = b.withPostgres(ctx, func(url string, db *measure.DB) error {
 		for i := range steadyKinds {
 			each := steadyTasks / steadyKinds
 			timer := fmt.Sprintf("every %ds from 2026-01-01T00:00:%02dZ", int(period(i).Seconds()), i%60)
-			if err := store.Floor(db).AddSteady(ctx, i*each+1, (i+1)*each, timer); err != nil {
+			if err := db.Plain.AddSteady(ctx, i*each+1, (i+1)*each, timer); err != nil {
 				return err
 			}
 		}
-		if err := store.Floor(db).Analyze(ctx); err != nil {
+		if err := db.Plain.Analyze(ctx); err != nil {
 			return err
 		}
 		p, err := b.scheduler(ctx, url, "bench")

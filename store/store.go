@@ -14,7 +14,6 @@ import (
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/figures"
-	"github.com/nextrun/nextrun/store/internal/floor"
 	"github.com/nextrun/nextrun/store/internal/lock"
 	"github.com/nextrun/nextrun/store/internal/proof"
 	"github.com/nextrun/nextrun/store/internal/queue"
@@ -173,6 +172,3 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.events.View(ctx, func(tx *events.Tx) error { return fn(&Tx{tx}) })
 }
-
-// Floor runs plain statements that measurements are compared with, for package measure. They change all tasks and jobs.
-func Floor(db *DB) floor.Plain { return floor.New(db.db) }

@@ -49,8 +49,7 @@ var arrows = []struct {
 	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic/backend", "periodic/task"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/sqldb", []string{"jobqueue", "jobqueue/backend", "periodic", "migrations"}},
-	{"store/internal/sqldb/dburl", nil},
-	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb", "store/internal/sqldb/dburl", "migrations"}},
+	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb", "migrations"}},
 	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb", "migrations"}},
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
@@ -60,7 +59,6 @@ var arrows = []struct {
 	{"store/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/task"}},
-	{"store/measure", append([]string{"store", "store/internal/floor", "store/internal/sqldb/dburl"}, belowCommand...)},
 	// Both run the scheduler on a database of their own, with a clock that is moved.
 	{"store/replay", append([]string{"store"}, belowCommand...)},
 	{"periodic/nextruntest", []string{"periodic", "jobqueue", "store", "store/replay", "store/verify"}},
@@ -92,7 +90,7 @@ var belowCommand = []string{
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/diagnosis", "store/lifecycle", "store/measure", "store/metrics", "store/queues", "store/verify",
+	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues", "store/verify",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages

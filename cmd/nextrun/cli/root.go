@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli/bench"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
@@ -53,9 +52,9 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	flags.Var(&env.Flags.LogLevel, "log-level", "lowest level that is logged")
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
-		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), bench.Command(env), service.HealthCommand(env),
+		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
 		task.Command(env), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
-		timer.NextCommand(env), timer.PreviewCommand(env), simulate.Command(env), versionCommand(env), manCommand(env),
+		timer.NextCommand(env), timer.PreviewCommand(env), simulate.Command(env), versionCommand(env), manCommand(env), benchCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
@@ -66,6 +65,15 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	forgetDefaults(find(root, "task set"))
 	complete.Add(env, root)
 	return root
+}
+
+// benchCommand says where a command went.
+func benchCommand() *cobra.Command {
+	const where = "measuring has moved to nextrun's repository; in a checkout of it run: make bench-own NEXTRUN_DB=URL"
+	return &cobra.Command{
+		Use: "bench", Hidden: true, Short: where, Args: cobra.ArbitraryArgs, FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE: func(*cobra.Command, []string) error { return ui.Usagef(where) },
+	}
 }
 
 // find finds a command that is there.

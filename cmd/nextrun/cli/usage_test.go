@@ -19,7 +19,7 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{"", []string{"missing command", "migrate", "See: nextrun --help"}},
 		{"taks", []string{`unknown command "taks"`, "did you mean task", "See: nextrun --help"}},
-		{"zzz", []string{`unknown command "zzz"`, "use one of bench, check, "}},
+		{"zzz", []string{`unknown command "zzz"`, "use one of check, dashboard, "}},
 		{"help zzz", []string{"zzz"}},
 		{"task", []string{"missing command", "list", "See: nextrun task --help"}},
 		{"task lst", []string{"did you mean list"}},
@@ -37,6 +37,7 @@ func TestWrongUsage(t *testing.T) {
 		{"task set a", []string{"nothing to change"}},
 		{"task add a --handler e --timer daily --sink", []string{"--sink"}},
 		{"queue", []string{"missing command", "list", "trigger", "See: nextrun queue --help"}},
+		{"bench --clean", []string{"nextrun bench: ", "make bench-own"}},
 		{"task import crontab", []string{`unknown command "import"; did you mean nextrun import?`}},
 		{"import crontab crontab --zone UTC --sink Mail", []string{`--sink is "Mail"; use job or the name of a queue`}},
 		{"queue list x", []string{`unexpected argument "x"`}},

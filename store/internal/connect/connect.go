@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb/postgres"
 	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
 )

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/cmd/nextrun/cli"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
@@ -41,8 +40,7 @@ func (s Shell) Start(t *testing.T, args ...string) *Background {
 		}
 	}()
 	go func() {
-		lookup := func(name string) string { return s.Env[name] }
-		exit := cli.Run(ctx, args, strings.NewReader(""), io.Discard, write, lookup)
+		exit := s.program(ctx, args, io.Discard, write)
 		_ = write.Close() // ends the reader
 		b.Exit <- exit
 	}()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,16 @@ func init() { time.Local = time.UTC }
 type Shell struct {
 	Env   map[string]string
 	Stdin string
+	// Program is what is run; nil: [cli.Run].
+	Program func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int
+}
+
+func (s Shell) program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	program := s.Program
+	if program == nil {
+		program = cli.Run
+	}
+	return program(ctx, args, strings.NewReader(s.Stdin), stdout, stderr, func(name string) string { return s.Env[name] })
 }
 
 // Result is what a run of the program gave.
@@ -31,8 +42,7 @@ type Result struct {
 // Run runs the program as main does.
 func (s Shell) Run(ctx context.Context, args ...string) Result {
 	var stdout, stderr bytes.Buffer
-	lookup := func(name string) string { return s.Env[name] }
-	exit := cli.Run(ctx, args, strings.NewReader(s.Stdin), &stdout, &stderr, lookup)
+	exit := s.program(ctx, args, &stdout, &stderr)
 	return Result{exit, stdout.String(), stderr.String()}
 }
 

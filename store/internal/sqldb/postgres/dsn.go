@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 )
 
 // dsnOnly is dsn without other schemas than that of the options.

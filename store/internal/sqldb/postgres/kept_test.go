@@ -37,11 +37,9 @@ func TestKeptStatementsBelongToSessionOnPostgres(t *testing.T) {
 	}
 	// What the connection sees when a pooler gives it the session of somebody else, or one
 	// that was cleaned.
-	for _, change := range []string{"SELECT set_config('nextrun.connection', 'somebody', false)", "DISCARD ALL"} {
+	for _, change := range []string{"SELECT set_config('nextrun.connection', 'somebody', false)", "RESET ALL"} {
 		for _, statement := range []string{"DEALLOCATE ALL", change} {
-			if err := db.Alone(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			run(t, db, statement)
 		}
 		if _, kept := ask(); kept != 0 {
 			t.Errorf("after %s %d statements were kept, want none", change, kept)
@@ -58,30 +56,35 @@ func TestKeptStatementThatFailsIsPreparedAnewOnPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	change := func(statement string) {
-		t.Helper()
-		if err := db.Alone(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ask := func() error {
 		return db.View(t.Context(), func(tx *sqldb.Tx) error {
 			var answer string
 			return tx.First(sqldb.Keep(t.Context()), &answer, "SELECT * FROM changing WHERE $1::text = 'it'", "it")
 		})
 	}
-	change("CREATE TABLE changing AS SELECT 1 AS n")
+	run(t, db, "CREATE TABLE changing AS SELECT 1 AS n")
 	for range 3 {
 		if err := ask(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change("ALTER TABLE changing ALTER COLUMN n TYPE bigint")
+	run(t, db, "ALTER TABLE changing ALTER COLUMN n TYPE bigint")
 	if err := ask(); err == nil || !strings.Contains(err.Error(), "cached plan") {
 		t.Errorf("the statement was not kept: %v", err)
 	}
 	if err := ask(); err != nil {
 		t.Errorf("it goes on to fail: %v", err)
+	}
+}
+
+func run(t *testing.T, db *sqldb.DB, statement string) {
+	t.Helper()
+	err := db.Update(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), statement)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 )
 
 // Open opens a database and makes a first connection.

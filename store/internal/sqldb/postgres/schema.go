@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 )
 
 // schemaParameter is the parameter of a database URL that names the schema. The

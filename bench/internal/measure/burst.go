@@ -12,7 +12,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Burst says when the jobs of tasks that are due at the same time are committed: how long after they are due, as the
@@ -26,7 +25,7 @@ const between = 2 * time.Second
 const dueAtLast = 10 * time.Second
 
 // RunBurst has a scheduler of this process submit so many tasks, which are due at the same time.
-func RunBurst(ctx context.Context, db *store.DB, tasks int) (b Burst, err error) {
+func RunBurst(ctx context.Context, db *DB, tasks int) (b Burst, err error) {
 	due, err := AddBurst(ctx, db, tasks)
 	if err != nil {
 		return b, err
@@ -48,7 +47,7 @@ func RunBurst(ctx context.Context, db *store.DB, tasks int) (b Burst, err error)
 }
 
 // PlainBurst submits such tasks with one statement, or with transactions of so many tasks each.
-func PlainBurst(ctx context.Context, db *store.DB, tasks, batch int) (b Burst, err error) {
+func PlainBurst(ctx context.Context, db *DB, tasks, batch int) (b Burst, err error) {
 	due, err := AddBurst(ctx, db, tasks)
 	if err != nil {
 		return b, err
@@ -57,7 +56,7 @@ func PlainBurst(ctx context.Context, db *store.DB, tasks, batch int) (b Burst, e
 		return b, err
 	}
 	for left := tasks; left > 0; {
-		n, err := store.Floor(db).Submit(ctx, batch)
+		n, err := db.Plain.Submit(ctx, batch)
 		if left -= n; err != nil {
 			return b, err
 		}
@@ -71,20 +70,20 @@ func PlainBurst(ctx context.Context, db *store.DB, tasks, batch int) (b Burst, e
 }
 
 // AddBurst adds tasks to a fresh database, all due at a whole second that is some seconds ahead.
-func AddBurst(ctx context.Context, db *store.DB, tasks int) (due time.Time, err error) {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func AddBurst(ctx context.Context, db *DB, tasks int) (due time.Time, err error) {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return due, err
 	}
 	ahead := between + time.Second + time.Duration(tasks)*100*time.Microsecond
 	for range 4 { // a machine may be slower than thought
 		due = now(db).Add(ahead).Truncate(time.Second).Add(time.Second)
-		if err := store.Floor(db).AddTasks(ctx, tasks, due); err != nil {
+		if err := db.Plain.AddTasks(ctx, tasks, due); err != nil {
 			return due, err
 		}
 		if now(db).Add(between).Before(due) {
 			return due, nil
 		}
-		if err := store.Floor(db).RemoveTasks(ctx); err != nil {
+		if err := db.Plain.RemoveTasks(ctx); err != nil {
 			return due, err
 		}
 		ahead *= 3
@@ -93,9 +92,9 @@ func AddBurst(ctx context.Context, db *store.DB, tasks int) (due time.Time, err 
 }
 
 // now is the time by the database's clock.
-func now(db *store.DB) time.Time { return time.Now().Add(db.ClockSkew()) }
+func now(db *DB) time.Time { return time.Now().Add(db.ClockSkew()) }
 
-func sleepUntil(ctx context.Context, db *store.DB, at time.Time) error {
+func sleepUntil(ctx context.Context, db *DB, at time.Time) error {
 	timer := time.NewTimer(at.Sub(now(db)))
 	defer timer.Stop()
 	select {
@@ -109,7 +108,7 @@ func sleepUntil(ctx context.Context, db *store.DB, at time.Time) error {
 func isOurs(task string) bool { return strings.HasPrefix(task, "bench-") }
 
 // schedule starts a scheduler that says nothing. stop waits for its end.
-func schedule(ctx context.Context, db *store.DB, observe func(periodic.Event)) (stop func() error, err error) {
+func schedule(ctx context.Context, db *DB, observe func(periodic.Event)) (stop func() error, err error) {
 	s, err := periodic.New(db.Periodic(), periodic.Config{Name: "bench", Logger: quiet(), Observe: observe})
 	if err != nil {
 		return nil, err

@@ -1,33 +1,62 @@
-package bench
+package own
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/measure"
 )
 
-// options are the flags of `nextrun bench`.
+// Run runs the command and returns its exit code, as cli.Run does.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	env := &ui.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Now: time.Now, Zone: time.UTC}
+	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
+	begun := false
+	c := command(env, &begun)
+	c.SetArgs(args)
+	c.SetIn(stdin)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	err := c.ExecuteContext(ctx)
+	if err == nil {
+		return ui.Done
+	}
+	env.Complain("bench own: %s", ui.Plainly(err))
+	var usage *ui.UsageError
+	if begun && !errors.As(err, &usage) {
+		return ui.Failed
+	}
+	env.Complain("See: bench own --help")
+	return ui.WrongUsage
+}
+
+// options are the flags of `bench own`.
 type options struct {
 	measure.Options
 	timeout       ui.SecondsFlag
 	clean, asJSON bool
 }
 
-// Command returns `nextrun bench`.
-func Command(env *ui.Env) *cobra.Command {
+// command returns `bench own`, which notes when it has begun: what fails before is wrong usage.
+func command(env *ui.Env, begun *bool) *cobra.Command {
 	var o options
 	command := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure on your database how fast nextrun is, beside plain SQL",
+		Use:           "own",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "bench own"},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Short:         "Measure on your database how fast nextrun is, beside plain SQL",
 		Long: `Measure on your database: how soon a burst of tasks that are due at the same time is
 committed, how punctual a task is that is due every second, and how many jobs an
 executor runs. Plain SQL that does the least for the same is measured in turn with it:
@@ -42,12 +71,13 @@ If the process was killed, its schema is left over; the next run names it, and
 --clean removes it.
 
 Exit code 0: measured. 1: it could not be done. 2: wrong usage.`,
-		Example: `  nextrun bench
-  nextrun bench --tasks 10000 --rounds 7 --timeout 30m
-  nextrun bench --json > bench.json
-  nextrun bench --clean`,
+		Example: `  bench own --db sqlite:nextrun.db
+  bench own --tasks 10000 --rounds 7 --timeout 30m
+  bench own --json > bench.json
+  bench own --clean`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			*begun = true
 			if o.timeout.Value != nil {
 				o.Timeout = *o.timeout.Value
 			}
@@ -58,6 +88,11 @@ Exit code 0: measured. 1: it could not be done. 2: wrong usage.`,
 		},
 	}
 	flags := command.Flags()
+	flags.StringVar(&env.Flags.DB, "db", "", "`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
+	flags.StringVar(&env.Flags.DBFile, "db-file", "", "`file` that holds the URL of the database, instead of --db (NEXTRUN_DB_FILE)")
+	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG), of which the section database counts")
+	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
+	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.IntVar(&o.Rounds, "rounds", measure.DefaultRounds, "how often each is measured, `number` up to 100; the median counts")
 	flags.IntVar(&o.Tasks, "tasks", measure.DefaultTasks, "tasks of a burst, `number` up to 100000")
 	flags.IntVar(&o.Jobs, "jobs", measure.DefaultJobs, "jobs that are run, `number` up to 100000")
@@ -108,7 +143,7 @@ func run(c *cobra.Command, env *ui.Env, o options) error {
 		return err
 	}
 	for _, name := range report.Left {
-		env.Complain("%s", env.Hint(fmt.Sprintf("of another run, which goes on or was killed: %s; if it was killed, run: nextrun bench --clean", name)))
+		env.Complain("of another run, which goes on or was killed: %s; if it was killed, remove it with --clean", name)
 	}
 	if o.asJSON {
 		return env.PrintJSON(report)

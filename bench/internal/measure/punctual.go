@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // eachSecond is a timer that elapses every second.
@@ -15,11 +14,11 @@ const eachSecond = "*-*-* *:*:* UTC"
 
 // Punctual has a scheduler submit a task that is due every second, and returns for so many ticks how long after it was due
 // each was committed. beside other tasks are due at the same seconds; if there are any, an executor runs all jobs.
-func Punctual(ctx context.Context, db *store.DB, count, beside int) (late []time.Duration, err error) {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func Punctual(ctx context.Context, db *DB, count, beside int) (late []time.Duration, err error) {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := store.Floor(db).AddSteady(ctx, 1, 1+beside, eachSecond); err != nil {
+	if err := db.Plain.AddSteady(ctx, 1, 1+beside, eachSecond); err != nil {
 		return nil, err
 	}
 	if beside > 0 {
@@ -48,8 +47,8 @@ func Punctual(ctx context.Context, db *store.DB, count, beside int) (late []time
 
 // PlainPunctual sleeps until the next whole second and inserts one row, so many times. It returns how long after the second
 // each row was committed.
-func PlainPunctual(ctx context.Context, db *store.DB, count int) (late []time.Duration, err error) {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func PlainPunctual(ctx context.Context, db *DB, count int) (late []time.Duration, err error) {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return nil, err
 	}
 	for i := range count {
@@ -57,7 +56,7 @@ func PlainPunctual(ctx context.Context, db *store.DB, count int) (late []time.Du
 		if err := sleepUntil(ctx, db, due); err != nil {
 			return nil, err
 		}
-		if err := store.Floor(db).Insert(ctx, i); err != nil {
+		if err := db.Plain.Insert(ctx, i); err != nil {
 			return nil, err
 		}
 		late = append(late, now(db).Sub(due))
@@ -66,13 +65,13 @@ func PlainPunctual(ctx context.Context, db *store.DB, count int) (late []time.Du
 }
 
 // Commits inserts and commits so many rows, one after the other, and returns how long each took.
-func Commits(ctx context.Context, db *store.DB, count int) (took []time.Duration, err error) {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func Commits(ctx context.Context, db *DB, count int) (took []time.Duration, err error) {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return nil, err
 	}
 	for i := range count {
 		begun := time.Now()
-		if err := store.Floor(db).Insert(ctx, i); err != nil {
+		if err := db.Plain.Insert(ctx, i); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(begun))

@@ -8,14 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store"
 )
-
-// Plain runs plain statements on a database. It is safe for concurrent use.
-type Plain struct{ db *sqldb.DB }
-
-// New returns the plain statements of a database.
-func New(db *sqldb.DB) Plain { return Plain{db} }
 
 // ErrNotFresh is the error of [Plain.Fresh] for a database that somebody uses.
 var ErrNotFresh = errors.New("the tables hold rows of somebody; measurements need tables of their own")
@@ -23,28 +17,26 @@ var ErrNotFresh = errors.New("the tables hold rows of somebody; measurements nee
 // Fresh returns an error unless the tables hold nothing but what the migrations put in, and no other schema can take their
 // place. Nothing of this package must run before.
 func (p Plain) Fresh(ctx context.Context) error {
-	return p.db.View(ctx, func(tx *sqldb.Tx) error {
-		var rows int
-		if err := tx.First(ctx, &rows, `SELECT (SELECT count(*) FROM (SELECT 1 FROM job LIMIT 1) AS j) +
-			(SELECT count(*) FROM (SELECT 1 FROM periodic_tick LIMIT 1) AS k) +
-			(SELECT count(*) FROM (SELECT 1 FROM periodic_task WHERE id <> 'nextrun-housekeeping' LIMIT 1) AS t)`); err != nil {
-			return err
-		}
-		if rows > 0 {
-			return ErrNotFresh
-		}
-		if tx.SQL().IsSQLite() {
-			return nil
-		}
-		var path string
-		if err := tx.First(ctx, &path, "SELECT current_setting('search_path')"); err != nil {
-			return err
-		}
-		if strings.Contains(path, ",") && strings.Contains(path, namePrefix) {
-			return fmt.Errorf("the search_path %s has other schemas; use a URL without search_path", path)
-		}
+	var rows int
+	if err := p.row(ctx, &rows, `SELECT (SELECT count(*) FROM (SELECT 1 FROM job LIMIT 1) AS j) +
+		(SELECT count(*) FROM (SELECT 1 FROM periodic_tick LIMIT 1) AS k) +
+		(SELECT count(*) FROM (SELECT 1 FROM periodic_task WHERE id <> 'nextrun-housekeeping' LIMIT 1) AS t)`); err != nil {
+		return err
+	}
+	if rows > 0 {
+		return ErrNotFresh
+	}
+	if p.sqlite {
 		return nil
-	})
+	}
+	var path string
+	if err := p.row(ctx, &path, "SELECT current_setting('search_path')"); err != nil {
+		return err
+	}
+	if strings.Contains(path, ",") && strings.Contains(path, namePrefix) {
+		return fmt.Errorf("the search_path %s has other schemas; use a URL without search_path", path)
+	}
+	return nil
 }
 
 // ours are the tasks that this package adds.
@@ -56,7 +48,7 @@ func (p Plain) AddTasks(ctx context.Context, n int, due time.Time) error {
 	if err != nil {
 		return err
 	}
-	at := sqldb.Timestamp(due).String()
+	at := store.Timestamp(due).String()
 	if err := p.exec(ctx, "UPDATE periodic_task SET due = '"+at+"', nextrun = '"+at+"' WHERE "+ours); err != nil {
 		return err
 	}
@@ -70,7 +62,7 @@ func (p Plain) AddSteady(ctx context.Context, first, last int, timer string) err
 
 func (p Plain) addTasks(ctx context.Context, first, last int, timer, overlap string) error {
 	series := fmt.Sprintf("generate_series(%d, %d) AS s(n)", first, last)
-	if p.db.SQL().IsSQLite() {
+	if p.sqlite {
 		series = fmt.Sprintf("(WITH RECURSIVE s(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s)", first, last)
 	}
 	return p.exec(ctx, `INSERT INTO periodic_task (id, task, timer, args, overlap)
@@ -84,7 +76,7 @@ func (p Plain) RemoveTasks(ctx context.Context) error {
 
 // Analyze does what autovacuum would do after so many changes.
 func (p Plain) Analyze(ctx context.Context) error {
-	if p.db.SQL().IsSQLite() {
+	if p.sqlite {
 		return nil
 	}
 	return p.exec(ctx, "VACUUM ANALYZE periodic_task")
@@ -99,21 +91,17 @@ func (p Plain) Insert(ctx context.Context, i int) error {
 // Setting is a setting of the database that measurements depend on.
 type Setting struct{ Name, Value string }
 
-// Settings are those that measurements depend on, of the connections that write.
+// Settings are those that measurements depend on. On SQLite, synchronous is that of these connections, which are opened as those
+// of package store.
 func (p Plain) Settings(ctx context.Context) (list []Setting, err error) {
 	query := `SELECT 'journal_mode' AS name, journal_mode AS value FROM pragma_journal_mode UNION ALL SELECT 'synchronous',
 		CASE synchronous WHEN 0 THEN 'off' WHEN 1 THEN 'normal' WHEN 2 THEN 'full' ELSE 'extra' END FROM pragma_synchronous`
-	if !p.db.SQL().IsSQLite() {
+	if !p.sqlite {
 		query = `SELECT name, current_setting(name) AS value FROM pg_settings WHERE name IN
 			('fsync', 'synchronous_commit', 'full_page_writes', 'track_commit_timestamp', 'shared_buffers', 'max_wal_size') ORDER BY name`
 	}
-	err = p.db.AloneSelect(ctx, &list, query)
+	err = p.rows(ctx, &list, query)
 	return list, err
-}
-
-// exec runs a statement by itself, and commits it.
-func (p Plain) exec(ctx context.Context, statement string) error {
-	return p.db.Alone(ctx, statement)
 }
 
 // quote is a text as a literal of SQL.

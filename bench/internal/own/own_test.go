@@ -1,4 +1,4 @@
-package bench_test
+package own_test
 
 import (
 	"net/url"
@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/bench/internal/own"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // small measures as little as can be.
-var small = []string{"bench", "--rounds", "1", "--tasks", "20", "--jobs", "30", "--ticks", "1"}
+var small = []string{"--rounds", "1", "--tasks", "20", "--jobs", "30", "--ticks", "1"}
 
 // It measures everything, and then the database is as it was, with the rows of its user.
-func TestBench(t *testing.T) {
+func TestOwn(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('mine', 'backup', 'yearly')`)
@@ -33,6 +34,7 @@ func TestBench(t *testing.T) {
 			}
 			Left []string
 		}
+		s.Program = own.Run
 		s.JSON(t, &report, small...)
 		if report.Database == "" || report.Version == "" || len(report.Settings) < 2 || report.Rounds != 1 || len(report.Left) != 0 {
 			t.Errorf("report: %+v", report)
@@ -57,9 +59,10 @@ func TestBench(t *testing.T) {
 }
 
 // Control-C ends it, and nothing is left over.
-func TestBenchEndsCleanly(t *testing.T) {
+func TestOwnEndsCleanly(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Program = own.Run
 		run := s.Start(t, append(slices.Clone(small), "--ticks", "600")...)
 		run.WaitFor("every second, by plain SQL")
 		run.Stop()
@@ -72,19 +75,21 @@ func TestBenchEndsCleanly(t *testing.T) {
 }
 
 // A run that takes too long says so.
-func TestBenchTimeout(t *testing.T) {
+func TestOwnTimeout(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Program = own.Run
 		s.Fails(t, ui.Failed, append(slices.Clone(small), "--ticks", "600", "--timeout", "6"), "did not end within the timeout of 6s", "raise the timeout")
 		wantNothingLeft(t, s)
 	})
 }
 
 // What a run that was killed has left is named by the next one, and removed on request. What is named alike is not.
-func TestBenchAfterCrash(t *testing.T) {
+func TestOwnAfterCrash(t *testing.T) {
 	t.Parallel()
 	const left, other = "nextrun_bench_20260102_030405_0a1b2c3d", "nextrun_bench_of_mine"
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
+		s.Program = own.Run
 		path, isFile := strings.CutPrefix(s.Env["NEXTRUN_DB"], "sqlite:")
 		if isFile {
 			for _, name := range []string{left, left + "-wal", other} {
@@ -98,14 +103,14 @@ func TestBenchAfterCrash(t *testing.T) {
 			s.Exec(t, "CREATE SCHEMA "+other)
 		}
 		r := s.Run(t.Context(), small...)
-		if r.Exit != ui.Done || !strings.Contains(r.Stderr, left) || !strings.Contains(r.Stderr, "nextrun bench --clean") || strings.Contains(r.Stderr, other) {
+		if r.Exit != ui.Done || !strings.Contains(r.Stderr, left) || !strings.Contains(r.Stderr, "with --clean") || strings.Contains(r.Stderr, other) {
 			t.Errorf("exit code %d:\n%s", r.Exit, r.Stderr)
 		}
-		if out := s.Must(t, "bench", "--clean"); out != "removed "+left+"\n" {
-			t.Errorf("bench --clean says %q", out)
+		if out := s.Must(t, "--clean"); out != "removed "+left+"\n" {
+			t.Errorf("--clean says %q", out)
 		}
-		if out := s.Must(t, "bench", "--clean"); out != "nothing is left over\n" {
-			t.Errorf("a second bench --clean says %q", out)
+		if out := s.Must(t, "--clean"); out != "nothing is left over\n" {
+			t.Errorf("a second --clean says %q", out)
 		}
 		if isFile {
 			if found, _ := filepath.Glob(path + ".*"); len(found) != 1 || found[0] != path+"."+other {
@@ -118,7 +123,7 @@ func TestBenchAfterCrash(t *testing.T) {
 }
 
 // A role that may not create schemas learns which right it lacks.
-func TestBenchNeedsRight(t *testing.T) {
+func TestOwnNeedsRight(t *testing.T) {
 	t.Parallel()
 	d := storetest.New(t, storetest.Postgres)
 	name := strings.ToLower(d.One("SELECT current_database()")) + "_reader"
@@ -129,16 +134,36 @@ func TestBenchNeedsRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	as.User = url.UserPassword(name, "secret")
-	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": as.String()}}
+	s := clitest.Shell{Program: own.Run, Env: map[string]string{"NEXTRUN_DB": as.String()}}
 	s.Fails(t, ui.Failed, small, "may not create schemas in the database", "GRANT CREATE ON DATABASE")
 }
 
-func TestBenchUsage(t *testing.T) {
+// No error shows a password, also that of a URL which cannot be read.
+func TestOwnShowsNoPassword(t *testing.T) {
 	t.Parallel()
-	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "q.db")}}
-	s.Fails(t, ui.WrongUsage, []string{"bench", "--tasks", "100001"}, "--tasks", "from 1 to 100000")
-	s.Fails(t, ui.WrongUsage, []string{"bench", "--rounds", "0"}, "--rounds", "from 1 to 100")
-	s.Fails(t, ui.WrongUsage, []string{"bench", "now"}, "unexpected argument")
+	as, err := url.Parse(storetest.PostgresURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	as.User = url.UserPassword("somebody", "hush")
+	for _, address := range []string{
+		as.String(), "postgres://user:hu sh@host/db", "postgres://user:12/hush@host/db", "sqlite:user:hush@host", "sqlite:pwd=hush", "mysql://user:hush@host/db",
+	} {
+		for _, flags := range [][]string{small, {"--clean"}} {
+			s := clitest.Shell{Program: own.Run, Env: map[string]string{"NEXTRUN_DB": address}}
+			if r := s.Fails(t, ui.Failed, flags); strings.Contains(r.Stdout+r.Stderr, "hush") || r.Stderr == "" {
+				t.Errorf("%q says:\n%s", flags, r.Stdout+r.Stderr)
+			}
+		}
+	}
+}
+
+func TestOwnUsage(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Program: own.Run, Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "q.db")}}
+	s.Fails(t, ui.WrongUsage, []string{"--tasks", "100001"}, "--tasks", "from 1 to 100000")
+	s.Fails(t, ui.WrongUsage, []string{"--rounds", "0"}, "--rounds", "from 1 to 100")
+	s.Fails(t, ui.WrongUsage, []string{"now"}, "unexpected argument")
 }
 
 func wantNothingLeft(t *testing.T, s clitest.Shell) {

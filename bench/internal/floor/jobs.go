@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store"
 )
 
 // The statements of a consumer that does no more than it must: it claims a batch, and ends it. They claim in the order of
@@ -29,19 +29,19 @@ const (
 // RunJobs claims and ends all jobs that wait, so many at a time, a transaction for the claim and one for the end.
 func (p Plain) RunJobs(ctx context.Context, batch int) (jobs int, err error) {
 	claim := claimPostgres
-	if p.db.SQL().IsSQLite() {
+	if p.sqlite {
 		claim = claimSQLite
 	}
 	for {
 		var rows []struct{ JID, Args string }
-		if err := p.db.AloneSelect(ctx, &rows, fmt.Sprintf(claim, batch)); err != nil || len(rows) == 0 {
+		if err := p.rows(ctx, &rows, fmt.Sprintf(claim, batch)); err != nil || len(rows) == 0 {
 			return jobs, err
 		}
 		jids := make([]string, len(rows))
 		for i, r := range rows {
 			jids[i] = quote(r.JID)
 		}
-		now := sqldb.Timestamp(time.Now()).String()
+		now := store.Timestamp(time.Now()).String()
 		if err := p.exec(ctx, fmt.Sprintf(endJobs, now, strings.Join(jids, ", "))); err != nil {
 			return jobs, err
 		}

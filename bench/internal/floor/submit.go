@@ -2,9 +2,9 @@ package floor
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
-
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // oneStatement claims, submits and advances the tasks that are due, in one statement: what the database can do if nobody
@@ -32,7 +32,7 @@ func (p Plain) Submit(ctx context.Context, batch int) (tasks int, err error) {
 	switch {
 	case batch > 0:
 		limit = fmt.Sprint(batch)
-	case p.db.SQL().IsSQLite():
+	case p.sqlite:
 		limit = "-1"
 	}
 	for {
@@ -44,18 +44,32 @@ func (p Plain) Submit(ctx context.Context, batch int) (tasks int, err error) {
 }
 
 func (p Plain) submit(ctx context.Context, limit string) (tasks int, err error) {
-	if !p.db.SQL().IsSQLite() {
-		n, err := p.db.AloneRows(ctx, fmt.Sprintf(oneStatement, limit))
-		return int(n), err
+	if !p.sqlite {
+		return p.execRows(ctx, fmt.Sprintf(oneStatement, limit))
 	}
-	err = p.db.Update(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(ctx, inserted+chosen+limit+")")
-		if err != nil || n == 0 {
-			return err
-		}
-		tasks = int(n)
-		_, err = tx.Exec(ctx, advanced+chosen+limit+")")
-		return err
-	})
-	return tasks, err
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, ended(tx.Rollback())) }()
+	result, err := tx.ExecContext(ctx, inserted+chosen+limit+")")
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	if _, err := tx.ExecContext(ctx, advanced+chosen+limit+")"); err != nil {
+		return 0, err
+	}
+	return int(n), tx.Commit()
+}
+
+// ended leaves out that a transaction has ended before.
+func ended(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Pool is how many jobs run at a time.
@@ -17,7 +16,7 @@ const Pool = 50
 const kind = "bench"
 
 // RunJobs has an executor of this process run so many jobs, and returns how long that took from its start.
-func RunJobs(ctx context.Context, db *store.DB, count int) (time.Duration, error) {
+func RunJobs(ctx context.Context, db *DB, count int) (time.Duration, error) {
 	if err := addJobs(ctx, db, count); err != nil {
 		return 0, err
 	}
@@ -39,12 +38,12 @@ func RunJobs(ctx context.Context, db *store.DB, count int) (time.Duration, error
 }
 
 // PlainJobs claims and ends so many jobs with two statements for each Pool of them.
-func PlainJobs(ctx context.Context, db *store.DB, count int) (time.Duration, error) {
+func PlainJobs(ctx context.Context, db *DB, count int) (time.Duration, error) {
 	if err := addJobs(ctx, db, count); err != nil {
 		return 0, err
 	}
 	begun := time.Now()
-	n, err := store.Floor(db).RunJobs(ctx, Pool)
+	n, err := db.Plain.RunJobs(ctx, Pool)
 	if err == nil && n != count {
 		err = fmt.Errorf("plain SQL ran %d of %d jobs", n, count)
 	}
@@ -53,8 +52,8 @@ func PlainJobs(ctx context.Context, db *store.DB, count int) (time.Duration, err
 
 // Pickup submits so many jobs to an executor that has nothing else to do, and returns how long after the commit each
 // handler began.
-func Pickup(ctx context.Context, db *store.DB, count int) (took []time.Duration, err error) {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func Pickup(ctx context.Context, db *DB, count int) (took []time.Duration, err error) {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return nil, err
 	}
 	began := make(chan time.Time, 1)
@@ -89,8 +88,8 @@ func Pickup(ctx context.Context, db *store.DB, count int) (took []time.Duration,
 	return took, nil
 }
 
-func addJobs(ctx context.Context, db *store.DB, count int) error {
-	if err := store.Floor(db).Fresh(ctx); err != nil {
+func addJobs(ctx context.Context, db *DB, count int) error {
+	if err := db.Plain.Fresh(ctx); err != nil {
 		return err
 	}
 	queue := jobqueue.NewQueue(db.Jobs())
@@ -106,11 +105,11 @@ func addJobs(ctx context.Context, db *store.DB, count int) error {
 	return nil
 }
 
-func execute(ctx context.Context, db *store.DB, observe func(jobqueue.Event)) (stop func() error, err error) {
+func execute(ctx context.Context, db *DB, observe func(jobqueue.Event)) (stop func() error, err error) {
 	return executeWith(ctx, db, func() {}, observe)
 }
 
-func executeWith(ctx context.Context, db *store.DB, handle func(), observe func(jobqueue.Event)) (stop func() error, err error) {
+func executeWith(ctx context.Context, db *DB, handle func(), observe func(jobqueue.Event)) (stop func() error, err error) {
 	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: Pool, Logger: quiet(), Observe: observe})
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/nextrun/nextrun/bench/internal/floor"
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/internal/floor"
-	"github.com/nextrun/nextrun/store/internal/sqldb/dburl"
 )
 
 // removing is how long the removal of what was made may take after the run was ended.
@@ -24,7 +24,7 @@ type place struct {
 	url     string
 	file    string // of SQLite; empty: PostgreSQL
 	options store.Options
-	db      *store.DB // PostgreSQL
+	db      *DB // PostgreSQL
 }
 
 // find opens the database that a URL names; a file of SQLite is left alone, and need not exist.
@@ -43,10 +43,10 @@ func find(ctx context.Context, databaseURL string, options store.Options) (*plac
 	query.Del("search_path")
 	clean.RawQuery = query.Encode()
 	p := &place{url: clean.String(), options: options}
-	if p.db, err = store.Open(ctx, p.url, options); err != nil {
+	if p.db, err = Open(ctx, p.url, options); err != nil {
 		return nil, err
 	}
-	if err := store.Floor(p.db).MayCreate(ctx); err != nil {
+	if err := p.db.Plain.MayCreate(ctx); err != nil {
 		return nil, errors.Join(err, p.db.Close())
 	}
 	return p, nil
@@ -60,7 +60,7 @@ func (p *place) close() error {
 }
 
 // with runs fn with a database that has nextrun's tables and nothing in them, and removes it, also when ctx has ended.
-func (p *place) with(ctx context.Context, fn func(*store.DB) error) (err error) {
+func (p *place) with(ctx context.Context, fn func(*DB) error) (err error) {
 	name, err := newName()
 	if err != nil {
 		return err
@@ -77,10 +77,10 @@ func (p *place) with(ctx context.Context, fn func(*store.DB) error) (err error) 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removing)
 		defer cancel()
 		if rerr := p.remove(ctx, name); rerr != nil {
-			err = errors.Join(err, fmt.Errorf("remove %s, in which was measured: %w; it is left over, remove it by: nextrun bench --clean", name, rerr))
+			err = errors.Join(err, fmt.Errorf("remove %s, in which was measured: %w; it is left over, remove it with --clean", name, rerr))
 		}
 	}()
-	db, err := store.Open(ctx, url, options)
+	db, err := Open(ctx, url, options)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func newName() (string, error) {
 // left are the names of what runs have made that go on, or have crashed: schemas, or files.
 func (p *place) left(ctx context.Context) ([]string, error) {
 	if p.file == "" {
-		return store.Floor(p.db).Schemas(ctx)
+		return p.db.Plain.Schemas(ctx)
 	}
 	entries, err := os.ReadDir(filepath.Dir(p.file))
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *place) left(ctx context.Context) ([]string, error) {
 
 func (p *place) remove(ctx context.Context, name string) error {
 	if p.file == "" {
-		return store.Floor(p.db).Drop(ctx, name)
+		return p.db.Plain.Drop(ctx, name)
 	}
 	if !floor.IsOwn(name) {
 		return fmt.Errorf("%q is not a file to measure in", name)

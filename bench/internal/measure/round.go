@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/nextrun/nextrun/store"
 )
 
 // run is one call of [Run].
@@ -24,7 +22,7 @@ const samples = 50
 func (r *run) round(ctx context.Context, number int) error {
 	for _, step := range []struct {
 		what    string
-		measure func(context.Context, *store.DB) error
+		measure func(context.Context, *DB) error
 	}{
 		{"commits", r.commits},
 		{"a burst by plain SQL", r.plainBurst},
@@ -38,7 +36,7 @@ func (r *run) round(ctx context.Context, number int) error {
 		if r.o.Progress != nil {
 			r.o.Progress(fmt.Sprintf("round %d of %d: %s", number+1, r.o.Rounds, step.what))
 		}
-		if err := r.place.with(ctx, func(db *store.DB) error { return step.measure(ctx, db) }); err != nil {
+		if err := r.place.with(ctx, func(db *DB) error { return step.measure(ctx, db) }); err != nil {
 			return fmt.Errorf("measure %s: %w", step.what, err)
 		}
 	}
@@ -47,7 +45,7 @@ func (r *run) round(ctx context.Context, number int) error {
 
 func (r *run) note(name string, value float64) { r.values[name] = append(r.values[name], value) }
 
-func (r *run) commits(ctx context.Context, db *store.DB) error {
+func (r *run) commits(ctx context.Context, db *DB) error {
 	if err := r.describe(ctx, db); err != nil {
 		return err
 	}
@@ -59,11 +57,11 @@ func (r *run) commits(ctx context.Context, db *store.DB) error {
 }
 
 // describe notes what the database is, once.
-func (r *run) describe(ctx context.Context, db *store.DB) (err error) {
+func (r *run) describe(ctx context.Context, db *DB) (err error) {
 	if r.report.Version != "" {
 		return nil
 	}
-	settings, err := store.Floor(db).Settings(ctx)
+	settings, err := db.Plain.Settings(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,7 +75,7 @@ func (r *run) describe(ctx context.Context, db *store.DB) (err error) {
 // plainBatch is how many tasks plain SQL submits in a transaction on SQLite, where others could not write otherwise.
 const plainBatch = 500
 
-func (r *run) plainBurst(ctx context.Context, db *store.DB) error {
+func (r *run) plainBurst(ctx context.Context, db *DB) error {
 	batch := 0
 	if r.place.file != "" {
 		batch = plainBatch
@@ -87,7 +85,7 @@ func (r *run) plainBurst(ctx context.Context, db *store.DB) error {
 	return err
 }
 
-func (r *run) burst(ctx context.Context, db *store.DB) error {
+func (r *run) burst(ctx context.Context, db *DB) error {
 	b, err := RunBurst(ctx, db, r.o.Tasks)
 	r.note("first", Millis(b.First)[0])
 	r.note("burst", Millis(b.All)[0])
@@ -102,7 +100,7 @@ func (r *run) noteLate(name string, late []time.Duration) {
 	r.note(name+" p99", Quantile(values, 0.99))
 }
 
-func (r *run) plainPunctual(ctx context.Context, db *store.DB) error {
+func (r *run) plainPunctual(ctx context.Context, db *DB) error {
 	late, err := PlainPunctual(ctx, db, r.o.Ticks)
 	if err == nil {
 		r.noteLate("plain late", late)
@@ -110,7 +108,7 @@ func (r *run) plainPunctual(ctx context.Context, db *store.DB) error {
 	return err
 }
 
-func (r *run) punctual(ctx context.Context, db *store.DB) error {
+func (r *run) punctual(ctx context.Context, db *DB) error {
 	late, err := Punctual(ctx, db, r.o.Ticks, 0)
 	if err == nil {
 		r.noteLate("late", late)
@@ -118,19 +116,19 @@ func (r *run) punctual(ctx context.Context, db *store.DB) error {
 	return err
 }
 
-func (r *run) plainJobs(ctx context.Context, db *store.DB) error {
+func (r *run) plainJobs(ctx context.Context, db *DB) error {
 	took, err := PlainJobs(ctx, db, r.o.Jobs)
 	r.note("plain jobs", float64(r.o.Jobs)/took.Seconds())
 	return err
 }
 
-func (r *run) jobs(ctx context.Context, db *store.DB) error {
+func (r *run) jobs(ctx context.Context, db *DB) error {
 	took, err := RunJobs(ctx, db, r.o.Jobs)
 	r.note("jobs", float64(r.o.Jobs)/took.Seconds())
 	return err
 }
 
-func (r *run) pickup(ctx context.Context, db *store.DB) error {
+func (r *run) pickup(ctx context.Context, db *DB) error {
 	took, err := Pickup(ctx, db, samples)
 	if err == nil {
 		r.noteLate("pickup", took)

@@ -1,0 +1,2 @@
+// Package own is the command `bench own`: it measures nextrun on a database of the user's.
+package own

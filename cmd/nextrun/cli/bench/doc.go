@@ -1,2 +1,0 @@
-// Package bench is the command `nextrun bench`.
-package bench
