@@ -27,12 +27,11 @@ func Open(databaseURL, schema string) (Plain, error) {
 	if err != nil {
 		return Plain{}, err
 	}
-	driver, source := "postgres", ""
+	var driver, source string
 	if u.Postgres != nil {
-		source = dsn(*u.Postgres, schema)
+		driver, source = "postgres", dsn(*u.Postgres, schema)
 	} else {
-		driver = "sqlite3"
-		source = "file:" + strings.ReplaceAll(url.PathEscape(u.SQLite), "%2F", "/") +
+		driver, source = "sqlite3", "file:"+strings.ReplaceAll(url.PathEscape(u.SQLite), "%2F", "/")+
 			"?mode=rw&_busy_timeout=5000&_foreign_keys=on&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"
 	}
 	db, err := sqlx.Open(driver, source)
@@ -74,9 +73,14 @@ func (p Plain) exec(ctx context.Context, statement string) error {
 
 // execRows is exec, and returns the number of rows that the statement touched.
 func (p Plain) execRows(ctx context.Context, statement string) (int, error) {
-	result, err := p.db.ExecContext(ctx, statement)
+	return p.touched(ctx, p.db, statement)
+}
+
+// touched is execRows in a transaction, or without one.
+func (p Plain) touched(ctx context.Context, in sqlx.ExecerContext, statement string) (int, error) {
+	result, err := in.ExecContext(ctx, statement)
 	if err != nil {
-		return 0, p.scrub(err)
+		return 0, p.said(ctx, err)
 	}
 	n, err := result.RowsAffected()
 	return int(n), err
@@ -84,10 +88,18 @@ func (p Plain) execRows(ctx context.Context, statement string) (int, error) {
 
 // rows appends the rows of a query to a slice of structs.
 func (p Plain) rows(ctx context.Context, into any, query string) error {
-	return p.scrub(p.db.SelectContext(ctx, into, query))
+	return p.said(ctx, p.db.SelectContext(ctx, into, query))
 }
 
 // row reads the only row of a query.
 func (p Plain) row(ctx context.Context, into any, query string) error {
-	return p.scrub(p.db.GetContext(ctx, into, query))
+	return p.said(ctx, p.db.GetContext(ctx, into, query))
+}
+
+// said is what a driver said, without secrets; or the end of ctx, of which drivers have words of their own.
+func (p Plain) said(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return p.scrub(err)
 }

@@ -47,23 +47,19 @@ func (p Plain) submit(ctx context.Context, limit string) (tasks int, err error) 
 	if !p.sqlite {
 		return p.execRows(ctx, fmt.Sprintf(oneStatement, limit))
 	}
-	tx, err := p.db.BeginTx(ctx, nil)
+	tx, err := p.db.BeginTxx(ctx, nil)
 	if err != nil {
-		return 0, err
+		return 0, p.said(ctx, err)
 	}
 	defer func() { err = errors.Join(err, ended(tx.Rollback())) }()
-	result, err := tx.ExecContext(ctx, inserted+chosen+limit+")")
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
+	n, err := p.touched(ctx, tx, inserted+chosen+limit+")")
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	if _, err := tx.ExecContext(ctx, advanced+chosen+limit+")"); err != nil {
+	if _, err := p.touched(ctx, tx, advanced+chosen+limit+")"); err != nil {
 		return 0, err
 	}
-	return int(n), tx.Commit()
+	return n, tx.Commit()
 }
 
 // ended leaves out that a transaction has ended before.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/nextrun/nextrun/bench/internal/measure"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -24,6 +25,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
 	begun := false
 	c := command(env, &begun)
+	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(args)
 	c.SetIn(stdin)
 	c.SetOut(stdout)
@@ -52,11 +54,9 @@ type options struct {
 func command(env *ui.Env, begun *bool) *cobra.Command {
 	var o options
 	command := &cobra.Command{
-		Use:           "own",
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "bench own"},
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Short:         "Measure on your database how fast nextrun is, beside plain SQL",
+		Use:         "own",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "bench own"},
+		Short:       "Measure on your database how fast nextrun is, beside plain SQL",
 		Long: `Measure on your database: how soon a burst of tasks that are due at the same time is
 committed, how punctual a task is that is due every second, and how many jobs an
 executor runs. Plain SQL that does the least for the same is measured in turn with it:
@@ -88,11 +88,6 @@ Exit code 0: measured. 1: it could not be done. 2: wrong usage.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&env.Flags.DB, "db", "", "`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
-	flags.StringVar(&env.Flags.DBFile, "db-file", "", "`file` that holds the URL of the database, instead of --db (NEXTRUN_DB_FILE)")
-	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG), of which the section database counts")
-	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
-	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 	flags.IntVar(&o.Rounds, "rounds", measure.DefaultRounds, "how often each is measured, `number` up to 100; the median counts")
 	flags.IntVar(&o.Tasks, "tasks", measure.DefaultTasks, "tasks of a burst, `number` up to 100000")
 	flags.IntVar(&o.Jobs, "jobs", measure.DefaultJobs, "jobs that are run, `number` up to 100000")
@@ -100,7 +95,17 @@ Exit code 0: measured. 1: it could not be done. 2: wrong usage.`,
 	flags.Var(&o.timeout, "timeout", "give up after this time, such as 90 or 30m (default 10m)")
 	flags.BoolVar(&o.clean, "clean", false, "measure nothing; remove what runs that were killed have left")
 	ui.JSONFlag(command, &o.asJSON)
+	usualFlags(flags, env)
 	return command
+}
+
+// usualFlags are those that nextrun has for all of its commands, as far as they matter here.
+func usualFlags(flags *pflag.FlagSet, env *ui.Env) {
+	flags.StringVar(&env.Flags.DB, "db", "", "`database`: sqlite:PATH or postgres://... (NEXTRUN_DB; default sqlite:nextrun.db)")
+	flags.StringVar(&env.Flags.DBFile, "db-file", "", "`file` that holds the URL of the database, instead of --db (NEXTRUN_DB_FILE)")
+	flags.StringVar(&env.Flags.Config, "config", "", "configuration `file` (NEXTRUN_CONFIG), of which the section database counts")
+	flags.Var(&env.Flags.Color, "color", "colours; auto: on a terminal, unless NO_COLOR is set")
+	flags.BoolVar(&env.Flags.Wide, "wide", false, "write tables whole, even if they are wider than the terminal")
 }
 
 // check is wrong usage of the numbers.
