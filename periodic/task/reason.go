@@ -60,7 +60,7 @@ func missedReason(t *Task, count int, age time.Duration, delay string) string {
 	return delay + "; one catch-up tick replaces them"
 }
 
-// PendingText says why a job is in the way: "the job of 02:00:00 has
+// PendingText says why a job is in the way: "the job of 02:00:00 UTC has
 // not ended after 3 h 12 min (job 7f3a)". Whether its executor lives is not asked.
 func PendingText(p *Pending, now time.Time) string {
 	if p == nil {
@@ -68,9 +68,9 @@ func PendingText(p *Pending, now time.Time) string {
 	}
 	name := "a job of the task"
 	if !p.Due.IsZero() {
-		layout := "2006-01-02 15:04:05"
+		layout := "2006-01-02 15:04:05 UTC"
 		if p.Due.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
-			layout = time.TimeOnly
+			layout = "15:04:05 UTC"
 		}
 		name = "the job of " + p.Due.UTC().Format(layout)
 	}
