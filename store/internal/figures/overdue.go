@@ -21,8 +21,8 @@ type Overdue struct {
 	Changed    time.Time           // when somebody last changed when the task is due; zero: never
 }
 
-// fileWait is how long a SQLite file must be locked to be called so.
-const fileWait = time.Second
+// lockWait is how long a SQLite file must be locked to be called so, and a row by nextrun itself.
+const lockWait = time.Second
 
 // Overdue reads why a task that is due may not have been taken. It takes no locks on
 // PostgreSQL, and for a moment that of the file on SQLite.
@@ -43,8 +43,8 @@ func (r Reader) Overdue(ctx context.Context, id string) (o Overdue, err error) {
 		}
 		o.Changed = changed.Time()
 		held, err := sqldb.RowHolders(ctx, tx, `SELECT 'it', xmax FROM periodic_task WHERE id = $1`, id)
-		if h, ok := held["it"]; ok {
-			o.Row = &h
+		if h, ok := held["it"]; ok && (h.For >= lockWait || !strings.HasPrefix(h.App, "nextrun")) {
+			o.Row = &h // a scheduler that tries the task has its row for a moment
 		}
 		return err
 	})
@@ -79,7 +79,7 @@ func (r Reader) fileLocked(ctx context.Context) bool {
 	select {
 	case err := <-done:
 		return errors.Is(err, sqldb.ErrBusy)
-	case <-time.After(fileWait):
+	case <-time.After(lockWait):
 		return true
 	}
 }
