@@ -41,7 +41,8 @@ var filled = map[int64]string{
 		UPDATE periodic_task SET changed = '2026-01-01 00:00:00.000000' WHERE id = 'changed'`,
 	15: `INSERT INTO periodic_action (who, action, task_id) VALUES ('ada', 'pause', 'paused')`,
 	16: `INSERT INTO worker_session VALUES ('w@1', 's', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000', NULL)`,
-	18: `INSERT INTO worker_service VALUES ('w@1', 'executor', 'v1', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 10, 30, NULL, '[]')`,
+	18: `INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, only_groups, handlers) VALUES ('w@1', 'executor', 'v1', '2026-01-01 00:00:00.000000', '2199-01-01 00:00:00.000000', 10, 30, NULL, '[]')`,
+	21: `UPDATE worker_service SET trouble = 'permission denied'`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -60,6 +61,7 @@ var kept = map[int64]string{
 	15: "SELECT who || action || task_id FROM periodic_action",
 	16: "SELECT worker || session || server || since FROM worker_session WHERE worker = 'w@1'",
 	18: "SELECT worker || kind || version || started || places || lease || handlers FROM worker_service WHERE worker = 'w@1'",
+	21: "SELECT trouble FROM worker_service",
 }
 
 // upTo are the files of a folder up to a version.
