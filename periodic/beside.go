@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -78,7 +77,6 @@ func (l *loop) absorb(f search.Findings) {
 	case f.Queued != nil:
 		l.aside.Queued.Release()
 	}
-	l.marks.add(slices.DeleteFunc(f.Marks, func(mark string) bool { return mark == "" })...)
 	l.failed = errors.Join(l.failed, f.Err)
 }
 
@@ -109,7 +107,7 @@ func (l *loop) retryAside(ctx context.Context) {
 			_, err := l.store.Candidates(ctx, backend.Claim{Limit: 1})
 			queued = &err
 		}
-		f := l.search.Retry(ctx, tries, l.marker.next)
+		f := l.search.Retry(ctx, tries)
 		f.Queued = queued
 		return f
 	})

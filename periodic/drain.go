@@ -20,46 +20,85 @@ const maxInFlight = 2
 // up.
 const onTime = 5 * time.Second
 
-// result is the end of a submit transaction.
+// result is the end of a transaction.
 type result struct {
-	batch batch.Batch
-	done  batch.Outcome
-	held  bool  // the transaction held the tasks; they have no marks
-	part  *part // was claimed before its time; nil: no
-	err   error
+	batch   batch.Batch
+	without backend.Apart
+	done    batch.Outcome
+	err     error
 }
 
-// drain submits the tasks that wait and are due, then claims and submits batch after
-// batch until a batch is not full, or running ends. Claims come one after the other; up
-// to maxInFlight batches are submitted meanwhile.
+// submitting is what is in flight while due tasks are submitted.
+type submitting struct {
+	*loop
+
+	results  chan result
+	inFlight int
+}
+
+// submitDue submits the prepared plans that are due.
+func (l *loop) submitDue(running, working context.Context) error {
+	s := submitting{loop: l, results: make(chan result, maxInFlight)}
+	for running.Err() == nil {
+		begun, err := s.startDue(running, working)
+		if begun && err == nil {
+			continue
+		}
+		if err = errors.Join(err, s.settleAll(running)); err != nil || !l.ahead.atOnce(&l.clock) {
+			return err
+		}
+	}
+	return s.settleAll(running)
+}
+
+// startDue begins to submit prepared plans that are due. It reports whether there were any.
+func (s *submitting) startDue(running, working context.Context) (begun bool, err error) {
+	most := s.cfg.BatchSize
+	if !s.ahead.begun {
+		most = min(most, firstPart)
+	}
+	b := batch.Batch{Begun: time.Now(), Now: s.clock.now(), Plans: s.ahead.take(s.clock.now(), most)}
+	if s.ahead.begun = len(b.Plans) > 0; !s.ahead.begun {
+		return false, nil
+	}
+	if s.inFlight == maxInFlight {
+		err = s.settle(running)
+	}
+	s.inFlight++
+	at, without := time.Now().Add(s.clock.until(b.Due())), s.aside.Apart()
+	crashpoint.At("scheduler/batch-due")
+	go func() {
+		done, err := s.batches.SubmitPrepared(working, batch.Wait, b, at)
+		s.results <- result{b, without, done, err}
+	}()
+	if len(b.Plans) == firstPart {
+		err = errors.Join(err, s.settleAll(running)) // alone, it is sooner done
+	}
+	return true, err
+}
+
+// drain takes batch after batch of due tasks until one is not full, or running ends. Claims come
+// one after the other; up to maxInFlight batches are submitted meanwhile. Prepared plans that
+// fall due go first.
 func (l *loop) drain(running, working context.Context) error {
-	d := draining{loop: l, results: make(chan result, maxInFlight), hold: l.holds()}
-	l.careful = false
+	s := submitting{loop: l, results: make(chan result, maxInFlight)}
+	l.ahead.backlog = time.Time{}
 	var err error
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
 		l.absorbAll()
 		var begun bool
-		if begun, err = d.startDue(running, working); begun {
+		if begun, err = s.startDue(running, working); begun {
 			continue
 		}
-		if d.inFlight == maxInFlight && d.hold {
-			err = d.settle(running)
+		if s.inFlight == maxInFlight {
+			err = s.settle(running)
 			continue
 		}
-		c := backend.Claim{Mark: l.marker.next(), Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
-		b, claimErr := d.claim(working, c)
-		switch {
-		case claimErr == nil:
-		case d.hold && l.search.Faults.Isolatable(claimErr):
-			d.hold, l.careful = false, true
-			continue
-		case d.hold:
-			err = claimErr
-			continue
-		default:
-			err = d.claimFailed(running, working, c, claimErr)
-			more = false
+		c := backend.Claim{Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
+		b, claimErr := s.take(working, c)
+		if claimErr != nil {
+			more, err = false, l.claimFailed(running, working, c, claimErr)
 			continue
 		}
 		l.pulse.Beat(nil)
@@ -68,97 +107,31 @@ func (l *loop) drain(running, working context.Context) error {
 		if after = (time.Time{}); full {
 			after = leaveRoom(b, c)
 		}
-		if len(b.Plans) > 0 && !d.hold {
-			err = d.submit(running, working, b)
-		}
 	}
-	return errors.Join(err, d.settleAll(running))
+	return errors.Join(err, s.settleAll(running))
 }
 
-// submitDue submits the tasks that wait and are due.
-func (l *loop) submitDue(running, working context.Context) error {
-	d := draining{loop: l, results: make(chan result, maxInFlight)}
-	for running.Err() == nil {
-		begun, err := d.startDue(running, working)
-		if begun && err == nil {
-			continue
-		}
-		if err = errors.Join(err, d.settleAll(running)); err != nil || !l.ahead.atOnce(&l.clock) {
-			return err
-		}
-	}
-	return d.settleAll(running)
-}
-
-// holds reports whether a transaction may hold tasks instead of marking them.
-func (l *loop) holds() bool { return len(l.cfg.Submitters) == 0 && !l.shared && !l.careful }
-
-// draining is one call of drain.
-type draining struct {
-	*loop
-	results  chan result
-	inFlight int
-	// hold lets one transaction claim and submit a batch. After a failure that may lie in
-	// a row, tasks are marked instead, so that the search can take them apart.
-	hold bool
-}
-
-// claim claims a batch. If it holds the tasks, it also begins to submit them.
-func (d *draining) claim(working context.Context, c backend.Claim) (batch.Batch, error) {
-	if !d.hold {
-		return d.batches.Claim(working, batch.Wait, c, "")
-	}
+// take claims a batch, and returns it as soon as the next one may be claimed, while its
+// transaction goes on.
+func (s *submitting) take(working context.Context, c backend.Claim) (batch.Batch, error) {
 	claimed := make(chan result, 1)
 	go func() {
 		var b *batch.Batch
-		done, err := d.batches.Take(working, batch.Wait, c, func(held batch.Batch) {
-			b = &held
-			claimed <- result{batch: held}
+		done, err := s.batches.Take(working, batch.Wait, c, batch.Alone{}, func(decided batch.Batch) {
+			b = &decided
+			claimed <- result{batch: decided}
 		})
 		if b == nil {
 			claimed <- result{err: err}
 			return
 		}
-		d.results <- result{batch: *b, done: done, held: true, err: err}
+		s.results <- result{*b, c.Without, done, err}
 	}()
 	r := <-claimed
 	if len(r.batch.Plans) > 0 {
-		d.inFlight++
+		s.inFlight++
 	}
 	return r.batch, r.err
-}
-
-// submit begins to submit a batch whose tasks are marked.
-func (d *draining) submit(running, working context.Context, b batch.Batch) (err error) {
-	if d.inFlight == maxInFlight {
-		err = d.settle(running)
-	}
-	d.inFlight++
-	go func() {
-		done, err := d.batches.Submit(working, batch.Wait, b.Mark, b.Plans)
-		d.results <- result{batch: b, done: done, err: err}
-	}()
-	return err
-}
-
-// settle waits for the end of a submit transaction, and handles it.
-func (d *draining) settle(running context.Context) error {
-	r := <-d.results
-	d.inFlight--
-	if r.err != nil && r.held && d.search.Faults.Isolatable(r.err) {
-		d.hold, d.careful = false, true
-		d.progress = true // the tasks are due
-		return nil
-	}
-	return d.settled(running, r)
-}
-
-// settleAll waits for the end of all.
-func (d *draining) settleAll(running context.Context) (err error) {
-	for d.inFlight > 0 {
-		err = errors.Join(err, d.settle(running))
-	}
-	return err
 }
 
 // leaveRoom returns Claim.After for the next claim. While tasks catch up, every
@@ -173,41 +146,55 @@ func leaveRoom(b batch.Batch, c backend.Claim) time.Time {
 	return recent
 }
 
-// settled handles the end of a submit transaction.
-func (l *loop) settled(running context.Context, r result) error {
-	if r.part != nil && l.settleDue(r) {
-		return nil
+// settle waits for the end of a transaction, and handles it.
+func (s *submitting) settle(running context.Context) error {
+	r := <-s.results
+	s.inFlight--
+	return s.settled(running, r)
+}
+
+// settleAll waits for the end of all.
+func (s *submitting) settleAll(running context.Context) (err error) {
+	for s.inFlight > 0 {
+		err = errors.Join(err, s.settle(running))
 	}
+	return err
+}
+
+// settled handles the end of a transaction.
+func (l *loop) settled(running context.Context, r result) error {
+	var early *batch.EarlyError
 	switch {
 	case r.err == nil:
-		if r.part == nil && len(r.done.Kept) < len(r.batch.Plans) { // edited, or locked by somebody else
-			l.marks.add(r.batch.Mark)
-		}
 		l.report(search.Done{Batch: r.batch, Outcome: r.done})
-		return nil
-	case !l.search.Faults.Isolatable(r.err):
-		if !r.held {
-			l.marks.add(r.batch.Mark)
+	case errors.As(r.err, &early):
+		if early.By <= l.ahead.lead {
+			l.ahead.add(r.batch.Plans)
+			l.clock.set(r.batch.Due().Add(-early.By), early.Asked)
 		}
+	case !l.search.Faults.Isolatable(r.err):
 		return fmt.Errorf("submit: %w", r.err)
-	case l.beside.full():
-		l.marks.add(r.batch.Mark)
-		return nil
+	default:
+		l.isolate(running, "submit", r.batch.Keys(), r.without, r.err)
 	}
-	l.observe(Event{Kind: EventSplit, Doing: "submit", Err: r.err})
-	l.progress = true // others may be due
-	l.beside.start(func() search.Findings { return l.search.Submit(running, r.batch, r.err) })
 	return nil
 }
 
-// claimFailed claims the tasks of a failed claim in parts, beside the loop.
+// isolate takes tasks that failed together in parts, beside the loop.
+func (l *loop) isolate(running context.Context, doing string, keys []string, without backend.Apart, cause error) {
+	if l.beside.full() {
+		return // they are still due
+	}
+	l.observe(Event{Kind: EventSplit, Doing: doing, Err: cause})
+	l.aside.Tasks.Begin(keys)
+	l.progress = true // others may be due
+	l.beside.start(func() search.Findings { return l.search.Search(running, keys, without, cause) })
+}
+
+// claimFailed takes the tasks of a failed claim in parts.
 func (l *loop) claimFailed(running, working context.Context, c backend.Claim, cause error) error {
-	l.marks.add(c.Mark) // whether it was committed is not known
 	if !l.search.Faults.Isolatable(cause) {
 		return cause
-	}
-	if l.beside.full() {
-		return nil
 	}
 	keys, err := l.store.Candidates(working, c)
 	if err != nil && !c.Without.Queued && l.search.Faults.Isolatable(err) {
@@ -221,13 +208,9 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 	if err != nil || len(keys) == 0 {
 		return errors.Join(cause, err)
 	}
-	l.observe(Event{Kind: EventSplit, Doing: "claim", Err: cause})
-	l.aside.Tasks.Begin(keys)
-	l.progress = true
-	l.beside.start(func() search.Findings { return l.search.Claim(running, c, keys, cause, l.marker.next) })
+	l.isolate(running, "claim", keys, c.Without, cause)
 	return nil
 }
-
 // report observes a committed batch.
 func (l *loop) report(d search.Done) {
 	done, now := &d.Outcome, time.Now()

@@ -32,7 +32,6 @@ type loop struct {
 	role    role
 	batches batch.Committer
 	search  search.Searcher
-	marker  *marker
 	observe func(Event)
 	wake    <-chan struct{}
 	pulse   service.Pulse // safe for concurrent use
@@ -41,35 +40,28 @@ type loop struct {
 	beside   *beside
 	aside    *aside.Aside
 	queued   *queued
-	marks    *leftMarks
 	delayed  delayed
 	clock    clock
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
-	shared   bool  // another program may schedule the tasks, too
-	careful  bool  // a batch failed that held its tasks: mark those of the next ones
 	trouble  aside.Trouble
 	broke    bool // a sink broke, perhaps in another way than before
 }
 
-// newLoop returns the loop of a scheduler whose marks begin with prefix.
-func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-chan struct{}) *loop {
+// newLoop returns the loop of a scheduler.
+func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
 	queues := store.Queues(cfg.Submitters)
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,
-		batches: batch.New(r.update, queues),
-		marker:  &marker{prefix: prefix},
+		batches: batch.New(worker, r.update, queues),
 		beside:  &beside{found: make(chan search.Findings)},
 		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
-		marks:   &leftMarks{store: store, role: r, lease: cfg.Lease, observe: cfg.observe},
 	}
 	l.batches.Hooks, l.batches.Tracer, l.batches.Late = cfg.Hooks, cfg.Tracer, l.delayed.why
-	if early, ok := store.(backend.EarlyStore); ok && early.OpensEarly() {
-		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
-	}
+	l.batches.Sleep = waitUntil
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
-	l.trouble = aside.Trouble{Store: store, Worker: prefix}
-	l.search = search.Searcher{Commit: l.batches.Stepwise(), Faults: store.Fault}
+	l.trouble = aside.Trouble{Store: store, Worker: worker}
+	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
 	}
@@ -80,7 +72,9 @@ func newLoop(store backend.Store, cfg *Config, r role, prefix string, wake <-cha
 // working ends too. If it ended by itself, it returns why.
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	l.ahead.lead = max(l.cfg.Lead, 0)
+	if l.store.OpensEarly() {
+		l.ahead.lead, l.ahead.early = max(l.cfg.Lead, 0), batch.MaxEarly
+	}
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {
@@ -111,7 +105,7 @@ func (l *loop) run(running, working context.Context) error {
 			l.cfg.fail("schedule", err)
 			l.delayed.failed(err)
 			wait = retry.Next()
-			l.marks.add(l.ahead.drop()...)
+			l.ahead.drop()
 		} else if l.beside.workers == 0 {
 			retry.Reset()
 		}
@@ -141,7 +135,7 @@ func (l *loop) once(ctx context.Context) error {
 		}
 		// Rows that others have locked, and what fails alone, are tried again a few
 		// times.
-		if l.beside.workers == 0 && (len(l.marks.own) > 0 || l.aside.Waits()) && tries < maxTries {
+		if l.beside.workers == 0 && l.aside.Waits() && tries < maxTries {
 			tries++
 			idle.locked = true
 		}
@@ -154,13 +148,12 @@ func (l *loop) once(ctx context.Context) error {
 	}
 }
 
-// maxTries is how often once, and the end of a scheduler, retry rows that somebody else
-// has locked. After that, their marks have to expire.
+// maxTries is how often once retries what fails alone.
 const maxTries = 4
 
 // begin clears marks that an earlier run left.
 func (l *loop) begin(ctx context.Context) error {
-	if _, err := l.marks.clear(ctx, l.cfg.Name, nil); err != nil {
+	if _, err := l.clearMarks(ctx, l.cfg.Name); err != nil {
 		return err
 	}
 	crashpoint.At("scheduler/begun")
@@ -169,18 +162,13 @@ func (l *loop) begin(ctx context.Context) error {
 	return nil
 }
 
-// finish waits for the work beside the loop, gives up the batches that wait for their
-// time, and removes this scheduler's marks.
-func (l *loop) finish(ctx context.Context) {
+// finish waits for the work beside the loop, and gives up what is prepared.
+func (l *loop) finish(working context.Context) {
 	for l.beside.workers > 0 {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
-	crashpoint.At("scheduler/stopping")
-	l.marks.add(l.ahead.drop()...)
-	if err := l.marks.removeAll(ctx); err != nil {
-		l.cfg.fail("remove own marks", err)
-	}
+	l.ahead.drop()
 	crashpoint.At("scheduler/stopped")
 }
 
@@ -189,15 +177,12 @@ func (l *loop) pause(i idle) time.Duration {
 	wait := l.cfg.PollInterval
 	sooner := func(d time.Duration) { wait = min(wait, max(d, clockSlack)) }
 	if !i.peek.Next.IsZero() {
-		sooner(l.clock.until(l.ahead.wakeFor(i.peek.Next)))
+		sooner(l.clock.until(l.ahead.expect(i.peek.Next)))
 	}
 	if !i.peek.Marked.IsZero() {
 		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
-		if !l.marks.lookAt.IsZero() {
-			sooner(time.Until(l.marks.lookAt))
-		}
 	}
-	if i.locked || len(l.marks.own) > 0 {
+	if i.locked {
 		sooner(lockedRetry)
 	}
 	if l.queued.follower.pause > 0 {
@@ -210,11 +195,11 @@ func (l *loop) pause(i idle) time.Duration {
 }
 
 // sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
-// returns. It ends when a batch that waits is due, or its transaction can begin.
+// returns. It ends to the millisecond when a task is due, or the transaction of one that is prepared can begin.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	var due time.Time // by the host's clock
-	if next := l.ahead.next(); !next.IsZero() {
-		until := l.clock.until(next) - l.ahead.early
+	if next := l.ahead.sleeps(); !next.IsZero() {
+		until := l.clock.until(next)
 		if until-timerSlack <= wait {
 			due, wait = time.Now().Add(until), until-timerSlack
 		}

@@ -2,7 +2,6 @@ package periodic
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -28,13 +27,12 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			return idle{}, err
 		}
 		crashpoint.At("scheduler/peeked")
-		l.shared = peek.Shared
 		l.pulse.Goes() // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {
 			continue // peek left out tasks that are no longer set aside
 		}
 		l.retryAside(running)
-		cleared, locked, err := l.marks.clearStale(working, &peek)
+		cleared, locked, err := l.clearStale(working, &peek)
 		switch {
 		case err != nil:
 			return idle{}, err
@@ -62,18 +60,25 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		if prepared || tended.More {
 			continue
 		}
-		l.delayed.ends(running, locked, passedOver || len(l.marks.own) > 0, l.aside.Apart())
+		l.delayed.ends(running, locked, passedOver, l.aside.Apart())
 		return idle{peek: peek, locked: locked || tended.Again}, nil
 	}
 }
 
-// beforePeek does what cannot wait, or is known without asking: it submits what is due
-// and ready, and claims the tasks that the last peek has seen coming.
+// beforePeek does what cannot wait, or is known without asking: it submits what is due, and
+// prepares the tasks that the last peek has seen coming.
 func (l *loop) beforePeek(running, working context.Context) error {
 	if err := l.submitDue(running, working); err != nil {
 		return err
 	}
-	if err := l.catchUp(working); err != nil {
+	if due := l.ahead.backlog; !due.IsZero() && !due.After(l.clock.now()) {
+		if err := l.drain(running, working); err != nil {
+			return err
+		}
+	}
+	l.absorbAll()
+	if err := l.failed; err != nil {
+		l.failed = nil
 		return err
 	}
 	if l.ahead.wants(l.clock.now()) {
@@ -83,23 +88,15 @@ func (l *loop) beforePeek(running, working context.Context) error {
 	return nil
 }
 
-// prepare claims the tasks that fall due soon, and reports whether there were any.
+// prepare prepares the tasks that fall due soon, and reports whether there were any.
 func (l *loop) prepare(running, working context.Context, peek backend.Peek) (bool, error) {
-	if l.ahead.looked.After(peek.Now.Add(l.ahead.lead)) { // the database's clock was set back
-		l.ahead.looked = time.Time{}
+	if l.ahead.looked.Due.After(peek.Now.Add(l.ahead.lead)) { // the database's clock was set back
+		l.ahead.drop()
 	}
 	if !l.ahead.near(peek.Next, peek.Now) {
 		return false, nil
 	}
 	return l.lookAhead(running, working)
-}
-
-// catchUp absorbs findings, returns their errors, and removes stale marks.
-func (l *loop) catchUp(ctx context.Context) error {
-	l.absorbAll()
-	err := l.failed
-	l.failed = nil
-	return errors.Join(err, l.marks.remove(ctx))
 }
 
 // peek reads what there is to do, and compares the clocks.

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -19,7 +18,10 @@ type Store interface {
 	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
 	// Peek reads what there is to do. It changes nothing.
 	Peek(ctx context.Context, without Apart) (Peek, error)
-	// Candidates returns the keys of the tasks that a claim would mark.
+	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
+	// may begin a moment before its time.
+	OpensEarly() bool
+	// Candidates returns the keys of the tasks that a claim would lock.
 	Candidates(ctx context.Context, c Claim) ([]string, error)
 	// Tend handles the entries of periodic_ready: queued ticks whose wait may be
 	// over. It repeats the request to end a job that a tick replaces, if the job was
@@ -42,13 +44,10 @@ type Store interface {
 	Fault(err error) Fault
 }
 
-// Watcher tells of changes, of workers that have ended, and of locks.
+// Watcher tells of changes and of locks.
 type Watcher interface {
-	// Ended lists the workers of which the database knows that they have ended.
-	// again is when to look again; 0: the database cannot tell.
-	Ended(ctx context.Context) (workers []string, again time.Duration, err error)
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
-	// reports failures and goes on. Meanwhile Ended does not list the worker; an empty
+	// reports failures and goes on. Meanwhile the worker is shown to live; an empty
 	// one is nobody.
 	Watch(ctx context.Context, worker string, wake func(), report func(error))
 	// Locked lists some of the tasks that have been due for longer than late and whose rows
@@ -98,7 +97,6 @@ type Peek struct {
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
 	Open     bool              // there are rows of periodic_open
-	Shared   bool              // another program may schedule the tasks, too, and respects marks only
 	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
@@ -128,30 +126,21 @@ type Followed struct {
 	Last    string // key of the last task, if there may be more; empty: these were all
 }
 
-// Claim says which due tasks to mark.
+// Claim says which tasks to lock.
 type Claim struct {
-	Mark  string
 	Limit int
 	// After, if not zero, leaves out tasks whose NextRun is not later, that wait
 	// for their first plan, or that are claimed for a queued tick.
 	After time.Time
-	// Ahead, if not zero, takes only tasks that are not due yet but will be within this
-	// time. It leaves out those with queued ticks, which can go as soon as a job ends.
-	Ahead   time.Duration
+	// Ahead, if not zero, reads the tasks that are not due yet but will be within this
+	// time, and locks none. It leaves out those with queued ticks, which can go as soon as a
+	// job ends.
+	Ahead time.Duration
+	// Beyond leaves out the tasks whose NextRun is earlier, or the same and whose id is not
+	// behind that one; without an id, all whose NextRun is not later. For Ahead.
+	Beyond  task.TickKey
 	Without Apart
 	Only    []string // keys of the tasks to choose from; nil: all
-	// Hold locks the tasks until the transaction ends, instead of marking them. Mark
-	// is not used.
-	Hold bool
-}
-
-// Stale says which marks nobody works under any more.
-type Stale struct {
-	Lease time.Duration // those that are older
-	// Name of a worker whose marks they are: they begin with service.WorkerName of it and
-	// an @, or are those of earlier releases. Empty: none.
-	Name  string
-	Ended []string // workers, name@boot id, that have ended
 }
 
 // Tx is a transaction of a [Store].
@@ -160,13 +149,14 @@ type Tx interface {
 	Now() time.Time
 	// DBTX runs the statements of a [Submitter].
 	DBTX() jobqueue.DBTX
-	// ClearMarks removes the marks that s names. It returns their number.
-	ClearMarks(ctx context.Context, s Stale) (int, error)
-	// Unmark removes marks from the tasks that still have them. It returns the
-	// marks of which some are left, since somebody else has the rows locked.
-	Unmark(ctx context.Context, marks []string) (left []string, err error)
-	// Claim marks tasks that are enabled, unmarked and due, and returns them,
-	// without Args: first those whose NextRun has come, earliest first, then
+	// ClearMarks removes the marks that are older than a lease, and those of a worker name: they
+	// begin with service.WorkerName of it and an @, or are those of earlier releases. It returns
+	// their number.
+	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
+	// Renew asks for the time again. Now returns it from then on.
+	Renew(ctx context.Context) error
+	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
+	// returns them, without Args: first those whose NextRun has come, earliest first, then
 	// unplanned ones, then those with a queued tick and no pending job. It passes
 	// over rows that others have locked.
 	Claim(ctx context.Context, c Claim) ([]task.Task, error)
@@ -174,10 +164,15 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [task.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (Recorded, error)
-	// Advance writes Due, NextRun and Problem of the plans' tasks that still
-	// have the mark, removes it, and returns the ids of those tasks. Without a mark, the
-	// tasks are those that a claim of this transaction holds.
-	Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error)
+	// Advance writes Due, NextRun and Problem of the plans' tasks, which a claim of this
+	// transaction has locked.
+	Advance(ctx context.Context, plans []task.Plan) error
+	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
+	// Advance, Record and Submit of their queue do, with one statement. It leaves out tasks whose
+	// row is not as it was read, and those that somebody else has locked. can is false if the
+	// database cannot do that for this queue; then it has done nothing. Without plans it does
+	// beforehand what can be done without them.
+	SubmitPlain(ctx context.Context, queue Queue, plans []task.Plan) (left []Left, can bool, err error)
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.
@@ -190,29 +185,12 @@ type Tx interface {
 	SetProblem(ctx context.Context, key, problem string) error
 }
 
-// OneStatement is a [Tx] that can submit plans with one statement.
-type OneStatement interface {
-	// SubmitPlain does for plans that are plain, with nothing to say about their ticks,
-	// what Advance, Record and Submit of their queue do. can is false if it cannot do that
-	// for this queue; then it has done nothing. It returns [ErrStepwise] unless all went
-	// as planned: whoever rolls back and takes the single steps learns what did not.
-	SubmitPlain(ctx context.Context, queue Queue, mark string, plans []task.Plan) (can bool, err error)
+// Left is a plan that SubmitPlain has not written as a whole.
+type Left struct {
+	TaskID string `db:"task_id"`
+	Kept   bool   // the task has advanced
+	Ticked bool   // and its tick was recorded; the queue did not take its job
 }
-
-// EarlyStore is a [Store] whose transactions may begin a moment before their time, since
-// one that is open keeps nobody from writing.
-type EarlyStore interface{ OpensEarly() bool }
-
-// EarlyTx is a transaction of an [EarlyStore].
-type EarlyTx interface {
-	// Ready does beforehand what SubmitPlain can do without its plans.
-	Ready(ctx context.Context, queue Queue) error
-	// Renew asks for the time again. Now returns it from then on.
-	Renew(ctx context.Context) error
-}
-
-// ErrStepwise is the error of a transaction that tried too much at once.
-var ErrStepwise = errors.New("some rows were not written as planned; do it step by step")
 
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
 type Recorded struct {

@@ -40,7 +40,7 @@ func TestPlanMadeAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := Task{ID: "task", Enabled: true, Due: noon, NextRun: noon, Timer: "*:0/10", Overlap: OverlapSkip, Catchup: CatchupOne}
-			f := Facts{Now: noon, Mark: "me"}
+			f := Facts{Now: noon, Worker: "me"}
 			test.change(&task, &f)
 			decide := func(at time.Duration) Plan {
 				f.Now = noon.Add(at)

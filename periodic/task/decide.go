@@ -15,12 +15,12 @@ type Facts struct {
 	Pending *Pending    // a job of the task that is not final
 	Queued  []time.Time // due times of its queued ticks, oldest first
 	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
-	Mark    string
-	Delay   string // why its ticks were not decided in time, if they were not; empty: no scheduler ran
-	Most    int    // greatest number of ticks to decide; 0: 1,000
+	Worker  string      // who decides
+	Delay   string      // why its ticks were not decided in time, if they were not; empty: no scheduler ran
+	Most    int         // greatest number of ticks to decide; 0: 1,000
 }
 
-// Decide returns what becomes of a task that has been marked: its ticks that
+// Decide returns what becomes of a task that has been claimed: its ticks that
 // are due, and when it is due next. It does no I/O; newID makes job ids.
 func Decide(t *Task, timer calendar.Schedule, f Facts, newID func() string) Plan {
 	d := decider{

@@ -53,7 +53,7 @@ func (s situation) decide(t *testing.T) Plan {
 	if s.ends != 0 {
 		task.Ends = minute(s.ends)
 	}
-	f := Facts{Now: noon, Mark: "me/abc/1"}
+	f := Facts{Now: noon, Worker: "me/abc/1"}
 	if s.pending != "" {
 		f.Pending = &Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
 	}

@@ -41,7 +41,7 @@ func (d *decider) withdraw(jid, reason string) {
 func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
 	return Tick{
 		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
-		Worker: d.Mark, Decided: d.Now,
+		Worker: d.Worker, Decided: d.Now,
 	}
 }
 

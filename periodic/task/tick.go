@@ -24,7 +24,7 @@ type Tick struct {
 	Missed   int       // number of missed ticks; -1: more than 10,000
 	Until    time.Time // of missed ones the newest
 	JID      string    // the job that it became
-	Worker   string    // the mark of the scheduler that decided
+	Worker   string    // the scheduler that decided
 	Decided  time.Time
 }
 

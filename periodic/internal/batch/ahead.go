@@ -6,9 +6,23 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
+
+// Look reads tasks that are not due yet, and decides as if they were. It locks nothing.
+func (c Committer) Look(ctx context.Context, wait time.Duration, claim backend.Claim) (Batch, error) {
+	begun, f := time.Now(), facts{ahead: true}
+	if err := c.Update(ctx, wait, func(tx backend.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
+		return Batch{}, fmt.Errorf("read the tasks that fall due soon: %w", err)
+	}
+	return Batch{begun, f.now, c.decide(&f)}, nil
+}
+
+// CanPrepare reports whether a plan that was decided before its time can be written at that time
+// as it is, if its row is as it was read.
+func (c Committer) CanPrepare(p *task.Plan) bool { return c.Tracer == nil && silent(p) }
 
 // EarlyError says that a batch was not submitted because its time has not come by the
 // database's clock.
@@ -19,63 +33,59 @@ type EarlyError struct {
 
 func (e *EarlyError) Error() string { return fmt.Sprintf("the batch is due in %s", e.By) }
 
-// Due is when all tasks of a batch that was claimed ahead of its time are due.
+// Due is when all tasks of a batch are due.
 func (b *Batch) Due() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
 
-// SubmitDue commits a batch that was claimed ahead of its time, or the first tasks of
-// one, as Submit does, but not before its time, which is at by the host's clock: it
-// waits for a moment where a transaction can, else it returns an [*EarlyError]. It
-// decides again what may have changed since the claim. The returned batch has the plans
-// that the transaction used; none if it did not come to that.
-func (c Committer) SubmitDue(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Batch, Outcome, error) {
-	waits, prepared := b, b.Plans
-	b.Begun, b.Plans = time.Now(), nil
-	var done Outcome
-	spans := spans{tracer: c.Tracer}
-	err := c.Update(ctx, wait, func(tx backend.Tx) (err error) {
-		if err := c.await(ctx, tx, prepared, at); err != nil {
+// SubmitPrepared commits plans that were prepared, but not before their time, which is at by the
+// host's clock: it waits for a moment where a transaction can, else it returns an
+// [*EarlyError]. Tasks whose row was written since it was read drop out, as do those that somebody else
+// has locked, and plans that would be others by now.
+func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
+	return c.transact(ctx, wait, func(tx backend.Tx, d *delivery) error {
+		if err := c.await(ctx, tx, b.Due(), at); err != nil {
 			return err
 		}
-		b.Now = tx.Now()
-		if b.Plans, err = c.renew(ctx, tx, b.Mark, prepared); err != nil {
-			return err
+		now := tx.Now()
+		plans := make([]task.Plan, 0, len(b.Plans))
+		for _, p := range b.Plans {
+			if p.Lasts(now) { // else the process stood still
+				p.Ticks[0].Decided = now
+				plans = append(plans, p)
+			}
 		}
-		done, err = c.write(ctx, tx, b.Mark, b.Plans, &spans)
+		if len(plans) == 0 {
+			return nil
+		}
+		can, err := c.writePlain(ctx, d, plans)
+		if err == nil && !can {
+			err = errors.New("the database does not take prepared plans")
+		}
 		return err
 	})
-	done.committed()
-	spans.end(err)
-	if errors.Is(err, backend.ErrStepwise) {
-		return c.Stepwise().SubmitDue(ctx, wait, waits, at)
-	}
-	return b, done, err
 }
 
 // MaxEarly is how long before its time a transaction may begin.
 const MaxEarly = 20 * time.Millisecond
 
-// await waits in a transaction until the time of plans has come, and has the database do
-// what it can beforehand.
-func (c Committer) await(ctx context.Context, tx backend.Tx, prepared []task.Plan, at time.Time) error {
-	due := prepared[len(prepared)-1].Task.NextRun
+// await waits in a transaction until a time has come, and has the database do what it can
+// beforehand.
+func (c Committer) await(ctx context.Context, tx backend.Tx, due, at time.Time) error {
 	early := due.Sub(tx.Now())
 	if early <= 0 {
 		return nil
 	}
 	asked := time.Now()
-	open, can := tx.(backend.EarlyTx)
-	if !can || c.Sleep == nil || early > 2*MaxEarly {
+	if early > 2*MaxEarly {
 		return &EarlyError{By: early, Asked: asked}
 	}
-	if c.atOnce(prepared) {
-		if err := open.Ready(ctx, c.Queues[task.SinkJob]); err != nil {
-			return err
-		}
+	if _, _, err := tx.SubmitPlain(ctx, c.Queues[task.SinkJob], nil); err != nil {
+		return err
 	}
+	crashpoint.At("scheduler/awaits")
 	for range 3 { // the clocks may differ by more than thought
 		c.Sleep(at)
 		asked = time.Now()
-		if err := open.Renew(ctx); err != nil {
+		if err := tx.Renew(ctx); err != nil {
 			return err
 		}
 		if early = due.Sub(tx.Now()); early <= 0 {
@@ -84,32 +94,4 @@ func (c Committer) await(ctx context.Context, tx backend.Tx, prepared []task.Pla
 		at = time.Now().Add(min(early, MaxEarly))
 	}
 	return &EarlyError{By: early, Asked: asked}
-}
-
-// renew returns the plans as they are now: most of them only get the time.
-func (c Committer) renew(ctx context.Context, tx backend.Tx, mark string, prepared []task.Plan) ([]task.Plan, error) {
-	now := tx.Now()
-	plans, ticks := make([]task.Plan, len(prepared)), make([]task.Tick, len(prepared))
-	f := facts{now: now}
-	var again []int
-	for i, p := range prepared {
-		if plans[i] = p; !p.Plain() || !p.Lasts(now) {
-			again = append(again, i)
-			f.tasks = append(f.tasks, *p.Task)
-			continue
-		}
-		ticks[i] = p.Ticks[0]
-		ticks[i].Decided = now
-		plans[i].Ticks = ticks[i : i+1 : i+1]
-	}
-	if len(again) == 0 {
-		return plans, nil
-	}
-	if err := c.learn(ctx, tx, &f); err != nil {
-		return nil, err
-	}
-	for i, p := range c.decide(mark, &f) {
-		plans[again[i]] = p
-	}
-	return plans, nil
 }

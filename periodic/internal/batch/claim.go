@@ -12,32 +12,62 @@ import (
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// Batch is a number of tasks that carry one mark, and what to do with them. It
-// does not change after Claim has made it.
+// Batch is a number of tasks, and what to do with them.
 type Batch struct {
-	Mark  string
 	Begun time.Time // by the host's clock
 	Now   time.Time // by the database's clock
 	Plans []task.Plan
 }
 
-// Claim marks due tasks, reads what the decisions need, commits, and decides. For
-// tasks that were set aside, why says for what reason. Tasks that are not due yet are
-// decided as if they were; see SubmitDue.
-func (c Committer) Claim(ctx context.Context, wait time.Duration, claim backend.Claim, why string) (Batch, error) {
-	begun := time.Now()
-	f := facts{aside: why, ahead: claim.Ahead > 0}
-	if err := c.Update(ctx, wait, func(tx backend.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
-		return Batch{Mark: claim.Mark}, fmt.Errorf("claim: %w", err)
+// Keys are those of the tasks.
+func (b *Batch) Keys() []string {
+	keys := make([]string, len(b.Plans))
+	for i := range b.Plans {
+		keys[i] = Key(b.Plans[i].Task.ID)
 	}
-	if len(f.tasks) > 0 {
-		crashpoint.At("scheduler/marked")
-	}
-	b := Batch{claim.Mark, begun, f.now, c.decide(claim.Mark, &f)}
-	if len(b.Plans) > 0 {
+	return keys
+}
+
+// ClaimError says that the tasks of a batch could not be read. The work on them has not
+// begun.
+type ClaimError struct{ Err error }
+
+func (e *ClaimError) Error() string { return "claim: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ClaimError) Unwrap() error { return e.Err }
+
+// Alone is how to treat a task that has failed before, and is tried alone.
+type Alone struct {
+	Why    string // the reason for ticks that could not be decided meanwhile
+	Refuse error  // skip the ticks, because their jobs are refused; nil: submit them
+}
+
+// Take claims due tasks, decides and submits, in one transaction, which locks the tasks. As
+// soon as the decisions are made, it calls claimed, unless nothing was due; another Take may
+// begin then. If Take fails before that, it returns a [*ClaimError].
+func (c Committer) Take(ctx context.Context, wait time.Duration, claim backend.Claim, alone Alone, claimed func(Batch)) (Outcome, error) {
+	f := facts{aside: alone.Why}
+	reading, begun := true, time.Now()
+	done, err := c.transact(ctx, wait, func(tx backend.Tx, d *delivery) error {
+		if err := c.read(ctx, tx, claim, &f); err != nil || len(f.tasks) == 0 {
+			return err
+		}
+		reading = false
+		b := Batch{begun, f.now, c.decide(&f)}
+		if alone.Refuse != nil {
+			for i := range b.Plans {
+				refusePlan(&b.Plans[i], alone.Refuse)
+			}
+		}
+		claimed(b)
 		crashpoint.At("scheduler/decided")
+		return c.write(ctx, d, b.Plans)
+	})
+	if err != nil && reading {
+		err = &ClaimError{err}
 	}
-	return b, nil
+	return done, err
 }
 
 // read claims tasks, and reads what the decisions on them need.
@@ -47,7 +77,12 @@ func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim,
 		return err
 	}
 	crashpoint.At("scheduler/claimed")
-	return c.learn(ctx, tx, f)
+	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
+		return fmt.Errorf("look for pending jobs: %w", err)
+	}
+	f.recorded, err = c.recordedTicks(ctx, tx, f)
+	crashpoint.At("scheduler/facts-read")
+	return err
 }
 
 // facts is what the decisions on a batch depend on.
@@ -67,16 +102,6 @@ func (f *facts) at(t *task.Task) time.Time {
 		return t.NextRun
 	}
 	return f.now
-}
-
-// learn reads what the decisions on tasks need.
-func (c Committer) learn(ctx context.Context, tx backend.Tx, f *facts) (err error) {
-	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
-		return fmt.Errorf("look for pending jobs: %w", err)
-	}
-	f.recorded, err = c.recordedTicks(ctx, tx, f)
-	crashpoint.At("scheduler/facts-read")
-	return err
 }
 
 // pendingJobs asks the queues for the pending jobs of the tasks for which

@@ -23,32 +23,47 @@ type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
 	Update func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
+	Worker string // who decides
 	Queues map[task.Sink]backend.Queue
 	Late   func(*task.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
 	Hooks  backend.Hooks           // nil: nobody wants to hear of ticks
 	Tracer jobqueue.SendTracer     // nil: no spans
-	Sleep  func(until time.Time)   // precisely, for a moment; nil: transactions do not wait
+	Sleep  func(until time.Time)   // precisely, for a moment
 	timers *timers
-	steps  bool // one statement for each step
 }
 
 // New returns a committer.
-func New(update func(context.Context, time.Duration, func(backend.Tx) error) error, queues map[task.Sink]backend.Queue) Committer {
-	return Committer{Update: update, Queues: queues, Late: func(*task.Task) string { return "" }, timers: &timers{}}
+func New(worker string, update func(context.Context, time.Duration, func(backend.Tx) error) error, queues map[task.Sink]backend.Queue) Committer {
+	return Committer{Worker: worker, Update: update, Queues: queues, Late: func(*task.Task) string { return "" }, timers: &timers{}}
 }
 
-// Outcome is what a committed submit transaction did.
+// Outcome is what a committed transaction did.
 type Outcome struct {
-	Kept  []*task.Plan          // of the tasks whose mark still held, in the order of the batch
+	Kept  []*task.Plan          // of the tasks that advanced, in the order of the batch
 	Plans map[string]*task.Plan // the same by the task's id
 	Ticks []task.Tick
 
 	refused map[task.TickKey]bool // ticks that the queue of their task has refused for good
 }
 
-// Submit commits the plans of tasks that carry a mark, in one transaction:
+// transact runs a transaction that writes a batch.
+func (c Committer) transact(ctx context.Context, wait time.Duration, work func(backend.Tx, *delivery) error) (Outcome, error) {
+	var done Outcome
+	spans := spans{tracer: c.Tracer}
+	err := c.Update(ctx, wait, func(tx backend.Tx) error {
+		done = Outcome{}
+		return work(tx, &delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans})
+	})
+	if len(done.Kept) > 0 {
+		crashpoint.At("scheduler/batch-committed")
+	}
+	spans.end(err)
+	return done, err
+}
+
+// write commits the plans of tasks that the transaction has locked:
 //
-//  1. due and nextrun advance and the mark goes, where the mark still holds;
+//  1. due and nextrun advance;
 //  2. the ticks of those tasks are recorded, where they do not exist yet;
 //  3. the jobs that these ticks replace are cancelled, and theirs submitted;
 //  4. ticks whose job was refused are skipped or queued instead;
@@ -56,85 +71,80 @@ type Outcome struct {
 //
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
-//
-// Tasks whose mark was lost drop out; the rest of the batch is not affected.
-func (c Committer) Submit(ctx context.Context, wait time.Duration, mark string, plans []task.Plan) (Outcome, error) {
-	var done Outcome
-	spans := spans{tracer: c.Tracer}
-	err := c.Update(ctx, wait, func(tx backend.Tx) (err error) {
-		done, err = c.write(ctx, tx, mark, plans, &spans)
-		return err
-	})
-	done.committed()
-	spans.end(err)
-	if errors.Is(err, backend.ErrStepwise) {
-		return c.Stepwise().Submit(ctx, wait, mark, plans)
-	}
-	return done, err
-}
-
-// Stepwise returns a committer that uses one statement for each step, so that it learns what
-// became of each row.
-func (c Committer) Stepwise() Committer {
-	c.steps = true
-	return c
-}
-
-// committed is a point after the commit of a batch that is not empty.
-func (o *Outcome) committed() {
-	if len(o.Kept) > 0 {
-		crashpoint.At("scheduler/batch-committed")
-	}
-}
-
-// write does what Submit says, in its transaction. Without a mark, the transaction
-// holds the tasks.
-func (c Committer) write(ctx context.Context, tx backend.Tx, mark string, plans []task.Plan, spans *spans) (done Outcome, err error) {
-	if can, err := c.writeAtOnce(ctx, tx, mark, plans); can {
-		if err != nil {
-			return done, err
+func (c Committer) write(ctx context.Context, d *delivery, plans []task.Plan) error {
+	if c.atOnce(plans) {
+		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
+			if err == nil && len(d.done.Kept) < len(plans) {
+				err = errSuppressed
+			}
+			return err
 		}
-		done.keepAll(plans)
-		crashpoint.At("scheduler/batch-written")
-		return done, nil
 	}
-	kept, err := tx.Advance(ctx, mark, plans)
-	if err != nil {
-		return done, fmt.Errorf("advance tasks: %w", err)
+	if err := d.tx.Advance(ctx, plans); err != nil {
+		return fmt.Errorf("advance tasks: %w", err)
 	}
 	crashpoint.At("scheduler/advanced")
-	done.keep(plans, kept)
-	if done.Ticks, err = recordTicks(ctx, tx, done.Kept); err != nil {
-		return done, fmt.Errorf("record ticks: %w", err)
+	d.done.keep(plans, nil)
+	var err error
+	if d.done.Ticks, err = recordTicks(ctx, d.tx, d.done.Kept); err != nil {
+		return fmt.Errorf("record ticks: %w", err)
 	}
 	crashpoint.At("scheduler/ticks-recorded")
-	d := delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: spans}
 	inTheWay, err := d.cancelJobs(ctx)
 	if err != nil {
-		return done, fmt.Errorf("cancel jobs: %w", err)
+		return fmt.Errorf("cancel jobs: %w", err)
 	}
 	if err := d.submitJobs(ctx, inTheWay); err != nil {
-		return done, fmt.Errorf("submit jobs: %w", err)
+		return fmt.Errorf("submit jobs: %w", err)
 	}
 	crashpoint.At("scheduler/jobs-submitted")
-	err = c.tellHooks(ctx, tx, done)
+	err = c.tellHooks(ctx, d.tx, *d.done)
 	crashpoint.At("scheduler/batch-written")
-	return done, err
+	return err
 }
 
-// writeAtOnce writes plans that need no more than one statement. can is false if they need
-// more, or if somebody wants to hear of the jobs before they are there.
-func (c Committer) writeAtOnce(ctx context.Context, tx backend.Tx, mark string, plans []task.Plan) (can bool, err error) {
-	one, ok := tx.(backend.OneStatement)
-	if !ok || !c.atOnce(plans) {
-		return false, nil
+// errSuppressed is the error of a task that does not advance although it is locked.
+var errSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
+
+// writePlain writes plans that need no more than one statement. can is false if the database
+// has none.
+func (c Committer) writePlain(ctx context.Context, d *delivery, plans []task.Plan) (can bool, err error) {
+	queue := c.Queues[task.SinkJob]
+	left, can, err := d.tx.SubmitPlain(ctx, queue, plans)
+	if !can || err != nil {
+		return can, err
 	}
-	return one.SubmitPlain(ctx, c.Queues[task.SinkJob], mark, plans)
+	missing := make(map[string]backend.Left, len(left))
+	for _, l := range left {
+		missing[l.TaskID] = l
+	}
+	d.done.keep(plans, missing)
+	d.done.Ticks = make([]task.Tick, 0, len(d.done.Kept))
+	var jobs []jobqueue.Job
+	var refused []backend.Refusal
+	for _, p := range d.done.Kept {
+		tick := p.Ticks[0]
+		if l, ok := missing[p.Task.ID]; ok && !l.Ticked { // it was there before
+			continue
+		} else if ok {
+			jobs = append(jobs, p.Task.Job(tick.JID, tick.Due, d.tx.Now()))
+			refused = append(refused, backend.Refusal{JID: tick.JID})
+		}
+		d.done.Ticks = append(d.done.Ticks, tick)
+	}
+	if len(refused) > 0 {
+		err = d.explain(ctx, queue, jobs, refused)
+	}
+	if err == nil {
+		err = c.tellHooks(ctx, d.tx, *d.done)
+	}
+	crashpoint.At("scheduler/batch-written")
+	return true, err
 }
 
 // atOnce reports whether plans need no more than one statement.
 func (c Committer) atOnce(plans []task.Plan) bool {
-	return !c.steps && c.Tracer == nil && !slices.ContainsFunc(plans, func(p task.Plan) bool { return !silent(&p) })
+	return c.Tracer == nil && !slices.ContainsFunc(plans, func(p task.Plan) bool { return !silent(&p) })
 }
 
 // silent reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
@@ -144,26 +154,13 @@ func silent(p *task.Plan) bool {
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
 
-// keepAll notes that all plans were kept, each with its only tick.
-func (o *Outcome) keepAll(plans []task.Plan) {
-	o.Plans, o.Kept = make(map[string]*task.Plan, len(plans)), make([]*task.Plan, len(plans))
-	o.Ticks = make([]task.Tick, len(plans))
-	for i := range plans {
-		p := &plans[i]
-		o.Kept[i], o.Plans[p.Task.ID], o.Ticks[i] = p, p, p.Ticks[0]
-	}
-}
-
-// keep notes the plans of the given tasks, in the order of the batch: rows that are
+// keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
 // written in the order of their index cost the database far less.
-func (o *Outcome) keep(plans []task.Plan, ids []string) {
-	o.Plans = make(map[string]*task.Plan, len(ids))
-	for _, id := range ids {
-		o.Plans[id] = nil
-	}
+func (o *Outcome) keep(plans []task.Plan, left map[string]backend.Left) {
+	o.Plans, o.Kept = make(map[string]*task.Plan, len(plans)), make([]*task.Plan, 0, len(plans))
 	for i := range plans {
 		p := &plans[i]
-		if _, ok := o.Plans[p.Task.ID]; ok {
+		if l, missing := left[p.Task.ID]; !missing || l.Kept {
 			o.Plans[p.Task.ID] = p
 			o.Kept = append(o.Kept, p)
 		}

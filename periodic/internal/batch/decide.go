@@ -9,7 +9,7 @@ import (
 )
 
 // decide makes the plans of a batch.
-func (c Committer) decide(mark string, b *facts) []task.Plan {
+func (c Committer) decide(b *facts) []task.Plan {
 	plans := make([]task.Plan, len(b.tasks))
 	for i := range b.tasks {
 		t := &b.tasks[i]
@@ -27,7 +27,7 @@ func (c Committer) decide(mark string, b *facts) []task.Plan {
 		}
 		f := task.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Mark: mark, Delay: late, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
+			Worker: c.Worker, Delay: late, Most: max(1, task.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
@@ -56,4 +56,18 @@ func sinkProblem(t *task.Task, queue backend.Queue) string {
 // keeps its plan: a scheduler that knows the sink submits its jobs.
 func NoQueue(sink task.Sink) string {
 	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
+}
+
+// refusePlan takes the jobs that the database refuses out of a plan; its ticks and its problem
+// say so.
+func refusePlan(p *task.Plan, cause error) {
+	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
+	p.Cancel = ""
+	for _, ticks := range [][]task.Tick{p.Ticks, p.Settled} {
+		for i := range ticks {
+			if ticks[i].Decision == task.Submitted {
+				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = task.Skipped, p.Problem, ""
+			}
+		}
+	}
 }

@@ -18,8 +18,7 @@ type Findings struct {
 	Released  []string            // keys of tasks that need not be set aside any more
 	Sinks     map[task.Sink]error // tried: why they cannot be used; nil: they can
 	Queued    *error              // looked for queued ticks: why that cannot be done; points to nil: it can
-	Marks     []string            // to remove from the tasks that still carry them
-	Candidate []string            // keys of the tasks of a failed claim
+	Candidate []string            // keys of the tasks of a failed batch
 	Retried   bool                // this was the retry of what was set aside
 	Err       error               // of the database as a whole
 }
@@ -35,7 +34,6 @@ func (f *Findings) Add(more Findings) {
 	f.Done = append(f.Done, more.Done...)
 	f.SetAside = append(f.SetAside, more.SetAside...)
 	f.Released = append(f.Released, more.Released...)
-	f.Marks = append(f.Marks, more.Marks...)
 	f.Candidate = append(f.Candidate, more.Candidate...)
 	f.Err = errors.Join(f.Err, more.Err)
 	if more.Queued != nil {

@@ -2,8 +2,14 @@ package search
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/aside"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
@@ -20,87 +26,164 @@ type Searcher struct {
 	Faults Faults
 }
 
-// Probe tries sinks and returns the errors of those that cannot be used.
-func (s Searcher) Probe(ctx context.Context, sinks []task.Sink) (map[task.Sink]error, error) {
-	bad := map[task.Sink]error{}
-	for _, sink := range sinks {
-		err := s.probe(ctx, sink)
-		if err != nil && !s.Faults.Isolatable(err) {
-			return nil, err
-		}
-		if err != nil {
-			bad[sink] = err
+// Search takes those of the given tasks that can be taken, after a batch of them failed with an
+// error: without sinks that cannot be used, and without those that fail alone.
+func (s Searcher) Search(ctx context.Context, keys []string, without backend.Apart, cause error) Findings {
+	without.Keys = nil
+	all := part{Searcher: s, without: without}
+	all.found.Candidate = keys
+	keys, cause = all.postpone(ctx, keys, cause)
+	if cause != nil && s.Faults.Of(cause) != backend.FaultRow {
+		all.found.Sinks, all.found.Err = s.Probe(ctx, s.sinksBut(without.Sinks))
+		if all.found.Err != nil || len(all.found.Sinks) > 0 { // the next batches leave them out
+			return all.found
 		}
 	}
-	return bad, nil
+	if cause != nil {
+		all.divide(ctx, keys, cause)
+	}
+	return all.found
 }
 
-// probe checks whether a sink takes jobs at all.
-func (s Searcher) probe(ctx context.Context, sink task.Sink) error {
-	queue, ok := s.Commit.Queues[sink]
-	if !ok {
-		return nil
-	}
-	return s.Commit.Update(ctx, aloneWait, func(tx backend.Tx) error { return queue.Probe(ctx, tx.DBTX()) })
+// part is the search of some tasks. One goroutine owns it.
+type part struct {
+	Searcher
+
+	without backend.Apart
+	failed  map[string]failure // by key: of tasks that were tried alone
+	found   Findings
 }
 
-// blame writes the problem of a task that is set aside, if the database accepts
-// that. It does nothing for a lock, which is no problem of the task.
-func (s Searcher) blame(ctx context.Context, key string, cause error) {
-	if s.Faults.Of(cause) != backend.FaultLock {
-		_ = s.Commit.Update(ctx, aloneWait, func(tx backend.Tx) error {
-			return tx.SetProblem(ctx, key, task.Unscheduled(cause))
-		})
-	}
+// failure is a try of a single task that failed.
+type failure struct {
+	plan  *task.Plan // nil: the task could not be read
+	began time.Time
+	now   time.Time
 }
 
-// Retry tries again what was set aside. newMark makes a mark for each task.
-func (s Searcher) Retry(ctx context.Context, tries aside.Tries, newMark func() string) Findings {
-	f := Findings{Retried: true, Sinks: map[task.Sink]error{}}
-	for _, sink := range tries.Sinks {
-		f.Sinks[sink] = s.probe(ctx, sink)
-	}
-	for _, try := range tries.Tasks {
-		if ctx.Err() != nil {
-			break
-		}
-		f.Add(s.retryAlone(ctx, try, backend.Claim{Mark: newMark(), Without: tries.Without}))
-	}
-	return f
-}
-
-// retryAlone tries a task again that was set aside.
-func (s Searcher) retryAlone(ctx context.Context, try aside.Try, claim backend.Claim) (f Findings) {
-	key := try.Key
-	claim.Limit, claim.Only = 1, []string{key}
-	b, err := s.Commit.Claim(ctx, aloneWait, claim, try.Why)
-	if err != nil {
-		f.Marks = []string{claim.Mark}
-		f.SetAside = []aside.Failed{{Key: key, Doing: "claim", Err: err, Fault: s.Faults.Of(err), Why: aside.NotToBlame}}
-		return f
-	}
-	f.Released = []string{key}
-	if len(b.Plans) == 0 { // it is not due, gone, or somebody else has it
-		if try.Verdict == aside.Skipped {
-			return Findings{SetAside: []aside.Failed{{Key: key, Why: aside.Skipped}}}
-		}
-		return f
-	}
-	one := submission{Searcher: s, batch: b}
-	err = one.submit(ctx, b.Plans)
+// take takes some of the tasks, and notes what was committed.
+func (s *part) take(ctx context.Context, keys []string, alone batch.Alone) error {
+	var b batch.Batch
+	began := time.Now()
+	done, err := s.Commit.Take(ctx, aloneWait, backend.Claim{Limit: len(keys), Only: keys, Without: s.without}, alone, func(claimed batch.Batch) { b = claimed })
 	switch {
-	case err == nil:
-		f.Add(one.found)
-		return f
-	case try.Verdict == aside.NotToBlame:
-		one.note(b.Plans[0], err, s.Faults.Of(err), undecided(s.Faults.Of(err)))
-	default:
-		one.failedAlone(ctx, b.Plans[0], err, try.Others)
+	case err == nil && len(b.Plans) > 0:
+		crashpoint.At("scheduler/part-committed")
+		s.found.Done = append(s.found.Done, Done{b, done})
+	case err != nil && len(keys) == 1:
+		f := failure{began: began, now: b.Now}
+		if len(b.Plans) > 0 {
+			f.plan = &b.Plans[0]
+		}
+		if s.failed == nil {
+			s.failed = map[string]failure{}
+		}
+		s.failed[keys[0]] = f
 	}
-	f.Add(one.found)
-	f.Marks = []string{b.Mark}
-	if len(f.SetAside) > 0 {
-		f.Released = nil
+	return err
+}
+
+// postpone sets the tasks aside whose queue may take their jobs later, if that is why the
+// batch failed, and takes the others. It returns these, and why that fails.
+func (s *part) postpone(ctx context.Context, keys []string, cause error) ([]string, error) {
+	for later := (batch.LaterError{}); errors.As(cause, &later); {
+		for id, reason := range later {
+			key := batch.Key(id)
+			keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == key })
+			s.setAside(ctx, key, errors.New(reason), aside.NotToBlame)
+		}
+		if len(keys) == 0 {
+			return nil, nil
+		}
+		cause = s.take(ctx, keys, batch.Alone{})
 	}
-	return f
+	return keys, cause
+}
+
+// parts is how many parts of a batch are searched at the same time. Searching
+// in parallel helps because it mostly waits for locks.
+const parts = 4
+
+// divide takes tasks that failed together, in parts, without those that fail alone.
+func (s *part) divide(ctx context.Context, keys []string, cause error) {
+	chunks := slices.Collect(slices.Chunk(keys, max(len(keys)/parts+1, parts)))
+	found := make([]part, len(chunks))
+	culprits := make([][]isolate.Culprit[string], len(chunks))
+	var searching sync.WaitGroup
+	for i, chunk := range chunks {
+		found[i] = part{Searcher: s.Searcher, without: s.without}
+		searching.Go(func() { culprits[i] = found[i].search(ctx, chunk, cause, len(chunks) == 1) })
+	}
+	searching.Wait()
+	for _, more := range found {
+		s.found.Add(more.found)
+	}
+	if s.unreadable(found, cause) {
+		s.found = Findings{Candidate: s.found.Candidate, Err: cause}
+		return
+	}
+	sinks := s.submittedTo()
+	for i := range found {
+		for _, culprit := range culprits[i] {
+			s.failed = found[i].failed
+			s.judge(ctx, culprit, sinks)
+		}
+	}
+}
+
+// unreadable reports whether no task could be read, for a reason that is not known: then no row is
+// to blame.
+func (s *part) unreadable(found []part, cause error) bool {
+	var claim *batch.ClaimError
+	if len(s.found.Done) > 0 || !errors.As(cause, &claim) || s.Faults.Of(cause) != backend.FaultUnknown {
+		return false
+	}
+	for _, p := range found {
+		for _, f := range p.failed {
+			if f.plan != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// search searches tasks, and returns those that fail alone. failed is true if they are known
+// to have failed together. A failure that may pass, such as a deadlock, is tried once more.
+func (s *part) search(ctx context.Context, keys []string, cause error, failed bool) []isolate.Culprit[string] {
+	if !failed || s.Faults.Of(cause) == backend.FaultLock {
+		if cause = s.take(ctx, keys, batch.Alone{}); cause == nil {
+			return nil
+		}
+	}
+	try := func(ctx context.Context, some []string, _ bool) error { return s.take(ctx, some, batch.Alone{}) }
+	found := isolate.Bisect(ctx, keys, cause, isolate.Search[string]{Try: try, Judge: s.Faults.cause})
+	switch {
+	case found.Err == nil || ctx.Err() != nil:
+	case s.Faults.Isolatable(found.Err) && len(found.Left) <= 2*isolate.MaxInARow: // all alike: the rows need not be to blame
+		for _, key := range found.Left {
+			s.note(key, found.Err, undecided(s.Faults.Of(found.Err)))
+		}
+	case len(s.found.Done) == 0 && len(s.found.SetAside) == 0 && len(found.Culprits) == 0:
+		s.found.Err = found.Err
+	}
+	return found.Culprits
+}
+
+// submittedTo returns the sinks to which tasks of the batch have submitted.
+func (s *part) submittedTo() map[task.Sink]bool {
+	sinks := map[task.Sink]bool{}
+	for _, done := range s.found.Done {
+		for _, t := range done.Outcome.Ticks {
+			if t.Decision == task.Submitted {
+				sinks[done.Outcome.Plans[t.TaskID].Task.Sink] = true
+			}
+		}
+	}
+	return sinks
+}
+
+// sinksBut returns all sinks but some.
+func (s Searcher) sinksBut(some []task.Sink) []task.Sink {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Commit.Queues)), func(sink task.Sink) bool { return slices.Contains(some, sink) })
 }

@@ -51,6 +51,7 @@ type taskRow struct {
 	Jitter    sqldb.RowInt
 	Sink      sqldb.RowText
 	Problem   sqldb.RowText
+	Version   sqldb.RowText
 
 	Paused       sqldb.RowTime
 	PausedUntil  sqldb.RowTime `db:"paused_until"`
@@ -72,7 +73,7 @@ func (r taskRow) task() periodic.Task {
 		Created: r.Created.Time(), Summary: string(r.Summary),
 		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
 		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
-		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem),
+		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem), Version: string(r.Version),
 		RetryDelay: seconds(r.RetryDelay), Timeout: seconds(r.Timeout), Concurrency: r.Concurrency.N,
 		Pause: periodic.Pause{Since: r.Paused.Time(), Until: r.PausedUntil.Time(), By: string(r.PausedBy), Reason: string(r.PausedReason)},
 	}
@@ -90,7 +91,7 @@ func (r taskRow) task() periodic.Task {
 	return t
 }
 
-// candidates is SQL for the tasks that a claim may mark: CTEs, and a query for all of
+// candidates is SQL for the tasks that a claim may lock: CTEs, and a query for all of
 // them.
 type candidates struct{ with, union string }
 
@@ -104,7 +105,7 @@ const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 F
 func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
-		suffix = tx.SQL().LockRows
+		suffix = tx.SQL().HoldRows + tx.SQL().SkipLocked
 	}
 	after := periodic.Unplanned
 	if !c.After.IsZero() {
@@ -113,7 +114,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
 	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
-	elapsed, args := tx.elapsed(c, now, args)
+	elapsed, order, args := tx.elapsed(c, now, args)
 	where, args, err := tx.chosen(c, args)
 	if err != nil {
 		return candidates{}, nil, err
@@ -121,7 +122,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	found := candidates{
 		with: `WITH elapsed AS (
 			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun > ` + since + elapsed + where("") + `
-			ORDER BY nextrun LIMIT ` + limit + suffix + `)`,
+			ORDER BY nextrun` + order + ` LIMIT ` + limit + suffix + `)`,
 		union: `SELECT * FROM elapsed`,
 	}
 	if !c.After.IsZero() || c.Ahead > 0 {
@@ -149,14 +150,26 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	return found, args, nil
 }
 
-// elapsed is the condition on nextrun, and args with its parameters. now is a
-// placeholder.
-func (tx schedulerTx) elapsed(c backend.Claim, now string, args []any) (condition string, all []any) {
+// elapsed is the condition on nextrun, what else to order by, and args with its parameters. now is
+// a placeholder.
+func (tx schedulerTx) elapsed(c backend.Claim, now string, args []any) (condition, order string, all []any) {
 	if c.Ahead == 0 {
-		return ` AND nextrun <= ` + now, args
+		return ` AND nextrun <= ` + now, "", args
 	}
 	args = append(args, sqldb.Timestamp(tx.Now().Add(c.Ahead)))
-	return ` AND nextrun > ` + now + ` AND nextrun <= $` + strconv.Itoa(len(args)) + noneQueued, args
+	condition = ` AND nextrun > ` + now + ` AND nextrun <= $` + strconv.Itoa(len(args)) + noneQueued
+	id := tx.SQL().Bytewise("id")
+	if !c.Beyond.Due.IsZero() {
+		args = append(args, sqldb.Timestamp(c.Beyond.Due))
+		due := `$` + strconv.Itoa(len(args))
+		beyond := `nextrun > ` + due
+		if c.Beyond.TaskID != "" {
+			args = append(args, c.Beyond.TaskID)
+			beyond = `nextrun >= ` + due + ` AND (` + beyond + ` OR ` + id + ` > $` + strconv.Itoa(len(args)) + `)`
+		}
+		condition += ` AND ` + beyond
+	}
+	return condition, `, ` + id, args
 }
 
 // chosen is the condition of a claim on its tasks, like
@@ -178,15 +191,13 @@ func of(alias, columns string) string {
 
 // Claim implements [backend.Tx].
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
-	claim := tx.mark
-	if c.Hold {
-		claim = tx.hold
-	}
-	rows, err := claim(ctx, c)
+	from, args, err := tx.candidates(ctx, c, claimColumns+tx.SQL().RowColumns, nil, c.Ahead == 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.areText(rows); err != nil {
+	var rows []taskRow
+	query := from.with + ` SELECT ` + claimColumns + `, ` + tx.SQL().RowVersion("u.") + ` AS version FROM (` + from.union + `) AS u`
+	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
 	tasks := make([]periodic.Task, len(rows))
@@ -206,53 +217,6 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 		}
 	}
 	return tasks, nil
-}
-
-// hold locks tasks until the transaction ends.
-func (tx schedulerTx) hold(ctx context.Context, c backend.Claim) (rows []taskRow, err error) {
-	from, args, err := tx.candidates(ctx, c, claimColumns, nil, true)
-	if err != nil {
-		return nil, err
-	}
-	err = tx.Select(ctx, &rows, from.with+` `+from.union, args...)
-	return rows, err
-}
-
-// mark marks tasks.
-func (tx schedulerTx) mark(ctx context.Context, c backend.Claim) (rows []taskRow, err error) {
-	// If the server crashes and loses the marks, the submit transaction finds that
-	// they are gone, and drops the tasks.
-	if err := tx.AsyncCommit(ctx); err != nil {
-		return nil, err
-	}
-	from, args, err := tx.candidates(ctx, c, "id", []any{c.Mark}, true)
-	if err != nil {
-		return nil, err
-	}
-	mark := func() error {
-		return tx.Select(ctx, &rows, from.with+` UPDATE periodic_task SET worker = $1, marked = $2
-		WHERE id IN (`+from.union+`) RETURNING worker, marked, `+claimColumns, args...)
-	}
-	if err := mark(); err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 && c.After.IsZero() && c.Ahead == 0 {
-		if locked, err := tx.lockCandidates(ctx, from, args); err != nil || locked == 0 {
-			return nil, err
-		}
-		if err := mark(); err != nil { // somebody else may have had them locked before
-			return nil, err
-		}
-		if len(rows) == 0 {
-			return nil, errNotMarked
-		}
-	}
-	for _, r := range rows {
-		if err := altered(r, c.Mark, sqldb.Timestamp(tx.Now())); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
 }
 
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -31,39 +30,16 @@ func (t *markTime) Scan(src any) error {
 // ClearMarks finds the marks of a name by what stands in front of the boot id: the
 // name in the form of [service.WorkerID], or as it is before a slash, which earlier
 // releases wrote.
-func (tx schedulerTx) ClearMarks(ctx context.Context, s backend.Stale) (int, error) {
-	r, err := tx.Texts(5, s.Ended)
-	if err != nil {
-		return 0, err
-	}
+func (tx schedulerTx) ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error) {
 	n, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
 			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND (
 				marked IS NULL OR marked < $1 OR marked > $2
-				OR EXISTS (SELECT 1 FROM `+r.SQL+` AS v WHERE substr(worker, 1, length(v.value) + 1) = v.value || '.')
 				OR ($3 <> '' AND (worker = $3 OR substr(worker, 1, length($3) + 1) = $3 || '/'
 					OR substr(worker, 1, length($4)) = $4)))`+
 		tx.SQL().LockRows+`)`,
-		sqldb.Timestamp(tx.Now().Add(-s.Lease)), sqldb.Timestamp(tx.Now().Add(s.Lease)),
-		s.Name, service.WorkerName(s.Name)+service.BootMark, r.Param)
+		sqldb.Timestamp(tx.Now().Add(-lease)), sqldb.Timestamp(tx.Now().Add(lease)), name, service.WorkerName(name)+service.BootMark)
 	if n > 0 {
 		crashpoint.At("scheduler/stale-cleared")
 	}
 	return int(n), err
-}
-
-func (tx schedulerTx) Unmark(ctx context.Context, marks []string) (left []string, err error) {
-	r, err := tx.Texts(1, marks)
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL WHERE id IN (
-			SELECT id FROM periodic_task WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`+
-		tx.SQL().LockRows+`)`, r.Param)
-	if err != nil {
-		return nil, err
-	}
-	crashpoint.At("scheduler/marks-removed")
-	err = tx.Select(ctx, &left, `SELECT DISTINCT worker FROM periodic_task
-		WHERE worker IS NOT NULL AND worker IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
-	return left, err
 }

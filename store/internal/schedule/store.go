@@ -24,12 +24,7 @@ type Store struct {
 	locks  leader.Store
 }
 
-var (
-	_ backend.Store        = Store{}
-	_ backend.EarlyStore   = Store{}
-	_ backend.OneStatement = schedulerTx{}
-	_ backend.EarlyTx      = schedulerTx{}
-)
+var _ backend.Store = Store{}
 
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{db, queues, locks} }
@@ -39,11 +34,8 @@ func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.T
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
-// OpensEarly implements [backend.EarlyStore].
+// OpensEarly implements [backend.Store].
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
-
-// Ended implements [backend.Store].
-func (s Store) Ended(ctx context.Context) ([]string, time.Duration, error) { return s.db.Ended(ctx) }
 
 // Watch implements [backend.Store].
 func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
@@ -102,9 +94,6 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
-		if peek.Shared, err = tx.FoundTasks(ctx); err != nil {
-			return err
-		}
 		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
 			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
 		}

@@ -72,9 +72,6 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey
 		}
 		return keys, nil
 	}
-	if err := tx.suppressed(ctx, ticks); err != nil {
-		return nil, err
-	}
 	var rows []tickKeyRow
 	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due FROM `+r.SQL+` AS v JOIN periodic_tick AS k
 		ON k.task_id = v.task_id AND k.due = v.due AND k.worker = $2 AND k.decided = $3`,

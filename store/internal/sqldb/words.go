@@ -14,6 +14,9 @@ type Words struct {
 	// others have locked are passed over. It is empty where a transaction holds
 	// the whole file.
 	LockRows string
+	// HoldRows is the same for rows whose keys stay as they are, so that foreign keys of others
+	// may go on to refer to them. A table to lock and SkipLocked may follow.
+	HoldRows, SkipLocked string
 	// ShareRows is appended to a SELECT whose rows nobody else may change until the
 	// transaction ends. After a plain read they could change before its commit.
 	ShareRows string
@@ -50,6 +53,8 @@ type Words struct {
 	Collate     string // behind a text that is compared byte by byte
 	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
+	RowColumns  string // behind the columns of a query, for RowVersion; may be empty
+	VersionSQL  string
 	KeySQL      string
 	FromKeySQL  string
 }
@@ -78,6 +83,10 @@ func (w *Words) IsSQLite() bool { return w.Dialect == migrations.SQLite }
 // text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
 // valid.
 func (w *Words) Key(text string) string { return strings.ReplaceAll(w.KeySQL, "{}", text) }
+
+// RowVersion is a text that changes whenever a row is written, and when the server starts; empty
+// where a transaction holds the whole file. alias is that of the table, such as "t.".
+func (w *Words) RowVersion(alias string) string { return strings.ReplaceAll(w.VersionSQL, "{}", alias) }
 
 // FromKey is the text of which Key made a key.
 func (w *Words) FromKey(key string) string { return strings.ReplaceAll(w.FromKeySQL, "{}", key) }

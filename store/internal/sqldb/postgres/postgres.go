@@ -27,12 +27,16 @@ func (d *dialect) Words() sqldb.Words {
 		encoding = anyBytes
 	}
 	return sqldb.Words{
-		LockRows:  lockRows,
-		ShareRows: " FOR SHARE",
-		Greatest:  "greatest",
-		Least:     "least",
-		Stall:     max(d.options.IdleTimeout, d.options.StatementTimeout),
-		Dialect:   migrations.Postgres,
+		LockRows:   lockRows,
+		HoldRows:   " FOR NO KEY UPDATE",
+		SkipLocked: " SKIP LOCKED",
+		RowColumns: ", xmin",
+		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
+		ShareRows:  " FOR SHARE",
+		Greatest:   "greatest",
+		Least:      "least",
+		Stall:      max(d.options.IdleTimeout, d.options.StatementTimeout),
+		Dialect:    migrations.Postgres,
 
 		EndedGrace: endedGrace,
 		Version:    "SHOW server_version",
