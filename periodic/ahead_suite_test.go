@@ -63,7 +63,7 @@ func (w *waiting) task(id, timer, overlap string) (due string) {
 	return utc(w.due(id, -soonDue))
 }
 
-// start starts the scheduler and returns when it has claimed so many tasks, which are not
+// start starts the scheduler and returns when it has prepared so many tasks, which are not
 // due yet.
 func (w *waiting) start(tasks int, change ...func(*periodic.Config)) {
 	w.Helper()
@@ -101,9 +101,16 @@ func (w *waiting) start(tasks int, change ...func(*periodic.Config)) {
 	w.await(tasks)
 }
 
-// await returns when tasks have been claimed before their time.
+// await returns when tasks have been prepared, or, where they are only taken when they are due, when the
+// scheduler knows of them.
 func (w *waiting) await(tasks int) {
 	w.Helper()
+	if !w.hooks.OpensEarly() {
+		peeks := w.hooks.peeks.Load()
+		w.scheduler.Wake()
+		storetest.Eventually(w, "a look at the tasks", func() bool { return w.hooks.peeks.Load() > peeks })
+		return
+	}
 	for limit := time.After(storetest.Patience); tasks > 0; {
 		select {
 		case some := <-w.claimed:
@@ -137,18 +144,15 @@ type claims struct {
 
 func (c claims) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	var tasks []periodic.Task
-	err := c.Store.Update(ctx, wait, func(tx backend.Tx) error { tasks = nil; return fn(&claimsTx{atOnce{tx}, &tasks}) })
+	err := c.Store.Update(ctx, wait, func(tx backend.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
 	if err == nil && len(tasks) > 0 {
 		c.claimed <- tasks
 	}
 	return err
 }
 
-// OpensEarly implements [backend.EarlyStore].
-func (c claims) OpensEarly() bool { return opensEarly(c.Store) }
-
 type claimsTx struct {
-	atOnce
+	backend.Tx
 	tasks *[]periodic.Task
 }
 

@@ -36,32 +36,6 @@ func newDocspellFixture(t *testing.T) *fixture {
 	return &fixture{d, up.Store}
 }
 
-// Docspell's scheduler takes a task that nobody has marked, as soon as it can lock the
-// row. So nextrun marks the tasks that it works on.
-func TestDocspellSeesMarks(t *testing.T) {
-	t.Parallel()
-	f := newDocspellFixture(t)
-	f.once()
-	f.exec("UPDATE job SET state = 'success'")
-	f.due(docspellMail, time.Second)
-	var h *hooked
-	h = &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
-		if n == nthSubmit {
-			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND worker LIKE 'bubble@%'", docspellMail)
-		}
-		return nil
-	}, afterAdvance: func() error {
-		if n := h.updates.Load(); n != nthSubmit {
-			t.Errorf("the tick was submitted in transaction %d, want %d: after the mark", n, nthSubmit)
-		}
-		return nil
-	}}
-	seen := (*events)(nil)
-	stop := f.run(h, func(c *periodic.Config) { seen = watch(c) })
-	seen.until(t, "job", submitted(docspellMail))
-	stop()
-}
-
 // docspellUpdate is the statement with which Docspell stores a task that exists.
 const docspellUpdate = `UPDATE periodic_task SET enabled = ?, group_ = 'family', args = ?, subject = 'Scan mailbox',
 	submitter = 'dad', priority = 10, worker = NULL, marked = NULL, timer = ?, nextrun = ? WHERE id = '` + docspellMail + `'`

@@ -83,7 +83,7 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 	}
 	defer db.Close()
 	queues := db.Periodic().Queues(nil)
-	c := batch.New(db.Periodic().Update, queues)
+	c := batch.New("w@1", db.Periodic().Update, queues)
 	c.Sleep = func(time.Time) {
 		set(due)
 		exchanges.Store(0)
@@ -92,11 +92,11 @@ func TestDueTasksTakeThreeExchangesOnPostgres(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', 'daily')", id)
 		f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", utc(due), utc(due), id)
 		set(due.Add(-batch.MaxEarly))
-		b, err := c.Claim(t.Context(), storetest.Patience, backend.Claim{Mark: "w@1." + id, Limit: 10, Ahead: time.Second}, "")
+		b, err := c.Look(t.Context(), storetest.Patience, backend.Claim{Limit: 10, Ahead: time.Second})
 		if err != nil || len(b.Plans) != 1 {
 			t.Fatalf("claimed %+v, %v", b, err)
 		}
-		b, done, err := c.SubmitDue(t.Context(), storetest.Patience, b, time.Now())
+		done, err := c.SubmitPrepared(t.Context(), storetest.Patience, b, time.Now())
 		if err != nil || len(done.Ticks) != 1 {
 			t.Fatalf("submitted %+v, %+v, %v", b, done, err)
 		}

@@ -40,55 +40,21 @@ type hookedTx struct {
 	h *hooked
 }
 
-func (tx hookedTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
-	kept, err := tx.Tx.Advance(ctx, mark, plans)
+func (tx hookedTx) Advance(ctx context.Context, plans []task.Plan) error {
+	err := tx.Tx.Advance(ctx, plans)
 	if err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
 	}
-	return kept, err
+	return err
 }
 
-// SubmitPlain implements [backend.OneStatement] as the transaction beneath does.
-func (tx hookedTx) SubmitPlain(ctx context.Context, queue backend.Queue, mark string, plans []task.Plan) (can bool, err error) {
-	can, err = atOnce{tx.Tx}.SubmitPlain(ctx, queue, mark, plans)
+func (tx hookedTx) SubmitPlain(ctx context.Context, queue backend.Queue, plans []task.Plan) (left []backend.Left, can bool, err error) {
+	left, can, err = tx.Tx.SubmitPlain(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
 	}
-	return can, err
+	return left, can, err
 }
 
-// Ready and Renew implement [backend.EarlyTx].
-func (tx hookedTx) Ready(ctx context.Context, q backend.Queue) error {
-	return atOnce{tx.Tx}.Ready(ctx, q)
-}
-func (tx hookedTx) Renew(ctx context.Context) error { return atOnce{tx.Tx}.Renew(ctx) }
-
-// OpensEarly implements [backend.EarlyStore].
-func (h *hooked) OpensEarly() bool { return opensEarly(h.Store) }
-
-func opensEarly(s backend.Store) bool {
-	early, ok := s.(backend.EarlyStore)
-	return ok && early.OpensEarly()
-}
-
-// atOnce is a transaction with the abilities that not all have.
-type atOnce struct{ backend.Tx }
-
-func (tx atOnce) SubmitPlain(ctx context.Context, queue backend.Queue, mark string, plans []task.Plan) (can bool, err error) {
-	if one, ok := tx.Tx.(backend.OneStatement); ok {
-		return one.SubmitPlain(ctx, queue, mark, plans)
-	}
-	return false, nil
-}
-
-func (tx atOnce) Ready(ctx context.Context, queue backend.Queue) error {
-	return tx.Tx.(backend.EarlyTx).Ready(ctx, queue)
-}
-
-func (tx atOnce) Renew(ctx context.Context) error { return tx.Tx.(backend.EarlyTx).Renew(ctx) }
-
-// In RunOnce with one batch that is marked the transactions are: clear, claim, submit.
-const (
-	nthClaim  = 2
-	nthSubmit = 3
-)
+// nthTake is the transaction of RunOnce that takes the first batch; the first one clears marks.
+const nthTake = 2

@@ -59,21 +59,20 @@ func TestStartAndStop(t *testing.T) {
 	})
 }
 
-// Stop finishes the batch in hand, and leaves no mark.
+// Stop finishes the batch in hand.
 func TestStopFinishesTheBatch(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "report", "yearly")
 		f.due("report", time.Second)
-		marked, goOn := make(chan struct{}), make(chan struct{})
+		begun, goOn := make(chan struct{}), make(chan struct{})
 		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
-			if n == nthSubmit {
-				close(marked)
+			if n == nthTake {
+				close(begun)
 				<-goOn
 			}
 			return nil
 		}}
 		cfg := f.config("life")
-		marking(&cfg)
 		s, err := periodic.New(h, cfg)
 		if err != nil {
 			f.Fatal(err)
@@ -81,7 +80,7 @@ func TestStopFinishesTheBatch(t *testing.T) {
 		if err := s.Start(context.Background()); err != nil {
 			f.Fatal(err)
 		}
-		<-marked
+		<-begun
 		stopped := storetest.Stop(f, s.Stop)
 		close(goOn)
 		if err := <-stopped; err != nil {
@@ -90,30 +89,6 @@ func TestStopFinishesTheBatch(t *testing.T) {
 		f.want(1, "SELECT count(*) FROM job")
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 	})
-}
-
-// Nor does it leave one if the table is locked at that moment.
-func TestStopRemovesMarksOfALockedTable(t *testing.T) {
-	w := newWaiting(newPostgresFixture(t))
-	w.task("report", "yearly", "skip")
-	w.start(1)
-	w.want(1, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-	somebody := w.open("LOCK TABLE periodic_task IN ACCESS EXCLUSIVE MODE")
-	stopped := storetest.Stop(w, w.scheduler.Stop)
-	attempts := map[string]bool{}
-	storetest.Eventually(w, "it tries a second time to remove its mark", func() bool {
-		attempts[w.One(`SELECT coalesce((SELECT min(query_start) FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event_type = 'Lock' AND query LIKE 'UPDATE periodic_task SET worker = NULL%')::text, '')`)] = true
-		delete(attempts, "")
-		return len(attempts) > 1
-	})
-	if err := somebody.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-	w.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
 }
 
 // The end of Start's context is a Stop.

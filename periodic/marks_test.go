@@ -128,37 +128,6 @@ func TestG4FailedBatchIsUnmarked(t *testing.T) {
 	})
 }
 
-// At its end a scheduler removes its marks also from rows that are locked for a
-// moment, as by its own transaction that was given up.
-func TestG4MarkOfALockedRowIsRemovedAtTheEnd(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.exec(insertTask, "report", "yearly")
-	f.due("report", time.Second)
-	user := f.Connect()
-	user.SetMaxOpenConns(1)
-	h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) (err error) {
-		switch n {
-		case nthSubmit:
-			err = context.DeadlineExceeded // transient
-		case nthSubmit + 1:
-			_, err = user.Exec("BEGIN; SELECT * FROM periodic_task FOR UPDATE")
-		case nthSubmit + 2:
-			_, err = user.Exec("ROLLBACK")
-		}
-		return err
-	}}
-	cfg := f.config("ends")
-	marking(&cfg)
-	s, err := periodic.New(h, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.RunOnce(f.Context()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-}
-
 // A table that nextrun has found takes any time of a mark on SQLite. One that
 // cannot be read counts as expired, and keeps nothing else from being scheduled.
 func TestMarkWithAnUnreadableTime(t *testing.T) {

@@ -88,8 +88,8 @@ func TestNoticeNoneOfTheScheduler(t *testing.T) {
 	n.count()
 	f.once() // plans
 	f.exec("UPDATE periodic_task SET due = '2026-01-01', nextrun = '2026-01-01'")
-	f.dieBefore(nthSubmit)
-	f.once(func(c *periodic.Config) { c.Name = "dead" }) // clears marks, submits
+	f.die()
+	f.once()
 	f.want(50, "SELECT count(*) FROM job")
 	if got := n.count(); got != 0 {
 		t.Errorf("%d notifications of the scheduler's own work", got)

@@ -116,44 +116,41 @@ func TestSessionsEditAfterSubmit(t *testing.T) {
 	})
 }
 
-// The edit is open, and not committed, when the scheduler comes by: before the
-// mark, or between mark and submit. It goes on without that row.
+// The edit is open, and not committed, when the scheduler comes by. It goes on without that row.
 func TestSessionsEditOpen(t *testing.T) {
 	t.Parallel()
 	for name, e := range sessionEdits {
-		for _, when := range []string{"at mark", "at submit"} {
-			t.Run(name+" "+when, func(t *testing.T) {
-				f := newPostgresFixture(t)
-				f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
-				f.due("edited", time.Second)
-				f.due("other", time.Second)
-				user := f.Connect()
-				user.SetMaxOpenConns(1)
-				begin := func() error { _, err := user.Exec("BEGIN; " + e.edit); return err }
-				h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
-					if when == "at mark" && n == nthClaim || when == "at submit" && n == nthSubmit {
-						return begin()
-					}
-					return nil
-				}}
-				var seen *events
-				stop := f.run(h, marking, func(c *periodic.Config) { seen = watch(c) })
-				seen.until(t, "job of the other task", submitted("other"))
-				f.want(0, "SELECT count(*) FROM job WHERE tracker = 'edited'")
-				if _, err := user.Exec("COMMIT"); err != nil {
-					t.Error(err)
+		t.Run(name, func(t *testing.T) {
+			f := newPostgresFixture(t)
+			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('edited', 'backup', 'yearly', '[1]'), ('other', 'backup', 'yearly', '[1]')")
+			f.due("edited", time.Second)
+			f.due("other", time.Second)
+			user := f.Connect()
+			user.SetMaxOpenConns(1)
+			begin := func() error { _, err := user.Exec("BEGIN; " + e.edit); return err }
+			h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
+				if n == nthTake {
+					return begin()
 				}
-				if e.first > 0 {
-					seen.until(t, "job of the edited task", submitted("edited"))
-				}
-				stop()
-				f.once()
-				f.wantEdited(string(rune('0'+e.first)), e.args)
-				if got := f.one(e.after); got != "true" {
-					t.Errorf("%s: %s", e.after, got)
-				}
-				f.guarantees()
-			})
-		}
+				return nil
+			}}
+			var seen *events
+			stop := f.run(h, func(c *periodic.Config) { seen = watch(c) })
+			seen.until(t, "job of the other task", submitted("other"))
+			f.want(0, "SELECT count(*) FROM job WHERE tracker = 'edited'")
+			if _, err := user.Exec("COMMIT"); err != nil {
+				t.Error(err)
+			}
+			if e.first > 0 {
+				seen.until(t, "job of the edited task", submitted("edited"))
+			}
+			stop()
+			f.once()
+			f.wantEdited(string(rune('0'+e.first)), e.args)
+			if got := f.one(e.after); got != "true" {
+				t.Errorf("%s: %s", e.after, got)
+			}
+			f.guarantees()
+		})
 	}
 }

@@ -87,15 +87,6 @@ func (f *fixture) config(name string) periodic.Config {
 	return periodic.Config{Name: name, Logger: log, PollInterval: 24 * time.Hour}
 }
 
-// marking gives a scheduler a queue that is not nextrun's own, so that it marks tasks,
-// commits, and submits then. Otherwise one transaction holds them from claim to commit.
-func marking(cfg *periodic.Config) {
-	cfg.Submitters = map[periodic.Sink]periodic.Submitter{"unused": unused{}}
-}
-
-// unused is a queue that gets no jobs.
-type unused struct{ periodic.Submitter }
-
 // once runs a scheduler until nothing is due.
 func (f *fixture) once(change ...func(*periodic.Config)) {
 	f.Helper()

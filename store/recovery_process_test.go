@@ -35,7 +35,7 @@ const never = time.Hour
 
 // roles are what may hold something: each holds it when it returns, and never lets go.
 var roles = map[string]func(ctx context.Context, db *store.DB) (end func(), err error){
-	"scheduler": holdMark, "leader": holdLock, "executor": holdJob, "relay": holdTopic,
+	"leader": holdLock, "executor": holdJob, "relay": holdTopic,
 }
 
 // TestHolder is no test but a process of others: it holds something until it is killed.
@@ -55,20 +55,6 @@ func TestHolder(t *testing.T) {
 	defer end()
 	fmt.Println("holds")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-}
-
-// holdMark marks a due task, as a scheduler does before it submits.
-func holdMark(ctx context.Context, db *store.DB) (end func(), err error) {
-	tasks, worker := db.Periodic(), service.WorkerID("holder")
-	ctx, end = context.WithCancel(ctx)
-	go tasks.Watch(ctx, worker, func() {}, func(error) {})
-	return end, tasks.Update(ctx, time.Second, func(tx backend.Tx) error {
-		marked, err := tx.Claim(ctx, backend.Claim{Mark: worker + ".1", Limit: 1})
-		if err == nil && len(marked) != 1 {
-			err = fmt.Errorf("%d tasks were marked", len(marked))
-		}
-		return err
-	})
 }
 
 // quiet logs nothing.

@@ -67,7 +67,7 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 		if found, err := readyTx(tx).tend(t.Context(), false, backend.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		_, err := tx.Claim(t.Context(), backend.Claim{Mark: "w/1", Limit: 10})
+		_, err := tx.Claim(t.Context(), backend.Claim{Limit: 10})
 		return err
 	})
 	if err != nil {
