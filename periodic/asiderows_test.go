@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // A row that the table periodic_task took before nextrun was there may hold NULL
@@ -34,17 +33,6 @@ func TestG5RowsOfOddValues(t *testing.T) {
 		WHEN id IN ('bad-1', 'bad-2', 'bad-3') THEN problem LIKE '%null%'
 		WHEN id IN ('bad-4', 'bad-10') THEN problem IS NOT NULL
 		WHEN id LIKE 'bad%' THEN due > now() AT TIME ZONE 'UTC' - interval '10 s' END`))
-}
-
-// In a database without an encoding an id need not be text.
-func TestG5RowsThatAreNoText(t *testing.T) {
-	t.Parallel()
-	f := newFixture(migrated.Up(storetest.At(t, asciiURL(t))))
-	f.healthy()
-	f.bad("allow")
-	f.exec("UPDATE periodic_task SET subject = convert_from('\\xe9', 'SQL_ASCII') WHERE id IN ('bad-1', 'bad-2', 'bad-3')")
-	f.exec("UPDATE periodic_task SET id = id || convert_from('\\xe9', 'SQL_ASCII') WHERE id NOT IN ('bad-1', 'bad-2', 'bad-3') AND id LIKE 'bad%'")
-	f.onTime(f.named("invalid byte sequence"), f.found("SELECT count(*) FROM periodic_task WHERE problem LIKE '%invalid byte sequence%'"))
 }
 
 // Rights are missing: nothing is booked, and the ticks are made up for, as catchup
@@ -76,25 +64,6 @@ func TestErrorsOfTheDatabaseCostNoTick(t *testing.T) {
 	if got := f.one("SELECT reason FROM periodic_tick WHERE decision = 'missed' ORDER BY due LIMIT 1"); !strings.Contains(got, `its sink "job" could not be used`) {
 		t.Errorf("ticks were missed for the reason %q", got)
 	}
-}
-
-// asciiURL returns the URL of a PostgreSQL database of the encoding SQL_ASCII.
-func asciiURL(t *testing.T) string {
-	t.Helper()
-	admin := storetest.New(t, storetest.Postgres)
-	u, err := url.Parse(admin.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = strings.ToLower(u.Path) + "_ascii"
-	name := strings.TrimPrefix(u.Path, "/")
-	admin.Exec("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-	t.Cleanup(func() {
-		if _, err := admin.SQL.ExecContext(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-	})
-	return u.String()
 }
 
 // limitedRole returns the name of a new role with all rights on the tables.

@@ -211,6 +211,7 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 	l.isolate(running, "claim", keys, c.Without, cause)
 	return nil
 }
+
 // report observes a committed batch.
 func (l *loop) report(d search.Done) {
 	done, now := &d.Outcome, time.Now()

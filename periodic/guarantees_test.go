@@ -121,12 +121,18 @@ func submitted(id string) func(periodic.Event) bool {
 	}
 }
 
-var errDead = errors.New("the process is dead")
+var errDead = fmt.Errorf("the process is dead: %w", context.DeadlineExceeded)
 
 // die runs a scheduler that stops for good after it has written its first batch, before the commit.
 func (f *fixture) die() {
 	f.Helper()
-	h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error { return errDead }}
+	var dead atomic.Bool
+	h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error { dead.Store(true); return errDead }, beforeUpdate: func(int64) error {
+		if dead.Load() {
+			return errDead
+		}
+		return nil
+	}}
 	cfg := f.config("dead")
 	s, err := periodic.New(h, cfg)
 	if err != nil {

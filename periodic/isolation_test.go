@@ -112,28 +112,6 @@ func TestG5OpenTransactionOnOneTask(t *testing.T) {
 	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'locked' AND due = ?", utc(due))
 }
 
-// The same when the row is locked after it was read.
-func TestG5TransactionOpenedAfterTheMark(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.exec(insertTask, "locked", "yearly")
-	f.exec(insertTask, "free", "yearly")
-	f.due("locked", time.Second)
-	f.due("free", time.Second)
-	user := f.Connect()
-	f.between(func() {
-		if _, err := user.Exec("BEGIN; UPDATE periodic_task SET subject = 'editing' WHERE id = 'locked'"); err != nil {
-			t.Fatal(err)
-		}
-	})
-	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'free'")
-	f.want(0, "SELECT count(*) FROM job WHERE tracker = 'locked'")
-	if _, err := user.Exec("COMMIT"); err != nil {
-		t.Fatal(err)
-	}
-	f.once()
-	f.want("editing", "SELECT subject FROM job WHERE tracker = 'locked'")
-}
-
 // A mark that has expired on a row that somebody has locked: it is tried again
 // now and then, not all the time, and holds up nobody.
 func TestG5ExpiredMarkOnALockedRow(t *testing.T) {

@@ -14,10 +14,9 @@ import (
 
 // renewed removes, for a role, what is left of the last kill.
 var renewed = map[string]string{
-	"scheduler": "DELETE FROM periodic_tick; DELETE FROM joblog; DELETE FROM job; DELETE FROM periodic_task",
-	"leader":    "DELETE FROM periodic_task",
-	"executor":  "DELETE FROM joblog; DELETE FROM job",
-	"relay":     "DELETE FROM outbox_message; DELETE FROM event_store; DELETE FROM event_aggregate",
+	"leader":   "DELETE FROM periodic_task",
+	"executor": "DELETE FROM joblog; DELETE FROM job",
+	"relay":    "DELETE FROM outbox_message; DELETE FROM event_store; DELETE FROM event_aggregate",
 }
 
 // BenchmarkRecovery measures how long after the SIGKILL of a process another one has taken

@@ -17,9 +17,8 @@ import (
 
 // work adds, for a role, what a holder will hold.
 var work = map[string]string{
-	"scheduler": "INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'report', 'yearly', '2026-01-01 00:00:00')",
-	"leader":    "DELETE FROM periodic_task WHERE id = 'report'",
-	"executor":  "INSERT INTO job (task) VALUES ('report')",
+	"leader":   "DELETE FROM periodic_task WHERE id = 'report'",
+	"executor": "INSERT INTO job (task) VALUES ('report')",
 	"relay": `INSERT INTO event_aggregate (id, version) VALUES ('a', 1);
 		INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 'reports', 'done', 'a', 1);
 		INSERT INTO outbox_message (event_id, topic) VALUES ('e', 'reports')`,
@@ -28,15 +27,6 @@ var work = map[string]string{
 // heirs take over what a holder of their role has left, and say so on the channel. They are
 // stopped with the test at the latest.
 var heirs = map[string]func(d *migrated.Database) (taken <-chan struct{}, stop func()){
-	"scheduler": func(d *migrated.Database) (<-chan struct{}, func()) {
-		taken := make(chan struct{}, 8)
-		cfg := periodic.Config{Name: "heir", Lease: never, PollInterval: never, Logger: quiet(), Observe: func(e periodic.Event) {
-			if e.Kind == periodic.EventTick && e.Tick.TaskID == "report" {
-				taken <- struct{}{}
-			}
-		}}
-		return taken, startScheduler(d, cfg)
-	},
 	"leader": func(d *migrated.Database) (<-chan struct{}, func()) {
 		taken := make(chan struct{}, 8)
 		return taken, startScheduler(d, leading("heir", func(e periodic.Event) {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -184,6 +185,9 @@ type Tx interface {
 	// row.
 	SetProblem(ctx context.Context, key, problem string) error
 }
+
+// ErrSuppressed is the error of a task that does not advance although it is locked.
+var ErrSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
 
 // Left is a plan that SubmitPlain has not written as a whole.
 type Left struct {

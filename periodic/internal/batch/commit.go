@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -75,7 +74,7 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []task.Plan) er
 	if c.atOnce(plans) {
 		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
 			if err == nil && len(d.done.Kept) < len(plans) {
-				err = errSuppressed
+				err = backend.ErrSuppressed
 			}
 			return err
 		}
@@ -102,9 +101,6 @@ func (c Committer) write(ctx context.Context, d *delivery, plans []task.Plan) er
 	crashpoint.At("scheduler/batch-written")
 	return err
 }
-
-// errSuppressed is the error of a task that does not advance although it is locked.
-var errSuppressed = errors.New("the database accepts the next tick of the task, but does not write it; look for a trigger that suppresses it")
 
 // writePlain writes plans that need no more than one statement. can is false if the database
 // has none.

@@ -16,10 +16,15 @@ import (
 // judge deals with a task that failed alone. sinks are those to which others have submitted
 // meanwhile: then the task is tried once more, in case its sink had refused all before.
 func (s *part) judge(ctx context.Context, c isolate.Culprit[string], sinks map[task.Sink]bool) {
+	if _, tried := s.failed[c.Item]; !tried {
+		if c.Err = s.take(ctx, []string{c.Item}, nil); c.Err == nil {
+			return
+		}
+	}
 	f := s.failed[c.Item]
 	others := f.plan != nil && sinks[f.plan.Task.Sink]
 	if others && s.Faults.Of(c.Err) == backend.FaultRow {
-		if c.Err = s.take(ctx, []string{c.Item}, batch.Alone{}); c.Err == nil {
+		if c.Err = s.take(ctx, []string{c.Item}, nil); c.Err == nil {
 			return
 		}
 	}
@@ -43,7 +48,7 @@ const soon = time.Minute
 func (s *part) failedAlone(ctx context.Context, key string, cause error, others bool) {
 	fault := s.Faults.Of(cause)
 	if f := s.failed[key]; f.plan != nil && fault == backend.FaultRow && others {
-		err := s.take(ctx, []string{key}, batch.Alone{Refuse: cause})
+		err := s.take(ctx, []string{key}, cause)
 		if err == nil {
 			if f.plan.NextRun.Sub(f.now) < soon {
 				s.found.SetAside = append(s.found.SetAside, aside.Failed{Key: key, Err: cause, Why: aside.Skipped, Sink: f.plan.Task.Sink, Began: f.began})
@@ -119,7 +124,7 @@ func (s Searcher) Retry(ctx context.Context, tries aside.Tries) Findings {
 		if ctx.Err() != nil {
 			break
 		}
-		one := part{Searcher: s, without: tries.Without}
+		one := part{Searcher: s, without: tries.Without, why: try.Why}
 		one.retry(ctx, try)
 		f.Add(one.found)
 	}
@@ -128,7 +133,7 @@ func (s Searcher) Retry(ctx context.Context, tries aside.Tries) Findings {
 
 // retry tries a task again that was set aside.
 func (s *part) retry(ctx context.Context, try aside.Try) {
-	err := s.take(ctx, []string{try.Key}, batch.Alone{Why: try.Why})
+	err := s.take(ctx, []string{try.Key}, nil)
 	switch {
 	case err == nil && len(s.found.Done) == 0 && try.Verdict == aside.Skipped: // not due yet, or somebody else has it
 		s.found.SetAside = []aside.Failed{{Key: try.Key, Why: aside.Skipped}}

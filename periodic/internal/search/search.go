@@ -50,6 +50,7 @@ type part struct {
 	Searcher
 
 	without backend.Apart
+	why     string             // the tasks were set aside until now
 	failed  map[string]failure // by key: of tasks that were tried alone
 	found   Findings
 }
@@ -61,11 +62,12 @@ type failure struct {
 	now   time.Time
 }
 
-// take takes some of the tasks, and notes what was committed.
-func (s *part) take(ctx context.Context, keys []string, alone batch.Alone) error {
+// take takes some of the tasks, and notes what was committed. If refused is not nil, their jobs are
+// refused for that, and their ticks skipped.
+func (s *part) take(ctx context.Context, keys []string, refused error) error {
 	var b batch.Batch
 	began := time.Now()
-	done, err := s.Commit.Take(ctx, aloneWait, backend.Claim{Limit: len(keys), Only: keys, Without: s.without}, alone, func(claimed batch.Batch) { b = claimed })
+	done, err := s.Commit.Take(ctx, aloneWait, backend.Claim{Limit: len(keys), Only: keys, Without: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
 	switch {
 	case err == nil && len(b.Plans) > 0:
 		crashpoint.At("scheduler/part-committed")
@@ -95,7 +97,7 @@ func (s *part) postpone(ctx context.Context, keys []string, cause error) ([]stri
 		if len(keys) == 0 {
 			return nil, nil
 		}
-		cause = s.take(ctx, keys, batch.Alone{})
+		cause = s.take(ctx, keys, nil)
 	}
 	return keys, cause
 }
@@ -152,11 +154,11 @@ func (s *part) unreadable(found []part, cause error) bool {
 // to have failed together. A failure that may pass, such as a deadlock, is tried once more.
 func (s *part) search(ctx context.Context, keys []string, cause error, failed bool) []isolate.Culprit[string] {
 	if !failed || s.Faults.Of(cause) == backend.FaultLock {
-		if cause = s.take(ctx, keys, batch.Alone{}); cause == nil {
+		if cause = s.take(ctx, keys, nil); cause == nil {
 			return nil
 		}
 	}
-	try := func(ctx context.Context, some []string, _ bool) error { return s.take(ctx, some, batch.Alone{}) }
+	try := func(ctx context.Context, some []string, _ bool) error { return s.take(ctx, some, nil) }
 	found := isolate.Bisect(ctx, keys, cause, isolate.Search[string]{Try: try, Judge: s.Faults.cause})
 	switch {
 	case found.Err == nil || ctx.Err() != nil:

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -33,7 +34,10 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []task.Plan) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE periodic_task AS t SET `+planned+` FROM `+r.SQL+` AS plan WHERE t.id = plan.task_id`,
+	n, err := tx.Exec(ctx, `UPDATE periodic_task AS t SET `+planned+` FROM `+r.SQL+` AS plan WHERE t.id = plan.task_id`,
 		r.Param, manualAgain)
+	if err == nil && n < int64(len(plans)) { // nobody else can have changed them
+		err = backend.ErrSuppressed
+	}
 	return err
 }
