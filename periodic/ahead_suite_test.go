@@ -101,16 +101,9 @@ func (w *waiting) start(tasks int, change ...func(*periodic.Config)) {
 	w.await(tasks)
 }
 
-// await returns when tasks have been prepared, or, where they are only taken when they are due, when the
-// scheduler knows of them.
+// await returns when tasks have been prepared.
 func (w *waiting) await(tasks int) {
 	w.Helper()
-	if !w.hooks.OpensEarly() {
-		peeks := w.hooks.peeks.Load()
-		w.scheduler.Wake()
-		storetest.Eventually(w, "a look at the tasks", func() bool { return w.hooks.peeks.Load() > peeks })
-		return
-	}
 	for limit := time.After(storetest.Patience); tasks > 0; {
 		select {
 		case some := <-w.claimed:

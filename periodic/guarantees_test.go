@@ -188,15 +188,9 @@ func TestG3JobSubmittedMeanwhile(t *testing.T) {
 	})
 }
 
-// between acts after a scheduler has read the due tasks and decided, and before it writes that. On
-// SQLite one transaction does all of it, so it acts before.
+// between acts after a scheduler has read the due tasks and decided, and before it writes that.
 func (f *fixture) between(act func()) {
 	f.Helper()
-	if f.Kind == storetest.SQLite {
-		act()
-		f.once()
-		return
-	}
 	behind := atomic.Int64{}
 	behind.Store(int64(time.Hour))
 	clock := func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }

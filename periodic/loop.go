@@ -58,7 +58,6 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 		aside:   aside.New(slices.Sorted(maps.Keys(queues))),
 	}
 	l.batches.Hooks, l.batches.Tracer, l.batches.Late = cfg.Hooks, cfg.Tracer, l.delayed.why
-	l.batches.Sleep = waitUntil
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
 	l.trouble = aside.Trouble{Store: store, Worker: worker}
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
@@ -72,8 +71,8 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 // working ends too. If it ended by itself, it returns why.
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	if l.store.OpensEarly() {
-		l.ahead.lead, l.ahead.early = max(l.cfg.Lead, 0), batch.MaxEarly
+	if l.ahead.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
+		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
 	}
 	begun := false
 	for running.Err() == nil {

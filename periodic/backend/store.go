@@ -165,8 +165,11 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [task.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (Recorded, error)
-	// Advance writes Due, NextRun and Problem of the plans' tasks, which a claim of this
-	// transaction has locked.
+	// Hold locks the tasks of plans whose rows are as they were read until the transaction ends,
+	// and returns their ids. It passes over rows that others have locked.
+	Hold(ctx context.Context, plans []task.Plan) (ids []string, err error)
+	// Advance writes Due, NextRun and Problem of the plans' tasks, which this transaction
+	// has locked.
 	Advance(ctx context.Context, plans []task.Plan) error
 	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
 	// Advance, Record and Submit of their queue do, with one statement. It leaves out tasks whose

@@ -2,8 +2,8 @@ package batch
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -22,7 +22,7 @@ func (c Committer) Look(ctx context.Context, wait time.Duration, claim backend.C
 
 // CanPrepare reports whether a plan that was decided before its time can be written at that time
 // as it is, if its row is as it was read.
-func (c Committer) CanPrepare(p *task.Plan) bool { return c.Tracer == nil && silent(p) }
+func (c Committer) CanPrepare(p *task.Plan) bool { return p.Plain() && c.Queues[p.Task.Sink] != nil }
 
 // EarlyError says that a batch was not submitted because its time has not come by the
 // database's clock.
@@ -53,15 +53,29 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 				plans = append(plans, p)
 			}
 		}
-		if len(plans) == 0 {
-			return nil
-		}
-		can, err := c.writePlain(ctx, d, plans)
-		if err == nil && !can {
-			err = errors.New("the database does not take prepared plans")
-		}
-		return err
+		return c.writePrepared(ctx, d, plans)
 	})
+}
+
+func (c Committer) writePrepared(ctx context.Context, d *delivery, plans []task.Plan) error {
+	if len(plans) == 0 {
+		return nil
+	}
+	if c.atOnce(plans) {
+		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
+			return err
+		}
+	}
+	ids, err := d.tx.Hold(ctx, plans)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	held := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		held[id] = true
+	}
+	crashpoint.At("scheduler/held")
+	return c.write(ctx, d, slices.DeleteFunc(plans, func(p task.Plan) bool { return !held[p.Task.ID] }))
 }
 
 // MaxEarly is how long before its time a transaction may begin.
@@ -75,7 +89,7 @@ func (c Committer) await(ctx context.Context, tx backend.Tx, due, at time.Time) 
 		return nil
 	}
 	asked := time.Now()
-	if early > 2*MaxEarly {
+	if c.Sleep == nil || early > 2*MaxEarly {
 		return &EarlyError{By: early, Asked: asked}
 	}
 	if _, _, err := tx.SubmitPlain(ctx, c.Queues[task.SinkJob], nil); err != nil {

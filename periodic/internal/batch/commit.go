@@ -27,7 +27,7 @@ type Committer struct {
 	Late   func(*task.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
 	Hooks  backend.Hooks           // nil: nobody wants to hear of ticks
 	Tracer jobqueue.SendTracer     // nil: no spans
-	Sleep  func(until time.Time)   // precisely, for a moment
+	Sleep  func(until time.Time)   // precisely, for a moment; nil: transactions do not wait
 	timers *timers
 }
 

@@ -196,7 +196,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 		return nil, err
 	}
 	var rows []taskRow
-	query := from.with + ` SELECT ` + claimColumns + `, ` + tx.SQL().RowVersion("u.") + ` AS version FROM (` + from.union + `) AS u`
+	query := from.with + ` SELECT ` + claimColumns + `, ` + tx.version("u.") + ` AS version FROM (` + from.union + `) AS u`
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}

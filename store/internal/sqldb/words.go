@@ -85,7 +85,7 @@ func (w *Words) IsSQLite() bool { return w.Dialect == migrations.SQLite }
 func (w *Words) Key(text string) string { return strings.ReplaceAll(w.KeySQL, "{}", text) }
 
 // RowVersion is a text that changes whenever a row is written, and when the server starts; empty
-// where a transaction holds the whole file. alias is that of the table, such as "t.".
+// where the database has none. alias is that of the table, such as "t.".
 func (w *Words) RowVersion(alias string) string { return strings.ReplaceAll(w.VersionSQL, "{}", alias) }
 
 // FromKey is the text of which Key made a key.

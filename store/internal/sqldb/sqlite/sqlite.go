@@ -44,7 +44,6 @@ func (*dialect) Words() sqldb.Words {
 		Placeholder: "?", // SQLite numbers ?1, and only names $1
 		ClockSQL:    "{at}",
 		DigestSQL:   "{}",
-		VersionSQL:  "''",
 		KeySQL:      "lower(hex({}))",
 		FromKeySQL:  "CAST(unhex({}) AS TEXT)",
 	}
