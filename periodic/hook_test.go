@@ -40,12 +40,12 @@ type hookedTx struct {
 	h *hooked
 }
 
-func (tx hookedTx) Advance(ctx context.Context, plans []task.Plan) error {
-	err := tx.Tx.Advance(ctx, plans)
+func (tx hookedTx) Advance(ctx context.Context, plans []task.Plan) ([]string, error) {
+	ids, err := tx.Tx.Advance(ctx, plans)
 	if err == nil && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()
 	}
-	return err
+	return ids, err
 }
 
 func (tx hookedTx) SubmitPlain(ctx context.Context, queue backend.Queue, plans []task.Plan) (left []backend.Left, can bool, err error) {

@@ -165,15 +165,13 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [task.MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (Recorded, error)
-	// Hold locks the tasks of plans whose rows are as they were read until the transaction ends,
-	// and returns their ids. It passes over rows that others have locked.
-	Hold(ctx context.Context, plans []task.Plan) (ids []string, err error)
-	// Advance writes Due, NextRun and Problem of the plans' tasks, which this transaction
-	// has locked.
-	Advance(ctx context.Context, plans []task.Plan) error
+	// Advance writes Due, NextRun and Problem of the plans' tasks, and returns the ids of those
+	// that it has written. It leaves out tasks whose row is not as it was read, and those that
+	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
+	// transaction has locked.
+	Advance(ctx context.Context, plans []task.Plan) (ids []string, err error)
 	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
-	// Advance, Record and Submit of their queue do, with one statement. It leaves out tasks whose
-	// row is not as it was read, and those that somebody else has locked. can is false if the
+	// Advance, Record and Submit of their queue do, with one statement. can is false if the
 	// database cannot do that for this queue; then it has done nothing. Without plans it does
 	// beforehand what can be done without them.
 	SubmitPlain(ctx context.Context, queue Queue, plans []task.Plan) (left []Left, can bool, err error)

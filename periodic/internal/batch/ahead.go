@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -53,29 +52,11 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 				plans = append(plans, p)
 			}
 		}
-		return c.writePrepared(ctx, d, plans)
-	})
-}
-
-func (c Committer) writePrepared(ctx context.Context, d *delivery, plans []task.Plan) error {
-	if len(plans) == 0 {
-		return nil
-	}
-	if c.atOnce(plans) {
-		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
-			return err
+		if len(plans) == 0 {
+			return nil
 		}
-	}
-	ids, err := d.tx.Hold(ctx, plans)
-	if err != nil || len(ids) == 0 {
-		return err
-	}
-	held := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		held[id] = true
-	}
-	crashpoint.At("scheduler/held")
-	return c.write(ctx, d, slices.DeleteFunc(plans, func(p task.Plan) bool { return !held[p.Task.ID] }))
+		return c.write(ctx, d, plans)
+	})
 }
 
 // MaxEarly is how long before its time a transaction may begin.

@@ -60,7 +60,8 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(b
 	return done, err
 }
 
-// write commits the plans of tasks that the transaction has locked:
+// write commits the plans of tasks that the transaction has locked, or whose rows are as they were
+// read; others drop out:
 //
 //  1. due and nextrun advance;
 //  2. the ticks of those tasks are recorded, where they do not exist yet;
@@ -73,18 +74,21 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(b
 func (c Committer) write(ctx context.Context, d *delivery, plans []task.Plan) error {
 	if c.atOnce(plans) {
 		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
-			if err == nil && len(d.done.Kept) < len(plans) {
-				err = backend.ErrSuppressed
-			}
 			return err
 		}
 	}
-	if err := d.tx.Advance(ctx, plans); err != nil {
+	ids, err := d.tx.Advance(ctx, plans)
+	if err != nil {
 		return fmt.Errorf("advance tasks: %w", err)
 	}
 	crashpoint.At("scheduler/advanced")
-	d.done.keep(plans, nil)
-	var err error
+	kept := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		kept[id] = true
+	}
+	if err := d.done.keep(plans, func(id string) bool { return kept[id] }); err != nil || len(ids) == 0 {
+		return err
+	}
 	if d.done.Ticks, err = recordTicks(ctx, d.tx, d.done.Kept); err != nil {
 		return fmt.Errorf("record ticks: %w", err)
 	}
@@ -114,7 +118,9 @@ func (c Committer) writePlain(ctx context.Context, d *delivery, plans []task.Pla
 	for _, l := range left {
 		missing[l.TaskID] = l
 	}
-	d.done.keep(plans, missing)
+	if err := d.done.keep(plans, func(id string) bool { l, ok := missing[id]; return !ok || l.Kept }); err != nil {
+		return true, err
+	}
 	d.done.Ticks = make([]task.Tick, 0, len(d.done.Kept))
 	var jobs []jobqueue.Job
 	var refused []backend.Refusal
@@ -151,16 +157,21 @@ func silent(p *task.Plan) bool {
 }
 
 // keep notes the plans of the tasks that have advanced, in the order of the batch: rows that are
-// written in the order of their index cost the database far less.
-func (o *Outcome) keep(plans []task.Plan, left map[string]backend.Left) {
+// written in the order of their index cost the database far less. It fails if a task that is
+// locked has not.
+func (o *Outcome) keep(plans []task.Plan, kept func(id string) bool) error {
 	o.Plans, o.Kept = make(map[string]*task.Plan, len(plans)), make([]*task.Plan, 0, len(plans))
 	for i := range plans {
 		p := &plans[i]
-		if l, missing := left[p.Task.ID]; !missing || l.Kept {
+		switch {
+		case kept(p.Task.ID):
 			o.Plans[p.Task.ID] = p
 			o.Kept = append(o.Kept, p)
+		case p.Task.Version == "":
+			return backend.ErrSuppressed
 		}
 	}
+	return nil
 }
 
 // Moved reports whether a batch decided a tick or changed a plan.

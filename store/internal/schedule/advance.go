@@ -2,8 +2,8 @@ package schedule
 
 import (
 	"context"
+	"strings"
 
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -13,10 +13,10 @@ var manualAgain = task.Warning("nextrun was set to a time that has a tick alread
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []task.Plan) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
-		return []any{p.Task.ID, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
+		return []any{p.Task.ID, p.Task.Version, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
 	})
 }
 
@@ -29,15 +29,39 @@ const planned = `due = plan.due, nextrun = plan.nextrun,
 		WHEN t.problem LIKE '` + task.WarningPrefix + ` args%' THEN t.problem END`
 
 // Advance implements [backend.Tx].
-func (tx schedulerTx) Advance(ctx context.Context, plans []task.Plan) error {
+func (tx schedulerTx) Advance(ctx context.Context, plans []task.Plan) (ids []string, err error) {
 	r, err := planRecords(tx.DB(), plans)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n, err := tx.Exec(ctx, `UPDATE periodic_task AS t SET `+planned+` FROM `+r.SQL+` AS plan WHERE t.id = plan.task_id`,
+	with, held, asRead := ``, r.SQL, ` AND `+tx.asRead()
+	if tx.SQL().HoldRows != "" {
+		with, held, asRead = tx.held(r.SQL), `held`, ``
+	}
+	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+held+` AS plan WHERE t.id = plan.task_id`+asRead+` RETURNING id`,
 		r.Param, manualAgain)
-	if err == nil && n < int64(len(plans)) { // nobody else can have changed them
-		err = backend.ErrSuppressed
+	return ids, err
+}
+
+// held is the plans of rows that are as they were read, with their tasks locked. Each finds its task
+// by the primary key, whatever the statistics say and whether or not the planner knows the
+// parameters: CASE hides the other conditions from it.
+func (tx schedulerTx) held(rows string) string {
+	return `WITH plan AS MATERIALIZED (SELECT * FROM ` + rows + ` AS v),
+		held AS MATERIALIZED (SELECT plan.* FROM plan JOIN periodic_task AS t ON t.id = plan.task_id WHERE ` + tx.asRead() + tx.SQL().HoldRows + `)`
+}
+
+// asRead is true for a plan and its task t whose row is as it was read, or which is locked.
+func (tx schedulerTx) asRead() string {
+	return `CASE WHEN plan.version = '' THEN true WHEN ` + tx.version("t") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
+}
+
+// version is a text that is another one once a row is not as it was read. alias is that of the
+// table.
+func (tx schedulerTx) version(alias string) string {
+	if v := tx.SQL().RowVersion(alias + "."); v != "" {
+		return v
 	}
-	return err
+	columns := of(alias, claimColumns)
+	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+1) + "', " + columns + ")"
 }

@@ -105,7 +105,7 @@ const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 F
 func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
-		suffix = tx.SQL().HoldRows + tx.SQL().SkipLocked
+		suffix = strings.ReplaceAll(tx.SQL().HoldRows, " OF t", "")
 	}
 	after := periodic.Unplanned
 	if !c.After.IsZero() {
@@ -191,12 +191,16 @@ func of(alias, columns string) string {
 
 // Claim implements [backend.Tx].
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
-	from, args, err := tx.candidates(ctx, c, claimColumns+tx.SQL().RowColumns, nil, c.Ahead == 0)
+	columns, version := claimColumns, "''"
+	if c.Ahead > 0 {
+		columns, version = columns+tx.SQL().RowColumns, tx.version("u")
+	}
+	from, args, err := tx.candidates(ctx, c, columns, nil, c.Ahead == 0)
 	if err != nil {
 		return nil, err
 	}
 	var rows []taskRow
-	query := from.with + ` SELECT ` + claimColumns + `, ` + tx.version("u.") + ` AS version FROM (` + from.union + `) AS u`
+	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version FROM (` + from.union + `) AS u`
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}

@@ -182,8 +182,8 @@ func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string,
 				return err
 			}
 		}
-		if err := tx.Advance(ctx, plans); err != nil {
-			return err
+		if kept, err := tx.Advance(ctx, plans); err != nil || len(kept) != dueRows {
+			return fmt.Errorf("advanced %d tasks, %w", len(kept), err)
 		}
 		if recorded, err := tx.Record(ctx, nil, ticks); err != nil || len(recorded) != dueRows {
 			return fmt.Errorf("recorded %d ticks, %w", len(recorded), err)

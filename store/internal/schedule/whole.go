@@ -2,41 +2,11 @@ package schedule
 
 import (
 	"context"
-	"strings"
 
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
-
-// version is a text that is another one once a row is not as it was read. alias is that of the
-// table, such as "t.".
-func (tx schedulerTx) version(alias string) string {
-	if v := tx.SQL().RowVersion(alias); v != "" {
-		return v
-	}
-	var columns []string
-	for column := range strings.SplitSeq(claimColumns, ",") {
-		columns = append(columns, "quote("+alias+strings.TrimSpace(column)+")")
-	}
-	return strings.Join(columns, " || ")
-}
-
-// Hold implements [backend.Tx].
-func (tx schedulerTx) Hold(ctx context.Context, plans []task.Plan) (ids []string, err error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version")}, len(plans),
-		func(i int) []any { return []any{plans[i].Task.ID, plans[i].Task.Version} })
-	if err != nil {
-		return nil, err
-	}
-	query := `SELECT t.id FROM ` + r.SQL + ` AS plan JOIN periodic_task AS t ON t.id = plan.task_id
-		WHERE CASE WHEN ` + tx.version("t.") + ` = plan.version THEN t.enabled AND t.worker IS NULL ELSE false END`
-	if lock := tx.SQL().HoldRows; lock != "" {
-		query += lock + ` OF t` + tx.SQL().SkipLocked
-	}
-	err = tx.Select(ctx, &ids, query, r.Param)
-	return ids, err
-}
 
 // plainColumns are what one statement needs of a plan that is plain.
 var plainColumns = []sqldb.Field{
@@ -74,13 +44,9 @@ func (tx schedulerTx) SubmitPlain(ctx context.Context, queue backend.Queue, plan
 }
 
 // plainStatement advances the tasks that are as they were read, records their ticks, and adds the
-// jobs of these. It returns the plans of which something is missing. Each row finds its task by
-// the primary key, whatever the statistics say and whether or not the planner knows the
-// parameters: CASE hides the other condition from it.
+// jobs of these. It returns the plans of which something is missing.
 func (tx schedulerTx) plainStatement(rows string) string {
-	return `WITH plan AS MATERIALIZED (SELECT * FROM ` + rows + ` AS v),
-		held AS MATERIALIZED (SELECT plan.* FROM plan JOIN periodic_task AS t ON t.id = plan.task_id
-			WHERE CASE WHEN ` + tx.version("t.") + ` = plan.version THEN t.worker IS NULL ELSE false END` + tx.SQL().HoldRows + ` OF t` + tx.SQL().SkipLocked + `),
+	return tx.held(rows) + `,
 		advanced AS (UPDATE periodic_task AS t SET due = held.due, nextrun = held.nextrun,
 				problem = CASE WHEN held.problem IS NOT NULL THEN held.problem
 					WHEN t.problem LIKE '` + task.WarningPrefix + ` args%' THEN t.problem END

@@ -14,9 +14,9 @@ type Words struct {
 	// others have locked are passed over. It is empty where a transaction holds
 	// the whole file.
 	LockRows string
-	// HoldRows is the same for rows whose keys stay as they are, so that foreign keys of others
-	// may go on to refer to them. A table to lock and SkipLocked may follow.
-	HoldRows, SkipLocked string
+	// HoldRows is the same for rows of a table t whose keys stay as they are, so that foreign keys
+	// of others may go on to refer to them.
+	HoldRows string
 	// ShareRows is appended to a SELECT whose rows nobody else may change until the
 	// transaction ends. After a plain read they could change before its commit.
 	ShareRows string

@@ -28,8 +28,7 @@ func (d *dialect) Words() sqldb.Words {
 	}
 	return sqldb.Words{
 		LockRows:   lockRows,
-		HoldRows:   " FOR NO KEY UPDATE",
-		SkipLocked: " SKIP LOCKED",
+		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
 		RowColumns: ", xmin",
 		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
 		ShareRows:  " FOR SHARE",
