@@ -164,7 +164,7 @@ func (l *loop) lookAhead(running, working context.Context) (found bool, err erro
 		}
 		crashpoint.At("scheduler/prepared")
 		found = found || len(b.Plans) > 0
-		l.prepared(b.Plans)
+		a.keep(b.Plans, l.batches.CanPrepare)
 		took = time.Since(begun)
 		if l.pulse.Beat(nil); len(b.Plans) < limit {
 			a.looked = task.TickKey{Due: b.Now.Add(a.lead)}
@@ -176,16 +176,16 @@ func (l *loop) lookAhead(running, working context.Context) (found bool, err erro
 	return found, nil
 }
 
-// prepared keeps the plans that can be written as they are once they are due, and notes when
-// the first other one is due.
-func (l *loop) prepared(plans []task.Plan) {
+// keep keeps the plans that can be written as they are once they are due, and notes when the
+// first other one is due.
+func (a *ahead) keep(plans []task.Plan, can func(*task.Plan) bool) {
 	var keep []task.Plan
 	for i := range plans {
-		if p := &plans[i]; l.batches.CanPrepare(p) {
+		if p := &plans[i]; can(p) {
 			keep = append(keep, *p)
-		} else if next := p.Task.NextRun; l.ahead.backlog.IsZero() || next.Before(l.ahead.backlog) {
-			l.ahead.backlog = next
+		} else if next := p.Task.NextRun; a.backlog.IsZero() || next.Before(a.backlog) {
+			a.backlog = next
 		}
 	}
-	l.ahead.add(keep)
+	a.add(keep)
 }

@@ -146,6 +146,7 @@ type Claim struct {
 
 // Tx is a transaction of a [Store].
 type Tx interface {
+	PlainTx
 	// Now is the database's time at the start of the transaction.
 	Now() time.Time
 	// DBTX runs the statements of a [Submitter].
@@ -154,8 +155,6 @@ type Tx interface {
 	// begin with service.WorkerName of it and an @, or are those of earlier releases. It returns
 	// their number.
 	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
-	// Renew asks for the time again. Now returns it from then on.
-	Renew(ctx context.Context) error
 	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
 	// returns them, without Args: first those whose NextRun has come, earliest first, then
 	// unplanned ones, then those with a queued tick and no pending job. It passes
@@ -170,11 +169,6 @@ type Tx interface {
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
 	Advance(ctx context.Context, plans []task.Plan) (ids []string, err error)
-	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
-	// Advance, Record and Submit of their queue do, with one statement. can is false if the
-	// database cannot do that for this queue; then it has done nothing. Without plans it does
-	// beforehand what can be done without them.
-	SubmitPlain(ctx context.Context, queue Queue, plans []task.Plan) (left []Left, can bool, err error)
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.
@@ -185,6 +179,17 @@ type Tx interface {
 	// SetProblem writes the problem of a task, unless somebody else has locked its
 	// row.
 	SetProblem(ctx context.Context, key, problem string) error
+}
+
+// PlainTx is what a transaction can do for plans that are plain.
+type PlainTx interface {
+	// Renew asks for the time again. Now returns it from then on.
+	Renew(ctx context.Context) error
+	// SubmitPlain does for plans that are plain, with nothing to say about their ticks, what
+	// Advance, Record and Submit of their queue do, with one statement. can is false if the
+	// database cannot do that for this queue; then it has done nothing. Without plans it does
+	// beforehand what can be done without them.
+	SubmitPlain(ctx context.Context, queue Queue, plans []task.Plan) (left []Left, can bool, err error)
 }
 
 // ErrSuppressed is the error of a task that does not advance although it is locked.
