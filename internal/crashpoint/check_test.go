@@ -91,7 +91,7 @@ func (c *crashes) accounted() {
 	next := map[string]time.Time{}
 	for _, t := range c.tasks() {
 		next[c.prefix+t.name] = c.first
-		if t.name == half {
+		if strings.HasSuffix(t.name, half) {
 			next[c.prefix+t.name] = c.first.Add(time.Second / 2)
 		}
 	}

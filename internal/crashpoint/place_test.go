@@ -143,7 +143,7 @@ const half = "half"
 
 // times are the timer and the first tick of a task.
 func (t task) times(first time.Time) (timer, due string) {
-	if t.name == half {
+	if strings.HasSuffix(t.name, half) {
 		return "*:*:00.5/1", timestamp(first.Add(time.Second / 2))
 	}
 	return "*:*:*", timestamp(first)
@@ -153,6 +153,7 @@ func (t task) times(first time.Time) (timer, due string) {
 var elsewhere = []task{
 	{"mail", "send", "allow", "mail", ""},
 	{"mailqueue", "send", "queue", "mail", ""},
+	{"mail" + half, "send", "queue", "mail", ""}, // whose job has ended when the scheduler looks for that of mailqueue
 }
 
 func (p *place) tasks() []task {
