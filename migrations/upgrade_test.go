@@ -131,7 +131,7 @@ func TestUpgradeWhileASchedulerRuns(t *testing.T) {
 }
 
 // newestUpgraded is the newest landed version that is upgraded.
-const newestUpgraded = 20
+const newestUpgraded = 21
 
 func (db *database) upgrade(folder string, version int64) {
 	empty := db.dump()

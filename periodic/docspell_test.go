@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,54 @@ func newDocspellFixture(t *testing.T) *fixture {
 	d.Exec(string(schema))
 	up := migrated.Up(d)
 	return &fixture{d, up.Store}
+}
+
+// docspellMark is the statement with which Docspell's scheduler takes a task. It does so if that
+// has changed a row, and then works on the task as it has read it before.
+const docspellMark = "UPDATE periodic_task SET worker = 'joex1', marked = now() AT TIME ZONE 'UTC' WHERE id = $1 AND worker IS NULL"
+
+// Docspell's scheduler takes a task that nobody has marked, as soon as it can lock the row. One
+// that waited for nextrun to submit its tick takes nothing; one that comes later may.
+func TestDocspellThatWaitedTakesNothing(t *testing.T) {
+	t.Parallel()
+	f := newDocspellFixture(t)
+	f.once()
+	f.exec("UPDATE job SET state = 'success'")
+	due := f.due(docspellMail, time.Second)
+	marked := make(chan int64, 1)
+	joex := f.Connect()
+	var once sync.Once
+	h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
+		once.Do(func() {
+			go func() {
+				result, err := joex.Exec(docspellMark, docspellMail)
+				if err != nil {
+					t.Error(err)
+				}
+				n, _ := result.RowsAffected()
+				marked <- n
+			}()
+			storetest.Eventually(f, "joex waits for the row", func() bool {
+				return f.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE periodic_task SET worker = ''joex1''%'") == "1"
+			})
+		})
+		return nil
+	}}
+	var seen *events
+	stop := f.run(h, func(c *periodic.Config) { seen = watch(c) })
+	seen.until(t, "job", submitted(docspellMail))
+	stop()
+	if n := <-marked; n != 0 {
+		t.Errorf("joex has marked %d tasks whose tick nextrun has submitted", n)
+	}
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND due = ?", docspellMail, utc(due))
+	result, err := joex.Exec(docspellMark, docspellMail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := result.RowsAffected(); n != 1 {
+		t.Error("joex cannot mark the task that falls due later")
+	}
 }
 
 // docspellUpdate is the statement with which Docspell stores a task that exists.
