@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nextrun/nextrun/internal/explore"
 	"github.com/nextrun/nextrun/periodic"
@@ -30,9 +29,12 @@ func TestModelIsLikeTheDatabases(t *testing.T) {
 			if len(s.roles) > 2 || s.roles[0].led && !sqlite { // PostgreSQL judges the lock by its own clock
 				continue
 			}
-			s.sqlite, s.left = sqlite, budget{ahead: 8, back: 2, crash: 2, lost: 1, end: 1, edit: 5, job: 6, presume: 1}
+			s.sqlite, s.left = sqlite, budget{ahead: 8, back: 2, crash: 2, lost: 1, end: 1, edit: 5, job: 6, mark: 2}
+			if !sqlite {
+				s.left.lose = 1
+			}
 			s.edits = sorted(edits)
-			if !s.roles[0].marking {
+			if !s.roles[0].others {
 				s.edits = slices.DeleteFunc(s.edits, func(name string) bool { return name == "moves it to another queue" })
 			}
 			for walk := range *flagWalks {
@@ -87,13 +89,20 @@ func (r *served) follow(w, next *world, name string) error {
 				follow = r.followStatement
 			}
 			err := follow(w, before, after, what)
-			if p := r.process(before); after.held == nil {
-				p.batch = batch.Batch{}
+			if after.held == nil {
+				r.process(before).batch = batch.Batch{}
 			}
 			return err
 		}
 	}
 	r.now = at(next.now)
+	if strings.Contains(name, "standby") {
+		r.serverFails(next)
+		return nil
+	}
+	if id, ok := strings.CutPrefix(name[strings.Index(name, " the task ")+1:], "the task "); ok {
+		return r.mark(id, w, next)
+	}
 	if what, ok := strings.CutPrefix(name, "a user "); ok {
 		if next == w && w.fine {
 			return nil // it would wait for a lock
@@ -141,10 +150,8 @@ func (r *served) followStatement(w *world, before, after *instance, what string)
 	p := r.process(before)
 	switch {
 	case before.tx == nil && after.tx != nil:
-		p.tx = p.begin(r.Context(), after.tx.kind, after.mark())
+		p.tx = p.begin(r.Context(), after.tx.kind)
 		p.tx.step(nil)
-	case before.tx == nil && what == "submits what it has prepared": // it is too early
-		return r.followProcess(w, before, after, what)
 	case before.tx == nil:
 		return r.followProcess(w, before, after, what)
 	case strings.HasPrefix(what, "commits: "):
@@ -156,8 +163,8 @@ func (r *served) followStatement(w *world, before, after *instance, what string)
 		if err := p.tx.err; err != nil {
 			return err
 		}
-		if before.tx.kind == "claim" || before.tx.kind == "prepare" {
-			p.batch = p.tx.claimed
+		if before.tx.kind == prepare {
+			p.batch = p.tx.prepared
 		}
 		p.tx = nil
 	case after.tx == nil: // it is killed, or loses its transaction
@@ -179,20 +186,13 @@ func (r *served) followStatement(w *world, before, after *instance, what string)
 func (r *served) followProcess(w *world, before, after *instance, what string) error {
 	switch {
 	case strings.HasPrefix(what, "commits: "):
-		return r.do(before, after, before.tx.kind)
+		return r.do(before, before.tx.kind)
 	case what == "submits what it has prepared" && after.tx == nil && !before.led:
-		return r.do(before, after, "submit what was prepared") // it is too early
+		return r.do(before, submit) // it is too early
 	case what == "starts: it removes the marks of its name":
-		return r.clear(backend.Stale{Lease: lease, Name: before.name})
+		return r.clear(r.db.Periodic().Update, before.name)
 	case what == "removes expired marks":
-		return r.fenced(before, after, backend.Stale{Lease: lease})
-	case what == "removes the marks of a worker that has ended", what == "takes a worker for dead, and removes its marks":
-		return r.fenced(before, after, backend.Stale{Lease: 1000 * time.Hour, Ended: w.others(before)})
-	case what == "removes marks that it has left":
-		return r.db.Periodic().Update(r.Context(), batch.Wait, func(tx backend.Tx) error {
-			_, err := tx.Unmark(r.Context(), before.left)
-			return err
-		})
+		return r.fenced(before, after)
 	case what == "looks after queued ticks":
 		_, err := r.db.Periodic().Tend(r.Context(), false, backend.Apart{})
 		return err
@@ -218,29 +218,17 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 	return nil
 }
 
-// others are the workers of marks, but one.
-func (w *world) others(but *instance) (ids []string) {
-	for _, row := range w.tables.tasks {
-		if worker, _, _ := strings.Cut(row.Worker, "."); worker != but.id() {
-			ids = append(ids, worker)
-		}
+// fenced removes expired marks, in a leader's transaction.
+func (r *served) fenced(before, after *instance) error {
+	if !before.led || before.token == 0 {
+		return r.clear(r.db.Periodic().Update, "")
 	}
-	return ids
-}
-
-// fenced removes marks, in a leader's transaction.
-func (r *served) fenced(before, after *instance, s backend.Stale) error {
-	if before.led && before.token != 0 {
-		err := r.process(before).commit.Update(r.Context(), batch.Wait, func(tx backend.Tx) error {
-			_, err := tx.ClearMarks(r.Context(), s)
-			return err
-		})
-		if lost := errors.Is(err, leader.ErrLost); lost != (after.token == 0) {
-			return fmt.Errorf("the lock is lost: %v, in the model %v", lost, after.token == 0)
-		} else if lost {
-			return nil
-		}
-		return err
+	err := r.clear(r.process(before).commit.Update, "")
+	lost := errors.Is(err, leader.ErrLost)
+	if lost != (after.token == 0) {
+		return fmt.Errorf("the lock is lost: %v, in the model %v", lost, after.token == 0)
+	} else if lost {
+		return nil
 	}
-	return r.clear(s)
+	return err
 }

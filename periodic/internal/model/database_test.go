@@ -3,7 +3,9 @@ package model
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -30,25 +32,21 @@ func (w *world) locked(t *txn, id string) bool {
 	return false
 }
 
-// claim is Claim: hold or mark. It takes enabled tasks without a mark whose nextrun has
-// come, whose plan is missing, or whose queued tick waits for nothing; with Ahead only those
-// whose nextrun comes within that time and that have no queued tick. It passes over locked
-// rows. Mark writes worker and marked; hold locks the rows.
+// claim is Claim. It takes enabled tasks without a mark whose nextrun has come, whose plan is
+// missing, or whose queued tick waits for nothing, locks them, and passes over those that others
+// have locked. With Ahead it only reads, and only those whose nextrun comes within that time and
+// that have no queued tick.
 func (w *world) claim(t *txn, c backend.Claim) (tasks []task.Task) {
 	later := false
 	for _, r := range w.seen(t).tasks {
-		if !r.Enabled || r.Worker != "" || w.lockedForClaim(t, r.ID) || !w.claimable(t, r, c) {
+		if !w.claimable(t, r, c) {
 			continue
 		}
-		if c.Hold {
-			if !w.off(rowLock) {
-				t.held = append(t.held, r.ID)
-			}
-		} else {
-			r.Worker, r.Marked = c.Mark, t.now
-			t.own.tasks = append(t.own.tasks, r)
+		if c.Ahead == 0 && !w.off(rowLock) {
+			t.held = append(t.held, r.ID)
 		}
 		t.keep(r)
+		r.Version = w.versionOf(r)
 		tasks = append(tasks, r.Task)
 		later = later || r.NextRun.After(t.now)
 	}
@@ -59,16 +57,32 @@ func (w *world) claim(t *txn, c backend.Claim) (tasks []task.Task) {
 	return tasks
 }
 
-func (w *world) lockedForClaim(t *txn, id string) bool { return w.locked(t, id) && !w.off(rowLock) }
+// versionOf is the version of a row: on PostgreSQL the transaction that has written it, and the
+// start of the server; on SQLite the columns that a claim reads.
+func (w *world) versionOf(r row) string {
+	switch {
+	case w.sqlite:
+		r.Enabled, r.Worker, r.Marked = true, "", time.Time{}
+		return taskText(&r.Task)
+	case w.off(serverStart):
+		return strconv.Itoa(r.version)
+	}
+	return fmt.Sprint(r.version, "/", w.started)
+}
+
+func (w *world) free(r row) bool { return r.Enabled && (r.Worker == "" || w.off(othersMark)) }
 
 func (w *world) claimable(t *txn, r row, c backend.Claim) bool {
+	if !w.free(r) {
+		return false
+	}
 	if c.Ahead > 0 {
 		return r.NextRun.After(t.now) && !r.NextRun.After(t.now.Add(c.Ahead)) && (!r.Queues() || !w.hasQueued(t, r.ID))
 	}
-	if !r.NextRun.After(t.now) {
-		return true
+	if w.locked(t, r.ID) && !w.off(rowLock) {
+		return false
 	}
-	return slices.Contains(w.seen(t).ready, r.ID) && !r.Pause.At(t.now) && w.waitsForNothing(t, r.ID)
+	return !r.NextRun.After(t.now) || slices.Contains(w.seen(t).ready, r.ID) && !r.Pause.At(t.now) && w.waitsForNothing(t, r.ID)
 }
 
 // waitsForNothing is the condition of that name in ready.go: the task has a queued tick, no
@@ -141,28 +155,35 @@ func last(k tick) time.Time {
 	return k.Until
 }
 
-// advance is Advance: due and nextrun become those of the plans and the marks go, where the
-// tasks have the mark and its time. It passes over locked rows. Without a mark, the
-// transaction holds the tasks (advanceHeld).
-func (w *world) advance(t *txn, mark string, plans []task.Plan) (ids []string, err error) {
+// hold is Hold: it locks the tasks of plans whose rows are as they were read, and passes over
+// those that others have locked.
+func (w *world) hold(t *txn, plans []task.Plan) (ids []string) {
 	for _, p := range plans {
 		i := slices.IndexFunc(w.seen(t).tasks, func(r row) bool { return r.ID == p.Task.ID })
-		if i < 0 && mark == "" {
-			return nil, errors.New("the row is gone, although it was held")
-		}
-		if i < 0 {
+		if i < 0 || w.locked(t, p.Task.ID) {
 			continue
 		}
-		r := w.seen(t).tasks[i]
-		if mark != "" {
-			ours := r.Worker == mark && r.Marked.Equal(plans[0].Task.Marked)
-			if w.locked(t, r.ID) || !ours && !w.off(markCheck) {
-				continue
-			}
-			r.Worker, r.Marked = "", time.Time{}
-		} else if w.locked(t, r.ID) {
-			return nil, errWaits
+		if r := w.seen(t).tasks[i]; w.off(version) || w.free(r) && w.versionOf(r) == p.Task.Version {
+			ids = append(ids, r.ID)
 		}
+	}
+	if !w.off(holdLock) {
+		t.held = append(t.held, ids...)
+	}
+	return ids
+}
+
+// advance is Advance: due and nextrun of tasks that the transaction has locked become those of
+// the plans.
+func (w *world) advance(t *txn, plans []task.Plan) error {
+	for _, p := range plans {
+		i := slices.IndexFunc(w.seen(t).tasks, func(r row) bool { return r.ID == p.Task.ID })
+		if i < 0 {
+			return errors.New("the row is gone, although it was held")
+		} else if w.locked(t, p.Task.ID) {
+			return errWaits
+		}
+		r := w.seen(t).tasks[i]
 		if r.Due, r.NextRun = p.Due, p.NextRun; p.Due.Equal(task.Never) {
 			r.Due, r.NextRun = task.Never, task.Never
 		}
@@ -172,10 +193,10 @@ func (w *world) advance(t *txn, mark string, plans []task.Plan) (ids []string, e
 				r.since = p.Manual
 			}
 		}
+		r.version++
 		t.own.tasks = merge(t.own.tasks, []row{r}, sameTask)
-		ids = append(ids, r.ID)
 	}
-	return ids, nil
+	return nil
 }
 
 // record is Record. It settles ticks that are queued, or that this transaction has written,
@@ -267,19 +288,36 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []backend.Refusal, 
 	return refused, nil
 }
 
-// submitPlain is SubmitPlain of PostgreSQL: one statement advances tasks, records their ticks
-// and adds their jobs, under the conditions of the three. It reports whether it did all.
-func (w *world) submitPlain(t *txn, mark string, plans []task.Plan, ticks []task.Tick, jobs []jobqueue.Job) (all bool, err error) {
-	kept, err := w.advance(t, mark, plans)
-	if err != nil {
-		return false, err
+// submitPlain is SubmitPlain of PostgreSQL: one statement does what Hold, Advance, Record and
+// Submit do. A task that is not held does not advance, a tick that exists gets no job, and that
+// of a job that is refused stays. It returns what it has not written as a whole. While it waits,
+// it has done nothing.
+func (w *world) submitPlain(t *txn, plans []task.Plan, ticks []task.Tick, jobs []jobqueue.Job) (left []backend.Left, err error) {
+	before := t.clone()
+	defer func() {
+		if err != nil {
+			t.own, t.held = before.own, before.held
+		}
+	}()
+	ids := w.hold(t, plans)
+	kept := slices.DeleteFunc(slices.Clone(plans), func(p task.Plan) bool { return !slices.Contains(ids, p.Task.ID) })
+	if err := w.advance(t, kept); err != nil {
+		return nil, err
 	}
-	keys, err := w.record(t, nil, ticks)
+	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k task.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	refused, err := w.submit(t, jobs)
-	return len(kept) == len(plans) && len(keys) == len(plans) && len(refused) == 0, err
+	ticked := func(id string) bool {
+		return slices.ContainsFunc(keys, func(k task.TickKey) bool { return k.TaskID == id })
+	}
+	refused, err := w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
+	for _, j := range jobs {
+		if id := j.Tracker; !ticked(id) || slices.Contains(refused, backend.Refusal{JID: j.JID}) {
+			left = append(left, backend.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
+		}
+	}
+	return left, err
 }
 
 // cancel is JobSink.Cancel: jobs that no worker has become final, others are asked to end.

@@ -10,7 +10,7 @@ import (
 
 // hinders reports whether to look, in each state, if a healthy process goes on from there.
 func (f fence) hinders() bool {
-	return slices.Contains([]fence{none, leaseEnd, sessionEnd, readyPolicy, queueNote}, f)
+	return slices.Contains([]fence{none, leaseEnd, readyPolicy, queueNote}, f)
 }
 
 // fences are what keeps a process from harm, and what goes wrong without it.
@@ -19,17 +19,23 @@ var fences = []struct {
 	scene  string
 	broken string
 }{
-	{markCheck, "marks that are lost", ruleMark},
-	{markCheck, "marks that are lost", ruleForward},
-	{leaseEnd, "marks that are lost", ruleLeft},
+	{version, "prepared", ruleEdit},
+	{version, "prepared, other edits", ruleEdit},
+	{version, "prepared, step by step", ruleEdit},
+	{version, "overlapping", ruleForward},
+	{version, "marks of others", ruleMark},
+	{version, "SQLite, prepared", ruleEdit},
+	{serverStart, "a server that loses commits", ruleEdit},
+	{othersMark, "marks of others", ruleMark},
+	{othersMark, "marks of others, step by step", ruleMark},
+	{leaseEnd, "marks of others", ruleLeft},
 	{tickKey, "a clock set back", ruleOneJob},
 	{pendingIndex, "a job of the user's", ruleOverlap},
 	{openRow, "another queue", ruleOverlap},
 	{rowLock, "one transaction", ruleEdit},
+	{holdLock, "prepared, step by step", ruleEdit},
 	{guardCheck, "leader", ruleTerm},
 	{guardShare, "leader", ruleTerm},
-	{editTrigger, "marks", ruleEdit},
-	{pauseTrigger, "marks, other edits", ruleEdit},
 	{early, "prepared", ruleEarly},
 	{early, "prepared", ruleLate},
 	{readyPolicy, "the end of a job", ruleQueued},
@@ -39,7 +45,7 @@ var fences = []struct {
 // Without one of the fences the search finds what it prevents.
 func TestFences(t *testing.T) {
 	for _, f := range fences {
-		t.Run(string(f.out)+", "+f.broken, func(t *testing.T) {
+		t.Run(string(f.out)+", "+f.scene+", "+f.broken, func(t *testing.T) {
 			i := slices.IndexFunc(scenes, func(s scene) bool { return s.name == f.scene })
 			s := scenes[i].without(f.out)
 			s.rules = []string{f.broken}

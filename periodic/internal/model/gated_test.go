@@ -35,10 +35,10 @@ var errGivenUp = errors.New("given up")
 // running is a transaction of the real code that has begun.
 type running struct {
 	*gate
-	done    chan struct{}
-	atEnd   bool
-	claimed batch.Batch
-	err     error
+	done     chan struct{}
+	atEnd    bool
+	prepared batch.Batch
+	err      error
 }
 
 type gateKey struct{}
@@ -55,12 +55,12 @@ func gated(ctx context.Context, s backend.Store, steps bool, wait time.Duration,
 }
 
 // begin starts a transaction in a goroutine of its own. It stops before its first statement.
-func (p *process) begin(ctx context.Context, kind, mark string) *running {
+func (p *process) begin(ctx context.Context, kind string) *running {
 	r := &running{gate: newGate(), done: make(chan struct{})}
 	b := p.batch
 	go func() {
 		defer close(r.done)
-		r.claimed, _, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, mark, b)
+		r.prepared, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, b)
 	}()
 	r.wait()
 	return r
@@ -103,11 +103,18 @@ func (t gatedTx) Ticks(ctx context.Context, queued []string, since []task.TickKe
 	return t.Tx.Ticks(ctx, queued, since)
 }
 
-func (t gatedTx) Advance(ctx context.Context, mark string, plans []task.Plan) ([]string, error) {
+func (t gatedTx) Hold(ctx context.Context, plans []task.Plan) ([]string, error) {
 	if err := t.g.pass(false); err != nil {
 		return nil, err
 	}
-	return t.Tx.Advance(ctx, mark, plans)
+	return t.Tx.Hold(ctx, plans)
+}
+
+func (t gatedTx) Advance(ctx context.Context, plans []task.Plan) error {
+	if err := t.g.pass(false); err != nil {
+		return err
+	}
+	return t.Tx.Advance(ctx, plans)
 }
 
 func (t gatedTx) Record(ctx context.Context, settled, added []task.Tick) ([]task.TickKey, error) {
@@ -117,15 +124,14 @@ func (t gatedTx) Record(ctx context.Context, settled, added []task.Tick) ([]task
 	return t.Tx.Record(ctx, settled, added)
 }
 
-func (t gatedTx) SubmitPlain(ctx context.Context, q backend.Queue, mark string, plans []task.Plan) (bool, error) {
-	one, ok := t.Tx.(backend.OneStatement)
-	if !ok || t.without {
-		return false, nil
+func (t gatedTx) SubmitPlain(ctx context.Context, q backend.Queue, plans []task.Plan) ([]backend.Left, bool, error) {
+	if t.without {
+		return nil, false, nil
 	}
 	if err := t.g.pass(false); err != nil {
-		return true, err
+		return nil, true, err
 	}
-	return one.SubmitPlain(ctx, q.(gatedQueue).Queue, mark, plans)
+	return t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
 }
 
 // gatedQueue is a queue whose statements stop at the gate, too.

@@ -27,36 +27,68 @@ func (w *world) Key() (key [16]byte) {
 // texts writes what matters of a state. Processes are named by the order of what they hold,
 // those that have ended alike.
 func (w *world) texts() string {
-	var b strings.Builder
-	fmt.Fprint(&b, w.now, w.high, w.lock, w.left, w.broken, "|")
+	b := text{w: w}
+	fmt.Fprint(&b, w.now, w.high, w.lock, w.started, w.left, w.broken, "|")
 	writeTables(&b, w.tables)
+	if w.standby != nil {
+		fmt.Fprint(&b, "standby", w.standby.lock)
+		writeTables(&b, w.standby.tables)
+	}
 	writeTransaction(&b, w.worker)
 	own := make([]string, len(w.instances))
 	order := make([]int, len(w.instances))
 	for i := range w.instances {
-		own[i] = strings.ReplaceAll(w.instances[i].text(), w.instances[i].id()+".", "own.")
+		own[i] = strings.ReplaceAll(w.instances[i].text(w), w.instances[i].id(), "own")
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(own[x], own[y]) })
-	text := b.String()
+	all := b.String()
 	for n, i := range order {
 		p := &w.instances[i]
-		text += own[i]
+		all += own[i]
 		if p.up {
-			text = strings.ReplaceAll(text, p.id(), "process "+strconv.Itoa(n))
+			all = strings.ReplaceAll(all, p.id(), "process "+strconv.Itoa(n))
 		}
 	}
-	return ended.ReplaceAllString(text, "ended@")
+	return ended.ReplaceAllString(all, "ended@")
 }
 
 // ended are the ids of processes that have ended.
 var ended = regexp.MustCompile(`[A-Z]@[0-9]+`)
 
-func (i *instance) text() string {
-	var b strings.Builder
-	fmt.Fprint(&b, i.led, i.marking, i.up, i.begun, i.marks, i.token, i.careful, i.left, "|")
+// text is a text about a state. The number of a version matters only where it may come again, else
+// only whether the row is still as it was read.
+type text struct {
+	strings.Builder
+	w *world
+}
+
+func (b *text) number(r row) int {
+	if b.w.scene.left.lose == 0 {
+		return 0
+	}
+	return r.version
+}
+
+func (b *text) version(read row) string {
+	if b.w.scene.left.lose > 0 {
+		return strconv.Itoa(read.version)
+	}
+	same := func(r row) bool { return r.ID == read.ID && r.version == read.version }
+	return strconv.FormatBool(slices.ContainsFunc(b.w.tables.tasks, same))
+}
+
+func taskText(t *task.Task) string {
+	b := text{}
+	writeTask(&b, t)
+	return b.String()
+}
+
+func (i *instance) text(w *world) string {
+	b := text{w: w}
+	fmt.Fprint(&b, i.led, i.up, i.begun, i.token, "|")
 	if i.held != nil {
-		fmt.Fprint(&b, i.held.ahead, clock(i.held.batch.Now))
+		fmt.Fprint(&b, "holds")
 		writePlans(&b, i.held.batch.Plans)
 		writeClaimed(&b, i.held.edits)
 	}
@@ -64,10 +96,10 @@ func (i *instance) text() string {
 	return b.String()
 }
 
-func writeTables(b *strings.Builder, t tables) {
+func writeTables(b *text, t tables) {
 	for _, r := range t.tasks {
 		writeTask(b, &r.Task)
-		fmt.Fprint(b, r.edits, r.taken, clock(r.since), ";")
+		fmt.Fprint(b, r.edits, b.number(r), clock(r.since), ";")
 	}
 	lines := make([]string, 0, 16)
 	for _, k := range t.ticks {
@@ -83,14 +115,17 @@ func writeTables(b *strings.Builder, t tables) {
 	fmt.Fprint(b, lines, t.ready, "|")
 }
 
-func writeTask(b *strings.Builder, t *task.Task) {
+func writeTask(b *text, t *task.Task) {
 	fmt.Fprint(b, t.ID, t.Enabled, t.Worker, clock(t.Marked), t.Timer, clock(t.NextRun), clock(t.Due), t.Overlap, t.Sink,
 		clock(t.Pause.Since), len(t.Summary))
 }
 
-func writePlans(b *strings.Builder, plans []task.Plan) {
+func writePlans(b *text, plans []task.Plan) {
 	for _, p := range plans {
 		writeTask(b, p.Task)
+		if b.w.scene.left.lose > 0 {
+			b.WriteString(p.Task.Version)
+		}
 		fmt.Fprint(b, clock(p.Due), clock(p.NextRun), p.Cancel)
 		for _, k := range slices.Concat(p.Settled, p.Ticks) {
 			fmt.Fprint(b, clock(k.Due), k.Decision, clock(k.Until))
@@ -98,13 +133,13 @@ func writePlans(b *strings.Builder, plans []task.Plan) {
 	}
 }
 
-func writeClaimed(b *strings.Builder, claimed map[string]row) {
+func writeClaimed(b *text, claimed map[string]row) {
 	for _, id := range sorted(claimed) {
-		fmt.Fprint(b, id, claimed[id].edits, claimed[id].taken)
+		fmt.Fprint(b, id, claimed[id].edits, b.version(claimed[id]))
 	}
 }
 
-func writeTransaction(b *strings.Builder, t *txn) {
+func writeTransaction(b *text, t *txn) {
 	if t == nil {
 		b.WriteString("-|")
 		return
@@ -118,7 +153,7 @@ func writeTransaction(b *strings.Builder, t *txn) {
 	}
 }
 
-func writeAnswer(b *strings.Builder, value any) {
+func writeAnswer(b *text, value any) {
 	switch v := value.(type) {
 	case []task.Task:
 		for i := range v {

@@ -32,7 +32,7 @@ func (w *world) changeable() bool {
 
 // holderEnded reports whether the lock's holder is known to have ended.
 func (w *world) holderEnded() bool {
-	if w.lock.token == 0 || w.off(sessionEnd) {
+	if w.lock.token == 0 {
 		return false
 	}
 	for i := range w.instances {

@@ -7,18 +7,17 @@ import (
 
 // This file is store/internal/schedule/marks.go.
 
-// clearMarks is ClearMarks, and Unmark with marks: it removes the marks for which stale says
-// so, and passes over locked rows.
-func (w *world) clearMarks(t *txn, stale func(row) bool) (n int) {
+// clearMarks is ClearMarks: it removes the marks that have expired, and those of a worker name
+// if one is given, whatever the boot id. It passes over locked rows.
+func (w *world) clearMarks(t *txn, name string) {
 	for _, r := range w.seen(t).tasks {
-		if r.Worker != "" && stale(r) && !w.locked(t, r.ID) {
+		ofName := name != "" && strings.HasPrefix(r.Worker, name+"@")
+		if r.Worker != "" && (ofName || w.expired(t.now, r)) && !w.locked(t, r.ID) {
 			r.Worker, r.Marked = "", time.Time{}
-			r.taken++
+			r.version++
 			t.own.tasks = merge(t.own.tasks, []row{r}, sameTask)
-			n++
 		}
 	}
-	return n
 }
 
 // expired is the condition of ClearMarks on the time of a mark.
@@ -26,6 +25,3 @@ func (w *world) expired(now time.Time, r row) bool {
 	age := now.Sub(r.Marked)
 	return (age > lease || age < -lease) && !w.off(leaseEnd)
 }
-
-// ofName reports whether a mark is one of a worker's name, whatever its boot id.
-func ofName(mark, name string) bool { return strings.HasPrefix(mark, name+"@") }

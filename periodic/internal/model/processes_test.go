@@ -38,8 +38,10 @@ func (w *world) Actions() []action {
 		a.instance(n)
 	}
 	a.users()
+	a.docspell()
 	a.workers()
 	a.clock()
+	a.server()
 	return a.list
 }
 
@@ -59,7 +61,7 @@ func (a *actions) instance(n int) {
 	case !i.begun:
 		do("starts: it removes the marks of its name", func(w *world, i *instance) bool {
 			i.begun = true
-			return w.clear(i, func(r row) bool { return ofName(r.Worker, i.name) || w.expired(at(w.now), r) })
+			return w.clear(i, i.name)
 		})
 	default:
 		a.lock(do, i)
@@ -97,7 +99,7 @@ func done(calls []answer) string {
 	words := map[string]string{
 		"guard": "checks the lock", "claim": "reads the tasks", "pending": "asks for pending jobs", "ticks": "reads ticks",
 		"advance": "moves the tasks on", "record": "records ticks", "submit": "submits jobs", "cancel": "cancels jobs",
-		"plain": "moves the tasks on, records ticks and submits jobs in one statement",
+		"plain": "moves the tasks on, records ticks and submits jobs in one statement", "hold": "locks the tasks that are as they were read",
 	}
 	var list []string
 	for _, c := range calls {
@@ -125,11 +127,18 @@ func (a *actions) transaction(do doing, i *instance, n int) {
 	if a.w.left.end > 0 {
 		do("loses its transaction: "+i.tx.kind, func(w *world, i *instance) bool {
 			w.left.end--
-			w.failed(i)
+			i.end()
 			return true
 		})
 	}
 }
+
+// The transactions of package batch.
+const (
+	take    = "take"
+	prepare = "prepare"
+	submit  = "submit what was prepared"
+)
 
 // begin adds the transactions of package batch that can begin.
 func (a *actions) begin(do doing, i *instance) {
@@ -139,28 +148,18 @@ func (a *actions) begin(do doing, i *instance) {
 	}
 	probe := &txn{now: at(w.now)}
 	if w.anyClaimable(probe, backend.Claim{}) {
-		marks := i.marking || i.careful
-		if marks && i.held == nil {
-			do("claims what is due, with a mark", start("claim"))
-		} else if !marks {
-			do("takes what is due", start("take"))
-		}
+		do("takes what is due", start(take))
 	}
-	if w.ahead && i.held == nil && w.anyClaimable(probe, backend.Claim{Ahead: lead}) {
-		do("prepares what will be due", start("prepare"))
-	}
-	switch h := i.held; {
-	case h == nil:
-	case h.ahead:
-		do("submits what it has prepared", start("submit what was prepared"))
-	default:
-		do("submits what it has claimed", start("submit"))
+	if i.held != nil {
+		do("submits what it has prepared", start(submit))
+	} else if w.ahead && w.anyClaimable(probe, backend.Claim{Ahead: lead}) {
+		do("prepares what will be due", start(prepare))
 	}
 }
 
 func (w *world) anyClaimable(t *txn, c backend.Claim) bool {
 	return slices.ContainsFunc(w.tables.tasks, func(r row) bool {
-		return r.Enabled && r.Worker == "" && !w.lockedForClaim(t, r.ID) && w.claimable(t, r, c)
+		return w.claimable(t, r, c)
 	})
 }
 
@@ -173,12 +172,6 @@ func (w *world) start(i *instance, kind string) bool {
 	i.tx = &txn{kind: kind, now: at(w.now)}
 	if i.led {
 		i.tx.fence = i.token
-	}
-	if kind == "claim" || kind == "prepare" {
-		i.marks++
-	}
-	if kind == "claim" {
-		i.careful = false
 	}
 	most := 1
 	if !w.fine {
@@ -199,33 +192,12 @@ func (t *txn) keep(r row) {
 // finish commits the transaction of a process.
 func (w *world) finish(i *instance, replyLost bool) {
 	t := i.tx
-	w.judge(i)
-	i.tx = nil
-	w.commit(t)
-	claims := t.kind == "claim" || t.kind == "prepare"
-	switch {
-	case claims && replyLost:
-		i.left = append(i.left, i.mark())
-	case claims && len(t.batch.Plans) > 0:
-		i.held = &held{batch: t.batch, edits: t.edits, ahead: t.kind == "prepare"}
-	case claims, t.kind == "take":
-	default:
-		if replyLost || len(t.out.Kept) < len(i.held.batch.Plans) {
-			i.left = append(i.left, i.held.batch.Mark)
-		}
-		i.held = nil
+	if t.kind != prepare {
+		w.judge(i)
 	}
-}
-
-// failed rolls the transaction of a process back.
-func (w *world) failed(i *instance) {
-	t := i.tx
-	i.tx = nil
-	switch t.kind {
-	case "claim", "prepare":
-		i.left = append(i.left, i.mark())
-	case "take":
-	default:
-		i.end()
+	i.end()
+	w.commit(t)
+	if t.kind == prepare && !replyLost && len(t.batch.Plans) > 0 {
+		i.held = &held{batch: t.batch, edits: t.edits}
 	}
 }

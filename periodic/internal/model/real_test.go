@@ -70,9 +70,11 @@ func (r *served) end() {
 	}
 }
 
+var tableNames = []string{"periodic_task", "job", "periodic_open", "periodic_tick", "periodic_ready", "other_queue"}
+
 // begin fills the tables with the first state of a scene.
 func (r *served) begin(w *world) {
-	for _, table := range []string{"periodic_task", "job", "periodic_open", "periodic_tick", "periodic_ready", "other_queue"} {
+	for _, table := range tableNames {
 		r.Exec(`DELETE FROM ` + table)
 	}
 	r.Exec(`DELETE FROM scheduler_lock`) // keeps the row, with its token
@@ -103,11 +105,11 @@ func (r *served) process(i *instance) *process {
 	id := i.id()
 	if r.processes[id] == nil {
 		p := &process{}
-		led, steps, queues := i.led, i.marking || r.Kind == storetest.SQLite, r.queues
-		if !i.marking {
+		led, steps, queues := i.led, i.others || r.Kind == storetest.SQLite, r.queues
+		if !i.others {
 			queues = nil // only so does one statement submit
 		}
-		p.commit = batch.New(func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
+		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 			return gated(ctx, r.db.Periodic(), steps, wait, func(tx backend.Tx) error {
 				if led {
 					if err := r.db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
@@ -131,25 +133,67 @@ func (r *served) gatedQueues(others map[task.Sink]backend.Submitter) map[task.Si
 }
 
 // do does on the database what a process has just done in the model.
-func (r *served) do(before, after *instance, kind string) error {
-	ctx, p := r.Context(), r.process(before)
-	claimed, _, err := perform(ctx, p.commit, kind, after.mark(), p.batch)
+func (r *served) do(before *instance, kind string) error {
+	p := r.process(before)
+	prepared, err := perform(r.Context(), p.commit, kind, p.batch)
 	var early *batch.EarlyError
 	if errors.As(err, &early) || errors.Is(err, leader.ErrLost) {
 		err = nil // the model has had the same, or the rows will differ
 	}
-	if kind == "claim" || kind == "prepare" {
-		p.batch = claimed
+	if kind == prepare {
+		p.batch = prepared
 	}
 	return err
 }
 
-// clear removes marks.
-func (r *served) clear(s backend.Stale) error {
-	return r.db.Periodic().Update(r.Context(), batch.Wait, func(tx backend.Tx) error {
-		_, err := tx.ClearMarks(r.Context(), s)
+// clear removes expired marks, and those of a name.
+func (r *served) clear(update func(context.Context, time.Duration, func(backend.Tx) error) error, name string) error {
+	return update(r.Context(), batch.Wait, func(tx backend.Tx) error {
+		_, err := tx.ClearMarks(r.Context(), lease, name)
 		return err
 	})
+}
+
+// mark does what Docspell has done to a mark.
+func (r *served) mark(id string, w, next *world) error {
+	if next == w {
+		return nil // it would wait for a lock
+	}
+	for _, t := range next.tables.tasks {
+		if t.ID == id && t.Worker != "" {
+			r.Exec(`UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?`, t.Worker, utc(r.now), id)
+		} else if t.ID == id {
+			r.Exec(`UPDATE periodic_task SET worker = NULL, marked = NULL, nextrun = ? WHERE id = ?`, utc(t.NextRun), id)
+		}
+	}
+	return nil
+}
+
+// serverFails keeps the rows as a standby does that falls behind or, later, puts them in the place
+// of those that are there, without the triggers. That writes them anew, as another server would.
+func (r *served) serverFails(next *world) {
+	if next.standby == nil {
+		r.end()
+		for n := range next.instances {
+			if i := &next.instances[n]; i.held == nil {
+				r.process(i).batch = batch.Batch{}
+			}
+		}
+	}
+	tx := r.SQL.MustBegin()
+	tx.MustExec(`SET LOCAL session_replication_role = replica`)
+	for _, table := range append(tableNames, "scheduler_lock") {
+		if next.standby != nil {
+			tx.MustExec(`DROP TABLE IF EXISTS standby_` + table)
+			tx.MustExec(`CREATE TABLE standby_` + table + ` AS SELECT * FROM ` + table)
+		} else {
+			tx.MustExec(`DELETE FROM ` + table)
+			tx.MustExec(`INSERT INTO ` + table + ` OVERRIDING SYSTEM VALUE SELECT * FROM standby_` + table)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		r.Fatal(err)
+	}
 }
 
 // acquire takes the lock; over is a holder that has ended.

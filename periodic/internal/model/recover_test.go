@@ -38,11 +38,11 @@ func (w *world) recoverBy(n int) {
 	i := &w.instances[n]
 	if !i.up {
 		i.up, i.begun, i.boot = true, true, i.boot+1
-		w.clear(i, func(r row) bool { return ofName(r.Worker, i.name) })
+		w.clear(i, i.name)
 	}
 	for m := range w.instances { // the server ends transactions in which nothing happens
 		if m != n && w.instances[m].tx != nil {
-			w.failed(&w.instances[m])
+			w.instances[m].end()
 		}
 	}
 	for range patience {
@@ -82,23 +82,12 @@ func (w *world) round(i *instance) {
 		w.left = budget{}
 		a.look(do, i)
 		w.left = left
-		for _, kind := range []string{"submit what was prepared", "submit"} {
-			if i.held != nil && i.held.ahead == (kind != "submit") && w.start(i, kind) && i.tx != nil {
-				w.complete(i)
-			}
+		if i.held != nil && w.start(i, submit) && i.tx != nil {
+			w.complete(i)
 		}
 		for range 5 {
-			if i.held != nil || !w.anyClaimable(&txn{now: at(w.now)}, backend.Claim{}) {
-				break
-			}
-			kinds := []string{"take"}
-			if i.marking || i.careful {
-				kinds = []string{"claim", "submit"}
-			}
-			for _, kind := range kinds {
-				if (kind != "submit" || i.held != nil) && w.start(i, kind) && i.tx != nil {
-					w.complete(i)
-				}
+			if w.anyClaimable(&txn{now: at(w.now)}, backend.Claim{}) && w.start(i, take) && i.tx != nil {
+				w.complete(i)
 			}
 		}
 	}
@@ -118,7 +107,7 @@ func (w *world) complete(i *instance) {
 		if !w.run(i, 1000) {
 			w.breakOff()
 			if i.tx != nil && !w.run(i, 1000) {
-				w.failed(i)
+				i.end()
 			}
 		}
 	}

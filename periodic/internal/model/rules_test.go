@@ -15,8 +15,8 @@ const (
 	ruleJobOfTick = "G1: a submitted tick and its job do not belong together"
 	ruleAccounted = "G2: a tick was passed over without a record"
 	ruleOverlap   = "G3: a task has two pending jobs"
-	ruleMark      = "G4: work done under a lost mark was committed"
-	ruleEdit      = "G4: work that began before an edit was committed after it"
+	ruleMark      = "G4: work was committed for a task that somebody else had marked"
+	ruleEdit      = "G4: work that was read before an edit was committed after it"
 	ruleTerm      = "G4: a process without the lock has committed"
 	ruleForward   = "G9: nextrun moved back without an edit"
 	ruleEarly     = "G10: a tick was submitted before its time by the database's clock"
@@ -47,12 +47,9 @@ func (w *world) judge(i *instance) {
 	if i.led && (w.lock.holder != i.id() || w.lock.token != t.fence) {
 		w.breaks(ruleTerm, "%s under token %d, while %s has token %d", i.id(), t.fence, w.lock.holder, w.lock.token)
 	}
-	if t.kind == "claim" || t.kind == "prepare" {
-		return
-	}
-	claimed := t.edits
-	if t.kind != "take" {
-		claimed = i.held.edits
+	read := t.edits
+	if t.kind == submit {
+		read = i.held.edits
 	}
 	for _, r := range t.own.tasks {
 		n := slices.IndexFunc(w.tables.tasks, func(c row) bool { return c.ID == r.ID })
@@ -60,34 +57,24 @@ func (w *world) judge(i *instance) {
 			w.breaks(ruleEdit, "task %s was deleted", r.ID)
 			continue
 		}
-		was, then := w.tables.tasks[n], claimed[r.ID]
-		if was.edits != then.edits {
+		was, then := w.tables.tasks[n], read[r.ID]
+		edited := was.edits != then.edits
+		if edited && !(w.sqlite && w.versionOf(was) == w.versionOf(then) && was.Enabled) { // there an edit may have been taken back
 			w.breaks(ruleEdit, "task %s", r.ID)
 		}
-		if was.taken != then.taken || was.Worker != "" && was.Worker != i.heldMark() {
-			w.breaks(ruleMark, "task %s by %s", r.ID, i.id())
+		if was.Worker != "" {
+			w.breaks(ruleMark, "task %s by %s", r.ID, was.Worker)
 		}
-		if was.edits == then.edits && r.NextRun.Before(was.NextRun) {
+		if !edited && r.NextRun.Before(was.NextRun) {
 			w.breaks(ruleForward, "task %s from %s to %s", r.ID, clock(was.NextRun), clock(r.NextRun))
 		}
 	}
-	w.judgeTicks(i, claimed)
-}
-
-// heldMark is the mark under which the instance works, if it has one.
-func (i *instance) heldMark() string {
-	if i.held == nil {
-		return ""
-	}
-	return i.held.batch.Mark
+	w.judgeTicks(i, read)
 }
 
 // judgeTicks checks the time of the ticks that a scheduler is about to submit.
-func (w *world) judgeTicks(i *instance, claimed map[string]row) {
+func (w *world) judgeTicks(i *instance, read map[string]row) {
 	now := i.tx.now
-	if i.tx.kind == "submit" {
-		now = i.held.batch.Now // they were due when they were claimed
-	}
 	for _, k := range i.tx.own.ticks {
 		if k.Decision != task.Submitted {
 			continue
@@ -96,7 +83,7 @@ func (w *world) judgeTicks(i *instance, claimed map[string]row) {
 		if k.Due.After(now) && !queued { // a queued tick was due when it was queued, whatever the clock says since
 			w.breaks(ruleEarly, "task %s, tick %s at %s", k.TaskID, clock(k.Due), clock(now))
 		}
-		if d := claimed[k.TaskID].Deadline; d != nil && now.Sub(k.Due) > *d {
+		if d := read[k.TaskID].Deadline; d != nil && now.Sub(k.Due) > *d {
 			w.breaks(ruleLate, "task %s, tick %s at %s", k.TaskID, clock(k.Due), clock(now))
 		}
 	}

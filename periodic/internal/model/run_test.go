@@ -9,43 +9,41 @@ import (
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
-// perform runs a transaction of package batch.
-func perform(ctx context.Context, c batch.Committer, kind, mark string, b batch.Batch) (claimed batch.Batch, out batch.Outcome, err error) {
-	plans := slices.Clone(b.Plans)
-	switch claim := (backend.Claim{Mark: mark, Limit: 100}); kind {
-	case "take":
-		out, err = c.Take(ctx, batch.Wait, claim, func(batch.Batch) {})
-	case "claim":
-		claimed, err = c.Claim(ctx, batch.Wait, claim, "")
-	case "prepare":
+// perform runs a transaction of package batch. What it prepares are the plans that can be
+// written as they are.
+func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (prepared batch.Batch, err error) {
+	switch claim := (backend.Claim{Limit: 100}); kind {
+	case take:
+		_, err = c.Take(ctx, batch.Wait, claim, batch.Alone{}, func(batch.Batch) {})
+	case prepare:
 		claim.Ahead = lead
-		claimed, err = c.Claim(ctx, batch.Wait, claim, "")
-	case "submit":
-		out, err = c.Submit(ctx, batch.Wait, b.Mark, plans)
-	default: // what was prepared
-		b.Plans = plans
-		_, out, err = c.SubmitDue(ctx, batch.Wait, b, time.Time{})
+		prepared, err = c.Look(ctx, batch.Wait, claim)
+		prepared.Plans = slices.DeleteFunc(prepared.Plans, func(p task.Plan) bool { return !c.CanPrepare(&p) })
+	case submit:
+		b.Plans = slices.Clone(b.Plans)
+		for i := range b.Plans {
+			b.Plans[i].Ticks = slices.Clone(b.Plans[i].Ticks)
+		}
+		_, err = c.SubmitPrepared(ctx, batch.Wait, b, time.Time{})
 	}
-	return claimed, out, err
+	return prepared, err
 }
 
 // run lets the real code go on with a transaction, by so many calls. It reports false if
 // the next one waits for a lock.
 func (w *world) run(i *instance, most int) bool {
-	t, kind := i.tx, i.tx.kind
+	t := i.tx
 	s := &session{w: w, i: i, t: t, most: most}
 	ctx := context.WithValue(context.Background(), sessionKey{}, s)
-	if kind == "submit what was prepared" && w.off(early) {
-		kind = "submit"
-	}
 	var b batch.Batch
 	if i.held != nil {
 		b = i.held.batch
 	}
 	var err error
-	t.batch, t.out, err = perform(ctx, committer, kind, i.mark(), b)
+	t.batch, err = perform(ctx, committer, t.kind, b)
 	var tooEarly *batch.EarlyError
 	switch {
 	case err == nil:
@@ -58,11 +56,8 @@ func (w *world) run(i *instance, most int) bool {
 		i.token = 0
 	case errors.As(err, &tooEarly):
 		i.tx = nil
-	case errors.Is(err, backend.ErrStepwise): // by a transaction that holds its tasks: the next ones are marked
-		w.failed(i)
-		i.careful = true
-	case w.off(rowLock):
-		w.failed(i)
+	case w.off(rowLock), w.off(holdLock):
+		i.end()
 	default:
 		w.broken = "error: " + err.Error()
 	}

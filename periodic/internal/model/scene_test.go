@@ -12,27 +12,27 @@ type fence string
 
 const (
 	none         fence = ""
-	markCheck    fence = "the mark is checked when a batch is submitted"
+	version      fence = "a prepared plan is written only if the row is as it was read"
+	serverStart  fence = "a prepared plan is not written once another server has started"
+	othersMark   fence = "a task that somebody has marked is left alone"
 	leaseEnd     fence = "a mark ends with its lease, by the database's clock"
-	sessionEnd   fence = "marks of a worker that has ended are removed"
 	tickKey      fence = "(task_id, due) is unique"
 	pendingIndex fence = "the index on pending jobs"
 	openRow      fence = "periodic_open names the job in another queue"
-	rowLock      fence = "one transaction holds the rows from claim to commit"
+	rowLock      fence = "one transaction holds the rows from the decision to the commit"
+	holdLock     fence = "one transaction holds the rows of prepared plans from the check to the commit"
 	guardCheck   fence = "the lock's holder and token are checked"
 	guardShare   fence = "the lock's row stays locked until the commit"
-	editTrigger  fence = "an edit takes the row out of a scheduler's hands"
-	pauseTrigger fence = "a pause takes the row out of a scheduler's hands"
-	early        fence = "nothing before its time, and decided again if it does not last"
+	early        fence = "nothing before its time, and nothing that does not last"
 	readyPolicy  fence = "the end of a job notes its task, whatever is committed"
 	queueNote    fence = "a tick that queues notes its task"
 )
 
 // role is how a process works.
 type role struct {
-	name    string // two processes may have the same
-	led     bool   // mode leader or exclusive: it schedules while it holds the lock
-	marking bool   // it marks tasks, and submits in another transaction
+	name   string // two processes may have the same
+	led    bool   // mode leader or exclusive: it schedules while it holds the lock
+	others bool   // it has queues that are not nextrun's own, and submits statement by statement
 }
 
 // scene is what does not change from state to state.
@@ -43,7 +43,7 @@ type scene struct {
 	fine    bool // statements of transactions alternate; else only transactions do, as on SQLite
 	each    bool // also statements that nobody else can notice are steps of their own
 	sqlite  bool // the triggers of SQLite
-	ahead   bool // batches are prepared before their time
+	ahead   bool // plans are made before their time
 	edits   []string
 	left    budget
 	out     fence
@@ -105,14 +105,10 @@ func clock(t time.Time) string {
 // id is the worker's id: its name and its boot id.
 func (i *instance) id() string { return fmt.Sprintf("%s@%d", i.name, i.boot) }
 
-// mark is the mark of the batch that the instance claims next.
-func (i *instance) mark() string { return fmt.Sprintf("%s.%d", i.id(), i.marks) }
-
-// end gives up what the instance has in its hands.
+// end ends the transaction of the instance. What it was to submit is gone.
 func (i *instance) end() {
-	i.tx = nil
-	if i.held != nil {
-		i.left = append(i.left, i.held.batch.Mark)
+	if i.tx != nil && i.tx.kind == submit {
 		i.held = nil
 	}
+	i.tx = nil
 }

@@ -64,14 +64,14 @@ func call[T any](s *session, name string, do func() (T, error)) (T, error) {
 // local reports whether a statement touches only what the transaction has locked already, so
 // that nobody could notice whether something happens before it.
 func (s *session) local(name string) bool {
-	held := !s.w.off(rowLock) && !s.w.off(tickKey) && !s.w.each
-	return held && (name == "ticks" || name == "record" || name == "advance" && s.t.kind == "take")
+	held := !s.w.off(rowLock) && !s.w.off(holdLock) && !s.w.off(tickKey) && !s.w.each
+	return held && s.t.kind != prepare && (name == "ticks" || name == "record" || name == "advance")
 }
 
 type sessionKey struct{}
 
 // committer is the real one. Its transactions are those of the session in the context.
-var committer = batch.New(func(ctx context.Context, _ time.Duration, fn func(backend.Tx) error) error {
+var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(backend.Tx) error) error {
 	s := ctx.Value(sessionKey{}).(*session)
 	s.begin()
 	if s.t.fence != 0 {
@@ -144,7 +144,12 @@ func (s *session) named(ticks []task.Tick) []task.Tick {
 }
 
 // Now, DBTX and the other methods implement backend.Tx.
-func (s *session) Now() time.Time { return s.t.begun[s.begun-1] }
+func (s *session) Now() time.Time {
+	if s.w.off(early) && s.t.kind == submit {
+		return s.i.held.batch.Due()
+	}
+	return s.t.begun[s.begun-1]
+}
 
 func (s *session) DBTX() jobqueue.DBTX { return nil }
 
@@ -156,8 +161,13 @@ func (s *session) Ticks(_ context.Context, queued []string, since []task.TickKey
 	return call(s, "ticks", func() (backend.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
 }
 
-func (s *session) Advance(_ context.Context, mark string, plans []task.Plan) ([]string, error) {
-	return call(s, "advance", func() ([]string, error) { return s.w.advance(s.t, mark, plans) })
+func (s *session) Hold(_ context.Context, plans []task.Plan) ([]string, error) {
+	return call(s, "hold", func() ([]string, error) { return s.w.hold(s.t, plans), nil })
+}
+
+func (s *session) Advance(_ context.Context, plans []task.Plan) error {
+	_, err := call(s, "advance", func() (bool, error) { return true, s.w.advance(s.t, plans) })
+	return err
 }
 
 func (s *session) Record(_ context.Context, settled, added []task.Tick) ([]task.TickKey, error) {
@@ -165,10 +175,11 @@ func (s *session) Record(_ context.Context, settled, added []task.Tick) ([]task.
 	return call(s, "record", func() ([]task.TickKey, error) { return s.w.record(s.t, settled, added) })
 }
 
-// SubmitPlain implements backend.OneStatement.
-func (s *session) SubmitPlain(_ context.Context, _ backend.Queue, mark string, plans []task.Plan) (can bool, err error) {
-	if s.w.sqlite || s.i.marking { // with other queues, the table job is one of several
-		return false, nil
+// SubmitPlain is for a scheduler that has only nextrun's own queue: with others, the table job
+// is one of several.
+func (s *session) SubmitPlain(_ context.Context, _ backend.Queue, plans []task.Plan) (left []backend.Left, can bool, err error) {
+	if s.w.sqlite || s.i.others {
+		return nil, false, nil
 	}
 	var ticks []task.Tick
 	var jobs []jobqueue.Job
@@ -176,11 +187,8 @@ func (s *session) SubmitPlain(_ context.Context, _ backend.Queue, mark string, p
 		ticks = append(ticks, s.named(p.Ticks)...)
 		jobs = append(jobs, p.Task.Job(ticks[len(ticks)-1].JID, p.Ticks[0].Due, s.Now()))
 	}
-	all, err := call(s, "plain", func() (bool, error) { return s.w.submitPlain(s.t, mark, plans, ticks, jobs) })
-	if err == nil && !all {
-		err = backend.ErrStepwise
-	}
-	return true, err
+	left, err = call(s, "plain", func() ([]backend.Left, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
+	return left, true, err
 }
 
 func (s *session) Args(_ context.Context, ids []string, _ int) (map[string]string, error) {

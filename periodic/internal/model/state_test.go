@@ -27,9 +27,9 @@ const (
 // row is a row of periodic_task, and what only the model knows about it.
 type row struct {
 	task.Task
-	edits int       // how often somebody has edited it
-	taken int       // how often somebody else has removed its mark
-	since time.Time // from this tick on the plan owes a decision; zero: there is no plan since the last edit
+	version int       // another one with each write, like xmin
+	edits   int       // names its last edit
+	since   time.Time // from this tick on the plan owes a decision; zero: there is no plan since the last edit
 }
 
 // tick is a row of periodic_tick. copies differ only where the primary key is taken out.
@@ -88,8 +88,7 @@ type txn struct {
 	edits  map[string]row // the tasks as they were claimed
 	jids   []string       // names that the model gives to jobs, in the order of their appearance
 	done   bool           // nothing is left but the commit
-	batch  batch.Batch    // of a claim
-	out    batch.Outcome
+	batch  batch.Batch    // that it has prepared
 }
 
 // answer is what a statement has returned.
@@ -98,11 +97,10 @@ type answer struct {
 	value any
 }
 
-// held is a batch whose tasks are marked.
+// held are plans that were made before their time, and the tasks as they were read.
 type held struct {
 	batch batch.Batch
 	edits map[string]row
-	ahead bool
 }
 
 // instance is a process of a scheduler.
@@ -111,17 +109,13 @@ type instance struct {
 	up    bool
 	begun bool
 	boot  int
-	marks int // made so far
 	token int // of the term that it believes to have; 0: none
-
-	careful bool // it marks the next tasks, since a transaction failed that held them
-	held    *held
-	tx      *txn
-	left    []string // own marks under which it does not work any more
+	held  *held
+	tx    *txn
 }
 
 // budget is how often each kind of event may still happen.
-type budget struct{ ahead, back, crash, edit, job, lost, end, presume int }
+type budget struct{ ahead, back, crash, edit, job, lost, end, mark, lose int }
 
 // world is a state. It is not changed once it has been reached.
 type world struct {
@@ -129,18 +123,30 @@ type world struct {
 	now, high int // the database's clock, and the latest time that it has shown
 	tables
 	lock      lockRow
+	edited    int // edits so far
+	started   int // how often a server has started
+	standby   *standby
 	instances []instance
 	worker    *txn // in which a worker records the end of a job
 	left      budget
 	broken    string
 }
 
+// standby is a server that has got no more since it fell behind.
+type standby struct {
+	tables
+	lock lockRow
+}
+
+func (t tables) clone() tables {
+	return tables{slices.Clone(t.tasks), slices.Clone(t.ticks), slices.Clone(t.jobs), slices.Clone(t.open), slices.Clone(t.ready)}
+}
+
 func (w *world) clone() *world {
 	c := *w
-	c.tables = tables{slices.Clone(w.tasks), slices.Clone(w.ticks), slices.Clone(w.jobs), slices.Clone(w.open), slices.Clone(w.ready)}
+	c.tables = w.tables.clone()
 	c.instances = slices.Clone(w.instances)
 	for i := range c.instances {
-		c.instances[i].left = slices.Clip(c.instances[i].left)
 		c.instances[i].tx = c.instances[i].tx.clone()
 	}
 	c.worker = w.worker.clone()
@@ -153,7 +159,7 @@ func (t *txn) clone() *txn {
 	}
 	c := *t
 	c.calls, c.held, c.forgot, c.jids, c.begun = slices.Clip(t.calls), slices.Clip(t.held), slices.Clip(t.forgot), slices.Clip(t.jids), slices.Clip(t.begun)
-	c.own = tables{slices.Clone(t.own.tasks), slices.Clone(t.own.ticks), slices.Clone(t.own.jobs), slices.Clone(t.own.open), slices.Clip(t.own.ready)}
+	c.own = t.own.clone()
 	return &c
 }
 

@@ -13,7 +13,8 @@ import (
 // statements fire.
 
 // edit is an UPDATE of a task by a user, with the triggers nextrun_task_edited and
-// nextrun_task_paused. It waits while a transaction has the row locked.
+// nextrun_task_paused. It waits while a transaction has the row locked. One that changes no
+// value writes the row all the same.
 func (w *world) edit(id string, change func(r *row)) bool {
 	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
 	if n < 0 || w.locked(nil, id) {
@@ -25,12 +26,9 @@ func (w *world) edit(id string, change func(r *row)) bool {
 	paused := r.Pause != old.Pause
 	edited := r.Timer != old.Timer || r.Enabled != old.Enabled || r.Overlap != old.Overlap || r.Sink != old.Sink ||
 		r.Summary != old.Summary || !r.NextRun.Equal(old.NextRun)
-	if !edited && !paused {
-		return false
-	}
-	r.edits++
-	if edited && !w.off(editTrigger) || paused && !w.off(pauseTrigger) {
-		r.Worker, r.Marked = "", time.Time{}
+	r.version++
+	if edited || paused {
+		r.edits, r.Worker, r.Marked = w.nextEdit(), "", time.Time{}
 	}
 	switch {
 	case !r.NextRun.Equal(old.NextRun):
@@ -43,6 +41,12 @@ func (w *world) edit(id string, change func(r *row)) bool {
 		w.commit(&txn{own: tables{ready: []string{id}}})
 	}
 	return true
+}
+
+// nextEdit names an edit.
+func (w *world) nextEdit() int {
+	w.edited++
+	return w.edited
 }
 
 // edits are what a user can do to a task.
@@ -108,7 +112,7 @@ func (w *world) deleteOrInsert(id string) bool {
 		i := slices.IndexFunc(w.initial, func(t task.Task) bool { return t.ID == id })
 		t := w.initial[i]
 		t.Due, t.NextRun = time.Time{}, task.Unplanned
-		w.tables.tasks = append(w.tables.tasks, row{Task: t, edits: 100 + w.left.edit})
+		w.tables.tasks = append(w.tables.tasks, row{Task: t, edits: w.nextEdit(), version: 100 * w.edited})
 		return true
 	}
 	if w.locked(nil, id) {
@@ -149,8 +153,10 @@ func (w *world) backfill(id string) bool {
 		return false
 	}
 	jid := w.newJob(id, due)
-	r.Worker, r.Marked = "", time.Time{}
-	r.edits++
+	if r.Worker != "" {
+		r.Worker, r.Marked = "", time.Time{}
+		r.version++
+	}
 	added := tick{Tick: task.Tick{TaskID: id, Due: due, Decision: task.Submitted, JID: jid}}
 	ticks := slices.Clone(w.tables.ticks)
 	for i, k := range ticks {
@@ -195,6 +201,55 @@ func (a *actions) users() {
 				return edits[name](w, t.ID)
 			})
 		}
+	}
+}
+
+// docspell adds what Docspell does: it marks the task, due or not, and takes its mark away. If the
+// task was due, it has submitted a job and advances nextrun. An older nextrun marks tasks, too.
+func (a *actions) docspell() {
+	for _, t := range a.w.tables.tasks {
+		for _, who := range []string{"docspell", "A@0.1"} {
+			name := map[string]string{"docspell": "Docspell", "A@0.1": "an older nextrun of the name A"}[who]
+			switch {
+			case t.Worker == "" && a.w.left.mark > 0:
+				a.add(name+" marks the task "+t.ID, func(w *world) bool {
+					w.left.mark--
+					return w.edit(t.ID, func(r *row) { r.Worker, r.Marked = who, at(w.now) })
+				})
+			case t.Worker == who:
+				a.add(name+" takes its mark away from the task "+t.ID, func(w *world) bool {
+					return w.edit(t.ID, func(r *row) {
+						if r.Worker, r.Marked = "", (time.Time{}); !r.NextRun.After(at(w.now)) {
+							r.NextRun = timers[r.Timer].Next(at(w.now))
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// server adds how the server loses its last commits: another one takes its place, to which they
+// have not come. Transactions end. The rows are written anew under numbers of those that are lost.
+func (a *actions) server() {
+	switch w := a.w; {
+	case w.left.lose == 0:
+	case w.standby == nil:
+		a.add("the standby server falls behind", func(w *world) bool {
+			w.standby = &standby{w.tables.clone(), w.lock}
+			return true
+		})
+	default:
+		a.add("the standby takes the place of the server, which has failed", func(w *world) bool {
+			w.left.lose--
+			w.tables, w.lock, w.standby = w.standby.clone(), w.standby.lock, nil
+			w.started++
+			w.worker = nil
+			for n := range w.instances {
+				w.instances[n].end()
+			}
+			return true
+		})
 	}
 }
 
