@@ -46,7 +46,9 @@ func (w *world) claim(t *txn, c backend.Claim) (tasks []task.Task) {
 			t.held = append(t.held, r.ID)
 		}
 		t.keep(r)
-		r.Version = w.versionOf(r)
+		if c.Ahead > 0 {
+			r.Version = w.versionOf(r)
+		}
 		tasks = append(tasks, r.Task)
 		later = later || r.NextRun.After(t.now)
 	}
@@ -155,35 +157,19 @@ func last(k tick) time.Time {
 	return k.Until
 }
 
-// hold is Hold: it locks the tasks of plans whose rows are as they were read, and passes over
-// those that others have locked.
-func (w *world) hold(t *txn, plans []task.Plan) (ids []string) {
+// advance is Advance: due and nextrun become those of the plans, where the row is as it was read or,
+// for a task without a version, the transaction has locked it. It passes over locked rows.
+func (w *world) advance(t *txn, plans []task.Plan) (ids []string) {
 	for _, p := range plans {
-		i := slices.IndexFunc(w.seen(t).tasks, func(r row) bool { return r.ID == p.Task.ID })
+		v := w.seen(t).tasks
+		i := slices.IndexFunc(v, func(r row) bool { return r.ID == p.Task.ID })
 		if i < 0 || w.locked(t, p.Task.ID) {
 			continue
 		}
-		if r := w.seen(t).tasks[i]; w.off(version) || w.free(r) && w.versionOf(r) == p.Task.Version {
-			ids = append(ids, r.ID)
+		r := v[i]
+		if asRead := w.free(r) && w.versionOf(r) == p.Task.Version; p.Task.Version != "" && !asRead && !w.off(version) {
+			continue
 		}
-	}
-	if !w.off(holdLock) {
-		t.held = append(t.held, ids...)
-	}
-	return ids
-}
-
-// advance is Advance: due and nextrun of tasks that the transaction has locked become those of
-// the plans.
-func (w *world) advance(t *txn, plans []task.Plan) error {
-	for _, p := range plans {
-		i := slices.IndexFunc(w.seen(t).tasks, func(r row) bool { return r.ID == p.Task.ID })
-		if i < 0 {
-			return errors.New("the row is gone, although it was held")
-		} else if w.locked(t, p.Task.ID) {
-			return errWaits
-		}
-		r := w.seen(t).tasks[i]
 		if r.Due, r.NextRun = p.Due, p.NextRun; p.Due.Equal(task.Never) {
 			r.Due, r.NextRun = task.Never, task.Never
 		}
@@ -195,8 +181,9 @@ func (w *world) advance(t *txn, plans []task.Plan) error {
 		}
 		r.version++
 		t.own.tasks = merge(t.own.tasks, []row{r}, sameTask)
+		ids = append(ids, r.ID)
 	}
-	return nil
+	return ids
 }
 
 // record is Record. It settles ticks that are queued, or that this transaction has written,
@@ -288,36 +275,30 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []backend.Refusal, 
 	return refused, nil
 }
 
-// submitPlain is SubmitPlain of PostgreSQL: one statement does what Hold, Advance, Record and
-// Submit do. A task that is not held does not advance, a tick that exists gets no job, and that
-// of a job that is refused stays. It returns what it has not written as a whole. While it waits,
-// it has done nothing.
+// submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
+// A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
+// it has not written as a whole. While it waits, it has done nothing.
 func (w *world) submitPlain(t *txn, plans []task.Plan, ticks []task.Tick, jobs []jobqueue.Job) (left []backend.Left, err error) {
-	before := t.clone()
-	defer func() {
-		if err != nil {
-			t.own, t.held = before.own, before.held
-		}
-	}()
-	ids := w.hold(t, plans)
-	kept := slices.DeleteFunc(slices.Clone(plans), func(p task.Plan) bool { return !slices.Contains(ids, p.Task.ID) })
-	if err := w.advance(t, kept); err != nil {
-		return nil, err
-	}
+	own := t.own.clone()
+	ids := w.advance(t, plans)
 	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k task.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
-	if err != nil {
-		return nil, err
-	}
 	ticked := func(id string) bool {
 		return slices.ContainsFunc(keys, func(k task.TickKey) bool { return k.TaskID == id })
 	}
-	refused, err := w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
+	var refused []backend.Refusal
+	if err == nil {
+		refused, err = w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
+	}
+	if err != nil {
+		t.own = own
+		return nil, err
+	}
 	for _, j := range jobs {
 		if id := j.Tracker; !ticked(id) || slices.Contains(refused, backend.Refusal{JID: j.JID}) {
 			left = append(left, backend.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
 		}
 	}
-	return left, err
+	return left, nil
 }
 
 // cancel is JobSink.Cancel: jobs that no worker has become final, others are asked to end.

@@ -33,7 +33,6 @@ var fences = []struct {
 	{pendingIndex, "a job of the user's", ruleOverlap},
 	{openRow, "another queue", ruleOverlap},
 	{rowLock, "one transaction", ruleEdit},
-	{holdLock, "prepared, step by step", ruleEdit},
 	{guardCheck, "leader", ruleTerm},
 	{guardShare, "leader", ruleTerm},
 	{early, "prepared", ruleEarly},

@@ -103,16 +103,9 @@ func (t gatedTx) Ticks(ctx context.Context, queued []string, since []task.TickKe
 	return t.Tx.Ticks(ctx, queued, since)
 }
 
-func (t gatedTx) Hold(ctx context.Context, plans []task.Plan) ([]string, error) {
+func (t gatedTx) Advance(ctx context.Context, plans []task.Plan) ([]string, error) {
 	if err := t.g.pass(false); err != nil {
 		return nil, err
-	}
-	return t.Tx.Hold(ctx, plans)
-}
-
-func (t gatedTx) Advance(ctx context.Context, plans []task.Plan) error {
-	if err := t.g.pass(false); err != nil {
-		return err
 	}
 	return t.Tx.Advance(ctx, plans)
 }

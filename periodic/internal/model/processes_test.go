@@ -99,7 +99,7 @@ func done(calls []answer) string {
 	words := map[string]string{
 		"guard": "checks the lock", "claim": "reads the tasks", "pending": "asks for pending jobs", "ticks": "reads ticks",
 		"advance": "moves the tasks on", "record": "records ticks", "submit": "submits jobs", "cancel": "cancels jobs",
-		"plain": "moves the tasks on, records ticks and submits jobs in one statement", "hold": "locks the tasks that are as they were read",
+		"plain": "moves the tasks on, records ticks and submits jobs in one statement",
 	}
 	var list []string
 	for _, c := range calls {

@@ -56,7 +56,7 @@ func (w *world) run(i *instance, most int) bool {
 		i.token = 0
 	case errors.As(err, &tooEarly):
 		i.tx = nil
-	case w.off(rowLock), w.off(holdLock):
+	case w.off(rowLock):
 		i.end()
 	default:
 		w.broken = "error: " + err.Error()

@@ -20,7 +20,6 @@ const (
 	pendingIndex fence = "the index on pending jobs"
 	openRow      fence = "periodic_open names the job in another queue"
 	rowLock      fence = "one transaction holds the rows from the decision to the commit"
-	holdLock     fence = "one transaction holds the rows of prepared plans from the check to the commit"
 	guardCheck   fence = "the lock's holder and token are checked"
 	guardShare   fence = "the lock's row stays locked until the commit"
 	early        fence = "nothing before its time, and nothing that does not last"

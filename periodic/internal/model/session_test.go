@@ -64,8 +64,8 @@ func call[T any](s *session, name string, do func() (T, error)) (T, error) {
 // local reports whether a statement touches only what the transaction has locked already, so
 // that nobody could notice whether something happens before it.
 func (s *session) local(name string) bool {
-	held := !s.w.off(rowLock) && !s.w.off(holdLock) && !s.w.off(tickKey) && !s.w.each
-	return held && s.t.kind != prepare && (name == "ticks" || name == "record" || name == "advance")
+	held := !s.w.off(rowLock) && !s.w.off(tickKey) && !s.w.each
+	return held && (name == "record" || s.t.kind == take && (name == "ticks" || name == "advance"))
 }
 
 type sessionKey struct{}
@@ -161,13 +161,8 @@ func (s *session) Ticks(_ context.Context, queued []string, since []task.TickKey
 	return call(s, "ticks", func() (backend.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
 }
 
-func (s *session) Hold(_ context.Context, plans []task.Plan) ([]string, error) {
-	return call(s, "hold", func() ([]string, error) { return s.w.hold(s.t, plans), nil })
-}
-
-func (s *session) Advance(_ context.Context, plans []task.Plan) error {
-	_, err := call(s, "advance", func() (bool, error) { return true, s.w.advance(s.t, plans) })
-	return err
+func (s *session) Advance(_ context.Context, plans []task.Plan) ([]string, error) {
+	return call(s, "advance", func() ([]string, error) { return s.w.advance(s.t, plans), nil })
 }
 
 func (s *session) Record(_ context.Context, settled, added []task.Tick) ([]task.TickKey, error) {
