@@ -236,8 +236,7 @@ func (r *served) fenced(before, after *instance) error {
 		return r.clear(r.db.Periodic().Update, "")
 	}
 	err := r.clear(r.process(before).commit.Update, "")
-	lost := errors.Is(err, leader.ErrLost)
-	if lost != (after.token == 0) {
+	if lost := errors.Is(err, leader.ErrLost); lost != (after.token == 0) {
 		return fmt.Errorf("the lock is lost: %v, in the model %v", lost, after.token == 0)
 	} else if lost {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -122,6 +123,25 @@ func (w *world) notAsked(t *txn, id string) bool {
 	pending := func(j job) bool { return j.tracker == id && !j.other && j.pending() }
 	return replaces && w.hasQueued(t, id) && slices.ContainsFunc(v.jobs, pending) &&
 		!slices.ContainsFunc(v.jobs, func(j job) bool { return pending(j) && j.asked })
+}
+
+// clearMarks is ClearMarks: it removes the marks that have expired, and those of a worker name
+// if one is given, whatever the boot id. It passes over locked rows.
+func (w *world) clearMarks(t *txn, name string) {
+	for _, r := range w.seen(t).tasks {
+		ofName := name != "" && strings.HasPrefix(r.Worker, name+"@")
+		if r.Worker != "" && (ofName || w.expired(t.now, r)) && !w.locked(t, r.ID) {
+			r.Worker, r.Marked = "", time.Time{}
+			r.version++
+			t.own.tasks = merge(t.own.tasks, []row{r}, sameTask)
+		}
+	}
+}
+
+// expired is the condition of ClearMarks on the time of a mark.
+func (w *world) expired(now time.Time, r row) bool {
+	age := now.Sub(r.Marked)
+	return (age > lease || age < -lease) && !w.off(leaseEnd)
 }
 
 // ticks is Ticks: the queued ticks of tasks, and what is recorded of others from a tick on,

@@ -45,7 +45,7 @@ type gateKey struct{}
 
 // gated runs a transaction that stops at a gate, if the context has one.
 func gated(ctx context.Context, s backend.Store, steps bool, wait time.Duration, fn func(backend.Tx) error) error {
-	g, _ := ctx.Value(gateKey{}).(*gate)
+	g := gateOf(ctx)
 	return s.Update(ctx, wait, func(tx backend.Tx) error {
 		if err := fn(gatedTx{tx, g, steps}); err != nil {
 			return err
@@ -89,73 +89,59 @@ type gatedTx struct {
 	without bool // it submits step by step
 }
 
-func (t gatedTx) Claim(ctx context.Context, c backend.Claim) ([]task.Task, error) {
-	if err := t.g.pass(false); err != nil {
-		return nil, err
+// through does a statement when the gate lets it pass.
+func through[T any](g *gate, do func() (T, error)) (value T, err error) {
+	if err := g.pass(false); err != nil {
+		return value, err
 	}
-	return t.Tx.Claim(ctx, c)
+	return do()
 }
 
-func (t gatedTx) Ticks(ctx context.Context, queued []string, since []task.TickKey) (found backend.Recorded, err error) {
-	if err := t.g.pass(false); err != nil {
-		return found, err
-	}
-	return t.Tx.Ticks(ctx, queued, since)
+func (t gatedTx) Claim(ctx context.Context, c backend.Claim) ([]task.Task, error) {
+	return through(t.g, func() ([]task.Task, error) { return t.Tx.Claim(ctx, c) })
+}
+
+func (t gatedTx) Ticks(ctx context.Context, queued []string, since []task.TickKey) (backend.Recorded, error) {
+	return through(t.g, func() (backend.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
 }
 
 func (t gatedTx) Advance(ctx context.Context, plans []task.Plan) ([]string, error) {
-	if err := t.g.pass(false); err != nil {
-		return nil, err
-	}
-	return t.Tx.Advance(ctx, plans)
+	return through(t.g, func() ([]string, error) { return t.Tx.Advance(ctx, plans) })
 }
 
 func (t gatedTx) Record(ctx context.Context, settled, added []task.Tick) ([]task.TickKey, error) {
-	if err := t.g.pass(false); err != nil {
-		return nil, err
-	}
-	return t.Tx.Record(ctx, settled, added)
+	return through(t.g, func() ([]task.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitPlain(ctx context.Context, q backend.Queue, plans []task.Plan) ([]backend.Left, bool, error) {
+func (t gatedTx) SubmitPlain(ctx context.Context, q backend.Queue, plans []task.Plan) (left []backend.Left, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
-	if err := t.g.pass(false); err != nil {
-		return nil, true, err
-	}
-	return t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
+	left, err = through(t.g, func() (left []backend.Left, err error) {
+		left, can, err = t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
+		return left, err
+	})
+	return left, can || err != nil, err
 }
 
 // gatedQueue is a queue whose statements stop at the gate, too.
 type gatedQueue struct{ backend.Queue }
 
-func (q gatedQueue) pass(ctx context.Context) error {
-	if g, ok := ctx.Value(gateKey{}).(*gate); ok {
-		return g.pass(false)
-	}
-	return nil
+func gateOf(ctx context.Context) *gate {
+	g, _ := ctx.Value(gateKey{}).(*gate)
+	return g
 }
 
 func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string) (map[string]task.Pending, error) {
-	if err := q.pass(ctx); err != nil {
-		return nil, err
-	}
-	return q.Queue.Pending(ctx, tx, ids)
+	return through(gateOf(ctx), func() (map[string]task.Pending, error) { return q.Queue.Pending(ctx, tx, ids) })
 }
 
 func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
-	if err := q.pass(ctx); err != nil {
-		return nil, err
-	}
-	return q.Queue.Submit(ctx, tx, jobs)
+	return through(gateOf(ctx), func() ([]backend.Refusal, error) { return q.Queue.Submit(ctx, tx, jobs) })
 }
 
 func (q gatedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
-	if err := q.pass(ctx); err != nil {
-		return nil, err
-	}
-	return q.Queue.Cancel(ctx, tx, tasks, now)
+	return through(gateOf(ctx), func() ([]string, error) { return q.Queue.Cancel(ctx, tx, tasks, now) })
 }
 
 // endJob begins the transaction in which a worker ends a job.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -38,7 +39,7 @@ func (w *world) texts() string {
 	own := make([]string, len(w.instances))
 	order := make([]int, len(w.instances))
 	for i := range w.instances {
-		own[i] = strings.ReplaceAll(w.instances[i].text(w), w.instances[i].id(), "own")
+		own[i] = w.instances[i].text(w)
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(own[x], own[y]) })
@@ -184,11 +185,4 @@ func clocks(times []time.Time) (list []string) {
 	return list
 }
 
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -28,19 +28,16 @@ var planEdits = []string{"changes its timer", "sets nextrun back to the first ti
 
 var otherEdits = []string{"disables or enables it", "pauses or resumes it", "adds a job of it by SQL", "backfills its first tick"}
 
-func queues(t *task.Task) { t.Overlap = task.OverlapQueue }
-
-func once(t *task.Task) { t.Ends = at(3) }
-
-func replaces(t *task.Task) { t.Overlap = task.OverlapReplace }
-
-func allows(t *task.Task) { t.Overlap = task.OverlapAllow }
-
-func catchesUp(t *task.Task) { t.Catchup = task.CatchupAll }
-
-func elsewhere(t *task.Task) { t.Sink = otherSink }
-
-func inTime(t *task.Task) { d := 40 * time.Second; t.Deadline = &d }
+// How the tasks of scenes differ.
+var (
+	queues    = func(t *task.Task) { t.Overlap = task.OverlapQueue }
+	replaces  = func(t *task.Task) { t.Overlap = task.OverlapReplace }
+	allows    = func(t *task.Task) { t.Overlap = task.OverlapAllow }
+	catchesUp = func(t *task.Task) { t.Catchup = task.CatchupAll }
+	once      = func(t *task.Task) { t.Ends = at(3) }
+	elsewhere = func(t *task.Task) { t.Sink = otherSink }
+	inTime    = func(t *task.Task) { d := 40 * time.Second; t.Deadline = &d }
+)
 
 // scenes are what is explored.
 var scenes = []scene{

@@ -159,13 +159,12 @@ func (r *served) mark(id string, w, next *world) error {
 	if next == w {
 		return nil // it would wait for a lock
 	}
-	for _, t := range next.tables.tasks {
-		if t.ID == id && t.Worker != "" {
-			r.Exec(`UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?`, t.Worker, utc(r.now), id)
-		} else if t.ID == id {
-			r.Exec(`UPDATE periodic_task SET worker = NULL, marked = NULL, nextrun = ? WHERE id = ?`, utc(t.NextRun), id)
-		}
+	n := slices.IndexFunc(next.tables.tasks, func(t row) bool { return t.ID == id })
+	var worker, marked any
+	if t := next.tables.tasks[n]; t.Worker != "" {
+		worker, marked = t.Worker, utc(t.Marked)
 	}
+	r.Exec(`UPDATE periodic_task SET worker = ?, marked = ?, nextrun = ? WHERE id = ?`, worker, marked, utc(next.tables.tasks[n].NextRun), id)
 	return nil
 }
 

@@ -208,22 +208,17 @@ func (a *actions) users() {
 // task was due, it has submitted a job and advances nextrun. An older nextrun marks tasks, too.
 func (a *actions) docspell() {
 	for _, t := range a.w.tables.tasks {
-		for _, who := range []string{"docspell", "A@0.1"} {
-			name := map[string]string{"docspell": "Docspell", "A@0.1": "an older nextrun of the name A"}[who]
-			switch {
-			case t.Worker == "" && a.w.left.mark > 0:
-				a.add(name+" marks the task "+t.ID, func(w *world) bool {
-					w.left.mark--
-					return w.edit(t.ID, func(r *row) { r.Worker, r.Marked = who, at(w.now) })
-				})
-			case t.Worker == who:
-				a.add(name+" takes its mark away from the task "+t.ID, func(w *world) bool {
-					return w.edit(t.ID, func(r *row) {
-						if r.Worker, r.Marked = "", (time.Time{}); !r.NextRun.After(at(w.now)) {
-							r.NextRun = timers[r.Timer].Next(at(w.now))
-						}
-					})
-				})
+		for _, by := range []struct{ name, worker string }{{"Docspell", "docspell"}, {"an older nextrun of the name A", "A@0.1"}} {
+			mark := func(r *row) { r.Worker, r.Marked = by.worker, at(a.w.now) }
+			unmark := func(r *row) {
+				if r.Worker, r.Marked = "", (time.Time{}); !r.NextRun.After(at(a.w.now)) {
+					r.NextRun = timers[r.Timer].Next(at(a.w.now))
+				}
+			}
+			if t.Worker == "" && a.w.left.mark > 0 {
+				a.add(by.name+" marks the task "+t.ID, func(w *world) bool { w.left.mark--; return w.edit(t.ID, mark) })
+			} else if t.Worker == by.worker {
+				a.add(by.name+" takes its mark away from the task "+t.ID, func(w *world) bool { return w.edit(t.ID, unmark) })
 			}
 		}
 	}
