@@ -35,6 +35,13 @@ type ahead struct {
 	backlog time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
 }
 
+// enable lets a loop prepare tasks.
+func (a *ahead) enable(l *loop) {
+	if a.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
+		l.batches.Sleep, a.early = waitUntil, batch.MaxEarly
+	}
+}
+
 // margin is how much earlier than the earliest task that was not read the scheduler
 // reads: less than the lead, so that it reads many tasks at a time although they
 // fall due one by one.

@@ -33,23 +33,23 @@ const (
 
 // Config is the settings of a [Scheduler]. Only Name is required.
 type Config struct {
-	// Name of the worker, by convention the host's: marks carry it, and at start
-	// a scheduler clears those of its own name. 1 to 200 bytes, no slash and no
+	// Name of the worker, by convention the host's: records of ticks carry it, and at start
+	// a scheduler clears the marks of its own name. 1 to 200 bytes, no slash and no
 	// control characters. A second process of the same name does no harm. In the
 	// database, each character other than an ASCII letter, a digit, -, _ and . is a
 	// dash.
 	Name string
-	// BatchSize is the greatest number of tasks that are marked, decided and
+	// BatchSize is the greatest number of tasks that are locked, decided and
 	// submitted together, 1 to 10,000. 0: DefaultBatchSize.
 	BatchSize int
-	// Lease is how long a mark is valid. Other schedulers take over a task whose mark
-	// is older. At least 1 s, and much longer than a batch takes.
+	// Lease is how long a mark of Docspell, or of an older nextrun, is valid: a task whose mark
+	// is older is scheduled. At least 1 s.
 	// 0: DefaultLease.
 	Lease time.Duration
-	// Lead is how long before its time a task is marked, read and decided at the
+	// Lead is how long before its time a task is read and decided at the
 	// earliest, so that only its job is left to submit when it is due. At most 10 s and
 	// a third of Lease. 0: DefaultLead, or a third of Lease if that is less. Negative:
-	// tasks are marked when they are due.
+	// tasks are read when they are due.
 	Lead time.Duration
 	// PollInterval is the longest time between two queries: how late a change can
 	// be noticed if its notification is lost. At least 10 ms.
@@ -134,7 +134,7 @@ type Mode string
 
 // The modes.
 const (
-	// ModeShared: every scheduler schedules; marks keep them apart. The default.
+	// ModeShared: every scheduler schedules; locks on rows keep them apart. The default.
 	ModeShared Mode = "shared"
 	// ModeLeader: the holder of the lock schedules, the others stand by and take
 	// over.

@@ -7,8 +7,8 @@
 // A tick is the pair (task, due), and the table periodic_tick has one row for it
 // at most: that makes one job of one tick. Nothing advances before it is committed:
 // nextrun moves in the transaction that submits the job. Whoever works on a task
-// has its row locked, or marks it first; a mark is a lease, and work done under a lost
-// mark drops out. The database's clock judges whether a task is due.
+// has its row locked, and a plan that was made before is written only if the row is as it was
+// read. The database's clock judges whether a task is due.
 //
 // Package task has the values and the decision, package backend what the scheduler
 // asks of a database, package leader the lock of the modes leader and exclusive.

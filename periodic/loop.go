@@ -71,14 +71,12 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 // working ends too. If it ended by itself, it returns why.
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
-	if l.ahead.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
-		l.batches.Sleep, l.ahead.early = waitUntil, batch.MaxEarly
-	}
+	l.ahead.enable(l)
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {
 			begun = false
-			l.finish(working)
+			l.finish()
 			if err := l.role.await(running); err != nil {
 				if running.Err() == nil {
 					return err
@@ -117,7 +115,7 @@ func (l *loop) run(running, working context.Context) error {
 		_ = l.sleep(running, wait) // the loop checks whether it has to end
 		l.delayed.woke(asleep, wait)
 	}
-	l.finish(working)
+	l.finish()
 	return nil
 }
 
@@ -126,7 +124,7 @@ func (l *loop) once(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err
 	}
-	defer l.finish(context.WithoutCancel(ctx))
+	defer l.finish()
 	for tries := 0; ; {
 		idle, err := l.round(ctx, ctx)
 		if err != nil {
@@ -150,7 +148,7 @@ func (l *loop) once(ctx context.Context) error {
 // maxTries is how often once retries what fails alone.
 const maxTries = 4
 
-// begin clears marks that an earlier run left.
+// begin clears stale marks.
 func (l *loop) begin(ctx context.Context) error {
 	if _, err := l.clearMarks(ctx, l.cfg.Name); err != nil {
 		return err
@@ -162,7 +160,7 @@ func (l *loop) begin(ctx context.Context) error {
 }
 
 // finish waits for the work beside the loop, and gives up what is prepared.
-func (l *loop) finish(working context.Context) {
+func (l *loop) finish() {
 	for l.beside.workers > 0 {
 		l.absorb(<-l.beside.found)
 	}

@@ -39,7 +39,7 @@ type Status struct {
 	Lock     leader.Lock // as last seen; zero in ModeShared
 }
 
-// shared is the role in ModeShared: every scheduler schedules, and marks keep them
+// shared is the role in ModeShared: every scheduler schedules, and locks on rows keep them
 // apart.
 type shared struct {
 	store  backend.Store

@@ -60,9 +60,9 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	})
 }
 
-// Stop finishes the batches in flight, removes this scheduler's marks, releases the
+// Stop finishes the batches in flight, releases the
 // lock if there is one, and waits for the goroutines. If ctx ends before that, the
-// batches are given up (their marks expire) and ctx's error returned. A scheduler
+// batches are given up and ctx's error returned. A scheduler
 // that was never started, or has been stopped, stops at once.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	ran := s.life.Started()

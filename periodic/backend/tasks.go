@@ -50,7 +50,7 @@ type TaskTx interface {
 	// Record records a tick that was decided without a scheduler: TaskID, Due, Decision,
 	// Reason and JID. If it is Submitted, it takes the place of a tick that was skipped,
 	// late or missed. If that is the first of several missed ticks in one row, the row
-	// begins at Until afterwards. Record clears the task's mark, so that no scheduler
+	// begins at Until afterwards. Record clears the task's mark, so that nobody who has marked it
 	// commits a decision on it. It reports false for a tick that is there and stays.
 	Record(ctx context.Context, tick task.Tick) (bool, error)
 	// Bare returns the transaction as a [Submitter] needs it, and its now.

@@ -2,7 +2,7 @@ package task
 
 import "time"
 
-// Plan is what a scheduler has decided for one task that it marked.
+// Plan is what a scheduler has decided for one task.
 type Plan struct {
 	Task    *Task
 	Due     time.Time // the next tick, or Never

@@ -65,7 +65,7 @@ type Task struct {
 	Subject   string    // of the job
 	Submitter string    // of the job
 	Priority  int       // of the job: 0 low, 10 high
-	Worker    string    // the mark of the scheduler that works on it
+	Worker    string    // who has marked it: Docspell, or an older nextrun
 	Marked    time.Time // when it was marked
 	Timer     string    // when it elapses, see package calendar
 	NextRun   time.Time // when its next tick is submitted: Due and the jitter

@@ -17,8 +17,7 @@ func (tx taskTx) Run(ctx context.Context, id string) error {
 func (tx taskTx) Bare() (jobqueue.DBTX, time.Time) { return tx.DBTX(), tx.Now() }
 
 func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
-	// A scheduler that works on the task has to decide anew: it does not know of
-	// this tick.
+	// Who has marked the task has to decide anew: it does not know of this tick.
 	if _, err := tx.Exec(ctx, `UPDATE periodic_task SET worker = NULL, marked = NULL
 		WHERE id = $1 AND worker IS NOT NULL`, tick.TaskID); err != nil {
 		return false, err

@@ -26,7 +26,6 @@ type DB struct {
 	local   local
 	hasJobs atomic.Bool // false: not known
 
-	foundTasks atomic.Pointer[bool] // nil: not known
 }
 
 // Pools are the connections of a database.

@@ -30,21 +30,6 @@ func (tx *Tx) NeedJobs(ctx context.Context) error {
 	return err
 }
 
-// FoundTasks reports whether the table of tasks was there before nextrun: its owner may
-// schedule them, too.
-func (tx *Tx) FoundTasks(ctx context.Context) (bool, error) {
-	if known := tx.db.foundTasks.Load(); known != nil {
-		return *known, nil
-	}
-	var found bool
-	err := tx.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM nextrun_found WHERE name = 'periodic_task')").Scan(&found)
-	if err != nil {
-		return false, tx.db.Classify(ctx, err)
-	}
-	tx.db.foundTasks.Store(&found)
-	return found, nil
-}
-
 // askForJobs finds out on a connection of nextrun's own whether the database has the
 // tables of jobs, so that the caller's transaction, whose role may have fewer rights,
 // need not. If it cannot find out, the transaction will.
