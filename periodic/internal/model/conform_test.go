@@ -109,8 +109,7 @@ func (r *served) follow(w, next *world, name string) error {
 	}
 	r.now = at(next.now)
 	if strings.Contains(name, "standby") {
-		r.serverFails(next)
-		return nil
+		return r.serverFails(next)
 	}
 	if id, ok := strings.CutPrefix(name[strings.Index(name, " the task ")+1:], "the task "); ok {
 		return r.mark(id, w, next)
@@ -199,7 +198,7 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 	switch {
 	case strings.HasPrefix(what, "commits: "):
 		return r.do(before, before.tx.kind)
-	case what == "submits what it has prepared" && after.tx == nil && !before.led:
+	case what == submit && after.tx == nil && !before.led:
 		return r.do(before, submit) // it is too early
 	case what == "starts: it removes the marks of its name":
 		return r.clear(r.db.Periodic().Update, before.name)

@@ -135,25 +135,23 @@ func (a *actions) transaction(do doing, i *instance, n int) {
 
 // The transactions of package batch.
 const (
-	take    = "take"
-	prepare = "prepare"
-	submit  = "submit what was prepared"
+	take    = "takes what is due"
+	prepare = "prepares what will be due"
+	submit  = "submits what it has prepared"
 )
 
 // begin adds the transactions of package batch that can begin.
 func (a *actions) begin(do doing, i *instance) {
 	w := a.w
-	start := func(kind string) func(*world, *instance) bool {
-		return func(w *world, i *instance) bool { return w.start(i, kind) }
-	}
+	start := func(kind string) { do(kind, func(w *world, i *instance) bool { return w.start(i, kind) }) }
 	probe := &txn{now: at(w.now)}
 	if w.anyClaimable(probe, backend.Claim{}) {
-		do("takes what is due", start(take))
+		start(take)
 	}
 	if i.held != nil {
-		do("submits what it has prepared", start(submit))
+		start(submit)
 	} else if w.ahead && w.anyClaimable(probe, backend.Claim{Ahead: lead}) {
-		do("prepares what will be due", start(prepare))
+		start(prepare)
 	}
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -170,7 +171,7 @@ func (r *served) mark(id string, w, next *world) error {
 
 // serverFails keeps the rows as a standby does that falls behind or, later, puts them in the place
 // of those that are there, without the triggers. That writes them anew, as another server would.
-func (r *served) serverFails(next *world) {
+func (r *served) serverFails(next *world) error {
 	if next.standby == nil {
 		r.end()
 		for n := range next.instances {
@@ -190,9 +191,7 @@ func (r *served) serverFails(next *world) {
 			tx.MustExec(`INSERT INTO ` + table + ` OVERRIDING SYSTEM VALUE SELECT * FROM standby_` + table)
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		r.Fatal(err)
-	}
+	return tx.Commit()
 }
 
 // acquire takes the lock; over is a holder that has ended.
@@ -243,11 +242,7 @@ func (w *world) rowsText() string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, r := range w.tables.tasks {
-		worker := r.Worker
-		if worker == "" {
-			worker = "-"
-		}
-		add("task %s %v %s due %s nextrun %s %s %s %s paused %v", r.ID, r.Enabled, worker, time(r.Due), time(r.NextRun), r.Timer, r.Overlap, r.Sink, !r.Pause.Since.IsZero())
+		add("task %s %v %s due %s nextrun %s %s %s %s paused %v", r.ID, r.Enabled, cmp.Or(r.Worker, "-"), time(r.Due), time(r.NextRun), r.Timer, r.Overlap, r.Sink, !r.Pause.Since.IsZero())
 	}
 	for _, k := range w.tables.ticks {
 		add("tick %s %s %s until %s job %v", k.TaskID, time(k.Due), k.Decision, time(k.Until), k.JID != "")

@@ -49,16 +49,18 @@ func (w *world) nextEdit() int {
 	return w.edited
 }
 
+// other is the other one of two values.
+func other[T comparable](is, a, b T) T {
+	if is == a {
+		return b
+	}
+	return a
+}
+
 // edits are what a user can do to a task.
 var edits = map[string]func(w *world, id string) bool{
 	"changes its timer": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) {
-			if r.Timer == everyMinute {
-				r.Timer = everyHalfPast
-			} else {
-				r.Timer = everyMinute
-			}
-		})
+		return w.edit(id, func(r *row) { r.Timer = other(r.Timer, everyMinute, everyHalfPast) })
 	},
 	"changes its summary": func(w *world, id string) bool {
 		return w.edit(id, func(r *row) { r.Summary += "!" })
@@ -82,22 +84,10 @@ var edits = map[string]func(w *world, id string) bool{
 		return w.edit(id, func(r *row) { r.NextRun = at(w.now) })
 	},
 	"moves it to another queue": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) {
-			if r.Sink == task.SinkJob {
-				r.Sink = otherSink
-			} else {
-				r.Sink = task.SinkJob
-			}
-		})
+		return w.edit(id, func(r *row) { r.Sink = other(r.Sink, task.SinkJob, otherSink) })
 	},
 	"changes its overlap to queue or back": func(w *world, id string) bool {
-		return w.edit(id, func(r *row) {
-			if r.Overlap == task.OverlapSkip {
-				r.Overlap = task.OverlapQueue
-			} else {
-				r.Overlap = task.OverlapSkip
-			}
-		})
+		return w.edit(id, func(r *row) { r.Overlap = other(r.Overlap, task.OverlapSkip, task.OverlapQueue) })
 	},
 	"deletes it, or inserts it again": (*world).deleteOrInsert,
 	"adds a job of it by SQL":         (*world).addJob,
@@ -159,24 +149,17 @@ func (w *world) backfill(id string) bool {
 	}
 	added := tick{Tick: task.Tick{TaskID: id, Due: due, Decision: task.Submitted, JID: jid}}
 	ticks := slices.Clone(w.tables.ticks)
-	for i, k := range ticks {
-		switch {
-		case k.TaskID != id || !k.Due.Equal(due):
+	if i := slices.IndexFunc(ticks, func(k tick) bool { return k.TaskID == id && k.Due.Equal(due) }); i >= 0 {
+		switch k := ticks[i]; {
 		case k.Decision == task.Submitted || k.Decision == task.Queued:
 			return false
 		case k.Decision == task.Missed && !k.Until.Before(due.Add(2*unit)):
 			ticks[i].Due = due.Add(2 * unit)
 		default:
 			ticks = slices.Delete(ticks, i, i+1)
-			ticks = append(ticks, added)
-		}
-		if ticks[len(ticks)-1].JID == jid {
-			break
 		}
 	}
-	if len(ticks) == 0 || ticks[len(ticks)-1].JID != jid {
-		ticks = append(ticks, added)
-	}
+	ticks = append(ticks, added)
 	submit := w.submitMoved
 	if r.Sink == otherSink {
 		submit = w.submitOther
