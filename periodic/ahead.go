@@ -33,7 +33,32 @@ type ahead struct {
 	looked  task.TickKey  // by the database's clock: what falls due up to then, and this task, has been read
 	wake    time.Time     // by the database's clock: when to read next; zero: not known
 	backlog time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
+	lost    int           // how many batches in a row another scheduler has submitted first
+	behind  time.Time     // by the host's clock: until then another scheduler goes first
 }
+
+const (
+	// maxLost is how many batches in a row another scheduler has to submit first, before this one
+	// stays behind it for a time.
+	maxLost = 3
+	// stayBehind is how long. A scheduler that finds something left to do stays no longer.
+	stayBehind = time.Minute
+	// letGo is how long a scheduler that stays behind leaves due tasks to the other.
+	letGo = 100 * time.Millisecond
+)
+
+// raced notes how many of the tasks of a prepared batch were left for this scheduler. Schedulers
+// that prepare the same tasks do the same work in vain, but for one.
+func (a *ahead) raced(left int) {
+	if a.lost++; left > 0 {
+		a.lost = 0
+	} else if a.lost >= maxLost {
+		a.lost, a.behind = 0, time.Now().Add(stayBehind)
+	}
+}
+
+// isBehind reports whether another scheduler goes first.
+func (a *ahead) isBehind() bool { return !a.behind.IsZero() && time.Now().Before(a.behind) }
 
 // enable lets a loop prepare tasks.
 func (a *ahead) enable(l *loop) {
@@ -50,6 +75,10 @@ func (a *ahead) margin() time.Duration { return a.lead * 3 / 4 }
 // expect notes when the next task falls due, and returns when to wake for it.
 func (a *ahead) expect(next time.Time) time.Time {
 	a.wake = time.Time{}
+	if a.isBehind() {
+		a.backlog = time.Time{}
+		return next.Add(letGo)
+	}
 	if a.lead > 0 && next.After(a.looked.Due) {
 		a.wake = next.Add(-a.margin())
 		return a.wake
@@ -69,7 +98,7 @@ func (a *ahead) wants(now time.Time) bool {
 
 // near reports whether a task that falls due next has to be read now.
 func (a *ahead) near(next, now time.Time) bool {
-	return a.lead > 0 && next.After(a.looked.Due) && !next.Add(-a.margin()).After(now)
+	return a.lead > 0 && !a.isBehind() && next.After(a.looked.Due) && !next.Add(-a.margin()).After(now)
 }
 
 // room is how many more plans there may be.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -227,4 +229,42 @@ func TestAheadEverySecond(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Of two schedulers that prepare the same tasks one stays behind: it does next to nothing, and
+// goes on at once when the other is gone.
+func TestAheadOneOfTwoStaysBehind(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
+		f.once()
+		var mu sync.Mutex
+		var late []time.Duration
+		observe := func(c *periodic.Config) {
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventTick {
+					mu.Lock()
+					defer mu.Unlock()
+					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+				}
+			}
+		}
+		first, second := &hooked{Store: f.db.Periodic()}, &hooked{Store: f.db.Periodic()}
+		stopFirst, stopSecond := f.run(unwatched{first}, rarely, observe), f.run(unwatched{second}, rarely, observe)
+		pass(30*time.Second + 500*time.Millisecond)
+		front, stop, goOn := first, stopFirst, stopSecond
+		if second.updates.Load() > first.updates.Load() {
+			front, stop, goOn = second, stopSecond, stopFirst
+		}
+		if all := first.updates.Load() + second.updates.Load(); 4*(all-front.updates.Load()) > all {
+			f.Errorf("the transactions of the two: %d and %d", first.updates.Load(), second.updates.Load())
+		}
+		stop()
+		pass(10 * time.Second)
+		goOn()
+		slices.Sort(late)
+		if n := len(late); n < 40 || late[n-3] > 2*time.Millisecond || late[n-1] > 110*time.Millisecond {
+			f.Errorf("%d ticks were decided at most %v after their due", n, late[max(0, n-4):])
+		}
+		f.guarantees()
+	})
 }

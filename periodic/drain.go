@@ -26,6 +26,8 @@ type result struct {
 	without backend.Apart
 	done    batch.Outcome
 	err     error
+
+	prepared bool
 }
 
 // submitting is what is in flight while due tasks are submitted.
@@ -69,7 +71,7 @@ func (s *submitting) startDue(running, working context.Context) (begun bool, err
 	crashpoint.At("scheduler/batch-due")
 	go func() {
 		done, err := s.batches.SubmitPrepared(working, batch.Wait, b, at)
-		s.results <- result{b, without, done, err}
+		s.results <- result{b, without, done, err, true}
 	}()
 	if len(b.Plans) == firstPart {
 		err = errors.Join(err, s.settleAll(running)) // alone, it is sooner done
@@ -125,7 +127,7 @@ func (s *submitting) take(working context.Context, c backend.Claim) (batch.Batch
 			claimed <- result{err: err}
 			return
 		}
-		s.results <- result{*b, c.Without, done, err}
+		s.results <- result{*b, c.Without, done, err, false}
 	}()
 	r := <-claimed
 	if len(r.batch.Plans) > 0 {
@@ -166,6 +168,9 @@ func (l *loop) settled(running context.Context, r result) error {
 	var early *batch.EarlyError
 	switch {
 	case r.err == nil:
+		if r.prepared {
+			l.ahead.raced(len(r.done.Kept))
+		}
 		l.report(search.Done{Batch: r.batch, Outcome: r.done})
 	case errors.As(r.err, &early):
 		if early.By <= l.ahead.lead {
@@ -216,7 +221,7 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 func (l *loop) report(d search.Done) {
 	done, now := &d.Outcome, time.Now()
 	if done.Moved() {
-		l.progress = true
+		l.progress, l.ahead.behind = true, time.Time{}
 		l.pulse.Beat(nil)
 	}
 	for _, p := range done.Kept {
