@@ -3,20 +3,15 @@
 -- a mark, but of another time: such a mark touches no row, as if somebody else had been sooner.
 
 -- +goose Up
--- STABLE, so that the snapshot is that of the statement: what it does not see was committed after it began.
+-- STABLE, so that its query has the snapshot of the statement: a version of the row that is not at
+-- its place there was committed after the statement began.
 -- +goose StatementBegin
 CREATE FUNCTION nextrun_task_marked() RETURNS trigger LANGUAGE plpgsql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 DECLARE
-  seen CONSTANT pg_snapshot := pg_current_snapshot();
-  top  CONSTANT bigint := pg_snapshot_xmax(seen)::text::bigint;
-  made bigint := (top & ~4294967295) + OLD.xmin::text::bigint; -- xmin is without the epoch
+  seen boolean;
 BEGIN
-  IF made > top + 2147483648 THEN
-    made := made - 4294967296;
-  ELSIF made < top - 2147483648 THEN
-    made := made + 4294967296;
-  END IF;
-  IF made > 2 AND made <> pg_current_xact_id()::text::bigint AND NOT pg_visible_in_snapshot(made::text::xid8, seen) THEN
+  EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s WHERE ctid = $1)', TG_RELID::regclass) INTO seen USING OLD.ctid;
+  IF NOT seen THEN
     RETURN NULL;
   END IF;
   RETURN NEW;
