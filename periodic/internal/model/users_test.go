@@ -129,7 +129,7 @@ func (w *world) addJob(id string) bool {
 }
 
 // backfill is Tasks.Backfill of the first tick. It locks the task's row, removes its mark,
-// and takes the tick unless that is submitted or queued. A row of missed ticks begins at the
+// and takes the tick unless that is submitted or queued. A row of several ticks begins at the
 // next one then.
 func (w *world) backfill(id string) bool {
 	n := slices.IndexFunc(w.tables.tasks, func(r row) bool { return r.ID == id })
@@ -153,7 +153,7 @@ func (w *world) backfill(id string) bool {
 		switch k := ticks[i]; {
 		case k.Decision == task.Submitted || k.Decision == task.Queued:
 			return false
-		case k.Decision == task.Missed && !k.Until.Before(due.Add(2*unit)):
+		case !k.Until.Before(due.Add(2 * unit)):
 			ticks[i].Due = due.Add(2 * unit)
 		default:
 			ticks = slices.Delete(ticks, i, i+1)
