@@ -40,7 +40,7 @@ type ahead struct {
 const (
 	// maxLost is how many batches in a row another scheduler has to submit first, before this one
 	// stays behind it for a time.
-	maxLost = 3
+	maxLost = 2
 	// stayBehind is how long. A scheduler that finds something left to do stays no longer.
 	stayBehind = time.Minute
 	// letGo is how long a scheduler that stays behind leaves due tasks to the other.
