@@ -32,7 +32,7 @@ func newSchedule(o Options) schedule {
 		errors:    counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
 		problems:  counters("task_problems_total", "Problems of rows that the scheduler found."),
 		contended: counters("contended_total", "Rounds in which due rows were locked by others."),
-		cleared:   counters("marks_cleared_total", "Marks of dead schedulers that were removed."),
+		cleared:   counters("marks_cleared_total", "Marks of Docspell, or of older schedulers, that had expired and were removed."),
 		leading:   gauges("leader", "1 while this process holds the scheduler lock, 0 while it does not.", "lock"),
 		token:     gauges("lock_token", "Number of the newest term of the scheduler lock that this process has seen.", "lock"),
 		wonLost:   counters("lock_changes_total", "Times that this process got, lost or gave back the scheduler lock.", "lock", "change"),

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic/task"
@@ -57,9 +58,13 @@ func (tx schedulerTx) asRead() string {
 }
 
 // version is a text that is another one once a row is not as it was read. alias is that of the
-// table.
+// table. A server that crashes ends all connections before it forgets what it had not written to
+// disk, and gives away the same numbers again: what was read before then comes to nothing.
 func (tx schedulerTx) version(alias string) string {
 	if v := tx.SQL().RowVersion(alias + "."); v != "" {
+		if closed := tx.SQL().Closed; closed != nil {
+			v += fmt.Sprintf(" || '/%d'", closed())
+		}
 		return v
 	}
 	columns := of(alias, claimColumns)

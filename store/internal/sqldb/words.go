@@ -46,6 +46,10 @@ type Words struct {
 	// transaction; empty if the database cannot do that.
 	Generic string
 
+	// Closed counts the connections that have been closed, such as by a crash of the server; nil:
+	// nobody counts.
+	Closed func() int64
+
 	// The patterns of the methods. {} stands for the argument.
 
 	Placeholder string // in front of the number of a parameter, in place of $

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql/driver"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -14,7 +15,11 @@ import (
 
 // connector makes connections that need fewer exchanges with the server than those of the
 // driver: they send the first query of a transaction with BEGIN, and keep statements.
-type connector struct{ *pq.Connector }
+type connector struct {
+	*pq.Connector
+
+	closed *atomic.Int64 // connections so far
+}
 
 // Connect implements [driver.Connector].
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -23,7 +28,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	if plain, ok := made.(plainConn); ok {
-		return &conn{plainConn: plain}, nil
+		return &conn{plainConn: plain, closed: c.closed}, nil
 	}
 	return made, nil
 }
@@ -53,6 +58,13 @@ type conn struct {
 	kept   map[string]driver.Stmt // in the session with the mark
 	own    bool                   // this transaction has that session
 	broken bool                   // the pool drops the connection
+	closed *atomic.Int64          // see connector
+}
+
+// Close implements [driver.Conn].
+func (c *conn) Close() error {
+	c.closed.Add(1)
+	return c.plainConn.Close()
 }
 
 // IsValid implements [driver.Validator].

@@ -40,7 +40,7 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	migrate := sql.OpenDB(crashpoint.Connector(slow))
 	migrate.SetMaxIdleConns(1)
 	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
-	pool := sql.OpenDB(crashpoint.Connector(connector{quick}))
+	pool := sql.OpenDB(crashpoint.Connector(connector{quick, &d.closed}))
 	d.pool = pool
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)

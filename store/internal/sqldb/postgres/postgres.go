@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"database/sql"
+	"sync/atomic"
 
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -15,6 +16,7 @@ type dialect struct {
 	pool    *sql.DB
 	own     bool // nextrun has opened the pool, with a driver that takes any client_encoding
 	shown   shown
+	closed  atomic.Int64 // connections of nextrun's own pool
 }
 
 const lockRows = " FOR UPDATE SKIP LOCKED"
@@ -30,6 +32,7 @@ func (d *dialect) Words() sqldb.Words {
 		LockRows:   lockRows,
 		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
 		RowColumns: ", xmin",
+		Closed:     d.closed.Load,
 		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
 		ShareRows:  " FOR SHARE",
 		Greatest:   "greatest",
