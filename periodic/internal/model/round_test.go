@@ -49,3 +49,22 @@ func (w *world) tend(*instance) bool {
 	w.commit(t)
 	return true
 }
+
+// clock adds the steps of the database's clock.
+func (a *actions) clock() {
+	if a.w.left.ahead > 0 {
+		a.add("half a minute passes: it is "+clock(at(a.w.now+1)), func(w *world) bool {
+			w.left.ahead--
+			w.now++
+			w.high = max(w.high, w.now)
+			return true
+		})
+	}
+	if a.w.left.back > 0 && a.w.now > 2 {
+		a.add("the clock is set back: it is "+clock(at(a.w.now-2)), func(w *world) bool {
+			w.left.back--
+			w.now -= 2
+			return true
+		})
+	}
+}
