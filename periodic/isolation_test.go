@@ -1,11 +1,14 @@
 package periodic_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // G5: one row never holds up another.
@@ -151,18 +154,43 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 		}
 		f.exec(insertTask, "due", "yearly")
 		f.due("due", time.Second)
-		var ticks []int // of the batches
-		f.once(func(c *periodic.Config) {
-			c.BatchSize = 2
-			c.Observe = func(e periodic.Event) {
-				if e.Kind == periodic.EventBatch {
-					ticks = append(ticks, e.Ticks)
-				}
-			}
-		})
-		if len(ticks) < 3 || ticks[0] != 1 {
-			f.Errorf("the due task was not in the first batch: the batches had %v ticks", ticks)
+		order := &claimOrder{Store: f.db.Periodic()}
+		cfg := f.config("due first")
+		cfg.BatchSize = 2
+		s, err := periodic.New(order, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.RunOnce(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		if len(order.ids) != 6 || !slices.Contains(order.ids[:2], "due") {
+			f.Errorf("the tasks were claimed in the order %v", order.ids)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_task WHERE due IS NULL")
 	})
+}
+
+// claimOrder notes which tasks were claimed, in the order of the claims, which come one after the
+// other.
+type claimOrder struct {
+	backend.Store
+	ids []string
+}
+
+func (o *claimOrder) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
+	return o.Store.Update(ctx, wait, func(tx backend.Tx) error { return fn(claimOrderTx{tx, o}) })
+}
+
+type claimOrderTx struct {
+	backend.Tx
+	o *claimOrder
+}
+
+func (tx claimOrderTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
+	tasks, err := tx.Tx.Claim(ctx, c)
+	for _, t := range tasks {
+		tx.o.ids = append(tx.o.ids, t.ID)
+	}
+	return tasks, err
 }
