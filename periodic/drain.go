@@ -171,7 +171,9 @@ func (l *loop) settled(running context.Context, r result) error {
 		if r.prepared {
 			l.ahead.raced(len(r.done.Kept))
 		}
-		l.report(search.Done{Batch: r.batch, Outcome: r.done})
+		if len(r.done.Kept) > 0 { // else another scheduler was first
+			l.report(search.Done{Batch: r.batch, Outcome: r.done})
+		}
 	case errors.As(r.err, &early):
 		if early.By <= l.ahead.lead {
 			l.ahead.add(r.batch.Plans)
