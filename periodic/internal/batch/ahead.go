@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -76,7 +75,6 @@ func (c Committer) await(ctx context.Context, tx backend.Tx, due, at time.Time) 
 	if _, _, err := tx.SubmitPlain(ctx, c.Queues[task.SinkJob], nil); err != nil {
 		return err
 	}
-	crashpoint.At("scheduler/awaits")
 	for range 3 { // the clocks may differ by more than thought
 		c.Sleep(at)
 		asked = time.Now()
