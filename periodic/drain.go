@@ -192,9 +192,11 @@ func (l *loop) isolate(running context.Context, doing string, keys []string, wit
 	if l.beside.full() {
 		return // they are still due
 	}
-	l.observe(Event{Kind: EventSplit, Doing: doing, Err: cause})
-	l.aside.Tasks.Begin(keys)
 	l.progress = true // others may be due
+	if keys = l.aside.Tasks.Begin(keys); len(keys) == 0 {
+		return // they failed in another batch, whose search goes on
+	}
+	l.observe(Event{Kind: EventSplit, Doing: doing, Err: cause})
 	l.beside.start(func() search.Findings { return l.search.Search(running, keys, without, cause) })
 }
 

@@ -85,11 +85,14 @@ func (t *Tasks) keys() []string {
 	return keys
 }
 
-// Begin leaves out tasks while they are claimed beside the loop.
-func (t *Tasks) Begin(keys []string) {
+// Begin leaves out tasks while they are claimed beside the loop. It returns those that are not
+// claimed there already.
+func (t *Tasks) Begin(keys []string) []string {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return t.busy[key] })
 	for _, key := range keys {
 		t.busy[key] = true
 	}
+	return keys
 }
 
 // End ends Begin.
