@@ -20,25 +20,20 @@ const maxBeside = 4
 // send their findings; all else here is the loop's.
 type beside struct {
 	found    chan search.Findings
-	workers  int  // the number of goroutines
+	workers  int  // the number of goroutines but those that take slow tasks
+	slow     int  // and of those
 	retrying bool // one of them tries again what was set aside
 }
 
 // start runs work beside the loop.
 func (b *beside) start(work func() search.Findings) {
 	b.workers++
-	go func() { b.found <- work() }()
+	b.run(work)
 }
+
+func (b *beside) run(work func() search.Findings) { go func() { b.found <- work() }() }
 
 func (b *beside) full() bool { return b.workers >= maxBeside }
-
-// ended notes that work has ended, with findings.
-func (b *beside) ended(f search.Findings) {
-	b.workers--
-	if f.Retried {
-		b.retrying = false
-	}
-}
 
 // absorbAll absorbs the findings that have arrived, without waiting for more.
 func (l *loop) absorbAll() {
@@ -54,7 +49,11 @@ func (l *loop) absorbAll() {
 
 // absorb applies the findings of work beside the loop.
 func (l *loop) absorb(f search.Findings) {
-	l.beside.ended(f)
+	if f.Slow != nil {
+		l.slow.took(f)
+	} else if l.beside.workers--; f.Retried {
+		l.beside.retrying = false
+	}
 	l.aside.Tasks.End(f.Candidate)
 	for _, done := range f.Done {
 		l.report(done)

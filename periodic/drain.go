@@ -173,6 +173,7 @@ func (l *loop) settled(running context.Context, r result) error {
 		}
 		if len(r.done.Kept) > 0 { // else another scheduler was first
 			l.report(search.Done{Batch: r.batch, Outcome: r.done})
+			l.slow.submitted(&r.done)
 		}
 	case errors.As(r.err, &early):
 		if early.By <= l.ahead.lead {

@@ -42,6 +42,7 @@ type loop struct {
 	queued   *queued
 	delayed  delayed
 	clock    clock
+	slow     *slow
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
 	trouble  aside.Trouble
@@ -63,6 +64,13 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
 	l.queued = &queued{
 		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
+	}
+	l.slow = &slow{
+		search: l.search, lanes: 1, tasks: &l.aside.Tasks, apart: l.aside.Apart, beside: l.beside,
+		clock: &l.clock, delayed: &l.delayed, observe: cfg.observe,
+	}
+	if store.OpensEarly() {
+		l.slow.lanes = slowLanes
 	}
 	return l
 }
@@ -136,7 +144,7 @@ func (l *loop) once(ctx context.Context) error {
 			tries++
 			idle.locked = true
 		}
-		if l.beside.workers == 0 && !idle.locked {
+		if l.beside.workers+l.beside.slow == 0 && !idle.locked {
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {
@@ -161,7 +169,7 @@ func (l *loop) begin(ctx context.Context) error {
 
 // finish waits for the work beside the loop, and gives up what is prepared.
 func (l *loop) finish() {
-	for l.beside.workers > 0 {
+	for l.beside.workers+l.beside.slow > 0 {
 		l.absorb(<-l.beside.found)
 	}
 	l.failed = nil
@@ -184,6 +192,9 @@ func (l *loop) pause(i idle) time.Duration {
 	}
 	if l.queued.follower.pause > 0 {
 		sooner(time.Until(l.queued.follower.due))
+	}
+	if next := l.slow.next(); !next.IsZero() {
+		sooner(time.Until(next))
 	}
 	if next := l.aside.Next(); !next.IsZero() && !l.beside.retrying {
 		sooner(time.Until(next))

@@ -15,6 +15,7 @@ type Tasks struct {
 	locked  isolate.Quarantine[string] // somebody else holds a lock
 	refused isolate.Quarantine[string] // they fail for another reason
 	suspect isolate.Quarantine[string] // the database refuses their jobs
+	slow    Slow
 	facts   map[string]facts
 	busy    map[string]bool // they are being claimed beside the loop
 
@@ -43,6 +44,8 @@ const (
 	// Skipped means that its tick was skipped. The task is tried alone from now on, so
 	// that its next tick does not make a batch fail again.
 	Skipped
+	// Slowed means that it was in a batch that was slow; see [Slow].
+	Slowed
 )
 
 // Failed is a task to be left out of batches.
@@ -78,7 +81,7 @@ func newTasks() Tasks {
 
 // keys are those of all tasks that are left out.
 func (t *Tasks) keys() []string {
-	keys := slices.Concat(t.locked.Keys(), t.refused.Keys(), t.suspect.Keys())
+	keys := slices.Concat(t.locked.Keys(), t.refused.Keys(), t.suspect.Keys(), t.slowKeys())
 	if len(t.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(t.busy))
 	}
@@ -117,6 +120,7 @@ func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
 			q.Release(failed.Key)
 		}
 	}
+	t.releaseSlow(failed.Key)
 	into.Add(failed.Key, now)
 	fact.verdict = failed.Why
 	if failed.Err != nil {
@@ -135,6 +139,7 @@ func (t *Tasks) Release(key string) {
 	for _, q := range t.all() {
 		q.Release(key)
 	}
+	t.releaseSlow(key)
 	delete(t.facts, key)
 }
 

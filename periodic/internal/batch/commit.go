@@ -41,6 +41,7 @@ type Outcome struct {
 	Kept  []*task.Plan          // of the tasks that advanced, in the order of the batch
 	Plans map[string]*task.Plan // the same by the task's id
 	Ticks []task.Tick
+	Took  time.Duration // from the first write to the end of the transaction
 
 	refused map[task.TickKey]bool // ticks that the queue of their task has refused for good
 }
@@ -48,11 +49,16 @@ type Outcome struct {
 // transact runs a transaction that writes a batch.
 func (c Committer) transact(ctx context.Context, wait time.Duration, work func(backend.Tx, *delivery) error) (Outcome, error) {
 	var done Outcome
+	var d *delivery
 	spans := spans{tracer: c.Tracer}
 	err := c.Update(ctx, wait, func(tx backend.Tx) error {
 		done = Outcome{}
-		return work(tx, &delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans})
+		d = &delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans}
+		return work(tx, d)
 	})
+	if d != nil && !d.begun.IsZero() {
+		done.Took = time.Since(d.begun)
+	}
 	if len(done.Kept) > 0 {
 		crashpoint.At("scheduler/batch-committed")
 	}
@@ -72,6 +78,7 @@ func (c Committer) transact(ctx context.Context, wait time.Duration, work func(b
 // In the modes leader and exclusive the transaction first checks the lock, and
 // keeps its row locked until the end.
 func (c Committer) write(ctx context.Context, d *delivery, plans []task.Plan) error {
+	d.begun = time.Now()
 	if c.atOnce(plans) {
 		if can, err := c.writePlain(ctx, d, plans); can || err != nil {
 			return err

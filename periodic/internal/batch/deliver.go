@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -19,6 +20,7 @@ type delivery struct {
 	done   *Outcome
 	later  LaterError
 	spans  *spans
+	begun  time.Time // the writes; zero: not yet
 }
 
 // cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
