@@ -69,9 +69,6 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 		search: l.search, lanes: 1, tasks: &l.aside.Tasks, apart: l.aside.Apart, beside: l.beside,
 		clock: &l.clock, delayed: &l.delayed, observe: cfg.observe,
 	}
-	if store.OpensEarly() {
-		l.slow.lanes = slowLanes
-	}
 	return l
 }
 
@@ -80,6 +77,9 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	l.ahead.enable(l)
+	if l.store.OpensEarly() {
+		l.slow.lanes = slowLanes
+	}
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {

@@ -1,11 +1,17 @@
 package periodic_test
 
 import (
+	"context"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/store"
 )
 
 // workQueueFixture makes the table of the queue that docs/queues.md shows, and a
@@ -73,4 +79,60 @@ func TestOwnQueueWithoutAScheduler(t *testing.T) {
 		f.want(0, `SELECT count(*) FROM job`)
 		f.want(3, `SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'`)
 	})
+}
+
+// slowQueue is a work queue whose first call does not end before its context does.
+type slowQueue struct {
+	workQueue
+	mu    sync.Mutex
+	calls [][]string // the ids of the jobs
+}
+
+func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Submission, error) {
+	ids := make([]string, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.JID
+	}
+	q.mu.Lock()
+	q.calls = append(q.calls, ids)
+	first := len(q.calls) == 1
+	q.mu.Unlock()
+	if first {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return q.workQueue.Submit(ctx, tx, jobs)
+}
+
+// A queue that takes too long is told so before the server ends its transaction, and the ticks are
+// tried again, with the same ids.
+func TestOwnQueueHasLimitedTime(t *testing.T) {
+	f := newPostgresFixture(t)
+	db, err := store.Open(f.Context(), f.URL, store.Options{IdleTimeout: 4 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	f.db = db
+	workQueueFixture(f)
+	q := &slowQueue{}
+	with := func(c *periodic.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"work": q} }
+	f.exec(`INSERT INTO periodic_task (id, task, timer, sink) SELECT 'a' || i, 'send', 'yearly', 'work' FROM generate_series(1, 150) AS i`)
+	f.once(with)
+	at := f.at(-time.Minute)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE sink = 'work'", at, at)
+	f.once(with)
+	f.want(150, `SELECT count(*) FROM work_queue`)
+	f.want(150, `SELECT count(*) FROM periodic_tick AS t JOIN work_queue AS q ON q.id = t.jid WHERE decision = 'submitted'`)
+	later := slices.Concat(q.calls[1:]...)
+	for _, call := range q.calls {
+		if len(call) > 100 {
+			t.Errorf("a call has %d jobs", len(call))
+		}
+	}
+	for _, id := range q.calls[0] {
+		if !slices.Contains(later, id) {
+			t.Errorf("the job %s has another id when its tick is tried again", id)
+		}
+	}
 }

@@ -26,7 +26,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 	if tick.Due.IsZero() {
 		tick.Due = now
 	}
-	job := t.Job(jobqueue.NewID(), tick.Due, now)
+	job := t.Job(backend.JobIDs(&t, queue)(tick.Due), tick.Due, now)
 	pendingError := func() error {
 		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {

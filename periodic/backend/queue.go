@@ -2,7 +2,10 @@ package backend
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/task"
@@ -15,6 +18,9 @@ import (
 // The scheduler records the newest job of each task in the table periodic_open,
 // in the same transaction. From there it knows which jobs to ask about, so the
 // other queue's tables need no column, index or trigger.
+//
+// The id of a job is the same each time its tick is tried, so that whatever Submit does outside the
+// transaction can be recognised if the transaction is not committed.
 //
 // A panic counts as an error of the batch.
 type Submitter interface {
@@ -46,7 +52,8 @@ type Open struct {
 
 // ArgsCopier is a [Submitter] that reads args from periodic_task by the
 // tracker of a job itself, so that the scheduler need not read them. Other
-// submitters get jobs with their args, at most 500 or 8 MiB at a time.
+// submitters get jobs with their args: at most 100 in a transaction, and at most 256 KiB of args at a
+// time, or one job.
 type ArgsCopier interface{ CopiesArgs() }
 
 // Canceller is a [Submitter] whose jobs the policy [task.OverlapReplace] can
@@ -88,4 +95,18 @@ type Refusal struct {
 	JID     string
 	Reason  string // empty: another job of the task was there first, or a rule of the table forbids it
 	Passing bool   // see [Submission]
+}
+
+// JobIDs makes the ids of a task's jobs. Jobs for a [Submitter] that is given args have ids that
+// follow from the task and the tick: UUIDs of version 8 (RFC 9562).
+func JobIDs(t *task.Task, queue Queue) func(due time.Time) string {
+	if queue == nil || queue.CopiesArgs() {
+		return func(time.Time) string { return jobqueue.NewID() }
+	}
+	return func(due time.Time) string {
+		sum := sha256.Sum256([]byte(due.UTC().Format(time.RFC3339Nano) + " " + t.ID))
+		id := uuid.UUID(sum[:16])
+		id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+		return id.String()
+	}
 }

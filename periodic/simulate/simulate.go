@@ -261,7 +261,7 @@ func (s *simulation) run(st *state, jid string, now, ends time.Time) {
 	heap.Push(&s.wakes, wake{at: ends, of: st, jid: jid})
 }
 
-func (s *simulation) newID() string {
+func (s *simulation) newID(time.Time) string {
 	s.jobs++
 	return strconv.Itoa(s.jobs)
 }

@@ -44,7 +44,7 @@ func TestPlanMadeAhead(t *testing.T) {
 			test.change(&task, &f)
 			decide := func(at time.Duration) Plan {
 				f.Now = noon.Add(at)
-				return Decide(&task, timer, f, func() string { return "jid" })
+				return Decide(&task, timer, f, func(time.Time) string { return "jid" })
 			}
 			p := decide(0)
 			if p.Plain() != test.plain {

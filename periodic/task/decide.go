@@ -21,8 +21,8 @@ type Facts struct {
 }
 
 // Decide returns what becomes of a task that has been claimed: its ticks that
-// are due, and when it is due next. It does no I/O; newID makes job ids.
-func Decide(t *Task, timer calendar.Schedule, f Facts, newID func() string) Plan {
+// are due, and when it is due next. It does no I/O; newID makes the id of a tick's job.
+func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
 	d := decider{
 		task: t, Facts: f, newID: newID, paused: t.Pause,
 		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
@@ -61,7 +61,7 @@ type decider struct {
 	task    *Task
 	timer   bounded
 	claimed time.Time // the planned tick that the task was claimed for
-	newID   func() string
+	newID   func(due time.Time) string
 	paused  Pause
 	plan    Plan
 }
@@ -185,7 +185,7 @@ func (d *decider) isLate(due time.Time) bool {
 
 // submit records a tick as submitted; its job is pending from now on.
 func (d *decider) submit(due time.Time) {
-	jid := d.newID()
+	jid := d.newID(due)
 	d.record(due, Submitted, "", jid)
 	d.expect(jid, due)
 }
@@ -258,7 +258,7 @@ func (d *decider) takeQueued() {
 			d.settle(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
 			continue
 		}
-		jid := d.newID()
+		jid := d.newID(due)
 		d.settle(due, Submitted, "", jid)
 		d.expect(jid, due)
 	}

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -49,7 +50,7 @@ func TestDecideLimitsTheBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := &Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: CatchupAll, Overlap: OverlapAllow}
-	p := Decide(task, timer, Facts{Now: noon, Most: 20}, func() string { return "new" })
+	p := Decide(task, timer, Facts{Now: noon, Most: 20}, func(time.Time) string { return "new" })
 	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
 		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)
 	}

@@ -64,7 +64,7 @@ func (s situation) decide(t *testing.T) Plan {
 		f.Decided = append(f.Decided, TickRange{minute(r[0]), minute(r[1])})
 	}
 	n := 0
-	return Decide(task, timer, f, func() string { n++; return fmt.Sprintf("new%d", n) })
+	return Decide(task, timer, f, func(time.Time) string { n++; return fmt.Sprintf("new%d", n) })
 }
 
 // text writes a plan in one line: ticks, settled queued ticks, the job to
@@ -207,7 +207,7 @@ func TestPlanOfUnplanned(t *testing.T) {
 			t.Fatal(err)
 		}
 		task := &Task{ID: "task", NextRun: Unplanned, Timer: test.timer, Starts: test.starts, Ends: test.ends}
-		p := Decide(task, timer, Facts{Now: noon}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: noon}, func(time.Time) string { return "new" })
 		if got := p.Due.Format(time.DateTime); got != test.due || !p.NextRun.Equal(p.Due) || p.Problem != test.problem || len(p.Ticks) > 0 {
 			t.Errorf("%s from %s to %s: due %s, nextrun %s, problem %q, %d ticks", test.timer, test.starts, test.ends,
 				got, p.NextRun, p.Problem, len(p.Ticks))
@@ -224,7 +224,7 @@ func TestDecideJitter(t *testing.T) {
 	}
 	for i := range 200 {
 		task := &Task{ID: fmt.Sprintf("task-%d", i), Due: minute(-30), NextRun: minute(-30), Timer: "*:0/10", Jitter: 5 * time.Minute}
-		p := Decide(task, timer, Facts{Now: minute(2)}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: minute(2)}, func(time.Time) string { return "new" })
 		newest := p.Ticks[len(p.Ticks)-1].Due
 		delay := jitter(task.ID, minute(0), minute(10), task.Jitter)
 		if due := delay <= 2*time.Minute; due != newest.Equal(minute(0)) {
@@ -259,7 +259,7 @@ func TestGraceBeginsAfterTheJitter(t *testing.T) {
 			Catchup: CatchupNone, Grace: time.Minute,
 		}
 		task.NextRun = noon.Add(jitter(task.ID, noon, minute(10), task.Jitter))
-		p := Decide(task, timer, Facts{Now: task.NextRun.Add(30 * time.Second)}, func() string { return "new" })
+		p := Decide(task, timer, Facts{Now: task.NextRun.Add(30 * time.Second)}, func(time.Time) string { return "new" })
 		if got := p.Ticks[0].Decision; got != Submitted {
 			t.Errorf("%s, %s after its nextrun: %s", task.ID, 30*time.Second, got)
 		}

@@ -86,7 +86,7 @@ func TestTicksOfAPauseThatNoSchedulerSaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, k := range Decide(&one, timer, Facts{Now: hour(9).Add(30 * time.Minute)}, func() string { return "j" }).Ticks {
+		for _, k := range Decide(&one, timer, Facts{Now: hour(9).Add(30 * time.Minute)}, func(time.Time) string { return "j" }).Ticks {
 			got += fmt.Sprintf("%d %s %d; ", k.Due.Hour(), k.Decision, k.Missed)
 		}
 		if got != c.want {

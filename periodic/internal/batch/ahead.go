@@ -44,9 +44,9 @@ func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Bat
 			return err
 		}
 		now := tx.Now()
-		plans := make([]task.Plan, 0, len(b.Plans))
+		plans, given := make([]task.Plan, 0, len(b.Plans)), 0
 		for _, p := range b.Plans {
-			if p.Lasts(now) { // else the process stood still
+			if p.Lasts(now) && !c.tooMany(p.Task, &given) { // else the process stood still
 				p.Ticks[0].Decided = now
 				plans = append(plans, p)
 			}

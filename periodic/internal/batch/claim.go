@@ -76,6 +76,10 @@ func (c Committer) read(ctx context.Context, tx backend.Tx, claim backend.Claim,
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
 	}
+	if !f.ahead {
+		given := 0
+		f.tasks = slices.DeleteFunc(f.tasks, func(t task.Task) bool { return c.tooMany(&t, &given) })
+	}
 	crashpoint.At("scheduler/claimed")
 	if f.pending, err = c.pendingJobs(ctx, tx, f); err != nil {
 		return fmt.Errorf("look for pending jobs: %w", err)
@@ -143,6 +147,17 @@ func (c Committer) recordedTicks(ctx context.Context, tx backend.Tx, f *facts) (
 		return backend.Recorded{}, nil
 	}
 	return tx.Ticks(ctx, queued, since)
+}
+
+// tooMany reports whether a task is beyond those whose jobs a [backend.Submitter] is given in one
+// transaction. Such a task stays due. given counts the others.
+func (c Committer) tooMany(t *task.Task, given *int) bool {
+	queue := c.Queues[t.Sink]
+	if queue == nil || queue.CopiesArgs() {
+		return false
+	}
+	*given++
+	return *given > maxSubmitJobs
 }
 
 // asks reports whether the queue of a task can be asked. Without that the task is

@@ -3,7 +3,6 @@ package batch
 import (
 	"fmt"
 
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -32,7 +31,7 @@ func (c Committer) decide(b *facts) []task.Plan {
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
 		}
-		plans[i] = task.Decide(t, timer, f, jobqueue.NewID)
+		plans[i] = task.Decide(t, timer, f, backend.JobIDs(t, c.Queues[t.Sink]))
 		if plans[i].Problem == "" {
 			plans[i].Problem = sinkProblem(t, c.Queues[t.Sink])
 		}

@@ -116,8 +116,8 @@ func (d *delivery) give(ctx context.Context, queue backend.Queue, jobs []jobqueu
 
 // Limits of one call of a [backend.Submitter] that does not copy args itself.
 const (
-	maxSubmitJobs  = 500
-	maxSubmitBytes = 8 << 20
+	maxSubmitJobs  = 100       // also of a transaction
+	maxSubmitBytes = 256 << 10 // more may stay in the connection of a process that was stopped, and no limit ends that
 )
 
 // withArgs reads the args of jobs and passes them on in parts of limited size.

@@ -70,7 +70,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if len(list) == 0 {
 		return refused, nil
 	}
-	results, err := guarded(q.sink, func() ([]backend.Submission, error) { return q.submitter.Submit(ctx, tx, list) })
+	results, err := q.give(ctx, tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +94,25 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		return nil, fmt.Errorf("queue %q does not say what became of job %q of task %q", q.sink, jid, j.Tracker)
 	}
 	return refused, q.record(ctx, tx, newest)
+}
+
+// give hands jobs to the submitter. One that is given args runs the program's own code, whose time
+// is limited: the tasks are locked.
+func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Submission, error) {
+	within := ctx
+	if !q.CopiesArgs() {
+		limited, cancel, err := q.db.GiveTime(ctx, tx)
+		defer cancel()
+		if err != nil {
+			return nil, err
+		}
+		within = limited
+	}
+	results, err := guarded(q.sink, func() ([]backend.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
+	if err != nil && within.Err() != nil && ctx.Err() == nil { // not the database's fault
+		err = fmt.Errorf("took too long, while the tasks were locked; the limit is idle_timeout less a second: %v", err) //nolint:errorlint // its deadline is not ours
+	}
+	return results, err
 }
 
 func trackers(jobs []jobqueue.Job) []string {

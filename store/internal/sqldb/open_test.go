@@ -71,7 +71,7 @@ func TestPostgresTimeouts(t *testing.T) {
 	for name, run := range inside {
 		err := run(t.Context(), func(tx *sqldb.Tx) error {
 			if got := oneValue(t, tx.DBTX(), all); !strings.Contains(got, "statement_timeout=420000") || !strings.Contains(got, "lock_timeout=61500") ||
-				!strings.Contains(got, "idle_in_transaction_session_timeout=240000") || !strings.Contains(got, "jit=off") {
+				!strings.Contains(got, "idle_in_transaction_session_timeout=120000") || !strings.Contains(got, "jit=off") {
 				t.Errorf("in %s: %s", name, got)
 			}
 			if got := oneValue(t, tx.DBTX(), "SHOW transaction_read_only"); (got == "on") != (name == "View") {

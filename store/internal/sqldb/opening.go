@@ -28,7 +28,7 @@ func OpeningOf(ctx context.Context) *Opening {
 func (t timing) opening(wait time.Duration) *Opening {
 	millis := func(d time.Duration) string { return "'" + strconv.FormatInt(d.Milliseconds(), 10) + "'" }
 	return &Opening{SQL: strings.NewReplacer("$1", millis(t.options.StatementTimeout), "$2", millis(wait),
-		"$3", millis(t.options.IdleTimeout)).Replace(t.words.Begin)}
+		"$3", millis(t.options.IdleTimeout/2)).Replace(t.words.Begin)}
 }
 
 type keepKey struct{}

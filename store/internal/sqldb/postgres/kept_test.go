@@ -101,7 +101,7 @@ func TestTransactionHasTimeoutsOnPostgres(t *testing.T) {
 			var set struct{ Lock, Statement, Idle, Isolation string }
 			err := tx.First(t.Context(), &set, `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement,
 				current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)
-			if set.Lock != "200ms" || set.Statement != "20s" || set.Idle != "10s" || set.Isolation != "read committed" {
+			if set.Lock != "200ms" || set.Statement != "20s" || set.Idle != "5s" || set.Isolation != "read committed" {
 				t.Errorf("%+v", set)
 			}
 			return err
