@@ -99,10 +99,12 @@ func (r *report) check(ctx context.Context) {
 		if !r.checkSchema(ctx, db.Migrator()) {
 			return nil
 		}
-		if creators, err := db.Migrator().Creators(ctx); err != nil {
+		concerns, err := db.Migrator().Concerns(ctx)
+		if err != nil {
 			return err
-		} else if creators != "" {
-			r.add(levelWarning, "schema", "%s", creators)
+		}
+		for _, concern := range concerns {
+			r.add(levelWarning, "schema", "%s", concern)
 		}
 		if err := r.checkDocspell(ctx, db); err != nil {
 			return err
