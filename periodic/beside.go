@@ -77,6 +77,7 @@ func (l *loop) absorb(f search.Findings) {
 		l.aside.Queued.Release()
 	}
 	l.failed = errors.Join(l.failed, f.Err)
+	l.done.forget()
 }
 
 // absorbSink sets a sink aside because of an error, or ends that.

@@ -1,6 +1,10 @@
 package periodic
 
-import "time"
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/backend"
+)
 
 // The database's clock judges whether a task is due (guarantee G10). A host whose
 // clock differs schedules correctly, but its log lines and its jobs use the wrong
@@ -65,3 +69,34 @@ func (c *clock) compare(asked, answered, database time.Time) (skew time.Duration
 	}
 	return skew, false
 }
+
+// done is up to when nothing of what fell due is left, as far as this scheduler was told. It saves
+// reading the entries that an old snapshot, such as that of pg_dump, keeps in the index of due tasks.
+type done struct {
+	upTo  time.Time // by the database's clock; zero: not known
+	whole time.Time // by the host's clock: when the scheduler has looked for all
+}
+
+// lookWhole is how often the scheduler looks for all that is due, at least: it may not have been told.
+const lookWhole = 10 * time.Second
+
+// since is [backend.Apart.Since] of a look for due tasks.
+func (d *done) since(now time.Time, poll time.Duration) time.Time {
+	if now.Sub(d.whole) >= min(lookWhole, poll) {
+		return time.Time{}
+	}
+	return d.upTo
+}
+
+// looked notes what a look has found that left out what fell due up to since.
+func (d *done) looked(p *backend.Peek, now, since time.Time, err error) {
+	if since.IsZero() {
+		d.whole = now
+	}
+	if d.upTo = p.Now; err != nil || p.Due || !p.Marked.IsZero() || p.Now.Before(since) {
+		d.forget()
+	}
+}
+
+// forget has the next look find all: something was changed, or is left out no more.
+func (d *done) forget() { d.upTo = time.Time{} }

@@ -98,6 +98,7 @@ func (l *loop) drain(running, working context.Context) error {
 			continue
 		}
 		c := backend.Claim{Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
+		c.Without.Since = l.done.upTo
 		b, claimErr := s.take(working, c)
 		if claimErr != nil {
 			more, err = false, l.claimFailed(running, working, c, claimErr)

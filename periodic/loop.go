@@ -42,6 +42,7 @@ type loop struct {
 	queued   *queued
 	delayed  delayed
 	clock    clock
+	done     done
 	slow     *slow
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
@@ -220,6 +221,7 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 	case f := <-l.beside.found:
 		l.absorb(f)
 	case <-l.wake:
+		l.done.forget()
 	case <-timer.C:
 		waitUntil(due)
 	}

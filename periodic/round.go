@@ -29,6 +29,7 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 		crashpoint.At("scheduler/peeked")
 		l.pulse.Goes() // a round may have to submit for a long time
 		if l.aside.Tasks.Compare(peek.Versions) {
+			l.done.forget()
 			continue // peek left out tasks that are no longer set aside
 		}
 		l.retryAside(running)
@@ -104,6 +105,7 @@ func (l *loop) prepare(running, working context.Context, peek backend.Peek) (boo
 func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 	asked := time.Now()
 	without := l.aside.Apart()
+	without.Since = l.done.since(asked, l.cfg.PollInterval)
 	p, err := l.store.Peek(ctx, without)
 	if err != nil && !without.Queued && l.search.Faults.Isolatable(err) {
 		without.Queued = true
@@ -112,6 +114,7 @@ func (l *loop) peek(ctx context.Context) (backend.Peek, error) {
 			l.queued.apart(cause)
 		}
 	}
+	l.done.looked(&p, asked, without.Since, err)
 	if err == nil {
 		answered := time.Now()
 		if !p.Asked.IsZero() {

@@ -88,6 +88,9 @@ type Apart struct {
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
 	Queued bool
+	// Since leaves out what fell due up to then: nothing of it was left when the scheduler looked.
+	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
+	Since time.Time
 }
 
 // Peek is what a scheduler needs to know to go to work, or to sleep.

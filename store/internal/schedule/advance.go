@@ -14,10 +14,10 @@ var manualAgain = task.Warning("nextrun was set to a time that has a tick alread
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []task.Plan) (sqldb.Records, error) {
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
+	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("place"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
-		return []any{p.Task.ID, p.Task.Version, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
+		return []any{p.Task.ID, p.Task.Version, p.Task.Place, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Manual}
 	})
 }
 
@@ -35,21 +35,22 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []task.Plan) (ids []str
 	if err != nil {
 		return nil, err
 	}
-	with, held, asRead := ``, r.SQL, ` AND `+tx.asRead()
+	with, held, where := ``, r.SQL, `t.id = plan.task_id AND `+tx.asRead()
 	if tx.SQL().HoldRows != "" {
-		with, held, asRead = tx.held(r.SQL), `held`, ``
+		with, held, where = tx.held(r.SQL), `held`, `t.ctid = plan.at`
 	}
-	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+held+` AS plan WHERE t.id = plan.task_id`+asRead+` RETURNING id`,
+	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+held+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain)
 	return ids, err
 }
 
-// held is the plans of rows that are as they were read, with their tasks locked. Each finds its task
-// by the primary key, whatever the statistics say and whether or not the planner knows the
-// parameters: CASE hides the other conditions from it.
+// held is the plans of rows that are as they were read, with their tasks locked (PostgreSQL). Each finds
+// its task by the row's place, not by the primary key: the index has an entry for each version of the row that
+// an old snapshot keeps. CASE hides the other conditions from the planner.
 func (tx schedulerTx) held(rows string) string {
 	return `WITH plan AS MATERIALIZED (SELECT * FROM ` + rows + ` AS v),
-		held AS MATERIALIZED (SELECT plan.* FROM plan JOIN periodic_task AS t ON t.id = plan.task_id WHERE ` + tx.asRead() + tx.SQL().HoldRows + `)`
+		held AS MATERIALIZED (SELECT plan.*, t.ctid AS at FROM plan JOIN periodic_task AS t ON t.ctid = CAST(plan.place AS tid)
+			WHERE CASE WHEN t.id = plan.task_id THEN ` + tx.asRead() + ` ELSE false END` + tx.SQL().HoldRows + `)`
 }
 
 // asRead is true for a plan and its task t whose row is as it was read, or which is locked.

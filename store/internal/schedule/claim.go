@@ -52,6 +52,7 @@ type taskRow struct {
 	Sink      sqldb.RowText
 	Problem   sqldb.RowText
 	Version   sqldb.RowText
+	Place     sqldb.RowText
 
 	Paused       sqldb.RowTime
 	PausedUntil  sqldb.RowTime `db:"paused_until"`
@@ -73,7 +74,7 @@ func (r taskRow) task() periodic.Task {
 		Created: r.Created.Time(), Summary: string(r.Summary),
 		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
 		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
-		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem), Version: string(r.Version),
+		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem), Version: string(r.Version), Place: string(r.Place),
 		RetryDelay: seconds(r.RetryDelay), Timeout: seconds(r.Timeout), Concurrency: r.Concurrency.N,
 		Pause: periodic.Pause{Since: r.Paused.Time(), Until: r.PausedUntil.Time(), By: string(r.PausedBy), Reason: string(r.PausedReason)},
 	}
@@ -108,8 +109,10 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 		suffix = strings.ReplaceAll(tx.SQL().HoldRows, " OF t", "")
 	}
 	after := periodic.Unplanned
-	if !c.After.IsZero() {
-		after = c.After
+	for _, t := range []time.Time{c.After, c.Without.Since} {
+		if t.After(after) && c.Only == nil {
+			after = t
+		}
 	}
 	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
@@ -128,8 +131,9 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	if !c.After.IsZero() || c.Ahead > 0 {
 		return found, args, nil
 	}
+	args = append(args, sqldb.Timestamp(periodic.Unplanned))
 	found.with += `, unplanned AS (
-			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + since + where("") + `
+			SELECT ` + columns + ` FROM periodic_task WHERE ` + canBeClaimed + ` AND nextrun <= ` + nth(len(args)) + where("") + `
 			ORDER BY nextrun LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM unplanned`
 	hasJobs, err := tx.HasJobs(ctx)
@@ -191,16 +195,16 @@ func of(alias, columns string) string {
 
 // Claim implements [backend.Tx].
 func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Task, error) {
-	columns, version := claimColumns, "''"
+	columns, version, place := claimColumns+tx.SQL().RowColumns, "''", cmp.Or(strings.ReplaceAll(tx.SQL().PlaceSQL, "{}", "u."), "''")
 	if c.Ahead > 0 {
-		columns, version = columns+tx.SQL().RowColumns, tx.version("u")
+		version = tx.version("u")
 	}
 	from, args, err := tx.candidates(ctx, c, columns, nil, c.Ahead == 0)
 	if err != nil {
 		return nil, err
 	}
 	var rows []taskRow
-	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version FROM (` + from.union + `) AS u`
+	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place FROM (` + from.union + `) AS u`
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}

@@ -123,15 +123,21 @@ func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found
 	if without.Queued {
 		ready = `false`
 	}
-	stray := `false`
-	if without.Known != nil {
+	due := func(when string) string {
+		return `EXISTS (SELECT 1 FROM periodic_task WHERE ` + canBeClaimed + ` AND ` + when + rest("") + `)`
+	}
+	stray, isDue := `false`, due(`nextrun <= $1`)
+	if !without.Since.IsZero() {
+		args = append(args, sqldb.Timestamp(without.Since), sqldb.Timestamp(periodic.Unplanned))
+		isDue = fmt.Sprintf("%s OR %s", due(fmt.Sprintf("nextrun <= $%d", len(args))), due(fmt.Sprintf("nextrun > $%d AND nextrun <= $1", len(args)-1)))
+	} else if without.Known != nil {
 		args = append(args, sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned))
 		old, unplanned := fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
 			`(` + placeholders(&args, without.Known) + `))`
 	}
 	err = tx.First(ctx, &found, `SELECT
-		EXISTS (SELECT 1 FROM periodic_task WHERE `+canBeClaimed+` AND nextrun <= $1`+rest("")+`) AS due,
+		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
 		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray,

@@ -10,7 +10,7 @@ import (
 
 // plainColumns are what one statement needs of a plan that is plain.
 var plainColumns = []sqldb.Field{
-	sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"),
+	sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("place"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"),
 	sqldb.Time("tick"), sqldb.Text("jid"), sqldb.Bool("single"),
 }
 
@@ -32,7 +32,7 @@ func (tx schedulerTx) SubmitPlain(ctx context.Context, queue backend.Queue, plan
 	r, err := tx.DB().Records(1, plainColumns, len(plans), func(i int) []any {
 		p := &plans[i]
 		return []any{
-			p.Task.ID, p.Task.Version, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Ticks[0].Due, p.Ticks[0].JID, !p.Task.Overlapping(),
+			p.Task.ID, p.Task.Version, p.Task.Place, p.Due, p.NextRun, sqldb.Nullable(p.Problem), p.Ticks[0].Due, p.Ticks[0].JID, !p.Task.Overlapping(),
 		}
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (tx schedulerTx) plainStatement(rows string) string {
 		advanced AS (UPDATE periodic_task AS t SET due = held.due, nextrun = held.nextrun,
 				problem = CASE WHEN held.problem IS NOT NULL THEN held.problem
 					WHEN t.problem LIKE '` + task.WarningPrefix + ` args%' THEN t.problem END
-			FROM held WHERE t.id = held.task_id
+			FROM held WHERE t.ctid = held.at
 			RETURNING t.id, held.tick, held.jid, held.single, t.task, t.group_, t.args, t.subject, t.submitter, t.priority,
 				t.retry_limit, t.retry_delay, t.timeout, t.concurrency),
 		ticks AS (INSERT INTO periodic_tick (task_id, due, decision, missed, jid, worker, decided)

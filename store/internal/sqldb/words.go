@@ -57,8 +57,9 @@ type Words struct {
 	Collate     string // behind a text that is compared byte by byte
 	DigestSQL   string
 	TryLockSQL  string // empty where a transaction holds the whole file
-	RowColumns  string // behind the columns of a query, for RowVersion; may be empty
+	RowColumns  string // behind the columns of a query, for RowVersion and PlaceSQL; may be empty
 	VersionSQL  string
+	PlaceSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
 	KeySQL      string
 	FromKeySQL  string
 }

@@ -31,7 +31,8 @@ func (d *dialect) Words() sqldb.Words {
 	return sqldb.Words{
 		LockRows:   lockRows,
 		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
-		RowColumns: ", xmin",
+		RowColumns: ", xmin, ctid",
+		PlaceSQL:   "{}ctid::text",
 		Closed:     d.closed.Load,
 		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
 		ShareRows:  " FOR SHARE",
