@@ -40,13 +40,13 @@ func (m *Migrator) Concerns(ctx context.Context) ([]string, error) {
 				"dump the data, and restore it into a database made WITH ENCODING 'UTF8' TEMPLATE template0")
 		}
 	}
-	triggers, err := m.strangeTriggers(ctx)
+	triggers, err := strangeTriggers(ctx, m.db, m.dialect)
 	return append(list, triggers...), err
 }
 
 // strangeTriggers names the triggers before writes to nextrun's tables that are not nextrun's.
-func (m *Migrator) strangeTriggers(ctx context.Context) (list []string, err error) {
-	rows, err := m.db.QueryContext(ctx, beforeTriggers[m.dialect])
+func strangeTriggers(ctx context.Context, q tables.Querier, dialect Dialect) (list []string, err error) {
+	rows, err := q.QueryContext(ctx, beforeTriggers[dialect])
 	if err != nil {
 		return nil, fmt.Errorf("look for triggers: %w", err)
 	}
