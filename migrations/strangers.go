@@ -50,7 +50,7 @@ func strangeTriggers(ctx context.Context, q tables.Querier, dialect Dialect) (li
 	if err != nil {
 		return nil, fmt.Errorf("look for triggers: %w", err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	ours := slices.Collect(maps.Keys(tables.All))
 	for rows.Next() {
 		var name, table, text string

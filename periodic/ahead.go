@@ -60,10 +60,10 @@ func (a *ahead) raced(left int) {
 // isBehind reports whether another scheduler goes first.
 func (a *ahead) isBehind() bool { return !a.behind.IsZero() && time.Now().Before(a.behind) }
 
-// enable lets a loop prepare tasks.
+// enable lets a loop prepare tasks, and use what its database can do.
 func (a *ahead) enable(l *loop) {
 	if a.lead = max(l.cfg.Lead, 0); l.store.OpensEarly() {
-		l.batches.Sleep, a.early = waitUntil, batch.MaxEarly
+		l.batches.Sleep, a.early, l.slow.lanes = waitUntil, batch.MaxEarly, slowLanes
 	}
 }
 

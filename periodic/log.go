@@ -31,12 +31,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
 	case EventSlow:
-		if e.Took == 0 {
-			log.WithField("id", e.ID).Info("the task is submitted with the others again")
-		} else {
-			log.WithFields(logrus.Fields{"id": e.ID, "took": e.Took.Round(time.Millisecond)}).
-				Warn("the database takes long to submit this task: it is submitted alone from now on, beside the others. Look for a slow trigger or check")
-		}
+		logSlow(log, e)
 	case EventHeld:
 		if e.Problem == "" {
 			log.WithFields(logrus.Fields{"id": e.ID, "after": e.Took.Round(time.Second)}).Info("the row of the task is free again")
@@ -57,6 +52,15 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
 	}
+}
+
+func logSlow(log logrus.FieldLogger, e Event) {
+	if e.Took == 0 {
+		log.WithField("id", e.ID).Info("the task is submitted with the others again")
+		return
+	}
+	log.WithFields(logrus.Fields{"id": e.ID, "took": e.Took.Round(time.Millisecond)}).
+		Warn("the database takes long to submit this task: it is submitted alone from now on, beside the others. Look for a slow trigger or check")
 }
 
 func logTick(log logrus.FieldLogger, e Event) {

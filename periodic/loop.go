@@ -78,9 +78,6 @@ func newLoop(store backend.Store, cfg *Config, r role, worker string, wake <-cha
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	l.ahead.enable(l)
-	if l.store.OpensEarly() {
-		l.slow.lanes = slowLanes
-	}
 	begun := false
 	for running.Err() == nil {
 		if !l.role.schedules() {

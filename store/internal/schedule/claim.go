@@ -108,13 +108,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 	if lock {
 		suffix = strings.ReplaceAll(tx.SQL().HoldRows, " OF t", "")
 	}
-	after := periodic.Unplanned
-	for _, t := range []time.Time{c.After, c.Without.Since} {
-		if t.After(after) && c.Only == nil {
-			after = t
-		}
-	}
-	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after))
+	args = append(args, sqldb.Timestamp(tx.Now()), c.Limit, sqldb.Timestamp(after(c)))
 	nth := func(n int) string { return "$" + strconv.Itoa(n) }
 	now, limit, since := nth(len(args)-2), nth(len(args)-1), nth(len(args))
 	elapsed, order, args := tx.elapsed(c, now, args)
@@ -152,6 +146,17 @@ func (tx schedulerTx) candidates(ctx context.Context, c backend.Claim, columns s
 			ORDER BY r.seq LIMIT ` + limit + ` - (SELECT count(*) FROM elapsed) - (SELECT count(*) FROM unplanned)` + suffix + `)`
 	found.union += ` UNION ALL SELECT * FROM ready`
 	return found, args, nil
+}
+
+// after is when the tasks of a claim fell due at the earliest.
+func after(c backend.Claim) time.Time {
+	from := periodic.Unplanned
+	for _, t := range []time.Time{c.After, c.Without.Since} {
+		if t.After(from) && c.Only == nil {
+			from = t
+		}
+	}
+	return from
 }
 
 // elapsed is the condition on nextrun, what else to order by, and args with its parameters. now is
