@@ -20,10 +20,15 @@ func patience(brief bool) time.Duration {
 	return sqldb.BriefWait
 }
 
+// keptPlans is how long the plans of an executor's statements last. The table of jobs may be
+// empty now, and have a million rows a moment later, which PostgreSQL learns of only when it is analysed.
+const keptPlans = 5 * time.Second
+
 // Sync implements [backend.Store]. Only the worker should lock its rows, so Sync
 // updates them without locking them first, which would double its time.
 func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
 	var result backend.Result
+	ctx = sqldb.Keep(ctx, keptPlans)
 	err := s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)

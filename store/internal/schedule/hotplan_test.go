@@ -27,7 +27,7 @@ type explained struct {
 }
 
 func (e explained) plan(ctx context.Context, query string, args []any) error {
-	if sqldb.Keeps(ctx) {
+	if sqldb.Keeps(ctx) > 0 {
 		if err := e.keptPlan(ctx, query, args); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (tx schedulerTx) SubmitPlain(ctx context.Context, queue backend.Queue, plan
 	if err != nil {
 		return nil, true, err
 	}
-	err = tx.Select(sqldb.Keep(ctx), &left, tx.plainStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker)
+	err = tx.Select(sqldb.Keep(ctx, sqldb.ForGood), &left, tx.plainStatement(r.SQL), r.Param, sqldb.Timestamp(tx.Now()), worker)
 	tx.Changes(sqldb.TopicJobs)
 	return left, true, err
 }

@@ -33,9 +33,18 @@ func (t timing) opening(wait time.Duration) *Opening {
 
 type keepKey struct{}
 
-// Keep returns a context whose statements a connection may keep prepared. Their plans must
-// not depend on the parameters: PostgreSQL may plan such a statement once for all calls.
-func Keep(ctx context.Context) context.Context { return context.WithValue(ctx, keepKey{}, true) }
+// ForGood is the time for [Keep] of a statement whose plan is good whatever the tables hold.
+const ForGood = 1000 * time.Hour
 
-// Keeps reports whether a statement of this context may be kept.
-func Keeps(ctx context.Context) bool { return ctx.Value(keepKey{}) != nil }
+// Keep returns a context whose statements a connection may keep prepared for a time. PostgreSQL
+// may plan such a statement once for all that time, without regard to its parameters, and to how the
+// tables grow meanwhile.
+func Keep(ctx context.Context, during time.Duration) context.Context {
+	return context.WithValue(ctx, keepKey{}, during)
+}
+
+// Keeps is how long a statement of this context may be kept; 0: not at all.
+func Keeps(ctx context.Context) time.Duration {
+	during, _ := ctx.Value(keepKey{}).(time.Duration)
+	return during
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -55,7 +56,7 @@ type plainConn interface {
 type conn struct {
 	plainConn
 	mark   string                 // that was left last
-	kept   map[string]driver.Stmt // in the session with the mark
+	kept   map[string]statement   // in the session with the mark
 	own    bool                   // this transaction has that session
 	broken bool                   // the pool drops the connection
 	closed *atomic.Int64          // see connector
@@ -101,7 +102,7 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	}
 	switch before := text(row[len(row)-2]); before {
 	case "":
-		c.mark, c.kept = mark, map[string]driver.Stmt{}
+		c.mark, c.kept = mark, map[string]statement{}
 	case c.mark:
 		c.own = true
 	}
@@ -169,20 +170,69 @@ func (t *begun) Rollback() error {
 
 // QueryContext implements [driver.QueryerContext].
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if !c.own || !sqldb.Keeps(ctx) {
+	kept, err := c.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	} else if kept == nil {
 		return c.plainConn.QueryContext(ctx, query, args)
 	}
-	kept, ok := c.kept[query]
-	if !ok {
-		var err error
-		if kept, err = c.PrepareContext(ctx, query); err != nil {
-			return nil, err
-		}
-		c.kept[query] = kept
-	}
 	rows, err := kept.(driver.StmtQueryContext).QueryContext(ctx, args)
-	if err != nil {
-		c.broken = true // the statement may be to blame, such as after a change of the tables
-	}
+	c.outcome(err)
 	return rows, err
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	kept, err := c.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	} else if kept == nil {
+		return c.plainConn.ExecContext(ctx, query, args)
+	}
+	result, err := kept.(driver.StmtExecContext).ExecContext(ctx, args)
+	c.outcome(err)
+	return result, err
+}
+
+// statement is one that is kept.
+type statement struct {
+	driver.Stmt
+	until time.Time
+}
+
+// prepared is a statement of the session that is kept; nil: this one is not.
+func (c *conn) prepared(ctx context.Context, query string) (driver.Stmt, error) {
+	during := sqldb.Keeps(ctx)
+	if !c.own || during == 0 {
+		return nil, nil
+	}
+	now := time.Now()
+	if kept, ok := c.kept[query]; ok && now.Before(kept.until) {
+		return kept.Stmt, nil
+	}
+	for text, old := range c.kept {
+		if !now.Before(old.until) {
+			delete(c.kept, text)
+			if err := old.Close(); err != nil {
+				c.broken = true
+				return nil, err
+			}
+		}
+	}
+	made, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	c.kept[query] = statement{made, now.Add(during)}
+	return made, nil
+}
+
+// outcome has the pool drop the connection after an error for which a kept statement may be to
+// blame, such as after a change of the tables. What a row, a lock or the time is to blame for is none.
+func (c *conn) outcome(err error) {
+	if err == nil {
+		return
+	}
+	said := (*pq.Error)(nil)
+	c.broken = c.broken || !errors.As(err, &said) || !slices.Contains([]string{"22", "23", "40", "55", "57", "P0"}, string(said.Code.Class()))
 }

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -21,7 +22,7 @@ func TestKeptStatementsBelongToSessionOnPostgres(t *testing.T) {
 	ask := func() (answer string, kept int) {
 		t.Helper()
 		err := db.View(t.Context(), func(tx *sqldb.Tx) error {
-			if err := tx.First(sqldb.Keep(t.Context()), &answer, "SELECT $1::text || ' kept'", "is"); err != nil {
+			if err := tx.First(sqldb.Keep(t.Context(), sqldb.ForGood), &answer, "SELECT $1::text || ' kept'", "is"); err != nil {
 				return err
 			}
 			return tx.First(t.Context(), &kept, "SELECT count(*) FROM pg_prepared_statements")
@@ -59,7 +60,7 @@ func TestKeptStatementThatFailsIsPreparedAnewOnPostgres(t *testing.T) {
 	ask := func() error {
 		return db.View(t.Context(), func(tx *sqldb.Tx) error {
 			var answer string
-			return tx.First(sqldb.Keep(t.Context()), &answer, "SELECT * FROM changing WHERE $1::text = 'it'", "it")
+			return tx.First(sqldb.Keep(t.Context(), sqldb.ForGood), &answer, "SELECT * FROM changing WHERE $1::text = 'it'", "it")
 		})
 	}
 	run(t, db, "CREATE TABLE changing AS SELECT 1 AS n")
@@ -109,5 +110,56 @@ func TestTransactionHasTimeoutsOnPostgres(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A statement that is kept for a time is planned anew after it, and an error for which a row is to blame
+// costs the connection nothing.
+func TestKeptStatementLastsAsLongAsItMayOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, err := connect.Open(t.Context(), storetest.PostgresURL(t), sqldb.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	inTx := func(work func(tx *sqldb.Tx) error) {
+		t.Helper()
+		if err := db.Update(t.Context(), work); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var first, now struct {
+		PID      int
+		Prepared string
+	}
+	const session = `SELECT pg_backend_pid() AS pid, coalesce((SELECT string_agg(prepare_time::text, ',') FROM pg_prepared_statements WHERE statement LIKE '%kept by%'), '') AS prepared`
+	run(t, db, "CREATE TABLE positive (n integer CHECK (n > 0))")
+	for i, during := range []time.Duration{0, time.Nanosecond, time.Nanosecond, time.Hour, time.Hour} {
+		inTx(func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(sqldb.Keep(t.Context(), during), "INSERT INTO positive VALUES ($1) /* kept by us */", 1); err != nil {
+				return err
+			}
+			return tx.First(t.Context(), &now, session)
+		})
+		switch anew := now.Prepared != first.Prepared; {
+		case i == 0 && now.Prepared != "":
+			t.Error("a statement was kept that may not be")
+		case strings.Contains(now.Prepared, ","):
+			t.Errorf("the old statement is still there: %s", now.Prepared)
+		case i > 0 && anew != (i < 4):
+			t.Errorf("time %d: prepared anew: %t", i, anew)
+		}
+		first = now
+	}
+	err = db.Update(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(sqldb.Keep(t.Context(), time.Hour), "INSERT INTO positive VALUES ($1) /* kept by us */", 0)
+		return err
+	})
+	if err == nil {
+		t.Error("the CHECK has refused nothing")
+	}
+	inTx(func(tx *sqldb.Tx) error { return tx.First(t.Context(), &now, session) })
+	if now != first {
+		t.Errorf("after the error the session is %+v, it was %+v", now, first)
 	}
 }
