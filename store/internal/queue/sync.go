@@ -26,10 +26,9 @@ const keptPlans = 5 * time.Second
 
 // Sync implements [backend.Store]. Only the worker should lock its rows, so Sync
 // updates them without locking them first, which would double its time.
-func (s Store) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
-	var result backend.Result
+func (s Store) Sync(ctx context.Context, q backend.Request) (result backend.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
-	err := s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
+	err = s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
 		lines, err := tx.linesOfKnownJobs(ctx, q.Lines)
 		if err != nil {

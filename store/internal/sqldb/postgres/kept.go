@@ -55,11 +55,11 @@ type plainConn interface {
 // a new one if there is none.
 type conn struct {
 	plainConn
-	mark   string                 // that was left last
-	kept   map[string]statement   // in the session with the mark
-	own    bool                   // this transaction has that session
-	broken bool                   // the pool drops the connection
-	closed *atomic.Int64          // see connector
+	mark   string               // that was left last
+	kept   map[string]statement // in the session with the mark
+	own    bool                 // this transaction has that session
+	broken bool                 // the pool drops the connection
+	closed *atomic.Int64        // see connector
 }
 
 // Close implements [driver.Conn].
