@@ -83,6 +83,7 @@ func (l *loop) run(running, working context.Context) error {
 		if !l.role.schedules() {
 			begun = false
 			l.finish()
+			l.pulse.Waits()
 			if err := l.role.await(running); err != nil {
 				if running.Err() == nil {
 					return err

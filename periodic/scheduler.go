@@ -98,13 +98,10 @@ func (s *Scheduler) Status() Status { return s.role.status() }
 // first round, that rounds have failed for more than ten seconds, or that the loop is
 // stuck. A scheduler that stands by is healthy. Health does not ask the database.
 func (s *Scheduler) Health(context.Context) error {
-	switch status := s.role.status(); {
-	case status.Schedule:
-		return s.loop.pulse.Health(service.Stuck(s.loop.cfg.PollInterval))
-	case status.Lock.Name == "":
+	if status := s.role.status(); !status.Schedule && status.Lock.Name == "" {
 		return errors.New("it has not seen the lock yet")
 	}
-	return nil
+	return s.loop.pulse.Health(service.Stuck(s.loop.cfg.PollInterval))
 }
 
 // Done is closed when a scheduler that was started has ended: by Stop, by the

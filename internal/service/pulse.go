@@ -25,13 +25,23 @@ type Pulse struct {
 	good time.Time // end of the last round that succeeded
 	last time.Time // end of the last round
 	err  error     // of that
+
+	waits bool // it has nothing to do until another one ends
+}
+
+// Waits notes that the loop waits for its turn, as long as that may take, until the next round
+// goes on.
+func (p *Pulse) Waits() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waits = true
 }
 
 // Beat notes the end of a round.
 func (p *Pulse) Beat(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last, p.err = time.Now(), err
+	p.last, p.err, p.waits = time.Now(), err, false
 	if err == nil {
 		p.good = p.last
 	}
@@ -41,7 +51,7 @@ func (p *Pulse) Beat(err error) {
 func (p *Pulse) Goes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = time.Now()
+	p.last, p.waits = time.Now(), false
 }
 
 // Health returns nil if the last round succeeded. Else it returns an error: no round has
@@ -51,6 +61,8 @@ func (p *Pulse) Health(most time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case p.waits:
+		return nil
 	case p.last.IsZero():
 		return errors.New("its first round has not ended yet")
 	case time.Since(p.last) > most:

@@ -44,5 +44,12 @@ func TestPulse(t *testing.T) {
 		if !errors.Is(p.Health(most), service.ErrStalled) {
 			t.Error("a loop that does not go on is not known as stuck")
 		}
+		p.Waits()
+		wait(time.Hour)
+		check("after an hour in which others had their turn", "")
+		p.Goes()
+		check("when its own has come, before the end of a round", "")
+		wait(most + time.Second)
+		check("when that round does not end", "no round has ended for 1m1s")
 	})
 }

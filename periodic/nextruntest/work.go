@@ -46,7 +46,8 @@ func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Opt
 	ctx, cancel := context.WithTimeout(s.t.Context(), workPatience)
 	defer cancel()
 	s.must("start the executor", executor.Start(ctx))
-	defer func() { s.must("stop the executor", executor.Stop(context.WithoutCancel(ctx))) }()
+	stop := func() { s.must("stop the executor", executor.Stop(context.WithoutCancel(ctx))) }
+	defer stop()
 	var runs []Run
 	for s.ready(ctx, task) > 0 {
 		select {
@@ -59,6 +60,7 @@ func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Opt
 			s.t.Fatalf("nextruntest: the handler of %q did not end within %s", task, workPatience)
 		}
 	}
+	stop() // it may have told the database of an end, and not yet this function
 	for len(ended) > 0 {
 		runs = append(runs, s.attempt(ctx, <-ended))
 	}

@@ -51,7 +51,7 @@ func (s Shell) Must(t *testing.T, args ...string) string {
 	t.Helper()
 	r := s.Run(t.Context(), args...)
 	if r.Exit != ui.Done {
-		t.Fatalf("nextrun %s: exit code %d\n%s", strings.Join(args, " "), r.Exit, r.Stderr)
+		t.Fatalf("nextrun %s: exit code %d\n%s%s", strings.Join(args, " "), r.Exit, r.Stdout, r.Stderr)
 	}
 	return r.Stdout
 }

@@ -62,10 +62,10 @@ func TestHealthIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, answer.Body)
+			body, _ := io.ReadAll(answer.Body)
 			_ = answer.Body.Close()
 			if answer.StatusCode != want {
-				t.Errorf("GET %s: %s, want %d", path, answer.Status, want)
+				t.Errorf("GET %s: %s, want %d: %s", path, answer.Status, want, body)
 			}
 		}
 		http.DefaultClient.CloseIdleConnections()

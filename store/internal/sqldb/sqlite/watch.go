@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -11,6 +12,13 @@ import (
 // dataVersionInterval is how often SQLite is asked whether another connection
 // has committed, and whether the file is still the same.
 const dataVersionInterval = 250 * time.Millisecond
+
+// Whoever waits for jobs is told of them sooner while there are some: busyInterval is how often
+// SQLite is asked for busyTime after a change.
+const (
+	busyInterval = 10 * time.Millisecond
+	busyTime     = 2 * time.Second
+)
 
 // maxWatchers is how many calls of Watch may go on at a time: a scheduler's, its
 // lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
@@ -34,11 +42,9 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 			w.Shown(true)
 		}
 	}
-	tick := time.NewTicker(dataVersionInterval)
-	defer tick.Stop()
 	reported := ""
 	for ctx.Err() == nil {
-		err := d.watchConn(ctx, tick.C, func() { reported = ""; w.Wake() })
+		err := d.watchConn(ctx, slices.Contains(w.Topics, sqldb.TopicJobs), func() { reported = ""; w.Wake() })
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
@@ -49,18 +55,19 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 		}
 		select { // a new connection, not at once
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-time.After(dataVersionInterval):
 		}
 	}
 }
 
-func (d *dialect) watchConn(ctx context.Context, tick <-chan time.Time, wake func()) error {
+// watchConn watches on one connection. jobs says that changes are expected to follow each other.
+func (d *dialect) watchConn(ctx context.Context, jobs bool, wake func()) error {
 	conn, err := d.read.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // back to the pool
-	last := int64(-1)
+	last, changed := int64(-1), time.Time{}
 	for {
 		if err := conn.PingContext(ctx); err != nil {
 			return err
@@ -70,13 +77,20 @@ func (d *dialect) watchConn(ctx context.Context, tick <-chan time.Time, wake fun
 			return err
 		}
 		if version != last {
+			if last >= 0 {
+				changed = time.Now()
+			}
 			wake()
 		}
 		last = version
+		wait := dataVersionInterval
+		if jobs && time.Since(changed) < busyTime {
+			wait = busyInterval
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick:
+		case <-time.After(wait):
 		}
 	}
 }
