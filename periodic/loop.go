@@ -92,8 +92,7 @@ func (l *loop) run(running, working context.Context) error {
 			}
 			l.pulse.Beat(nil)
 		}
-		var pause idle
-		var err error
+		pause, err := idle{}, error(nil)
 		if !begun {
 			err = l.begin(working)
 			begun = err == nil
