@@ -17,6 +17,7 @@ type Outage struct {
 	writes bool               // writing failed: that reading succeeds does not end it
 	said   time.Duration      // how long it had lasted when the log was last told
 	log    logrus.FieldLogger // told of the beginning; nil: nobody was
+	ended  time.Time          // the end of the last one
 }
 
 // outageError is an error that an outage causes.
@@ -27,10 +28,14 @@ type outageError struct {
 
 func (e outageError) Unwrap() error { return e.error }
 
-// Failed marks an error as caused by the outage.
-func (o *Outage) Failed(err error, writing bool) error {
+// Failed marks an error of work as caused by the outage. Work that began before the last outage ended
+// says nothing about a new one.
+func (o *Outage) Failed(err error, writing bool, workBegan time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if workBegan.Before(o.ended) {
+		return outageError{err, o}
+	}
 	if o.begun.IsZero() {
 		o.begun = time.Now()
 	}
@@ -38,17 +43,18 @@ func (o *Outage) Failed(err error, writing bool) error {
 	return outageError{err, o}
 }
 
-// Reached ends the outage, if there is one: the database was read or written.
-func (o *Outage) Reached(writing bool) {
+// Reached ends the outage, if there is one: the database was read or written, by work that began after
+// it did.
+func (o *Outage) Reached(writing bool, workBegan time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.begun.IsZero() || o.writes && !writing {
+	if o.begun.IsZero() || o.writes && !writing || workBegan.Before(o.begun) {
 		return
 	}
 	if o.log != nil {
 		o.log.WithField("after", lasted(time.Since(o.begun))).Info("database works again")
 	}
-	o.begun, o.writes, o.said, o.log = time.Time{}, false, 0, nil
+	o.begun, o.writes, o.said, o.log, o.ended = time.Time{}, false, 0, nil, time.Now()
 }
 
 // Intervals between the lines about an outage: each is twice the one before.

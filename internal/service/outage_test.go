@@ -27,15 +27,15 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 		gone := errors.New("connection refused")
 		for range 600 {
 			for range 4 {
-				if !service.LogOutage(log, fmt.Errorf("claim: %w", o.Failed(gone, true))) {
+				if !service.LogOutage(log, fmt.Errorf("claim: %w", o.Failed(gone, true, time.Now()))) {
 					t.Fatal("the error is not known as one of an outage")
 				}
-				o.Reached(false) // reading works
+				o.Reached(false, time.Now()) // reading works
 			}
 			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // in a bubble of synctest it takes no time
 		}
-		o.Reached(true)
-		o.Reached(true)
+		o.Reached(true, time.Now())
+		o.Reached(true, time.Now())
 		want := `level=error msg="database does not work, retrying" error="connection refused"
 level=error msg="database still does not work, retrying" error="connection refused" for=10s
 level=error msg="database still does not work, retrying" error="connection refused" for=20s
@@ -46,10 +46,22 @@ level=info msg="database works again" after=1m0s
 			t.Errorf("the log has\n%s\nwant\n%s", got, want)
 		}
 		out.Reset()
-		service.LogOutage(log, o.Failed(gone, false))
-		o.Reached(false)
+		service.LogOutage(log, o.Failed(gone, false, time.Now()))
+		o.Reached(false, time.Now())
 		if got := out.String(); strings.Count(got, "\n") != 2 {
 			t.Errorf("the next outage is logged as\n%s", got)
+		}
+		out.Reset()
+		before := time.Now()
+		time.Sleep(time.Second) //nolint:forbidigo // in a bubble of synctest it takes no time
+		service.LogOutage(log, o.Failed(gone, false, time.Now()))
+		o.Reached(true, before)
+		if got := out.String(); strings.Count(got, "\n") != 1 {
+			t.Errorf("after the end of work that began before the outage the log has\n%s", got)
+		}
+		o.Reached(true, time.Now())
+		if !service.LogOutage(log, o.Failed(gone, true, before)) || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("after a late failure of work that began before the outage ended the log has\n%s", out.String())
 		}
 		if service.LogOutage(log, gone) {
 			t.Error("an error that no outage causes is taken for one")

@@ -125,7 +125,7 @@ func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(err
 	db.dialect.Watch(ctx, Watch{Topics: topics, Changed: changed, Worker: s.Worker, Wake: wake, Report: func(err error) {
 		// The connection that watches may fail although the database works.
 		if err = db.Classify(ctx, err); errors.Is(err, ErrUnavailable) && db.Ping(ctx) != nil && ctx.Err() == nil {
-			err = db.health.outcome(err, false)
+			err = db.health.outcome(err, false, time.Now())
 		}
 		report(err)
 	}, Shown: func(lives bool) {

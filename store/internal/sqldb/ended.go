@@ -24,10 +24,11 @@ func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration,
 	if left := db.endings.holdsOff(time.Now()); left > 0 {
 		return nil, left, nil
 	}
+	began := time.Now()
 	listed, later, err := db.dialect.Ended(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false))
+			return nil, 0, fmt.Errorf("look for workers that have ended: %w", db.health.outcome(db.Classify(ctx, err), false, began))
 		}
 		db.endings.failed(time.Now())
 		return nil, lookFailed, nil
@@ -45,8 +46,9 @@ func (db *DB) Ended(ctx context.Context) (workers []string, again time.Duration,
 func (db *DB) Glance(ctx context.Context, into any, query string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, db.options.LockTimeout)
 	defer cancel()
+	began := time.Now()
 	err := db.pools.Read.QueryRowContext(ctx, db.words.Rebind(query), args...).Scan(into)
-	return db.health.outcome(db.Classify(ctx, err), false)
+	return db.health.outcome(db.Classify(ctx, err), false, began)
 }
 
 // endings remembers since when workers have been listed as ended. It is safe for

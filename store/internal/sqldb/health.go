@@ -24,13 +24,13 @@ type skew struct {
 // skewMemory is for how long an exact measurement is better than a newer, coarser one.
 const skewMemory = 10 * time.Second
 
-// outcome notes whether the database could be reached.
-func (h *health) outcome(err error, writing bool) error {
+// outcome notes whether the database could be reached, by work that began at a time.
+func (h *health) outcome(err error, writing bool, began time.Time) error {
 	switch {
 	case err == nil:
-		h.outage.Reached(writing)
+		h.outage.Reached(writing, began)
 	case errors.Is(err, ErrUnavailable):
-		return h.outage.Failed(err, writing)
+		return h.outage.Failed(err, writing, began)
 	}
 	return err
 }

@@ -90,7 +90,8 @@ func (db *DB) ViewWithin(ctx context.Context, wait time.Duration, fn func(*Tx) e
 // being passed over. Errors of statements that fn runs on the bare transaction,
 // as submitters do, are classified here.
 func (db *DB) inTx(ctx context.Context, readOnly bool, wait time.Duration, fn func(*Tx) error) (err error) {
-	defer func() { err = db.health.outcome(err, !readOnly) }()
+	began := time.Now()
+	defer func() { err = db.health.outcome(err, !readOnly, began) }()
 	opening := db.timing.opening(wait)
 	sqlTx, err := db.pools.Begin(context.WithValue(ctx, openingKey{}, opening), readOnly)
 	if err != nil {
