@@ -17,6 +17,7 @@ const overdueLimit = 500
 // recovery is what one look for overdue jobs leaves for the next.
 type recovery struct {
 	suspects map[string]suspect
+	idle     bool // it found that no job waits, runs or is stuck
 	trouble  service.Backoff
 }
 
@@ -41,9 +42,11 @@ func (l *loop) lookOverdue(now time.Time) error {
 			return err
 		}
 	}
-	l.claims.look(1)
-	l.agenda.sooner(lookEnded, now.Add(endedLook))
 	wait, err := l.takeBack(now, nil)
+	if !l.recovery.idle {
+		l.claims.look(1)
+		l.agenda.sooner(lookEnded, now.Add(endedLook))
+	}
 	if err != nil {
 		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
@@ -86,6 +89,7 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
 		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
+	l.recovery.idle = err == nil && overdue.Idle
 	if err != nil {
 		return 0, err
 	}
