@@ -17,7 +17,6 @@ const overdueLimit = 500
 // recovery is what one look for overdue jobs leaves for the next.
 type recovery struct {
 	suspects map[string]suspect
-	idle     bool // it found that no job waits, runs or is stuck
 	trouble  service.Backoff
 }
 
@@ -42,11 +41,9 @@ func (l *loop) lookOverdue(now time.Time) error {
 			return err
 		}
 	}
+	l.claims.look(1)
+	l.agenda.sooner(lookEnded, now.Add(endedLook))
 	wait, err := l.takeBack(now, nil)
-	if !l.recovery.idle {
-		l.claims.look(1)
-		l.agenda.sooner(lookEnded, now.Add(endedLook))
-	}
 	if err != nil {
 		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
@@ -89,7 +86,6 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
 		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
-	l.recovery.idle = err == nil && overdue.Idle
 	if err != nil {
 		return 0, err
 	}

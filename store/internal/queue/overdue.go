@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -63,13 +62,8 @@ func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duratio
 
 // Overdue implements [backend.Store].
 func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
-	overdue := backend.Overdue{Next: -1}
-	err := s.db.Glance(ctx, &overdue.Idle, "SELECT NOT EXISTS (SELECT 1 FROM job WHERE "+active+
-		") AND NOT EXISTS (SELECT 1 FROM job WHERE state = 'waiting') AND NOT EXISTS (SELECT 1 FROM job WHERE state = 'stuck')")
-	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
-		return overdue, err
-	}
-	err = s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	var overdue backend.Overdue
+	err := s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
 		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {
