@@ -13,8 +13,8 @@ import (
 // has committed, and whether the file is still the same.
 const dataVersionInterval = 250 * time.Millisecond
 
-// Whoever waits for jobs is told of them sooner while there are some: busyInterval is how often
-// SQLite is asked for busyTime after a change.
+// After a change, those who watch for jobs look every busyInterval until busyTime has passed: more
+// changes may follow.
 const (
 	busyInterval = 10 * time.Millisecond
 	busyTime     = 2 * time.Second
