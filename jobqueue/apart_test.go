@@ -50,6 +50,18 @@ func (s *apartStore) told(kind jobqueue.EventKind) (n int) {
 	return n
 }
 
+// putBack takes back the jobs that the executor does not know of.
+func (s *apartStore) putBack(inFlight []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, jid := range append(slices.Clone(s.claims), s.more...) {
+		ended := slices.ContainsFunc(s.ended, func(t backend.Transition) bool { return t.JID == jid })
+		if !ended && !slices.Contains(inFlight, jid) {
+			s.lostJobs[jid] = true
+		}
+	}
+}
+
 func (*apartStore) Concurrent() bool { return true }
 
 func (s *apartStore) Sync(ctx context.Context, q backend.Request) (backend.Result, error) {
@@ -59,6 +71,7 @@ func (s *apartStore) Sync(ctx context.Context, q backend.Request) (backend.Resul
 	defer s.inFlight.Add(-1)
 	if q.ReplyLost {
 		s.given.Add(1)
+		s.putBack(q.InFlight)
 	}
 	if s.refuses(q.Claim) {
 		return backend.Result{Chosen: []string{s.unwilling}}, errRefused
@@ -82,13 +95,16 @@ func (s *apartStore) Sync(ctx context.Context, q backend.Request) (backend.Resul
 
 // apartTakes is how long a request takes, and between is when to look: not when one ends.
 const (
-	apartTakes = 100 * time.Millisecond
+	apartTakes = 40 * time.Millisecond
 	between    = time.Second + apartTakes/2
 )
 
-func runApart(t *testing.T, check func(s *apartStore)) {
+func runApart(t *testing.T, check func(s *apartStore)) { runApartIn(t, apartTakes, check) }
+
+// runApartIn runs an executor on a store of which a request takes so long.
+func runApartIn(t *testing.T, takes time.Duration, check func(s *apartStore)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &apartStore{lostJobs: map[string]bool{}, backlogStore: backlogStore{takes: apartTakes, fakeStore: fakeStore{overdue: backend.Overdue{Next: -1}}}}
+		s := &apartStore{lostJobs: map[string]bool{}, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: backend.Overdue{Next: -1}}}}
 		observe := func(e jobqueue.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -135,6 +151,21 @@ func TestJobsEndWhileOthersAreClaimed(t *testing.T) {
 			t.Errorf("at most %d requests at a time", n)
 		}
 	})
+}
+
+// A request that takes long goes on beside the others, up to a bound; nothing is said twice, and
+// what comes back after the end goes back to the queue.
+func TestSlowRequestsGoOnBeside(t *testing.T) {
+	for _, takes := range []time.Duration{70 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
+		t.Run(takes.String(), func(t *testing.T) {
+			runApartIn(t, takes, func(s *apartStore) {
+				pass(5*takes + takes/2)
+				if n := s.most.Load(); n < 2 || n > 6 {
+					t.Errorf("at most %d requests at a time", n)
+				}
+			})
+		})
+	}
 }
 
 // If the reply to such a claim is lost, its jobs go back, and those that ended meanwhile have ended.

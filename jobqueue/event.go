@@ -21,6 +21,7 @@ const (
 	EventInterrupted EventKind = "interrupted" // Job was taken back from Worker, whose lease had ended; it is in State now
 	EventRetried     EventKind = "retried"     // Count stuck jobs wait again
 	EventRefused     EventKind = "refused"     // the database refuses to change Job (or Count jobs that Err names); the others go on, and it is tried again after Duration, then ever more rarely
+	EventSlow        EventKind = "slow"        // the row of Job took Duration to write; the others go on beside it. Of each task, one job is named
 	EventTrouble     EventKind = "trouble"     // work in the database failed with Err; it is tried again after Duration
 )
 
@@ -84,6 +85,10 @@ func (e events) Refused(jobs []Job, again time.Duration, why error) {
 		event.Count = len(jobs)
 	}
 	e.emit(event)
+}
+
+func (e events) Slow(job Job, took time.Duration) {
+	e.emit(Event{Kind: EventSlow, Job: job, Duration: took})
 }
 
 func (e events) Trouble(why error, again time.Duration) {

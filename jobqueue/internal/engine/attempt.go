@@ -26,6 +26,7 @@ type attempt struct {
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
 	held    int           // how often in a row somebody had the row locked
+	sent    bool          // a request with what it has to say has no answer yet
 
 	end backend.Transition // phase ending: to be recorded
 	err error              // phase ending: what the handler returned
@@ -82,9 +83,9 @@ func (a *attempt) after(s backend.JobStatus, worker string) step {
 	return keep
 }
 
-// unwritten reports whether there is something to write.
+// unwritten reports whether there is something to write that is not on its way.
 func (a *attempt) unwritten() bool {
-	return a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0)
+	return !a.sent && (a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0))
 }
 
 // fetch takes what the handler has logged. Unless last, it does nothing while earlier
@@ -100,9 +101,12 @@ func (a *attempt) fetch(last bool) {
 	}
 }
 
-// written drops what a request has written.
-func (a *attempt) written() {
-	a.lines, a.percent, a.held, a.why = nil, -1, 0, nil
+// written drops what a request has written: so many lines, and a percentage or -1.
+func (a *attempt) written(lines, percent int) {
+	a.lines, a.held, a.why = a.lines[min(lines, len(a.lines)):], 0, nil
+	if a.percent == percent {
+		a.percent = -1
+	}
 	if a.more {
 		a.fetch(false)
 	}

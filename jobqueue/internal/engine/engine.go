@@ -44,6 +44,7 @@ type Observer interface {
 	Interrupted(jid, worker string, state backend.State)
 	Retried(jobs int)
 	Refused(jobs []backend.Job, again time.Duration, why error)
+	Slow(job backend.Job, took time.Duration)
 	Trouble(why error, again time.Duration)
 }
 

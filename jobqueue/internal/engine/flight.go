@@ -120,11 +120,12 @@ func (f *flight) ready() []item {
 
 // attempts are the jobs in flight.
 type attempts struct {
-	byJID  map[string]*attempt
-	lost   map[*attempt]bool // their handlers have not returned yet
-	pool   int
-	ahead  ahead
-	closed bool // there is no room for more: the engine shuts down
+	byJID    map[string]*attempt
+	lost     map[*attempt]bool // their handlers have not returned yet
+	pool     int
+	ahead    ahead
+	reserved int  // what claims without an answer may get
+	closed   bool // there is no room for more: the engine shuts down
 }
 
 func newAttempts(pool int) attempts {
@@ -152,14 +153,14 @@ func (as *attempts) room() int {
 	if as.closed {
 		return 0
 	}
-	busy := len(as.lost)
+	busy := len(as.lost) + as.reserved
 	for _, a := range as.byJID {
 		if a.phase == running {
 			busy++
 		}
 	}
 	room := as.pool + as.ahead.extra
-	return min(room-busy, room+maxUnrecorded-as.count())
+	return min(room-busy, room+maxUnrecorded-as.count()-as.reserved)
 }
 
 // all yields every attempt.
@@ -179,21 +180,25 @@ func (as *attempts) all(yield func(*attempt) bool) {
 // wrote drops what a request has written. It returns the attempts that have
 // nothing else to write for now.
 func (as *attempts) wrote(q backend.Request) (done []*attempt) {
-	seen := map[string]bool{}
-	write := func(jid string) {
-		if a := as.byJID[jid]; a != nil && !seen[jid] {
-			seen[jid] = true
-			a.written()
-			if a.phase == running {
-				done = append(done, a)
-			}
-		}
-	}
+	lines, percent := map[string]int{}, map[string]int{}
 	for _, line := range q.Lines {
-		write(line.JID)
+		lines[line.JID]++
 	}
 	for _, p := range q.Progress {
-		write(p.JID)
+		percent[p.JID], lines[p.JID] = p.Percent, lines[p.JID]
+	}
+	for jid, n := range lines {
+		a := as.byJID[jid]
+		if a == nil {
+			continue
+		}
+		wrote, some := percent[jid]
+		if !some {
+			wrote = -1
+		}
+		if a.written(n, wrote); a.phase == running {
+			done = append(done, a)
+		}
 	}
 	return done
 }

@@ -21,6 +21,7 @@ type loop struct {
 	claims   claims
 	gather   gather
 	aside    aside
+	lanes    lanes
 	recovery recovery
 	trouble  service.Backoff // of the database
 	why      error           // of the trouble; nil: there is none
@@ -30,7 +31,7 @@ type loop struct {
 func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
-		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(),
+		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(),
 		recovery: recovery{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
@@ -63,8 +64,14 @@ func (l *loop) run(soft context.Context) []string {
 		}
 		l.plan(time.Now())
 		timer.Reset(time.Until(l.agenda.next(time.Now())))
+		answers := l.lanes.answers
+		if l.agenda.down() {
+			answers = nil // they are taken in with the reports, later
+		}
 		select {
 		case <-l.e.life.Woken():
+		case a := <-answers:
+			l.lanes.answers <- a
 		case <-timer.C:
 		case <-stop:
 			stop = nil
@@ -142,10 +149,10 @@ func (l *loop) work(now time.Time) {
 func (l *loop) plan(now time.Time) {
 	l.agenda.clear(report)
 	l.agenda.clear(claim)
-	if len(l.flight.ready()) > 0 || l.claims.replyLost {
+	if len(l.flight.ready()) > 0 || l.claims.replyLost && l.lanes.claims == 0 {
 		l.agenda.set(report, now)
 	}
-	if at, planned := l.claims.when(); planned && l.flight.room() > 0 {
+	if at, planned := l.claims.when(); planned && l.mayClaim() {
 		l.agenda.set(claim, later(now, at))
 	}
 	if l.gather.waits(now) {

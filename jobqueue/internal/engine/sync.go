@@ -9,25 +9,51 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
+// leastApart is how many reports there are, and how many jobs are wanted, at least, for two
+// requests at the same time. With fewer, one more commit costs more than it saves.
+const leastApart = 20
+
 // sync writes the reports of attempts, and claims jobs.
 func (l *loop) sync(now time.Time) error {
-	if l.gather.waits(now) {
-		return nil
+	if err := l.absorb(); err != nil || l.gather.waits(now) {
+		return err
 	}
 	if err := l.giveBack(); err != nil {
 		return err
 	}
+	l.lanes.round++
+	l.lanes.fresh = 0
 	items := l.flight.ready()
 	items = items[:fitting(items)]
+	if i := slices.IndexFunc(items, l.suspect); i >= 0 {
+		items = items[i : i+1]
+	}
 	var c backend.Claim
-	if room := l.flight.room(); room > 0 && l.claims.due(now) {
-		c = l.claims.request(l.e.cfg, room, now)
+	if l.mayClaim() && l.claims.due(now) {
+		c = l.claims.request(l.e.cfg, l.flight.room(), now)
 		c.Except = l.aside.claims.Keys()
+		if l.lanes.claims > 0 {
+			c.Name = "" // another request writes the group
+		}
 	}
-	if l.apart(items, c) {
-		return l.deliverApart(items, c, now)
+	if !l.apart(items, c) {
+		l.begin(items, c, now)
+		return l.await()
 	}
-	return l.deliver(items, c, now)
+	l.begin(items, backend.Claim{}, now)
+	l.begin(nil, c, now)
+	err := l.await()
+	l.claims.ended() // the claim may not have seen that the jobs have
+	return err
+}
+
+// apart reports whether to send reports and a claim as two requests at the same time. A
+// claim with limits has to see which jobs have ended, so it goes with their reports.
+func (l *loop) apart(items []item, c backend.Claim) bool {
+	if len(items) == 1 && l.suspect(items[0]) {
+		return c.Limit > 0
+	}
+	return len(items) >= leastApart && c.Limit >= leastApart && !l.claims.limited && len(c.Most) == 0 && l.e.cfg.Hooks == nil && l.concurrent()
 }
 
 // deliver syncs items and a claim. If that fails and a job may be to blame, it syncs
@@ -78,6 +104,8 @@ func (l *loop) send(q backend.Request) (chosen []string, err error) {
 // answer is what the database says to a request.
 type answer struct {
 	to     backend.Request
+	items  []item // that it reports; nil: nobody waits in a lane
+	round  int
 	asked  time.Time
 	result backend.Result
 	err    error
@@ -147,6 +175,9 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 			begun = append(begun, job)
 		}
 	}
+	if l.flight.closed && len(begun) > 0 { // the answer came late: they go back
+		l.claims.replyLost, begun = true, nil
+	}
 	if len(got) > 0 {
 		l.e.observer.Claimed(len(got))
 	}
@@ -176,7 +207,7 @@ func (l *loop) claimed(c backend.Claim, result backend.Result, asked time.Time) 
 // giveBack returns the jobs of a claim whose reply was lost. If it fails because of
 // one of these jobs, they are taken back when their lease ends.
 func (l *loop) giveBack() error {
-	if !l.claims.replyLost {
+	if !l.claims.replyLost || l.lanes.claims > 0 { // a claim without an answer may have got jobs, too
 		return nil
 	}
 	_, err := l.send(backend.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
