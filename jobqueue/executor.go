@@ -110,6 +110,10 @@ func (e *Executor) Hurry() { e.engine.Hurry() }
 // Done is closed when the executor has ended.
 func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
 
+// Idle reports whether no job waited, ran or was stuck when the executor looked last, at a
+// poll. It does not ask the database.
+func (e *Executor) Idle() bool { return e.engine.Idle() }
+
 // Health says what is wrong with an executor that was started: that it has not been in
 // touch with the database yet, that this has failed for more than ten seconds, or that
 // it is stuck. Health does not ask the database.

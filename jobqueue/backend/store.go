@@ -144,5 +144,6 @@ type Overdue struct {
 	Left []Job         // scheduled or running, and their worker has ended
 	Due  []Job         // stuck or waiting, and the time of their retry has come
 	More bool          // there may be others
+	Idle bool          // no job waits, runs or is stuck
 	Next time.Duration // until the next lease ends or retry is due; negative: neither
 }

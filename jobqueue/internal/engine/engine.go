@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -58,6 +59,7 @@ type Engine struct {
 	life     *service.Lifecycle
 	inbox    *inbox
 	pulse    service.Pulse
+	idle     atomic.Bool   // the last look found that no job waits, runs or is stuck
 	hurry    chan struct{} // of capacity 1
 }
 
@@ -95,6 +97,9 @@ func (e *Engine) Hurry() {
 
 // Health says what is wrong with the loop of Run, without asking the database.
 func (e *Engine) Health() error { return e.pulse.Health(service.Stuck(e.cfg.PollInterval)) }
+
+// Idle reports whether, at the last look for overdue jobs, no job waited, ran or was stuck.
+func (e *Engine) Idle() bool { return e.idle.Load() }
 
 // Run claims jobs of the tasks that have a handler, and runs them. When soft ends, it
 // shuts down; when hard ends, it returns soon. It returns the jobs that are still in

@@ -41,9 +41,11 @@ func (l *loop) lookOverdue(now time.Time) error {
 			return err
 		}
 	}
-	l.claims.look(1)
-	l.agenda.sooner(lookEnded, now.Add(endedLook))
 	wait, err := l.takeBack(now, nil)
+	if !l.e.Idle() {
+		l.claims.look(1)
+		l.agenda.sooner(lookEnded, now.Add(endedLook))
+	}
 	if err != nil {
 		wait = l.recovery.trouble.Next()
 		if l.hard.Err() == nil {
@@ -86,6 +88,7 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	overdue, err := l.e.store.Overdue(l.hard, backend.OverdueQuery{
 		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
+	l.e.idle.Store(err == nil && overdue.Idle)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -50,10 +51,24 @@ func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, err
 	return jids, err
 }
 
+// othersSQL asks whether other workers have jobs, in the order of an index.
+const othersSQL = "SELECT (SELECT jid FROM job WHERE " + active + " AND heartbeat IS NOT NULL AND worker <> $1 ORDER BY heartbeat LIMIT 1) IS NOT NULL"
+
+// idleSQL asks whether no job waits, runs or is stuck. Each part is in the order of an index, so
+// that no plan reads the whole table, however old its statistics are.
+func idleSQL(sql *sqldb.Words) string {
+	none := func(condition, order string) string {
+		return "(SELECT jid FROM job WHERE " + condition + " ORDER BY " + order + " LIMIT 1) IS NULL"
+	}
+	return "SELECT " + none(active+" AND heartbeat IS NOT NULL", "heartbeat") + " AND " + none("state = 'stuck'", "retry") +
+		" AND " + none(waitsForTime, "retry") + " AND " + none("state = 'waiting' AND retry IS NULL",
+		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
+}
+
 // Ended implements [backend.Store].
 func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duration, error) {
 	var others bool
-	err := s.db.Glance(ctx, &others, "SELECT EXISTS (SELECT 1 FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker <> $1)", worker)
+	err := s.db.Glance(ctx, &others, othersSQL, worker)
 	if err != nil || !others {
 		return nil, 0, err
 	}
@@ -62,8 +77,12 @@ func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duratio
 
 // Overdue implements [backend.Store].
 func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
-	var overdue backend.Overdue
-	err := s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
+	overdue := backend.Overdue{Next: -1}
+	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
+	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
+		return overdue, err
+	}
+	err = s.db.Update(ctx, onJobs(ctx, func(outer *sqldb.Tx) error { // since it locks rows, to find those that nobody has
 		tx := workTx{jobTx{outer}}
 		except, err := tx.Texts(1, q.Except)
 		if err != nil {

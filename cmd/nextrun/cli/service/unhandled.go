@@ -19,8 +19,9 @@ import (
 type unhandled struct {
 	queue   *jobqueue.Queue
 	log     logrus.FieldLogger
-	handled []string // tasks
-	groups  []string // that the executor serves; empty: all
+	handled []string    // tasks
+	groups  []string    // that the executor serves; empty: all
+	idle    func() bool // there are no jobs at all
 	poll    time.Duration
 	life    *lifecycle.Lifecycle
 }
@@ -28,6 +29,7 @@ type unhandled struct {
 func (s *services) unhandled(executor *jobqueue.Executor) *unhandled {
 	return &unhandled{
 		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: executor.Tasks(), groups: s.config.Executor.Groups,
+		idle: executor.Idle,
 		poll: max(cmp.Or(s.config.Executor.PollInterval, jobqueue.DefaultPollInterval), time.Second),
 		life: lifecycle.New("search for unhandled jobs"),
 	}
@@ -39,7 +41,9 @@ func (u *unhandled) Start(ctx context.Context) error {
 		ticker := time.NewTicker(u.poll)
 		defer ticker.Stop()
 		for {
-			u.look(soft)
+			if !u.idle() {
+				u.look(soft)
+			}
 			select {
 			case <-soft.Done():
 				return
