@@ -185,7 +185,8 @@ func (as *attempts) wrote(q backend.Request) (done []*attempt) {
 		lines[line.JID]++
 	}
 	for _, p := range q.Progress {
-		percent[p.JID], lines[p.JID] = p.Percent, lines[p.JID]
+		percent[p.JID] = p.Percent
+		lines[p.JID] += 0 // it has an entry
 	}
 	for jid, n := range lines {
 		a := as.byJID[jid]

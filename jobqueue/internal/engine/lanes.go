@@ -26,20 +26,23 @@ const (
 // lanes are the requests that have no answer yet. What they report is not sent again, and
 // the jobs that they may claim take up room, until the answer is there.
 type lanes struct {
-	answers chan answer
-	open    int
-	claims  int // how many of them may claim jobs
-	round   int // of the last requests
-	fresh   int // how many of that round are open
+	parallel bool // the store gains by two requests at the same time
+	answers  chan answer
+	open     int
+	claims   int // how many of them may claim jobs
+	round    int // of the last requests
+	fresh    int // how many of that round are open
 
 	suspects map[string]bool      // tasks of jobs in slow requests: their reports go alone
 	struck   map[string]time.Time // when a job of a task was slow alone, last
 	named    map[string]bool      // tasks that the user was told of
 }
 
-func newLanes() lanes {
+func newLanes(store backend.Store) lanes {
+	s, ok := store.(interface{ Concurrent() bool })
 	return lanes{
-		answers: make(chan answer, maxLanes), suspects: map[string]bool{}, struck: map[string]time.Time{}, named: map[string]bool{},
+		parallel: ok && s.Concurrent(),
+		answers:  make(chan answer, maxLanes), suspects: map[string]bool{}, struck: map[string]time.Time{}, named: map[string]bool{},
 	}
 }
 
@@ -77,7 +80,7 @@ func (l *loop) await() error {
 	defer timer.Stop()
 	for l.lanes.fresh > 0 {
 		patience := timer.C
-		if l.lanes.full() || !l.concurrent() {
+		if l.lanes.full() || !l.lanes.parallel {
 			patience = nil
 		}
 		select {
@@ -170,16 +173,21 @@ func (s *lanes) judge(a answer, now time.Time) (culprit *backend.Job, took time.
 }
 
 // suspect reports whether the row of an item may be slow to write.
-func (l *loop) suspect(it item) bool { return l.lanes.suspects[it.attempt.job.Task] }
+func (s *lanes) suspect(it item) bool { return s.suspects[it.attempt.job.Task] }
 
-// concurrent reports whether the store gains by two requests at the same time.
-func (l *loop) concurrent() bool {
-	s, ok := l.e.store.(interface{ Concurrent() bool })
-	return ok && s.Concurrent()
-}
+// mayClaim reports whether to send a claim now. One with limits does not see what a claim without
+// an answer has got, so it waits for that.
+func (s *lanes) mayClaim(c *claims) bool { return s.claims == 0 || !c.limited && len(c.most) == 0 }
 
-// mayClaim reports whether there is room for another claim. One with limits does not see what
-// a claim without an answer has got, so it waits for that.
-func (l *loop) mayClaim() bool {
-	return l.flight.room() > 0 && (l.lanes.claims == 0 || !l.claims.limited && len(l.claims.most) == 0)
+// leastApart is how many reports there are, and how many jobs are wanted, at least, for two
+// requests at the same time. With fewer, one more commit costs more than it saves.
+const leastApart = 20
+
+// apart reports whether to send reports and a claim as two requests at the same time. A
+// claim with limits has to see which jobs have ended, so it goes with their reports.
+func (s *lanes) apart(items []item, c backend.Claim, limited, hooks bool) bool {
+	if len(items) == 1 && s.suspect(items[0]) {
+		return c.Limit > 0
+	}
+	return s.parallel && len(items) >= leastApart && c.Limit >= leastApart && !limited && len(c.Most) == 0 && !hooks
 }

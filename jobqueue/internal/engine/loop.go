@@ -31,7 +31,7 @@ type loop struct {
 func newLoop(hard context.Context, e *Engine, handlers map[string]Handler) *loop {
 	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	l := &loop{
-		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(),
+		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(e.store),
 		recovery: recovery{trouble: patience}, trouble: patience,
 	}
 	l.flight = flight{
@@ -152,7 +152,7 @@ func (l *loop) plan(now time.Time) {
 	if len(l.flight.ready()) > 0 || l.claims.replyLost && l.lanes.claims == 0 {
 		l.agenda.set(report, now)
 	}
-	if at, planned := l.claims.when(); planned && l.mayClaim() {
+	if at, planned := l.claims.when(); planned && l.flight.room() > 0 && l.lanes.mayClaim(&l.claims) {
 		l.agenda.set(claim, later(now, at))
 	}
 	if l.gather.waits(now) {

@@ -9,10 +9,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
-// leastApart is how many reports there are, and how many jobs are wanted, at least, for two
-// requests at the same time. With fewer, one more commit costs more than it saves.
-const leastApart = 20
-
 // sync writes the reports of attempts, and claims jobs.
 func (l *loop) sync(now time.Time) error {
 	if err := l.absorb(); err != nil || l.gather.waits(now) {
@@ -25,18 +21,18 @@ func (l *loop) sync(now time.Time) error {
 	l.lanes.fresh = 0
 	items := l.flight.ready()
 	items = items[:fitting(items)]
-	if i := slices.IndexFunc(items, l.suspect); i >= 0 {
+	if i := slices.IndexFunc(items, l.lanes.suspect); i >= 0 {
 		items = items[i : i+1]
 	}
 	var c backend.Claim
-	if l.mayClaim() && l.claims.due(now) {
-		c = l.claims.request(l.e.cfg, l.flight.room(), now)
+	if room := l.flight.room(); room > 0 && l.claims.due(now) && l.lanes.mayClaim(&l.claims) {
+		c = l.claims.request(l.e.cfg, room, now)
 		c.Except = l.aside.claims.Keys()
 		if l.lanes.claims > 0 {
 			c.Name = "" // another request writes the group
 		}
 	}
-	if !l.apart(items, c) {
+	if !l.lanes.apart(items, c, l.claims.limited, l.e.cfg.Hooks != nil) {
 		l.begin(items, c, now)
 		return l.await()
 	}
@@ -45,15 +41,6 @@ func (l *loop) sync(now time.Time) error {
 	err := l.await()
 	l.claims.ended() // the claim may not have seen that the jobs have
 	return err
-}
-
-// apart reports whether to send reports and a claim as two requests at the same time. A
-// claim with limits has to see which jobs have ended, so it goes with their reports.
-func (l *loop) apart(items []item, c backend.Claim) bool {
-	if len(items) == 1 && l.suspect(items[0]) {
-		return c.Limit > 0
-	}
-	return len(items) >= leastApart && c.Limit >= leastApart && !l.claims.limited && len(c.Most) == 0 && l.e.cfg.Hooks == nil && l.concurrent()
 }
 
 // deliver syncs items and a claim. If that fails and a job may be to blame, it syncs
