@@ -51,6 +51,9 @@ type Options struct {
 	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
 	// for the page of the scheduler. nil: the page has none.
 	Health func(context.Context) lifecycle.Report
+	// Wake makes the scheduler of this process query the database now, for POST /wake. nil:
+	// there is no such path.
+	Wake func()
 	// Mask are parts of names in args whose values are not shown. nil: DefaultMask.
 	Mask []string
 	// Logger receives what goes wrong. nil: logrus.StandardLogger().
@@ -76,6 +79,7 @@ type server struct {
 	prefix string
 	mask   show.Mask
 	health func(context.Context) lifecycle.Report // may be nil
+	wake   func()                                 // may be nil
 	now    func() time.Time
 }
 
@@ -94,7 +98,7 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 	}
 	s := &server{
 		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
-		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues, health: o.Health,
+		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues, health: o.Health, wake: o.Wake,
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {
@@ -123,6 +127,12 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))
 	mux.HandleFunc("POST /events", s.frame.Action(s.resendEvents))
+	if s.wake != nil {
+		mux.HandleFunc("POST /wake", s.frame.Action(func(context.Context, *http.Request, string) (string, string, error) {
+			s.wake()
+			return "woke the scheduler", "/scheduler", nil
+		}))
+	}
 	noPage := func(w http.ResponseWriter, r *http.Request) {
 		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
 	}

@@ -71,6 +71,7 @@ type services struct {
 	traces  *otlp.Traces     // nil: nobody asked for them
 	servers []part           // of metrics and of the dashboard
 	running running          // handlers
+	wake    func()           // set with the scheduler
 }
 
 // modeOf is the mode of the scheduler.
@@ -128,7 +129,10 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 	} else if hooks != nil {
 		c.Hooks = hooks
 	}
-	return periodic.New(s.db.Periodic(), c)
+	if scheduler, err = periodic.New(s.db.Periodic(), c); err == nil {
+		s.wake = scheduler.Wake
+	}
+	return scheduler, err
 }
 
 // besides are the services that a scheduler needs here, to start before it.

@@ -172,7 +172,7 @@ func (s *services) dashboard(ctx context.Context, o dashboard.Options) (http.Han
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Logger, o.Health = s.log, s.process.Health
+	o.Logger, o.Health, o.Wake = s.log, s.process.Health, s.wake
 	if o.Queues, err = s.config.BuildQueues(db); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
