@@ -60,8 +60,8 @@ type Config struct {
 	// 0: [DefaultHigh] and [DefaultLow].
 	High, Low int
 	// PollInterval is how often an idle executor looks for jobs without a
-	// notification. It also looks whenever a lease may end, at least once per
-	// Lease. 0: [DefaultPollInterval].
+	// notification. While there are jobs it also looks whenever a lease may end, at least
+	// once per Lease. 0: [DefaultPollInterval].
 	PollInterval time.Duration
 	// Lease is the age of a job's heartbeat beyond which any executor takes the
 	// job from its worker; use the same everywhere. 0: [DefaultLease]; at least 1s.

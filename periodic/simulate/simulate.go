@@ -157,7 +157,7 @@ func (s *simulation) take(w wake) {
 		}
 		s.run(st, w.jid, w.at, w.begins)
 	case w.jid != "":
-		s.result.end()
+		s.result.end(w.at)
 		before := len(st.pending)
 		st.pending = slices.DeleteFunc(st.pending, func(p task.Pending) bool { return p.JID == w.jid })
 		if len(st.pending) < before && len(st.queued) > 0 {
@@ -221,7 +221,7 @@ func (s *simulation) cancel(st *state, jid string, now time.Time) {
 			heap.Remove(&s.wakes, i)
 			if w.begins.IsZero() {
 				st.counts.Busy -= w.at.Sub(now)
-				s.result.end()
+				s.result.end(now)
 			}
 			return
 		}

@@ -90,6 +90,9 @@ func (f *flight) settle(a *attempt) {
 	if a.end.To == backend.Stuck && !f.closed {
 		f.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
+	if len(f.byJID) == 0 && f.e.cfg.PollInterval > f.e.cfg.Lease && !f.closed {
+		f.agenda.sooner(lookOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
+	}
 	f.e.observer.Ended(a.job, f.e.cfg.Limited(a.limits).Attempts(), a.end.To, time.Since(a.began), a.err)
 }
 

@@ -104,6 +104,9 @@ func (l *loop) readInbox(now time.Time) {
 		l.aside.hurry(now)
 		l.agenda.sooner(lookCancels, now.Add(cancelPause))
 		l.agenda.sooner(lookEnded, now.Add(endedLook))
+		if !l.flight.closed {
+			l.agenda.sooner(lookOverdue, now.Add(l.e.cfg.Lease)) // others may have what there is now
+		}
 	}
 }
 

@@ -96,7 +96,9 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	jobs := slices.DeleteFunc(append(overdue.Dead, overdue.Due...), ours)
 	left := slices.DeleteFunc(overdue.Left, ours)
 	items, wait := l.recovery.choose(jobs, left, l.e.cfg, now)
-	if overdue.Next >= 0 {
+	if overdue.Idle {
+		wait = l.e.cfg.PollInterval
+	} else if overdue.Next >= 0 {
 		wait = min(wait, overdue.Next)
 	}
 	if len(items) > 0 {

@@ -118,7 +118,11 @@ func (db *DB) Watch(ctx context.Context, s Service, wake func(), report func(err
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	if s.Worker != "" {
-		beside.Go(func() { (&publisher{db: db, service: s}).run(ctx, shown, report) })
+		p := &publisher{db: db, service: s, every: ServiceBeat}
+		if db.options.Quiet {
+			p.every = quietBeat
+		}
+		beside.Go(func() { p.run(ctx, shown, report) })
 	}
 	changed, stop := db.local.watch(topics)
 	defer stop()

@@ -28,6 +28,7 @@ type Options struct {
 	IdleTimeout      time.Duration
 	MaxConns         int
 	PollOnly         bool
+	Quiet            bool
 	ListenURL        string
 	Schema           string
 	Clock            func() time.Time
@@ -40,6 +41,7 @@ func (o Options) WithDefaults() Options {
 	service.SetDefault(&o.LockTimeout, DefaultLockTimeout)
 	service.SetDefault(&o.IdleTimeout, DefaultIdleTimeout)
 	service.SetDefault(&o.MaxConns, DefaultMaxConns)
+	o.PollOnly = o.PollOnly || o.Quiet
 	return o
 }
 

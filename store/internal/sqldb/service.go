@@ -19,8 +19,12 @@ type Service struct {
 	Places, Lease, OnlyGroups, Handlers any
 }
 
-// ServiceBeat is how often a worker says that it lives, if nothing else shows that.
-const ServiceBeat = 30 * time.Second
+// ServiceBeat is how often a worker says that it lives, if nothing else shows that; quietBeat is
+// the same where the database may sleep.
+const (
+	ServiceBeat = 30 * time.Second
+	quietBeat   = 24 * time.Hour
+)
 
 const (
 	publishUnshown  = time.Second     // when to publish a worker that is not shown to live by then
@@ -33,6 +37,7 @@ type publisher struct {
 	db      *DB
 	service Service
 	started time.Time // zero: nothing is written yet
+	every   time.Duration
 }
 
 // run keeps the row until ctx ends. shown tells whether the database
@@ -49,7 +54,7 @@ func (p *publisher) run(ctx context.Context, shown <-chan bool, report func(erro
 		case lives = <-shown:
 		case <-beat.C:
 		}
-		beat.Reset(ServiceBeat)
+		beat.Reset(p.every)
 		err := p.write(ctx, lives)
 		if err == nil && lives {
 			beat.Stop()
@@ -90,7 +95,7 @@ func (p *publisher) write(ctx context.Context, lives bool) error {
 		}
 	}
 	return p.db.Update(ctx, func(tx *Tx) error {
-		since, seen := p.started, Timestamp(tx.Now())
+		since, seen := p.started, Timestamp(tx.Now().Add(p.every-ServiceBeat))
 		if since.IsZero() {
 			since = tx.Now()
 		}

@@ -95,6 +95,10 @@ func (r *report) check(ctx context.Context) {
 		}
 		if c != nil {
 			r.checkServices(ctx, c, db)
+			if options.Quiet {
+				r.add(levelNote, "database", "quiet: a task or job that another program adds or changes is noticed at the next due time of any task, "+
+					"or after POST /wake on the dashboard")
+			}
 		}
 		if !r.checkSchema(ctx, db.Migrator()) {
 			return nil

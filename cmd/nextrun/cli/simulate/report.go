@@ -104,10 +104,17 @@ func (r *report) writeWhole(env *ui.Env) error {
 			}
 			return fmt.Sprintf("%s, jobs: %d", env.Moment(hour), jobs)
 		})},
+		{"asleep", both(asleep)},
 		{"unknown", named("how long jobs take of: ", r.unknown, "; they end at once here, see --durations")},
 		{"left out", r.limits},
 		{"not asked", named("the queues of: ", r.unseen, "; if jobs of theirs run now, this does not count them: "+ui.NameTheFile)},
 	})
+}
+
+// asleep is how long a day the database could sleep.
+func asleep(s *simulate.Result) string {
+	days := s.To.Sub(s.From).Hours() / 24
+	return fmt.Sprintf("%.1f h a day, if the database sleeps after %s without work and database.quiet is set", s.Asleep.Hours()/days, span.Text(simulate.SleepAfter))
 }
 
 // named is a sentence about some tasks; empty if there are none.
@@ -180,6 +187,7 @@ type resultJSON struct {
 	MostAt      *time.Time `json:"most_at"`
 	BusiestHour *time.Time `json:"busiest_hour"`
 	BusiestJobs int        `json:"busiest_hour_jobs"`
+	Asleep      float64    `json:"seconds_asleep"`
 	Tasks       []taskJSON `json:"tasks"`
 }
 
@@ -199,7 +207,7 @@ func toJSON(s *simulate.Result) *resultJSON {
 		return nil
 	}
 	hour, jobs := s.Busiest()
-	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.TimeOrNull(s.At), BusiestHour: ui.TimeOrNull(hour), BusiestJobs: jobs, Tasks: []taskJSON{}}
+	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.TimeOrNull(s.At), BusiestHour: ui.TimeOrNull(hour), BusiestJobs: jobs, Asleep: s.Asleep.Seconds(), Tasks: []taskJSON{}}
 	for _, t := range s.Tasks {
 		one.Tasks = append(one.Tasks, taskJSON{t.ID, t.Counts[periodic.Submitted], t.Counts[periodic.Skipped], t.Counts[periodic.Missed],
 			t.Counts[periodic.Late], t.Left, t.Busy.Seconds(), ui.TextOrNull(t.Problem)})

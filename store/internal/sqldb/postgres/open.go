@@ -45,6 +45,10 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
+	if o.Quiet {
+		pool.SetConnMaxIdleTime(quietConn)
+		migrate.SetMaxIdleConns(0)
+	}
 	db := sqldb.New(d, sqldb.Pools{
 		URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
 	}, o)
@@ -56,6 +60,10 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	}
 	return db, nil
 }
+
+// quietConn is how long connections stay that nobody uses, where the database may sleep. It is
+// longer than a scheduler's lead: what it has prepared is void without the connections.
+const quietConn = 10 * time.Second
 
 // Adopt returns the database of a pool that the program has opened, given its name.
 func Adopt(ctx context.Context, pool *sql.DB, name string, o sqldb.Options) (*sqldb.DB, error) {

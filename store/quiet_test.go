@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/storetest"
+)
+
+// A database may sleep only if nobody is connected to it.
+func TestQuietKeepsNoConnectionOnPostgres(t *testing.T) {
+	url := storetest.PostgresURL(t)
+	db, err := store.Open(t.Context(), url, store.Options{Quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	user := storetest.At(t, url)
+	user.Exec("DELETE FROM periodic_task") // housekeeping has a due time, too
+	submitted := make(chan periodic.Event, 100)
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "quiet", PollInterval: 24 * time.Hour, Observe: func(e periodic.Event) {
+		if e.Kind == periodic.EventTick {
+			submitted <- e
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "quiet", PollInterval: 24 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor.Register("t", func(_ context.Context, _ *jobqueue.JobContext) error { return nil })
+	if err := errors.Join(scheduler.Start(t.Context()), executor.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(scheduler.Stop(context.Background()), executor.Stop(context.Background())) }()
+	asleep := func() {
+		t.Helper()
+		storetest.Eventually(t, "nobody is connected", func() bool {
+			var others int
+			if err := user.SQL.Get(&others, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+				t.Fatal(err)
+			}
+			return others == 0
+		})
+	}
+	asleep()
+	user.Exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 't', '*-*-* *:*:*', now() AT TIME ZONE 'UTC' - interval '1 second')")
+	scheduler.Wake()
+	select {
+	case <-submitted:
+	case <-time.After(storetest.Patience):
+		t.Fatal("the wake-up was not heard")
+	}
+	user.Exec("UPDATE periodic_task SET enabled = false")
+	scheduler.Wake()
+	asleep()
+}
