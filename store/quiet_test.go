@@ -54,6 +54,10 @@ func TestQuietKeepsNoConnectionOnPostgres(t *testing.T) {
 		})
 	}
 	asleep()
+	services, err := db.Figures().Services(t.Context())
+	if err != nil || len(services) != 2 || !services[0].Quiet || !services[1].Quiet || !services[0].Lives {
+		t.Errorf("who runs: %+v, %v; want two that are quiet", services, err)
+	}
 	user.Exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('a', 't', '*-*-* *:*:*', now() AT TIME ZONE 'UTC' - interval '1 second')")
 	scheduler.Wake()
 	select {

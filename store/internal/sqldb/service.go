@@ -146,6 +146,7 @@ type ServiceRow struct {
 	Handlers   RowText
 	Trouble    RowText
 	Lives      bool `db:"-"` // as far as the database knows
+	Quiet      bool `db:"-"` // it lets the database sleep, and says for a day ahead that it lives
 }
 
 // Services lists what workers have published, also those that have ended since.
@@ -155,6 +156,7 @@ func Services(ctx context.Context, db *DB) (rows []ServiceRow, err error) {
 		for i := range rows {
 			seen := rows[i].Seen.Time()
 			rows[i].Lives = !seen.IsZero() && tx.Now().Sub(seen) <= 3*ServiceBeat
+			rows[i].Quiet = seen.After(tx.Now().Add(time.Minute))
 		}
 		return err
 	})
