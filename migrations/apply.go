@@ -20,7 +20,7 @@ func (m *Migrator) apply(ctx context.Context) ([]Applied, error) {
 	for deadlocks := 0; ; {
 		before, p, err := m.open(ctx)
 		if err == nil {
-			err = descent{m}.forget(ctx, before)
+			err = descent{m}.forget(ctx)
 		}
 		if err != nil {
 			return done, err
@@ -77,16 +77,9 @@ func (m *Migrator) revert(ctx context.Context) (done []Applied, err error) {
 // open returns the current version and a goose provider over the SQL as it
 // reads for this database.
 func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
-	version, err := m.Version(ctx)
+	version, _, err := versions(ctx, m)
 	if err != nil {
 		return 0, nil, err
-	}
-	latest, err := m.files.Latest()
-	if err != nil {
-		return 0, nil, err
-	}
-	if version > latest {
-		return 0, nil, fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
 	}
 	found, err := m.found(ctx, version)
 	if err != nil {
@@ -96,7 +89,7 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	fsys, err := m.files.Render(script.State{Version: version, Found: found, Schema: schema})
+	fsys, err := m.files.Render(script.State{Found: found, Schema: schema})
 	if err != nil {
 		return 0, nil, err
 	}

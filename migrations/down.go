@@ -19,13 +19,20 @@ const goingDown = "migrate down"
 // descent is the record of a Down that has begun and not ended.
 type descent struct{ m *Migrator }
 
-// begin notes that Down has begun.
+// begin notes that Down has begun, and forgets versions that no file takes back any more.
 func (d descent) begin(ctx context.Context) error {
-	version, err := d.m.Version(ctx)
+	version, _, err := versions(ctx, d.m)
 	if err != nil || version == 0 {
 		return err
 	}
-	_, err = d.m.db.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ('"+goingDown+"') ON CONFLICT DO NOTHING")
+	known, err := d.m.files.Known()
+	if err != nil {
+		return err
+	}
+	if _, err := d.m.db.ExecContext(ctx, "INSERT INTO nextrun_found (name) VALUES ('"+goingDown+"') ON CONFLICT DO NOTHING"); err != nil {
+		return err
+	}
+	_, err = d.m.db.ExecContext(ctx, "DELETE FROM "+VersionTable+" WHERE version_id > 0 AND version_id < $1", known[0].Version)
 	return err
 }
 
@@ -52,8 +59,8 @@ func (d descent) check(ctx context.Context, version int64) error {
 
 // forget forgets a Down that was interrupted before it had taken anything back. Of
 // another one it returns [ErrHalfDown].
-func (d descent) forget(ctx context.Context, version int64) error {
-	latest, err := d.m.files.Latest()
+func (d descent) forget(ctx context.Context) error {
+	version, latest, err := versions(ctx, d.m)
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,14 @@ const lockID int64 = 0x6e65787472756e // "nextrun"
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
 
+// ErrOld is returned by [Migrator.Check], [Migrator.CheckVersion], [Migrator.Up] and [Migrator.Down]
+// when the schema is older than the oldest file, which has all that came before it.
+var ErrOld = errors.New("the database's schema is too old for this program, and nothing was changed; " +
+	"build nextrun at commit " + lastWithOlder + ", run its `nextrun migrate up`, then use this program")
+
+// lastWithOlder is the last commit whose files go on from an older schema.
+const lastWithOlder = "e221275"
+
 // ErrPending is returned by [Migrator.Check] and [Migrator.CheckVersion] when the
 // schema is missing or older than this program needs.
 var ErrPending = errors.New("the database's schema is not up to date; run: nextrun migrate up")
@@ -101,7 +109,7 @@ type Status struct {
 
 // Up applies all migrations that the database lacks, then restores what of the
 // schema is missing or different, as far as it can be restored; rows stay. It
-// returns what it did, nothing if there was nothing to do. It returns [ErrNewer],
+// returns what it did, nothing if there was nothing to do. It returns [ErrNewer], [ErrOld],
 // [ErrHalfDown], [ErrPartitioned] or a [*MismatchError] before it has changed anything.
 func (m *Migrator) Up(ctx context.Context) ([]Applied, error) {
 	if err := m.onePiece(ctx); err != nil {
@@ -148,10 +156,10 @@ func (m *Migrator) Down(ctx context.Context) ([]Applied, error) {
 	return done, nil
 }
 
-// Status lists the known migrations in order.
+// Status lists the known migrations in order. It returns [ErrOld] if none leads on from the schema.
 func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
-	version, err := m.Version(ctx)
-	if err != nil {
+	version, _, err := versions(ctx, m)
+	if err != nil && !errors.Is(err, ErrNewer) {
 		return nil, err
 	}
 	known, err := m.files.Known()
@@ -166,7 +174,7 @@ func (m *Migrator) Status(ctx context.Context) ([]Status, error) {
 }
 
 // Check returns nil if the schema is the one that this program knows, else
-// [ErrPending], [ErrNewer] or a [*DriftError]. It changes nothing.
+// [ErrPending], [ErrOld], [ErrNewer] or a [*DriftError]. It changes nothing.
 func (m *Migrator) Check(ctx context.Context) error {
 	if err := m.CheckVersion(ctx); err != nil {
 		return err
@@ -180,22 +188,33 @@ func (m *Migrator) Check(ctx context.Context) error {
 
 // CheckVersion is Check without a look at the single objects of the schema.
 func (m *Migrator) CheckVersion(ctx context.Context) error {
-	version, err := m.Version(ctx)
-	if err != nil {
+	version, latest, err := versions(ctx, m)
+	if err != nil || version == latest {
 		return err
 	}
-	latest, err := m.files.Latest()
-	if err != nil {
+	if err := (descent{m}).check(ctx, version); err != nil {
 		return err
 	}
+	return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
+}
+
+// versions are those of the database, 0 if it has none, and of the newest file. It returns
+// [ErrNewer] or [ErrOld] if no file leads from the one to the other.
+func versions(ctx context.Context, m *Migrator) (version, latest int64, err error) {
+	version, err = m.Version(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	known, err := m.files.Known()
+	if err != nil {
+		return 0, 0, err
+	}
+	oldest, latest := known[0].Version, known[len(known)-1].Version
 	switch {
 	case version > latest:
-		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
-	case version < latest:
-		if err := (descent{m}).check(ctx, version); err != nil {
-			return err
-		}
-		return fmt.Errorf("%w (it is at version %d, this program needs %d)", ErrPending, version, latest)
+		err = fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrNewer, version, latest)
+	case version > 0 && version < oldest:
+		err = fmt.Errorf("%w (it is at version %d, this program goes on from %d)", ErrOld, version, oldest)
 	}
-	return nil
+	return version, latest, err
 }

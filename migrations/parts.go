@@ -100,11 +100,7 @@ func (m *Migrator) addJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := m.Version(ctx)
-	if err != nil {
-		return err
-	}
-	files, err := m.files.Render(script.State{Version: version, Found: all, Schema: schema})
+	files, err := m.files.Render(script.State{Found: all, Schema: schema})
 	if err != nil {
 		return err
 	}

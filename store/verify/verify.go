@@ -188,7 +188,7 @@ func (r *run) schema(ctx context.Context, m *migrations.Migrator) error {
 		return err
 	}
 	f := Finding{Level: Violation, Check: "schema", Text: "the tables, triggers or functions differ from what the migrations made",
-		Remedy: "run nextrun migrate repair"}
+		Remedy: "run: nextrun migrate up"}
 	for _, d := range list {
 		f.Rows = append(f.Rows, Row{d.Object(), d.Problem + "; " + d.Remedy})
 	}

@@ -3,7 +3,6 @@
 //
 // They are text/template templates over what was there before nextrun:
 //
-//	firstTime               nextrun has no tables there yet
 //	schema                  the schema of PostgreSQL, quoted
 //	found "job"             the table was there before nextrun
 //	found "joblog.counter"  so was that column
@@ -51,15 +50,6 @@ func (f Files) Known() ([]File, error) {
 		list = append(list, File{Version: version, Name: name})
 	}
 	return list, nil
-}
-
-// Latest is the version of the newest file.
-func (f Files) Latest() (int64, error) {
-	known, err := f.Known()
-	if err != nil {
-		return 0, err
-	}
-	return known[len(known)-1].Version, nil
 }
 
 // Checksum is that of all files.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -15,16 +14,14 @@ import (
 
 // State is what the files depend on.
 type State struct {
-	Version int64           // of the schema, before anything is applied
-	Found   map[string]bool // what was there before nextrun, as [tables.Found] names it, and [WithoutJobs]
-	Schema  string          // of PostgreSQL, quoted
+	Found  map[string]bool // what was there before nextrun, as [tables.Found] names it, and [WithoutJobs]
+	Schema string          // of PostgreSQL, quoted
 }
 
 // Render returns the files with their templates filled in.
 func (f Files) Render(s State) (fs.FS, error) {
 	dialect, found := f.Dialect, s.Found
 	funcs := template.FuncMap{
-		"firstTime":  func() bool { return s.Version == 0 },
 		"schema":     func() string { return s.Schema },
 		"found":      func(name string) bool { return found[name] },
 		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
@@ -56,22 +53,7 @@ func (f Files) Render(s State) (fs.FS, error) {
 		if found[WithoutJobs] {
 			sql = leaveOutJobs(sql)
 		}
-		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(lenientDown(dialect, sql))}
+		out[strings.TrimPrefix(path, string(dialect)+"/")] = &fstest.MapFile{Data: []byte(sql)}
 	}
 	return out, nil
-}
-
-var dropping = regexp.MustCompile(`\bDROP (TABLE|TRIGGER|FUNCTION|VIEW|INDEX|COLUMN) `)
-
-// lenientDown adds IF EXISTS to the DROPs of a migration's second half: an object may
-// be missing because an earlier state of the file made none or somebody dropped it.
-func lenientDown(dialect tables.Dialect, text string) string {
-	up, down, _ := strings.Cut(text, "-- +goose Down")
-	down = dropping.ReplaceAllStringFunc(down, func(drop string) string {
-		if dialect == tables.SQLite && strings.Contains(drop, "COLUMN") {
-			return drop // it has no IF EXISTS for columns
-		}
-		return drop + "IF EXISTS "
-	})
-	return up + "-- +goose Down" + down
 }

@@ -259,8 +259,13 @@ func (s *shop) schedule(ctx context.Context) error {
 			return err
 		}
 		more, err := s.begin(ctx)
-		if err != nil || !more {
+		if err != nil {
 			return err
+		}
+		if !more {
+			if left, err := left(ctx, s); err != nil || !left {
+				return err
+			}
 		}
 	}
 }

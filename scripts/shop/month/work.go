@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/store"
 )
 
 // The defaults of an executor, for the retries.
@@ -27,6 +28,14 @@ func (s *shop) begin(ctx context.Context) (bool, error) {
 		}
 	}
 	return len(jids) > 0, nil
+}
+
+// left reports whether a task is still due that is not known to have a problem. The scheduler leaves
+// one alone for some seconds of the host's clock while autovacuum has a lock; here, these are days.
+func left(ctx context.Context, s *shop) (left bool, err error) {
+	err = s.pool.QueryRowContext(ctx, s.bind(`SELECT EXISTS (SELECT 1 FROM periodic_task
+		WHERE enabled AND paused IS NULL AND problem IS NULL AND nextrun <= $1)`), store.Timestamp(s.now())).Scan(&left)
+	return left, err
 }
 
 // attempt begins a job, and plans its end.

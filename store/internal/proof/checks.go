@@ -73,7 +73,7 @@ var ofJobs = []Check{
 	{
 		Name: "unfinished jobs of one task", Guarantee: "G3", tables: []string{"job"},
 		Violated: "a task that must not overlap has more than one unfinished job",
-		Remedy:   "the index nextrun_job_pending is missing or damaged: cancel the jobs but one, then run nextrun migrate repair, or REINDEX",
+		Remedy:   "the index nextrun_job_pending is missing or damaged: cancel the jobs but one, then run: nextrun migrate up; if the index is there: REINDEX",
 		query: `SELECT tracker AS about, count(*) || ' jobs' AS more FROM job CROSS JOIN p
 			WHERE single AND state IN ` + sqldb.PendingStates + ` GROUP BY tracker HAVING count(*) > 1`,
 	},
@@ -97,7 +97,7 @@ var ofEvents = []Check{
 	{
 		Name: "events of one tick", Guarantee: "G1", tables: []string{"event_store"},
 		Violated: "a tick has more than one event",
-		Remedy:   "the index nextrun_event_due is missing or damaged: run nextrun migrate repair, or REINDEX",
+		Remedy:   "the index nextrun_event_due is missing or damaged; run: nextrun migrate up; if the index is there: REINDEX",
 		query: `SELECT aggregate_id AS about, 'due ' || CAST(due AS text) || ': ' || count(*) || ' events' AS more FROM event_store CROSS JOIN p
 			WHERE due IS NOT NULL AND created >= p.since GROUP BY aggregate_id, due HAVING count(*) > 1`,
 	},

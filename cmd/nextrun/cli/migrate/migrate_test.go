@@ -14,18 +14,18 @@ func TestMigrate(t *testing.T) {
 	t.Parallel()
 	clitest.OnBoth(t, func(t *testing.T, s clitest.Shell) {
 		up := s.Must(t, "migrate", "up")
-		clitest.WantLines(t, up, "applied 00001_job.sql", "applied 00002_periodic_task.sql")
+		clitest.WantLines(t, up, "applied 00022_schema.sql")
 		if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
 			t.Errorf("migrate up again says %q", again)
 		}
-		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "1 00001_job.sql yes")
+		clitest.WantLines(t, s.Must(t, "migrate", "status"), "VERSION MIGRATION APPLIED", "22 00022_schema.sql yes")
 
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('a', 'echo', 'daily')`)
 		s.Fails(t, ui.WrongUsage, []string{"migrate", "down"}, "all tasks, jobs", "--yes")
 		if !strings.Contains(s.Must(t, "task", "list"), "echo") {
 			t.Error("migrate down without --yes has removed the task")
 		}
-		clitest.WantLines(t, s.Must(t, "migrate", "down", "--yes"), "removed 00001_job.sql")
+		clitest.WantLines(t, s.Must(t, "migrate", "down", "--yes"), "removed 00022_schema.sql")
 		var status []struct {
 			Version int
 			Name    string
@@ -140,7 +140,7 @@ func TestMigrateWithoutJobs(t *testing.T) {
 		s.Exec(t, "CREATE TABLE job (id integer PRIMARY KEY)")
 		s.Fails(t, ui.WrongUsage, []string{"migrate", "up", "--without", "job", "--with", "job"}, "one of")
 		s.Fails(t, ui.WrongUsage, []string{"migrate", "up", "--without", "events"}, "job")
-		clitest.WantLines(t, s.Must(t, "migrate", "up", "--without", "job"), "applied 00001_job.sql")
+		clitest.WantLines(t, s.Must(t, "migrate", "up", "--without", "job"), "applied 00022_schema.sql")
 		clitest.WantLines(t, s.Must(t, "migrate", "status"), "without the tables of jobs; to add them run: nextrun migrate up --with job")
 
 		s.Must(t, "task", "add", "told", "--task", "x", "--timer", "daily", "--sink", "event")

@@ -24,7 +24,7 @@ func TestSchemaOfItsOwn(t *testing.T) {
 
 	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_NAME": "test", "NEXTRUN_SCHEMA": "order"}}
 	s.Fails(t, ui.Failed, []string{"task", "list"}, `there is no schema "order"`, "nextrun migrate up")
-	clitest.WantLines(t, s.Must(t, "migrate", "up"), "applied 00001_job.sql")
+	clitest.WantLines(t, s.Must(t, "migrate", "up"), "applied 00022_schema.sql")
 	if again := s.Must(t, "migrate", "up"); again != "nothing to do\n" {
 		t.Errorf("migrate up again says %q", again)
 	}
@@ -58,7 +58,7 @@ func TestSchemaOfItsOwn(t *testing.T) {
 	d.Want("0", "SELECT count(*) FROM pg_namespace WHERE nspname = 'second'")
 
 	d.Exec(`CREATE TABLE "order".theirs (id integer)`)
-	if down := s.Must(t, "migrate", "down", "--yes"); strings.Contains(down, "schema") {
+	if down := s.Must(t, "migrate", "down", "--yes"); strings.Contains(down, "removed schema") {
 		t.Errorf("the schema holds a table of somebody else, and %q", down)
 	}
 	d.Want("theirs", `SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = '"order"'::regnamespace`)

@@ -1,0 +1,1017 @@
+-- The schema of nextrun. Tables that were there before nextrun came, such as Docspell's,
+-- get nextrun's columns; `found` names them, and what was found is never dropped (see the
+-- package comment of migrations).
+--
+-- Functions of triggers find nextrun's tables whatever search_path the writer has: pg_dump
+-- and postgres_fdw empty it, and many applications leave it at "public". They look for
+-- operators, types and functions in pg_catalog only: whoever may create in nextrun's schema,
+-- as everybody may in the schema public of PostgreSQL 13 and 14, could make an operator for
+-- varchar, which fits ids better than the one of PostgreSQL for text. Functions that write to
+-- tables of the scheduler run with the rights of their owner, so that a role may edit tasks or
+-- end jobs without any right on those tables. Nobody else may attach such a function to a table.
+
+-- +goose Up
+CREATE TABLE nextrun_found (name varchar(254) NOT NULL PRIMARY KEY);
+COMMENT ON TABLE nextrun_found IS 'what existed before nextrun; migrate down leaves it alone';
+{{range foundNames}}
+INSERT INTO nextrun_found (name) VALUES ('{{.}}');
+{{end}}
+
+-- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
+
+{{if not (found "job")}}
+CREATE TABLE job (
+  jid           varchar(254) NOT NULL PRIMARY KEY,
+  task          varchar(254) NOT NULL,
+  group_        varchar(254) NOT NULL,
+  args          text         NOT NULL,
+  subject       varchar(254) NOT NULL,
+  submitted     timestamp    NOT NULL,
+  submitter     varchar(254) NOT NULL,
+  priority      integer      NOT NULL,
+  state         varchar(254) NOT NULL,
+  retries       integer      NOT NULL,
+  progress      integer      NOT NULL,
+  tracker       varchar(254),
+  worker        varchar(254),
+  started       timestamp,
+  startedmillis bigint,
+  finished      timestamp
+);
+{{end}}
+
+ALTER TABLE job
+  ADD COLUMN due         timestamp,
+  ADD COLUMN heartbeat   timestamp,
+  ADD COLUMN single      boolean NOT NULL DEFAULT false,
+  ADD COLUMN cancel      timestamp,
+  ADD COLUMN retry       timestamp,
+  ADD COLUMN result      text,
+  ADD COLUMN interrupts  integer NOT NULL DEFAULT 0,
+  ADD COLUMN retry_limit integer CONSTRAINT nextrun_job_retry_limit CHECK (retry_limit BETWEEN 0 AND 1000000),
+  ADD COLUMN retry_delay integer CONSTRAINT nextrun_job_retry_delay CHECK (retry_delay BETWEEN 1 AND 31536000),
+  ADD COLUMN timeout     integer CONSTRAINT nextrun_job_timeout CHECK (timeout BETWEEN 1 AND 31536000),
+  ADD COLUMN concurrency integer CONSTRAINT nextrun_job_concurrency CHECK (concurrency BETWEEN 1 AND 1000000),
+  ADD COLUMN traceparent text;
+{{range withoutDefault "job"}}
+ALTER TABLE job ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
+{{end}}
+
+COMMENT ON COLUMN job.due         IS 'the tick of the periodic task (tracker) that this job is for, UTC';
+COMMENT ON COLUMN job.heartbeat   IS 'last sign of life of the worker, UTC; NULL: another kind of executor has it';
+COMMENT ON COLUMN job.single      IS 'at most one such job per tracker is not final';
+COMMENT ON COLUMN job.cancel      IS 'when cancellation was asked for, UTC';
+COMMENT ON COLUMN job.retry       IS 'a waiting job does not begin before this time, a stuck one is tried again then, UTC';
+COMMENT ON COLUMN job.result      IS 'what the handler said at the end: a message, or the error';
+COMMENT ON COLUMN job.interrupts  IS 'how often the worker of the running job died or lost it';
+COMMENT ON COLUMN job.retry_limit IS 'how often it is tried again; NULL: as its handler or executor says';
+COMMENT ON COLUMN job.retry_delay IS 'seconds before the first retry; NULL: as its handler or executor says';
+COMMENT ON COLUMN job.timeout     IS 'seconds that an attempt may take; NULL: as its handler says';
+COMMENT ON COLUMN job.concurrency IS 'it begins only while fewer jobs of its tracker that have such a limit run; NULL: no limit';
+-- It has no bounds: what is no traceparent is ignored.
+COMMENT ON COLUMN job.traceparent IS 'the W3C traceparent of who submitted the job; NULL: none';
+
+-- Guarantee G3: of the single jobs of a tracker one at most is not final. The
+-- same index finds the pending jobs of any tracker, single or not.
+CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN '' ELSE jid END))
+  WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND tracker IS NOT NULL;
+-- A claim skips from one group to the next for each of its tasks, and within a
+-- group it distinguishes jobs of high and of low priority only. So neither many
+-- groups, nor many priorities, nor jobs of other tasks slow it down. Jobs that
+-- wait for a time are not in the index of those that can be claimed.
+CREATE INDEX nextrun_job_waiting ON job (task COLLATE "C", group_ COLLATE "C", (priority > 5), submitted, jid)
+  WHERE state = 'waiting' AND retry IS NULL;
+CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
+CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
+CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
+CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
+CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
+-- Those that run and have a limit of their own.
+CREATE INDEX nextrun_job_limited ON job (tracker)
+  WHERE state IN ('scheduled', 'running') AND concurrency IS NOT NULL;
+
+{{if not (found "joblog")}}
+CREATE TABLE joblog (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  jid     varchar(254) NOT NULL REFERENCES job (jid),
+  level   varchar(254) NOT NULL,
+  created timestamp    NOT NULL,
+  message text         NOT NULL,
+  counter bigserial
+);
+{{else if not (found "joblog.counter")}}
+ALTER TABLE joblog ADD COLUMN counter bigserial;
+{{end}}
+CREATE INDEX nextrun_joblog_jid ON joblog (jid, counter);
+
+{{if not (found "jobgroupuse")}}
+CREATE TABLE jobgroupuse (
+  groupid  varchar(254) NOT NULL,
+  workerid varchar(254) NOT NULL,
+  PRIMARY KEY (groupid, workerid)
+);
+{{end}}
+
+CREATE TABLE job_pause (
+  kind  varchar(16)  NOT NULL CONSTRAINT nextrun_pause_kind CHECK (kind IN ('group', 'task')),
+  name  varchar(254) NOT NULL,
+  since timestamp    NOT NULL,
+  PRIMARY KEY (kind, name)
+);
+COMMENT ON TABLE job_pause IS 'groups and tasks of which executors claim no job';
+
+CREATE TABLE job_limit (
+  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'task')),
+  name varchar(254) NOT NULL,
+  most integer      NOT NULL CONSTRAINT nextrun_limit_most CHECK (most BETWEEN 1 AND 1000000),
+  PRIMARY KEY (kind, name)
+);
+COMMENT ON TABLE job_limit IS 'how many jobs of a group or a task run at once, over all executors';
+
+-- One notification for each transaction that adds jobs: the payload is
+-- constant, and PostgreSQL sends equal ones of a transaction once.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_job_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM pg_notify('nextrun_job', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_job_added AFTER INSERT ON job
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+CREATE TRIGGER nextrun_job_waits AFTER UPDATE OF state, cancel, retry ON job
+  FOR EACH ROW WHEN ((NEW.state = 'waiting' AND (OLD.state <> 'waiting' OR NEW.retry IS DISTINCT FROM OLD.retry))
+                     OR (NEW.cancel IS NOT NULL AND OLD.cancel IS NULL))
+  EXECUTE FUNCTION nextrun_job_added();
+CREATE TRIGGER nextrun_pause_ended AFTER DELETE ON job_pause
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+CREATE TRIGGER nextrun_limit_changed AFTER INSERT OR UPDATE OR DELETE ON job_limit
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_job_added();
+
+-- Periodic tasks: the table of Docspell's ADR 0012 with nextrun's own columns.
+
+{{if not (found "periodic_task")}}
+CREATE TABLE periodic_task (
+  id        varchar(254) NOT NULL PRIMARY KEY,
+  enabled   boolean      NOT NULL,
+  task      varchar(254) NOT NULL,
+  group_    varchar(254) NOT NULL,
+  args      text         NOT NULL,
+  subject   varchar(254) NOT NULL,
+  submitter varchar(254) NOT NULL,
+  priority  integer      NOT NULL,
+  worker    varchar(254),
+  marked    timestamp,
+  timer     varchar(254) NOT NULL,
+  nextrun   timestamp    NOT NULL,
+  created   timestamp    NOT NULL,
+  summary   varchar(254)
+);
+{{else if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+{{end}}
+
+ALTER TABLE periodic_task
+  ADD COLUMN due           timestamp,
+  ADD COLUMN starts        timestamp,
+  ADD COLUMN ends          timestamp,
+  ADD COLUMN overlap       varchar(16) NOT NULL DEFAULT 'skip',
+  ADD COLUMN catchup       varchar(16) NOT NULL DEFAULT 'one',
+  ADD COLUMN grace         integer     NOT NULL DEFAULT 60,
+  ADD COLUMN deadline      integer,
+  ADD COLUMN jitter        integer     NOT NULL DEFAULT 0,
+  ADD COLUMN sink          varchar(64) NOT NULL DEFAULT 'job',
+  ADD COLUMN problem       text,
+  ADD COLUMN retry_limit   integer,
+  ADD COLUMN retry_delay   integer,
+  ADD COLUMN timeout       integer,
+  ADD COLUMN concurrency   integer,
+  ADD COLUMN paused        timestamp,
+  ADD COLUMN paused_until  timestamp,
+  ADD COLUMN paused_by     varchar(254),
+  ADD COLUMN paused_reason varchar(254),
+  ADD COLUMN changed       timestamp,
+  ADD CONSTRAINT nextrun_due         CHECK (due BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'),
+  ADD CONSTRAINT nextrun_overlap     CHECK (overlap IN ('skip', 'queue', 'replace', 'allow')),
+  ADD CONSTRAINT nextrun_catchup     CHECK (catchup IN ('one', 'none', 'all')),
+  ADD CONSTRAINT nextrun_grace       CHECK (grace >= 0),
+  ADD CONSTRAINT nextrun_deadline    CHECK (deadline >= 0),
+  ADD CONSTRAINT nextrun_jitter      CHECK (jitter >= 0),
+  ADD CONSTRAINT nextrun_sink        CHECK (sink ~ '^[a-z][a-z0-9_-]{0,63}$'),
+  ADD CONSTRAINT nextrun_bounds      CHECK (starts < ends),
+  ADD CONSTRAINT nextrun_retry_limit CHECK (retry_limit BETWEEN 0 AND 1000000),
+  ADD CONSTRAINT nextrun_retry_delay CHECK (retry_delay BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_timeout     CHECK (timeout BETWEEN 1 AND 31536000),
+  ADD CONSTRAINT nextrun_concurrency CHECK (concurrency BETWEEN 1 AND 1000000);
+{{range withoutDefault "periodic_task"}}
+ALTER TABLE periodic_task ALTER COLUMN {{.Name}} SET DEFAULT {{.Default}};
+{{end}}
+
+COMMENT ON COLUMN periodic_task.nextrun       IS 'next submission, UTC: due + jitter. 1970-01-01: not planned yet; 9999-12-31 23:59:59: never. Set it to run the task then';
+COMMENT ON COLUMN periodic_task.due           IS 'nominal time of the planned tick, UTC; written by the scheduler only';
+COMMENT ON COLUMN periodic_task.starts        IS 'no tick is due before it, UTC';
+COMMENT ON COLUMN periodic_task.ends          IS 'no tick is due at it or later, UTC';
+COMMENT ON COLUMN periodic_task.overlap       IS 'while a job of this task is not final: skip, queue, replace, allow';
+COMMENT ON COLUMN periodic_task.catchup       IS 'of ticks that were missed submit: one, none, all';
+COMMENT ON COLUMN periodic_task.grace         IS 'seconds; with catchup none a tick older than that is missed';
+COMMENT ON COLUMN periodic_task.deadline      IS 'seconds after due beyond which a tick is not submitted; NULL: never';
+COMMENT ON COLUMN periodic_task.jitter        IS 'seconds; greatest random delay of a tick';
+COMMENT ON COLUMN periodic_task.sink          IS 'job: submit a job; event: write an event to the outbox; else a queue of the configuration';
+COMMENT ON COLUMN periodic_task.problem       IS 'what is wrong with this row; cleared by the next edit';
+COMMENT ON COLUMN periodic_task.retry_limit   IS 'how often a failed job of the task is tried again; NULL: as its handler or executor says';
+COMMENT ON COLUMN periodic_task.retry_delay   IS 'seconds before the first retry; NULL: as its handler or executor says';
+COMMENT ON COLUMN periodic_task.timeout       IS 'seconds that an attempt may take; NULL: as its handler says';
+COMMENT ON COLUMN periodic_task.concurrency   IS 'how many jobs of the task may run at once; NULL: any number';
+COMMENT ON COLUMN periodic_task.paused        IS 'since when the task is paused, UTC: what falls due is skipped; NULL: it is not paused';
+COMMENT ON COLUMN periodic_task.paused_until  IS 'when the pause ends by itself, UTC; NULL: when somebody ends it';
+COMMENT ON COLUMN periodic_task.paused_by     IS 'who paused it, for people';
+COMMENT ON COLUMN periodic_task.paused_reason IS 'why it is paused, for people';
+COMMENT ON COLUMN periodic_task.changed       IS 'when somebody last changed the timer, its bounds, enabled, nextrun or sink, UTC; NULL: never';
+
+-- The plans of tasks that were there may have been changed a moment ago.
+UPDATE periodic_task SET changed = clock_timestamp() AT TIME ZONE 'UTC';
+-- After `migrate down` and `up` a task that had stopped, such as one with an
+-- unreadable timer, looks like one that was set to the year 9999 by hand.
+UPDATE periodic_task SET nextrun = '1970-01-01' WHERE nextrun >= '9999-12-31 23:59:59';
+
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
+-- When pauses end by themselves.
+CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
+
+CREATE TABLE periodic_tick (
+  task_id  varchar(254) NOT NULL,
+  due      timestamp    NOT NULL,
+  decision varchar(16)  NOT NULL CONSTRAINT nextrun_decision
+           CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  reason   text,
+  missed   integer      NOT NULL DEFAULT 0,
+  until    timestamp,
+  jid      varchar(254),
+  worker   varchar(254),
+  decided  timestamp    NOT NULL,
+  PRIMARY KEY (task_id, due)
+);
+COMMENT ON TABLE periodic_tick IS 'what became of each tick that fell due';
+CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
+CREATE INDEX nextrun_tick_decided ON periodic_tick USING brin (decided);
+
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever may let a tick go: a tick that queues, the end of a job. It is
+-- deleted by a look that finds no queued tick of the task, or a pending job: what
+-- changes that later adds another row, even if it is not committed yet. Hence
+-- rows are never shared, and nobody waits for another's.
+CREATE TABLE periodic_ready (
+  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  task_id varchar(254) NOT NULL
+);
+COMMENT ON TABLE periodic_ready IS 'tasks whose queued ticks are to be looked at';
+
+-- The newest job of each task in a queue that is not nextrun's own.
+CREATE TABLE periodic_open (
+  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  sink      varchar(64)  NOT NULL,
+  ref       text         NOT NULL,
+  jid       varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
+  submitted timestamp    NOT NULL
+);
+COMMENT ON TABLE periodic_open IS 'the newest job of each task in a queue that is not nextrun''s own; to end the wait for a job, delete its row';
+
+-- What people did, and when: one row for each change that somebody made by the
+-- dashboard, by a command, or by a program with store.By.
+CREATE TABLE periodic_action (
+  id      bigint        GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at      timestamp     NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  who     varchar(254)  NOT NULL,
+  action  varchar(32)   NOT NULL,
+  task_id varchar(254),
+  jid     varchar(254),
+  detail  varchar(1000)
+);
+COMMENT ON TABLE  periodic_action         IS 'what people did, one row for each change; rows are only added, and deleted with old ticks';
+COMMENT ON COLUMN periodic_action.at      IS 'when, UTC';
+COMMENT ON COLUMN periodic_action.who     IS 'a user of the dashboard, or USER@host of a command';
+COMMENT ON COLUMN periodic_action.action  IS 'such as pause, resume, run, change, cancel, retry, resend';
+COMMENT ON COLUMN periodic_action.task_id IS 'id of the task; it may not exist any more';
+COMMENT ON COLUMN periodic_action.jid     IS 'id of the job or event';
+COMMENT ON COLUMN periodic_action.detail  IS 'more about it, for people';
+CREATE INDEX nextrun_action_task ON periodic_action (task_id, id);
+CREATE INDEX nextrun_action_job ON periodic_action (jid, id) WHERE jid IS NOT NULL;
+CREATE INDEX nextrun_action_at ON periodic_action (at);
+
+-- What is wrong with args, which are JSON by convention only: a warning, or NULL.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_args_problem(args text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  detail text;
+BEGIN
+  IF args <> '{}' THEN
+    PERFORM args::json;
+  END IF;
+  RETURN NULL;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN 'warning: args is not JSON: ' || left(coalesce(nullif(detail, ''), 'it is nested too deeply'), 200);
+END $$;
+-- +goose StatementEnd
+-- Whoever edits tasks runs this one, also where functions are not public by default.
+GRANT EXECUTE ON FUNCTION nextrun_args_problem(text) TO PUBLIC;
+
+-- Triggers on periodic_task run in the order of their names. Those of time bounds and of
+-- `changed` come before nextrun_task_edited, which changes due. A scheduler's own updates
+-- change `due`, or only columns that these triggers do not name.
+
+-- An edit takes the row out of the hands of a scheduler that marked it, and
+-- has it planned anew where the plan may have changed. Retries, timeout and
+-- concurrency are not named: no plan depends on them, and they are read when a
+-- job is submitted.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_edited() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.worker := NULL;
+  NEW.marked := NULL;
+  -- Parsing args again costs more than all the rest.
+  IF NEW.args IS DISTINCT FROM OLD.args OR OLD.problem NOT LIKE 'warning: args is not JSON%' THEN
+    NEW.problem := {{schema}}.nextrun_args_problem(NEW.args);
+  ELSE
+    NEW.problem := OLD.problem;
+  END IF;
+  IF NEW.nextrun IS DISTINCT FROM OLD.nextrun THEN
+    NEW.due := NULL;
+  ELSIF NEW.timer IS DISTINCT FROM OLD.timer
+     OR NEW.starts IS DISTINCT FROM OLD.starts
+     OR NEW.ends IS DISTINCT FROM OLD.ends
+     OR (NEW.enabled AND NOT OLD.enabled)
+     OR OLD.due >= '9999-12-31 23:59:59' THEN
+    NEW.due := NULL;
+    NEW.nextrun := '1970-01-01 00:00:00';
+  END IF;
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_edited
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
+                   starts, ends, overlap, catchup, grace, deadline, jitter, sink ON periodic_task
+  FOR EACH ROW
+  WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND (
+        (NEW.enabled, NEW.nextrun, NEW.timer, NEW.id, NEW.task, NEW.group_, NEW.subject, NEW.submitter, NEW.priority,
+         NEW.created, NEW.summary, NEW.starts, NEW.ends, NEW.overlap, NEW.catchup, NEW.grace, NEW.deadline,
+         NEW.jitter, NEW.sink)
+        IS DISTINCT FROM
+        (OLD.enabled, OLD.nextrun, OLD.timer, OLD.id, OLD.task, OLD.group_, OLD.subject, OLD.submitter, OLD.priority,
+         OLD.created, OLD.summary, OLD.starts, OLD.ends, OLD.overlap, OLD.catchup, OLD.grace, OLD.deadline,
+         OLD.jitter, OLD.sink)
+        OR NEW.args IS DISTINCT FROM OLD.args))
+  EXECUTE FUNCTION nextrun_task_edited();
+
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.problem := {{schema}}.nextrun_args_problem(NEW.args);
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_added BEFORE INSERT ON periodic_task
+  FOR EACH ROW EXECUTE FUNCTION nextrun_task_added();
+
+-- Refuses times that no schedule reaches and that other programs cannot read.
+-- A trigger, not a CHECK: rows that were there before are left alone.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_times() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
+    RAISE EXCEPTION 'periodic_task %: nextrun % is out of range; use a UTC time between 1970-01-01 and 9999-12-31', NEW.id, NEW.nextrun
+      USING ERRCODE = 'check_violation', COLUMN = 'nextrun', TABLE = 'periodic_task';
+  END IF;
+  IF NEW.starts NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
+    RAISE EXCEPTION 'periodic_task %: starts % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.starts
+      USING ERRCODE = 'check_violation', COLUMN = 'starts', TABLE = 'periodic_task';
+  END IF;
+  IF NEW.ends NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
+    RAISE EXCEPTION 'periodic_task %: ends % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.ends
+      USING ERRCODE = 'check_violation', COLUMN = 'ends', TABLE = 'periodic_task';
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_times_added BEFORE INSERT ON periodic_task
+  FOR EACH ROW WHEN (NEW.nextrun <> '1970-01-01' OR NEW.starts IS NOT NULL OR NEW.ends IS NOT NULL)
+  EXECUTE FUNCTION nextrun_task_times();
+CREATE TRIGGER nextrun_task_bounds_edited BEFORE UPDATE OF nextrun, starts, ends ON periodic_task
+  FOR EACH ROW WHEN (
+    (NEW.nextrun IS DISTINCT FROM OLD.nextrun AND NEW.nextrun NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999')
+    OR (NEW.starts IS DISTINCT FROM OLD.starts AND NEW.starts NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999')
+    OR (NEW.ends IS DISTINCT FROM OLD.ends AND NEW.ends NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999'))
+  EXECUTE FUNCTION nextrun_task_times();
+
+-- When the plan of a task was last changed by somebody: what it decided before followed
+-- another plan. Who checks the recorded ticks against the timer begins there.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_changed() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  NEW.changed := clock_timestamp() AT TIME ZONE 'UTC';
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_changed BEFORE UPDATE OF timer, starts, ends, enabled, nextrun, created, sink ON periodic_task
+  FOR EACH ROW WHEN (NEW.due IS NOT DISTINCT FROM OLD.due AND
+    (NEW.timer, NEW.starts, NEW.ends, NEW.enabled, NEW.nextrun, NEW.created, NEW.sink) IS DISTINCT FROM
+    (OLD.timer, OLD.starts, OLD.ends, OLD.enabled, OLD.nextrun, OLD.created, OLD.sink))
+  EXECUTE FUNCTION nextrun_task_changed();
+
+-- A pause skips what falls due: a scheduler that marked the row decided without the pause,
+-- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
+-- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_paused() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF NEW.paused NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
+    RAISE EXCEPTION 'periodic_task %: paused % is out of range; to pause the task set it to the current UTC time (paused_until says when the pause ends), to resume it set it to NULL', NEW.id, NEW.paused
+      USING ERRCODE = 'check_violation', COLUMN = 'paused', TABLE = 'periodic_task';
+  END IF;
+  IF NEW.paused_until NOT BETWEEN '1970-01-01' AND '9999-12-31 23:59:59.999999' THEN
+    RAISE EXCEPTION 'periodic_task %: paused_until % is out of range; use a UTC time between 1970-01-01 and 9999-12-31, or NULL', NEW.id, NEW.paused_until
+      USING ERRCODE = 'check_violation', COLUMN = 'paused_until', TABLE = 'periodic_task';
+  END IF;
+  IF TG_OP = 'UPDATE' THEN
+    IF NEW.paused IS NULL AND OLD.paused IS NOT NULL THEN
+      NEW.paused_until := NULL;
+      NEW.paused_by := NULL;
+      NEW.paused_reason := NULL;
+    ELSIF NEW.paused IS DISTINCT FROM OLD.paused AND NEW.paused_until <= NEW.paused AND NEW.paused_until = OLD.paused_until THEN
+      NEW.paused_until := NULL;
+    END IF;
+    NEW.worker := NULL;
+    NEW.marked := NULL;
+    IF EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = NEW.id AND decision = 'queued') THEN
+      INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (NEW.id);
+    END IF;
+    PERFORM pg_notify('nextrun_task', '');
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
+  FOR EACH ROW WHEN ((NEW.paused, NEW.paused_until) IS DISTINCT FROM (OLD.paused, OLD.paused_until))
+  EXECUTE FUNCTION nextrun_task_paused();
+CREATE TRIGGER nextrun_task_paused_added BEFORE INSERT ON periodic_task
+  FOR EACH ROW WHEN (NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL) EXECUTE FUNCTION nextrun_task_paused();
+
+-- nextrun's schedulers lock the row of a task while they work on it, and write no mark. Another
+-- program that marks the row, as Docspell does, waits for that lock, and then finds the row without
+-- a mark, but of another time: such a mark touches no row, as if somebody else had been sooner.
+-- STABLE, so that its query has the snapshot of the statement: a version of the row that is not at
+-- its place there was committed after the statement began.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_marked() RETURNS trigger LANGUAGE plpgsql STABLE SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  seen boolean;
+BEGIN
+  EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s WHERE ctid = $1)', TG_RELID::regclass) INTO seen USING OLD.ctid;
+  IF NOT seen THEN
+    RETURN NULL;
+  END IF;
+  RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_marked BEFORE UPDATE OF worker ON periodic_task FOR EACH ROW
+  WHEN (OLD.worker IS NULL AND NEW.worker IS NOT NULL) EXECUTE FUNCTION nextrun_task_marked();
+
+-- Queued ticks of a task that is gone are skipped. Only the ticks of the tasks
+-- that the statement removed are read.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_task_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+  gone CONSTANT text := 'the task was deleted while the tick waited';
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
+      FROM removed
+     WHERE k.task_id = removed.id AND k.decision = 'queued'
+       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = removed.id);
+  ELSIF TG_OP = 'UPDATE' THEN
+    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
+     WHERE k.task_id = OLD.id AND k.decision = 'queued'
+       AND NOT EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = OLD.id);
+  ELSE
+    UPDATE {{schema}}.periodic_tick AS k SET decision = 'skipped', reason = gone, decided = clock_timestamp() AT TIME ZONE 'UTC'
+     WHERE k.decision = 'queued';
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
+CREATE TRIGGER nextrun_task_truncated AFTER TRUNCATE ON periodic_task
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_task_removed();
+CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task
+  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION nextrun_task_removed();
+
+-- A statement that queues ticks adds one row for each task, not for each tick. It
+-- does not look whether a job is pending, or whether the task has a row already:
+-- the job may end, and a scheduler may delete that row, before this transaction
+-- commits, and then nobody would look at the tick. A unique constraint would make
+-- writers wait for each other.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_tick_queues() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  -- The IF keeps a lock on periodic_ready from holding up ticks that do not queue.
+  IF EXISTS (SELECT 1 FROM added WHERE decision = 'queued') THEN
+    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM added WHERE decision = 'queued';
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
+CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE ON periodic_tick
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nextrun_tick_queues();
+
+-- A queued tick waits for the end of its task's job. The tick may be queued
+-- between this statement and its commit, so the policy counts as well.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_job_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM {{schema}}.periodic_task WHERE id = OLD.tracker AND overlap IN ('queue', 'replace'))
+     OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued') THEN
+    INSERT INTO {{schema}}.periodic_ready (task_id) VALUES (OLD.tracker);
+    PERFORM pg_notify('nextrun_task', '');
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
+  FOR EACH ROW WHEN (OLD.tracker IS NOT NULL
+                     AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+                     AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck')
+                          OR NEW.tracker IS DISTINCT FROM OLD.tracker))
+  EXECUTE FUNCTION nextrun_job_ended();
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  FOR EACH ROW WHEN (OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck'))
+  EXECUTE FUNCTION nextrun_job_ended();
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_jobs_gone() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM {{schema}}.periodic_tick WHERE decision = 'queued';
+  PERFORM pg_notify('nextrun_task', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_jobs_gone AFTER TRUNCATE ON job
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_jobs_gone();
+-- In another queue it waits until the row of its task's job is gone.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_open_ended() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT DISTINCT task_id FROM {{schema}}.periodic_tick WHERE decision = 'queued';
+  ELSE
+    INSERT INTO {{schema}}.periodic_ready (task_id) SELECT task_id FROM ended
+     WHERE EXISTS (SELECT 1 FROM {{schema}}.periodic_task AS t WHERE t.id = ended.task_id AND t.overlap IN ('queue', 'replace'))
+        OR EXISTS (SELECT 1 FROM {{schema}}.periodic_tick AS k WHERE k.task_id = ended.task_id AND k.decision = 'queued');
+  END IF;
+  IF FOUND THEN
+    PERFORM pg_notify('nextrun_task', '');
+  END IF;
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
+  REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
+CREATE TRIGGER nextrun_open_truncated AFTER TRUNCATE ON periodic_open
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_open_ended();
+
+-- The lock of modes leader and exclusive: one row for each lock name, made by
+-- the first acquisition and kept for ever, so that its token only ever rises.
+{{if not (found "scheduler_lock")}}
+CREATE TABLE scheduler_lock (
+  name      varchar(254) NOT NULL PRIMARY KEY,
+  holder    varchar(254) NOT NULL,
+  hostname  varchar(254) NOT NULL,
+  pid       integer      NOT NULL,
+  token     bigint       NOT NULL,
+  acquired  timestamp    NOT NULL,
+  heartbeat timestamp    NOT NULL,
+  expires   timestamp    NOT NULL
+);
+COMMENT ON TABLE scheduler_lock IS 'one row for each lock, kept for ever: DELETE releases the lock';
+{{end}}
+
+-- A release, be it by hand, wakes those who stand by.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_lock_released() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM pg_notify('nextrun_lock', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_lock_released AFTER UPDATE OF expires ON scheduler_lock
+  FOR EACH ROW WHEN (NEW.expires < OLD.expires)
+  EXECUTE FUNCTION nextrun_lock_released();
+
+{{if not (found "scheduler_lock")}}
+-- Deleting the row of a lock releases the lock and keeps the row.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_lock_kept() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    RAISE EXCEPTION 'scheduler_lock keeps the tokens of the locks, which must only rise; to release a lock use: nextrun lock release'
+      USING ERRCODE = 'restrict_violation', TABLE = 'scheduler_lock';
+  END IF;
+  UPDATE {{schema}}.scheduler_lock SET expires = '1970-01-01' WHERE name = OLD.name AND expires > '1970-01-01';
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
+  FOR EACH ROW EXECUTE FUNCTION nextrun_lock_kept();
+CREATE TRIGGER nextrun_lock_truncated BEFORE TRUNCATE ON scheduler_lock
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_lock_kept();
+{{end}}
+
+-- Which workers have a session by which the database knows that they live. What one leaves
+-- that has ended need not wait for its lease.
+CREATE UNLOGGED TABLE worker_session (
+  worker  varchar(254) NOT NULL PRIMARY KEY,
+  session varchar(64)  NOT NULL,
+  server  timestamp    NOT NULL,
+  since   timestamp    NOT NULL,
+  ended   timestamp
+);
+COMMENT ON TABLE  worker_session         IS 'workers by whose sessions the database knows that they live; unlogged: a crash and a failover end all sessions';
+COMMENT ON COLUMN worker_session.worker  IS 'name@boot id, as in marks, jobs, locks and leases';
+COMMENT ON COLUMN worker_session.session IS 'application_name of the session; none in pg_stat_activity: the worker has ended';
+COMMENT ON COLUMN worker_session.server  IS 'start of the server in which the session is, UTC; of another one: it means nothing';
+COMMENT ON COLUMN worker_session.since   IS 'when the session was made, UTC';
+COMMENT ON COLUMN worker_session.ended   IS 'when another worker first saw that it had ended, UTC; the row is deleted an hour later';
+
+-- What each process that works on this database is and can do, so that others can say what a
+-- waiting job waits for.
+CREATE TABLE worker_service (
+  worker      varchar(254) NOT NULL PRIMARY KEY,
+  kind        varchar(32)  NOT NULL,
+  version     varchar(254) NOT NULL,
+  started     timestamp    NOT NULL,
+  seen        timestamp,
+  places      integer,
+  lease       integer,
+  only_groups text,
+  handlers    text,
+  trouble     text
+);
+COMMENT ON TABLE  worker_service             IS 'schedulers, executors, relays and consumers that run, and what they can do';
+COMMENT ON COLUMN worker_service.worker      IS 'name@boot id, as in marks, jobs, locks and leases';
+COMMENT ON COLUMN worker_service.kind        IS 'scheduler, executor, relay or consumer';
+COMMENT ON COLUMN worker_service.version     IS 'version of the program';
+COMMENT ON COLUMN worker_service.started     IS 'when it started, UTC';
+COMMENT ON COLUMN worker_service.seen        IS 'when it last said that it lives, UTC, every 30 s; NULL: its row in worker_session, or its file, tells';
+COMMENT ON COLUMN worker_service.places      IS 'how many jobs an executor runs at once';
+COMMENT ON COLUMN worker_service.lease       IS 'seconds after which an executor takes jobs from a worker that sends no heartbeat';
+COMMENT ON COLUMN worker_service.only_groups IS 'JSON list: the only groups of which an executor takes jobs; NULL: of all';
+COMMENT ON COLUMN worker_service.handlers    IS 'JSON list of the handlers of an executor: name, concurrency (its limit, if any), attempts (how often it tries a job at most)';
+COMMENT ON COLUMN worker_service.trouble     IS 'the error that keeps a scheduler from its work at present, if there is one';
+
+-- Events instead of jobs: the store of events, the outbox of messages that a
+-- relay publishes, and the offsets of groups that read the store itself.
+
+CREATE TABLE event_store (
+  id                varchar(254) NOT NULL PRIMARY KEY,
+  seq               bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY,
+  topic             varchar(254) NOT NULL,
+  type              varchar(254) NOT NULL,
+  aggregate_id      varchar(254) NOT NULL,
+  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
+  payload           text         NOT NULL DEFAULT '{}',
+  due               timestamp,
+  created           timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  position          bigint,
+  traceparent       text,
+  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
+);
+COMMENT ON TABLE  event_store IS 'what happened; rows are never changed, but for their position';
+COMMENT ON COLUMN event_store.seq IS 'order of appending; transactions may commit in another one';
+COMMENT ON COLUMN event_store.aggregate_version IS 'rises by one without gaps within an aggregate, see event_aggregate';
+COMMENT ON COLUMN event_store.due IS 'the tick of the periodic task (aggregate_id) that this event is for, UTC';
+COMMENT ON COLUMN event_store.position IS 'place within the topic, given after the commit, without gaps; NULL: not yet';
+COMMENT ON COLUMN event_store.traceparent IS 'the W3C traceparent of who appended the event; NULL: none';
+
+-- Guarantee G1: at most one event for each tick of a task.
+CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
+CREATE UNIQUE INDEX nextrun_event_position ON event_store (topic, position) WHERE position IS NOT NULL;
+CREATE INDEX nextrun_event_unplaced ON event_store (topic, seq) WHERE position IS NULL;
+CREATE INDEX nextrun_event_seq ON event_store (seq);
+
+CREATE TABLE event_aggregate (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  version bigint       NOT NULL
+);
+COMMENT ON TABLE event_aggregate IS 'the version of the newest event of each aggregate; its row lock puts writers in line';
+
+CREATE TABLE event_topic (
+  topic    varchar(254) NOT NULL PRIMARY KEY,
+  position bigint       NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE event_topic IS 'the last position given in each topic; its row lock puts those who give positions in line';
+
+CREATE TABLE event_offset (
+  group_   varchar(254) NOT NULL,
+  topic    varchar(254) NOT NULL,
+  position bigint       NOT NULL DEFAULT 0,
+  holder   varchar(254),
+  token    bigint       NOT NULL DEFAULT 0,
+  expires  timestamp,
+  attempts integer      NOT NULL DEFAULT 0,
+  problem  text,
+  retry    timestamp,
+  updated  timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  PRIMARY KEY (group_, topic)
+);
+COMMENT ON TABLE event_offset IS 'how far each consumer group has read each topic, and which member reads it now';
+
+CREATE TABLE outbox_message (
+  id        bigint       NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
+  topic     varchar(254) NOT NULL,
+  created   timestamp    NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC'),
+  published timestamp,
+  attempts  integer      NOT NULL DEFAULT 0,
+  refusals  integer      NOT NULL DEFAULT 0,
+  problem   text,
+  retry     timestamp,
+  dead      timestamp
+);
+COMMENT ON COLUMN outbox_message.published IS 'when the receiver had accepted it, UTC; NULL: to be published';
+COMMENT ON COLUMN outbox_message.attempts  IS 'how often it was tried in vain';
+COMMENT ON COLUMN outbox_message.refusals  IS 'how many of the attempts the receiver refused for good';
+COMMENT ON COLUMN outbox_message.problem   IS 'why the last attempt was in vain';
+COMMENT ON COLUMN outbox_message.retry     IS 'not tried again before, UTC';
+COMMENT ON COLUMN outbox_message.dead      IS 'when it was set aside, UTC; it is not tried again';
+CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
+CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
+CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
+
+CREATE TABLE outbox_topic (
+  topic   varchar(254) NOT NULL PRIMARY KEY,
+  strict  boolean      NOT NULL DEFAULT false,
+  holder  varchar(254),
+  token   bigint       NOT NULL DEFAULT 0,
+  expires timestamp
+);
+COMMENT ON COLUMN outbox_topic.strict IS 'a dead message stops the topic, so that none is published out of order';
+COMMENT ON COLUMN outbox_topic.holder IS 'the relay that publishes the topic until expires; token rises with each lease';
+
+-- One notification for each transaction that adds events, or has one sent again.
+-- +goose StatementBegin
+CREATE FUNCTION nextrun_event_added() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM pg_notify('nextrun_event', '');
+  RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER nextrun_event_added AFTER INSERT ON event_store
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
+CREATE TRIGGER nextrun_message_added AFTER INSERT ON outbox_message
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
+CREATE TRIGGER nextrun_message_again AFTER UPDATE OF published, dead ON outbox_message
+  FOR EACH ROW WHEN (NEW.published IS NULL AND NEW.dead IS NULL
+                     AND (OLD.published IS NOT NULL OR OLD.dead IS NOT NULL))
+  EXECUTE FUNCTION nextrun_event_added();
+CREATE TRIGGER nextrun_topic_strict AFTER UPDATE OF strict ON outbox_topic
+  FOR EACH STATEMENT EXECUTE FUNCTION nextrun_event_added();
+
+REVOKE EXECUTE ON FUNCTION nextrun_tick_queues(), nextrun_job_ended(), nextrun_jobs_gone(), nextrun_task_removed(),
+  nextrun_open_ended(), nextrun_task_paused() FROM PUBLIC;
+
+-- Views to look at. Values that nobody writes, such as a time of infinity, hide no other rows.
+
+CREATE VIEW periodic_upcoming AS
+SELECT id, task, group_, timer, due, nextrun, nextrun - (statement_timestamp() AT TIME ZONE 'UTC') AS waits, summary
+  FROM periodic_task
+ WHERE enabled AND nextrun > '1970-01-01' AND nextrun < '9999-12-31 23:59:59'
+   AND (paused IS NULL OR due IS NULL OR paused_until <= due)
+ ORDER BY nextrun;
+COMMENT ON VIEW periodic_upcoming IS 'enabled tasks that are planned, the next one first, without those that a pause will skip';
+
+CREATE VIEW periodic_overdue AS
+SELECT id, task, group_, timer, due, nextrun,
+       (statement_timestamp() AT TIME ZONE 'UTC') - greatest(nextrun, created) AS overdue, worker, marked
+  FROM periodic_task
+ WHERE enabled AND greatest(nextrun, created) < (statement_timestamp() AT TIME ZONE 'UTC') - interval '5 seconds'
+   AND nextrun <= statement_timestamp() AT TIME ZONE 'UTC'
+ ORDER BY greatest(nextrun, created);
+COMMENT ON VIEW periodic_overdue IS 'tasks that no scheduler has taken 5 seconds after their time: empty while one is healthy';
+
+CREATE VIEW periodic_health AS
+SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       job.state AS last_state, job.finished AS last_finished,
+       day.submitted AS submitted_24h, day.skipped AS skipped_24h, day.late AS late_24h, day.missed AS missed_24h,
+       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued
+  FROM periodic_task AS t
+  LEFT JOIN LATERAL (SELECT * FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1) AS last ON true
+  LEFT JOIN job ON job.jid = last.jid
+  CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE k.decision = 'submitted') AS submitted,
+           count(*) FILTER (WHERE k.decision = 'skipped') AS skipped,
+           count(*) FILTER (WHERE k.decision = 'late') AS late,
+           coalesce(sum(abs(k.missed::bigint)) FILTER (WHERE k.decision = 'missed'), 0)::bigint AS missed
+      FROM periodic_tick AS k
+     WHERE k.task_id = t.id AND k.due > (statement_timestamp() AT TIME ZONE 'UTC') - interval '24 hours') AS day;
+COMMENT ON VIEW periodic_health IS 'each task with its last tick and what became of the ticks of 24 hours';
+
+-- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
+-- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
+-- have succeeded among those that are old enough, not among the newest ones, which are all too
+-- young if a task runs every few seconds.
+CREATE VIEW periodic_stale AS
+SELECT t.id, t.task, t.group_, t.timer, e.expected, u.last_success,
+       CASE WHEN t.sink = 'job' THEN 'job' ELSE 'submission' END AS judged_by,
+       last.decision, last.reason, job.state
+  FROM periodic_task AS t
+ CROSS JOIN LATERAL (SELECT statement_timestamp() AT TIME ZONE 'UTC' AS now) AS c
+ -- The ten newest successes among the last 1,000 ticks, and the median time from the
+ -- submission of their jobs to the success.
+ CROSS JOIN LATERAL (
+    SELECT max(run.done) AS last_success,
+           coalesce((array_agg(run.took ORDER BY run.took))[count(run.took) / 2 + 1], interval '0') AS usual
+      FROM (SELECT CASE WHEN t.sink = 'job' THEN job.finished ELSE last.decided END AS done,
+                   CASE WHEN job.finished BETWEEN last.decided AND c.now AND last.decided > '1970-01-01' THEN job.finished - last.decided END AS took
+              FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+              LEFT JOIN job ON job.jid = last.jid
+             WHERE last.decision = 'submitted' AND (t.sink <> 'job' OR job.state = 'success')
+             ORDER BY last.due DESC LIMIT 10) AS run) AS u
+ CROSS JOIN LATERAL (SELECT c.now - make_interval(secs => 60.0 + t.jitter) - 2 * u.usual AS by_now) AS b
+ -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
+ -- knows of one whose job was deleted.
+ CROSS JOIN LATERAL (
+    SELECT CASE WHEN t.due <= b.by_now THEN t.due
+                ELSE max(CASE WHEN last.until <= b.by_now THEN last.until ELSE last.due END) END AS expected
+      FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= b.by_now ORDER BY k.due DESC LIMIT 10) AS last
+      LEFT JOIN job ON job.jid = last.jid
+     WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%'
+                              WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL
+                              ELSE true END) AS e
+  LEFT JOIN LATERAL (
+    SELECT k.* FROM periodic_tick AS k
+     WHERE k.task_id = t.id AND k.due <= e.expected AND (t.due <= b.by_now) IS NOT TRUE
+     ORDER BY k.due DESC LIMIT 1) AS last ON true
+  LEFT JOIN job ON job.jid = last.jid
+ WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= c.now) AND e.expected IS NOT NULL
+   AND (t.due <= b.by_now OR (u.last_success >= e.expected) IS NOT TRUE)
+ ORDER BY e.expected;
+COMMENT ON VIEW periodic_stale IS 'tasks whose last success is older than the newest tick that must have succeeded by now';
+
+-- A message of the time infinity has no age.
+CREATE VIEW outbox_lag AS
+  SELECT topic,
+         count(*) FILTER (WHERE dead IS NULL) AS pending,
+         min(created) FILTER (WHERE dead IS NULL) AS oldest,
+         greatest(extract(epoch FROM (clock_timestamp() AT TIME ZONE 'UTC') -
+           min(created) FILTER (WHERE dead IS NULL AND isfinite(created))), 0)::double precision AS age,
+         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
+    FROM outbox_message WHERE published IS NULL GROUP BY topic;
+COMMENT ON VIEW outbox_lag IS 'per topic: messages to be published, since when the oldest waits (UTC), for how many seconds, and how many are dead';
+
+-- The task that keeps the tables small is a row like any other.
+{{if not (found "periodic_task")}}
+INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
+VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
+        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
+{{end}}
+
+-- +goose Down
+DROP VIEW IF EXISTS outbox_lag;
+DROP VIEW IF EXISTS periodic_stale;
+DROP VIEW IF EXISTS periodic_health;
+DROP VIEW IF EXISTS periodic_overdue;
+DROP VIEW IF EXISTS periodic_upcoming;
+
+DROP TABLE IF EXISTS outbox_topic;
+DROP TABLE IF EXISTS outbox_message;
+DROP TABLE IF EXISTS event_offset;
+DROP TABLE IF EXISTS event_topic;
+DROP TABLE IF EXISTS event_aggregate;
+DROP TABLE IF EXISTS event_store;
+DROP FUNCTION IF EXISTS nextrun_event_added();
+DROP TABLE IF EXISTS worker_service;
+DROP TABLE IF EXISTS worker_session;
+
+DROP TRIGGER IF EXISTS nextrun_lock_released ON scheduler_lock;
+DROP FUNCTION IF EXISTS nextrun_lock_released();
+{{if not (found "scheduler_lock")}}
+DROP TABLE IF EXISTS scheduler_lock;
+DROP FUNCTION IF EXISTS nextrun_lock_kept();
+{{end}}
+
+DROP TRIGGER IF EXISTS nextrun_jobs_gone ON job;
+DROP TRIGGER IF EXISTS nextrun_job_deleted ON job;
+DROP TRIGGER IF EXISTS nextrun_job_ended ON job;
+DROP TABLE IF EXISTS periodic_action;
+DROP TABLE IF EXISTS periodic_open;
+DROP TABLE IF EXISTS periodic_tick;
+DROP TABLE IF EXISTS periodic_ready;
+{{if not (found "periodic_task")}}
+DROP TABLE IF EXISTS periodic_task;
+{{else}}
+DROP TRIGGER IF EXISTS nextrun_task_renamed ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_truncated ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_deleted ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_marked ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_paused_added ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_paused ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_changed ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_bounds_edited ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_times_added ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_added ON periodic_task;
+DROP TRIGGER IF EXISTS nextrun_task_edited ON periodic_task;
+DROP INDEX IF EXISTS nextrun_task_paused_until;
+DROP INDEX IF EXISTS nextrun_task_marked;
+DROP INDEX IF EXISTS nextrun_task_due;
+ALTER TABLE periodic_task
+  DROP COLUMN IF EXISTS due,
+  DROP COLUMN IF EXISTS starts,
+  DROP COLUMN IF EXISTS ends,
+  DROP COLUMN IF EXISTS overlap,
+  DROP COLUMN IF EXISTS catchup,
+  DROP COLUMN IF EXISTS grace,
+  DROP COLUMN IF EXISTS deadline,
+  DROP COLUMN IF EXISTS jitter,
+  DROP COLUMN IF EXISTS sink,
+  DROP COLUMN IF EXISTS problem,
+  DROP COLUMN IF EXISTS retry_limit,
+  DROP COLUMN IF EXISTS retry_delay,
+  DROP COLUMN IF EXISTS timeout,
+  DROP COLUMN IF EXISTS concurrency,
+  DROP COLUMN IF EXISTS paused,
+  DROP COLUMN IF EXISTS paused_until,
+  DROP COLUMN IF EXISTS paused_by,
+  DROP COLUMN IF EXISTS paused_reason,
+  DROP COLUMN IF EXISTS changed;
+COMMENT ON COLUMN periodic_task.nextrun IS NULL;
+{{range withoutDefault "periodic_task"}}
+ALTER TABLE periodic_task ALTER COLUMN {{.Name}} DROP DEFAULT;
+{{end}}
+{{if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task DROP COLUMN IF EXISTS summary;
+{{end}}
+{{end}}
+DROP FUNCTION IF EXISTS nextrun_open_ended();
+DROP FUNCTION IF EXISTS nextrun_jobs_gone();
+DROP FUNCTION IF EXISTS nextrun_job_ended();
+DROP FUNCTION IF EXISTS nextrun_tick_queues();
+DROP FUNCTION IF EXISTS nextrun_task_removed();
+DROP FUNCTION IF EXISTS nextrun_task_marked();
+DROP FUNCTION IF EXISTS nextrun_task_paused();
+DROP FUNCTION IF EXISTS nextrun_task_changed();
+DROP FUNCTION IF EXISTS nextrun_task_times();
+DROP FUNCTION IF EXISTS nextrun_task_added();
+DROP FUNCTION IF EXISTS nextrun_task_edited();
+DROP FUNCTION IF EXISTS nextrun_args_problem(text);
+
+DROP TABLE IF EXISTS job_limit;
+DROP TABLE IF EXISTS job_pause;
+{{if not (found "jobgroupuse")}}
+DROP TABLE IF EXISTS jobgroupuse;
+{{end}}
+{{if not (found "joblog")}}
+DROP TABLE IF EXISTS joblog;
+{{else}}
+DROP INDEX IF EXISTS nextrun_joblog_jid;
+{{if not (found "joblog.counter")}}
+ALTER TABLE joblog DROP COLUMN IF EXISTS counter;
+{{end}}
+{{end}}
+{{if not (found "job")}}
+DROP TABLE IF EXISTS job;
+{{else}}
+DROP TRIGGER IF EXISTS nextrun_job_waits ON job;
+DROP TRIGGER IF EXISTS nextrun_job_added ON job;
+DROP INDEX IF EXISTS nextrun_job_limited;
+DROP INDEX IF EXISTS nextrun_job_finished;
+DROP INDEX IF EXISTS nextrun_job_cancel;
+DROP INDEX IF EXISTS nextrun_job_stuck;
+DROP INDEX IF EXISTS nextrun_job_active;
+DROP INDEX IF EXISTS nextrun_job_later;
+DROP INDEX IF EXISTS nextrun_job_waiting;
+DROP INDEX IF EXISTS nextrun_job_pending;
+ALTER TABLE job
+  DROP COLUMN IF EXISTS due,
+  DROP COLUMN IF EXISTS heartbeat,
+  DROP COLUMN IF EXISTS single,
+  DROP COLUMN IF EXISTS cancel,
+  DROP COLUMN IF EXISTS retry,
+  DROP COLUMN IF EXISTS result,
+  DROP COLUMN IF EXISTS interrupts,
+  DROP COLUMN IF EXISTS retry_limit,
+  DROP COLUMN IF EXISTS retry_delay,
+  DROP COLUMN IF EXISTS timeout,
+  DROP COLUMN IF EXISTS concurrency,
+  DROP COLUMN IF EXISTS traceparent;
+{{range withoutDefault "job"}}
+ALTER TABLE job ALTER COLUMN {{.Name}} DROP DEFAULT;
+{{end}}
+{{end}}
+DROP FUNCTION IF EXISTS nextrun_job_added();
+DROP TABLE nextrun_found;

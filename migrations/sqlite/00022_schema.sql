@@ -1,0 +1,1036 @@
+-- The schema of nextrun, as postgres/00022_schema.sql has it; what the columns mean is said in
+-- the comments there. Only what SQLite 3.37 has, but for one constraint, so that the sqlite3
+-- program can be used.
+--
+-- What PostgreSQL's types and CHECKs refuse, triggers named nextrun_..._refuse_... refuse here. Of
+-- ids, names, numbers, marks and times of a wrong type they do so only in tables that nextrun has
+-- created itself: in tables that were found other programs may write as they always did. Of an
+-- update they check only what it changes, so that a row with an old wrong value can still be
+-- worked on.
+
+{{/* canonical: {{.}} is a time in the one form in which times are stored. */}}
+{{define "canonical"}}({{.}} GLOB '????-??-?? ??:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]'){{end}}
+
+{{/* utc is the time text {{.}} as YYYY-MM-DD HH:MM:SS.ffffff in UTC, or NULL where it is none. */}}
+{{define "utc"}}(
+    SELECT CASE WHEN typeof(c) <> 'text' OR instr(c, char(0)) THEN NULL
+      WHEN c NOT GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-5][0-9]*' THEN NULL
+      WHEN date(substr(c, 1, 10), '+0 days') IS NOT substr(c, 1, 10) OR substr(c, 12, 2) > '23' THEN NULL
+      WHEN body <> '' AND body NOT GLOB ':[0-5][0-9]'
+       AND (body NOT GLOB ':[0-5][0-9].[0-9]*' OR substr(body, 5) GLOB '*[^0-9]*') THEN NULL
+      WHEN utc NOT GLOB '[0-9][0-9][0-9][0-9]-*' OR utc < '1970-01-01' THEN NULL
+      ELSE utc || '.' || substr(substr(body, 5) || '000000', 1, 6) END
+    FROM (SELECT c, body, strftime('%Y-%m-%d %H:%M:%S', substr(c, 1, 16) || coalesce(nullif(substr(body, 1, 3), ''), ':00') || zone) AS utc
+      FROM (SELECT c, zone, substr(tail, 1, length(tail) - length(zone)) AS body
+        FROM (SELECT c, tail, CASE WHEN tail GLOB '*Z' THEN 'Z'
+                                   WHEN tail GLOB '*[+-][0-9][0-9]:[0-9][0-9]' THEN substr(tail, -6)
+                                   ELSE '' END AS zone
+          FROM (SELECT {{.}} AS c, substr({{.}}, 17) AS tail)))))
+{{end}}
+
+{{define "long"}}(typeof({{.}}) = 'text'){{end}}
+{{define "label"}}(typeof({{.}}) = 'text' AND length({{.}}) <= 254 AND NOT instr(CAST({{.}} AS BLOB), x'00')){{end}}
+{{define "name"}}({{template "label" .}} AND {{.}} <> ''){{end}}
+{{define "integer"}}(typeof({{.}}) = 'integer' AND {{.}} BETWEEN -2147483648 AND 2147483647){{end}}
+{{define "time"}}(typeof({{.}}) = 'text' AND strftime('%Y-%m-%d %H:%M:%S', {{.}}) IS substr({{.}}, 1, 19)
+    AND (length({{.}}) = 19 OR substr({{.}}, 20) GLOB '.[0-9]*' AND substr({{.}}, 21) NOT GLOB '*[^0-9]*')){{end}}
+{{define "isName"}}must be text of 1 to 254 characters without NUL; write numbers and bytes as text, such as hex(...){{end}}
+{{define "isLabel"}}must be text of at most 254 characters without NUL{{end}}
+{{define "isLong"}}must be text{{end}}
+{{define "isInteger"}}must be an integer of 32 bits{{end}}
+{{define "isTime"}}must be a UTC time of an existing day, YYYY-MM-DD HH:MM:SS[.ffffff], such as datetime(''now'') gives{{end}}
+
+-- +goose Up
+-- Of processes that migrate at the same time one applies each migration; the
+-- others fail, and go on with the next.
+CREATE UNIQUE INDEX nextrun_migration_once ON nextrun_migration (version_id) WHERE version_id > 5;
+
+CREATE TABLE nextrun_found (name text NOT NULL PRIMARY KEY);
+{{range foundNames}}
+INSERT INTO nextrun_found (name) VALUES ('{{.}}');
+{{end}}
+
+-- The queue: job, joblog and jobgroupuse as Docspell has them, and nextrun's own columns.
+
+{{if not (found "job")}}
+CREATE TABLE job (
+  jid           varchar(254) NOT NULL PRIMARY KEY DEFAULT (lower(hex(randomblob(16)))),
+  task          varchar(254) NOT NULL,
+  group_        varchar(254) NOT NULL DEFAULT 'default',
+  args          text         NOT NULL DEFAULT '{}',
+  subject       varchar(254) NOT NULL DEFAULT '',
+  submitted     timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  submitter     varchar(254) NOT NULL DEFAULT 'nextrun',
+  priority      integer      NOT NULL DEFAULT 0,
+  state         varchar(254) NOT NULL DEFAULT 'waiting',
+  retries       integer      NOT NULL DEFAULT 0,
+  progress      integer      NOT NULL DEFAULT 0,
+  tracker       varchar(254),
+  worker        varchar(254),
+  started       timestamp,
+  startedmillis bigint,
+  finished      timestamp
+);
+{{end}}
+
+ALTER TABLE job ADD COLUMN due       timestamp;
+ALTER TABLE job ADD COLUMN heartbeat timestamp;
+ALTER TABLE job ADD COLUMN single    boolean NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN cancel    timestamp;
+ALTER TABLE job ADD COLUMN retry     timestamp;
+ALTER TABLE job ADD COLUMN result    text;
+ALTER TABLE job ADD COLUMN interrupts integer NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN retry_limit integer
+  CONSTRAINT nextrun_job_retry_limit CHECK (retry_limit IS NULL OR typeof(retry_limit) = 'integer' AND retry_limit BETWEEN 0 AND 1000000);
+ALTER TABLE job ADD COLUMN retry_delay integer
+  CONSTRAINT nextrun_job_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
+ALTER TABLE job ADD COLUMN timeout integer
+  CONSTRAINT nextrun_job_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
+ALTER TABLE job ADD COLUMN concurrency integer
+  CONSTRAINT nextrun_job_concurrency CHECK (concurrency IS NULL OR typeof(concurrency) = 'integer' AND concurrency BETWEEN 1 AND 1000000);
+ALTER TABLE job ADD COLUMN traceparent text;
+
+-- Guarantee G3: of the single jobs of a tracker one at most is not final. The
+-- same index finds the pending jobs of any tracker, single or not.
+CREATE UNIQUE INDEX nextrun_job_pending ON job (tracker, (CASE WHEN single THEN '' ELSE jid END))
+  WHERE state IN ('waiting', 'scheduled', 'running', 'stuck') AND tracker IS NOT NULL;
+-- A claim skips from one group to the next for each of its tasks, and within a
+-- group it distinguishes jobs of high and of low priority only. So neither many
+-- groups, nor many priorities, nor jobs of other tasks slow it down. Jobs that
+-- wait for a time are not in the index of those that can be claimed.
+CREATE INDEX nextrun_job_waiting ON job (task, group_, (priority > 5), submitted, jid)
+  WHERE state = 'waiting' AND retry IS NULL;
+CREATE INDEX nextrun_job_later ON job (retry) WHERE state = 'waiting' AND retry IS NOT NULL;
+CREATE INDEX nextrun_job_active ON job (heartbeat) WHERE state IN ('scheduled', 'running');
+CREATE INDEX nextrun_job_stuck ON job (retry) WHERE state = 'stuck';
+CREATE INDEX nextrun_job_cancel ON job (worker) WHERE state IN ('scheduled', 'running') AND cancel IS NOT NULL;
+CREATE INDEX nextrun_job_finished ON job (finished) WHERE finished IS NOT NULL;
+-- Those that run and have a limit of their own.
+CREATE INDEX nextrun_job_limited ON job (tracker)
+  WHERE state IN ('scheduled', 'running') AND concurrency IS NOT NULL;
+
+{{if not (found "joblog")}}
+CREATE TABLE joblog (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  jid     varchar(254) NOT NULL REFERENCES job (jid),
+  level   varchar(254) NOT NULL,
+  created timestamp    NOT NULL,
+  message text         NOT NULL,
+  counter bigint
+);
+{{else if not (found "joblog.counter")}}
+ALTER TABLE joblog ADD COLUMN counter bigint;
+{{end}}
+CREATE INDEX nextrun_joblog_jid ON joblog (jid, counter);
+
+{{if not (found "jobgroupuse")}}
+CREATE TABLE jobgroupuse (
+  groupid  varchar(254) NOT NULL,
+  workerid varchar(254) NOT NULL,
+  PRIMARY KEY (groupid, workerid)
+);
+{{end}}
+
+CREATE TABLE job_pause (
+  kind  varchar(16)  NOT NULL CONSTRAINT nextrun_pause_kind CHECK (kind IN ('group', 'task')),
+  name  varchar(254) NOT NULL,
+  since timestamp    NOT NULL,
+  PRIMARY KEY (kind, name)
+);
+
+CREATE TABLE job_limit (
+  kind varchar(16)  NOT NULL CONSTRAINT nextrun_limit_kind CHECK (kind IN ('group', 'task')),
+  name varchar(254) NOT NULL,
+  most integer      NOT NULL CONSTRAINT nextrun_limit_most CHECK (typeof(most) = 'integer' AND most BETWEEN 1 AND 1000000),
+  PRIMARY KEY (kind, name)
+);
+
+{{define "jobIdentity"}}
+  SELECT CASE
+    WHEN {{if eq . "update"}}NEW.jid IS NOT OLD.jid AND {{end}}NOT {{template "name" "NEW.jid"}} THEN RAISE(ABORT, 'job: jid {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.task IS NOT OLD.task AND {{end}}NOT {{template "name" "NEW.task"}} THEN RAISE(ABORT, 'job: task {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.group_ IS NOT OLD.group_ AND {{end}}NOT {{template "name" "NEW.group_"}} THEN RAISE(ABORT, 'job: group_ {{template "isName"}}')
+    WHEN {{if eq . "update"}}NEW.args IS NOT OLD.args AND {{end}}NOT {{template "long" "NEW.args"}} THEN RAISE(ABORT, 'job: args {{template "isLong"}}')
+    WHEN {{if eq . "update"}}NEW.subject IS NOT OLD.subject AND {{end}}NOT {{template "label" "NEW.subject"}} THEN RAISE(ABORT, 'job: subject {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.submitter IS NOT OLD.submitter AND {{end}}NOT {{template "label" "NEW.submitter"}} THEN RAISE(ABORT, 'job: submitter {{template "isLabel"}}')
+    WHEN {{if eq . "update"}}NEW.submitted IS NOT OLD.submitted AND {{end}}NOT {{template "time" "NEW.submitted"}} THEN RAISE(ABORT, 'job: submitted {{template "isTime"}}')
+    WHEN {{if eq . "update"}}NEW.priority IS NOT OLD.priority AND {{end}}NOT {{template "integer" "NEW.priority"}} THEN RAISE(ABORT, 'job: priority {{template "isInteger"}}: 0 is low, 10 is high')
+    WHEN {{if eq . "update"}}NEW.tracker IS NOT OLD.tracker AND {{end}}NEW.tracker IS NOT NULL AND NOT {{template "name" "NEW.tracker"}} THEN RAISE(ABORT, 'job: tracker {{template "isName"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.due IS NOT OLD.due AND {{end}}NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'job: due {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.single IS NOT OLD.single AND {{end}}(typeof(NEW.single) <> 'integer' OR NEW.single NOT IN (0, 1)) THEN RAISE(ABORT, 'job: single must be 0 or 1 (or false, true)')
+  END;
+{{end}}
+{{define "jobProgress"}}
+  SELECT CASE
+    WHEN {{if eq . "update"}}NEW.state IS NOT OLD.state AND {{end}}NOT {{template "name" "NEW.state"}} THEN RAISE(ABORT, 'job: state must be text: waiting, scheduled, running, stuck, failed, cancelled or success')
+    WHEN {{if eq . "update"}}NEW.retries IS NOT OLD.retries AND {{end}}NOT {{template "integer" "NEW.retries"}} THEN RAISE(ABORT, 'job: retries {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.progress IS NOT OLD.progress AND {{end}}NOT {{template "integer" "NEW.progress"}} THEN RAISE(ABORT, 'job: progress {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.interrupts IS NOT OLD.interrupts AND {{end}}NOT {{template "integer" "NEW.interrupts"}} THEN RAISE(ABORT, 'job: interrupts {{template "isInteger"}}')
+    WHEN {{if eq . "update"}}NEW.worker IS NOT OLD.worker AND {{end}}NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'job: worker {{template "isLabel"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.startedmillis IS NOT OLD.startedmillis AND {{end}}typeof(NEW.startedmillis) NOT IN ('integer', 'null') THEN RAISE(ABORT, 'job: startedmillis must be an integer, or NULL')
+    WHEN {{if eq . "update"}}NEW.started IS NOT OLD.started AND {{end}}NEW.started IS NOT NULL AND NOT {{template "time" "NEW.started"}} THEN RAISE(ABORT, 'job: started {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.finished IS NOT OLD.finished AND {{end}}NEW.finished IS NOT NULL AND NOT {{template "time" "NEW.finished"}} THEN RAISE(ABORT, 'job: finished {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.heartbeat IS NOT OLD.heartbeat AND {{end}}NEW.heartbeat IS NOT NULL AND NOT {{template "time" "NEW.heartbeat"}} THEN RAISE(ABORT, 'job: heartbeat {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.cancel IS NOT OLD.cancel AND {{end}}NEW.cancel IS NOT NULL AND NOT {{template "time" "NEW.cancel"}} THEN RAISE(ABORT, 'job: cancel {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.retry IS NOT OLD.retry AND {{end}}NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'job: retry {{template "isTime"}}, or NULL')
+    WHEN {{if eq . "update"}}NEW.result IS NOT OLD.result AND {{end}}NEW.result IS NOT NULL AND NOT {{template "long" "NEW.result"}} THEN RAISE(ABORT, 'job: result {{template "isLong"}}, or NULL')
+  END;
+{{end}}
+{{if not (found "job")}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_refuse_added BEFORE INSERT ON job
+BEGIN
+{{template "jobIdentity" "insert"}}
+{{template "jobProgress" "insert"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_refuse_edited
+  BEFORE UPDATE OF jid, task, group_, args, subject, submitter, submitted, priority, tracker, due, single ON job
+BEGIN
+{{template "jobIdentity" "update"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_refuse_moved
+  BEFORE UPDATE OF state, retries, progress, interrupts, worker, startedmillis, started, finished, heartbeat, cancel, retry,
+                   result ON job
+BEGIN
+{{template "jobProgress" "update"}}
+END;
+-- +goose StatementEnd
+{{end}}
+
+{{define "joblog"}}
+  SELECT CASE
+    WHEN NOT {{template "name" "NEW.id"}} THEN RAISE(ABORT, 'joblog: id {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.jid"}} THEN RAISE(ABORT, 'joblog: jid {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.level"}} THEN RAISE(ABORT, 'joblog: level must be text: debug, info, warn or error')
+    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'joblog: created {{template "isTime"}}')
+    WHEN NOT {{template "long" "NEW.message"}} THEN RAISE(ABORT, 'joblog: message {{template "isLong"}}')
+    WHEN typeof(NEW.counter) NOT IN ('integer', 'null') THEN RAISE(ABORT, 'joblog: counter must be an integer, or NULL')
+  END;
+{{end}}
+{{if not (found "joblog")}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_joblog_refuse_added BEFORE INSERT ON joblog
+BEGIN
+{{template "joblog"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_joblog_refuse_edited BEFORE UPDATE ON joblog
+BEGIN
+{{template "joblog"}}
+END;
+-- +goose StatementEnd
+{{end}}
+
+-- Periodic tasks: the table of Docspell's ADR 0012 with nextrun's own columns.
+
+{{if not (found "periodic_task")}}
+CREATE TABLE periodic_task (
+  id        varchar(254) NOT NULL PRIMARY KEY,
+  enabled   boolean      NOT NULL DEFAULT 1,
+  task      varchar(254) NOT NULL,
+  group_    varchar(254) NOT NULL DEFAULT 'default',
+  args      text         NOT NULL DEFAULT '{}',
+  subject   varchar(254) NOT NULL DEFAULT '',
+  submitter varchar(254) NOT NULL DEFAULT 'nextrun',
+  priority  integer      NOT NULL DEFAULT 0,
+  worker    varchar(254),
+  marked    timestamp,
+  timer     varchar(254) NOT NULL,
+  nextrun   timestamp    NOT NULL DEFAULT '1970-01-01 00:00:00.000000',
+  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  summary   varchar(254)
+);
+{{else if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task ADD COLUMN summary varchar(254);
+{{end}}
+
+ALTER TABLE periodic_task ADD COLUMN due      timestamp
+  CONSTRAINT nextrun_due CHECK (due IS NULL OR {{template "canonical" "due"}} AND strftime('%Y-%m-%d %H:%M:%S', due) IS substr(due, 1, 19));
+ALTER TABLE periodic_task ADD COLUMN starts   timestamp;
+ALTER TABLE periodic_task ADD COLUMN ends     timestamp;
+ALTER TABLE periodic_task ADD COLUMN overlap  varchar(16) NOT NULL DEFAULT 'skip'
+  CONSTRAINT nextrun_overlap CHECK (overlap IN ('skip', 'queue', 'replace', 'allow'));
+ALTER TABLE periodic_task ADD COLUMN catchup  varchar(16) NOT NULL DEFAULT 'one'
+  CONSTRAINT nextrun_catchup CHECK (catchup IN ('one', 'none', 'all'));
+ALTER TABLE periodic_task ADD COLUMN grace    integer NOT NULL DEFAULT 60
+  CONSTRAINT nextrun_grace CHECK (typeof(grace) = 'integer' AND grace BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN deadline integer
+  CONSTRAINT nextrun_deadline CHECK (deadline IS NULL OR typeof(deadline) = 'integer' AND deadline BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN jitter   integer NOT NULL DEFAULT 0
+  CONSTRAINT nextrun_jitter CHECK (typeof(jitter) = 'integer' AND jitter BETWEEN 0 AND 2147483647);
+ALTER TABLE periodic_task ADD COLUMN sink     varchar(16) NOT NULL DEFAULT 'job';
+ALTER TABLE periodic_task ADD CONSTRAINT nextrun_sink
+  CHECK (sink GLOB '[a-z]*' AND sink NOT GLOB '*[^a-z0-9_-]*' AND length(sink) <= 64);
+ALTER TABLE periodic_task ADD COLUMN problem  text;
+ALTER TABLE periodic_task ADD COLUMN retry_limit integer
+  CONSTRAINT nextrun_retry_limit CHECK (retry_limit IS NULL OR typeof(retry_limit) = 'integer' AND retry_limit BETWEEN 0 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN retry_delay integer
+  CONSTRAINT nextrun_retry_delay CHECK (retry_delay IS NULL OR typeof(retry_delay) = 'integer' AND retry_delay BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN timeout integer
+  CONSTRAINT nextrun_timeout CHECK (timeout IS NULL OR typeof(timeout) = 'integer' AND timeout BETWEEN 1 AND 31536000);
+ALTER TABLE periodic_task ADD COLUMN concurrency integer
+  CONSTRAINT nextrun_concurrency CHECK (concurrency IS NULL OR typeof(concurrency) = 'integer' AND concurrency BETWEEN 1 AND 1000000);
+ALTER TABLE periodic_task ADD COLUMN paused       timestamp;
+ALTER TABLE periodic_task ADD COLUMN paused_until timestamp;
+ALTER TABLE periodic_task ADD COLUMN paused_by     varchar(254) CONSTRAINT nextrun_paused_by
+  CHECK (paused_by IS NULL OR typeof(paused_by) = 'text' AND length(paused_by) <= 254 AND NOT instr(CAST(paused_by AS BLOB), x'00'));
+ALTER TABLE periodic_task ADD COLUMN paused_reason varchar(254) CONSTRAINT nextrun_paused_reason
+  CHECK (paused_reason IS NULL OR typeof(paused_reason) = 'text' AND length(paused_reason) <= 254 AND NOT instr(CAST(paused_reason AS BLOB), x'00'));
+ALTER TABLE periodic_task ADD COLUMN changed timestamp;
+
+{{if found "periodic_task"}}
+-- The same times in the one form, by which the triggers below know a row.
+UPDATE periodic_task SET nextrun = coalesce({{template "utc" "periodic_task.nextrun"}}, nextrun),
+                         created = coalesce({{template "utc" "periodic_task.created"}}, created);
+-- The plans of tasks that were there may have been changed a moment ago.
+UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now');
+-- After `migrate down` and `up` a task that had stopped, such as one with an
+-- unreadable timer, looks like one that was set to the year 9999 by hand.
+UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00.000000' WHERE nextrun >= '9999-12-31 23:59:59';
+{{end}}
+
+CREATE INDEX nextrun_task_due ON periodic_task (nextrun) WHERE enabled AND worker IS NULL;
+CREATE INDEX nextrun_task_marked ON periodic_task (marked) WHERE worker IS NOT NULL;
+-- When pauses end by themselves.
+CREATE INDEX nextrun_task_paused_until ON periodic_task (paused_until) WHERE paused IS NOT NULL;
+
+CREATE TABLE periodic_tick (
+  task_id  varchar(254) NOT NULL,
+  due      timestamp    NOT NULL,
+  decision varchar(16)  NOT NULL CONSTRAINT nextrun_decision
+           CHECK (decision IN ('submitted', 'skipped', 'queued', 'late', 'missed')),
+  reason   text,
+  missed   integer      NOT NULL DEFAULT 0,
+  until    timestamp,
+  jid      varchar(254),
+  worker   varchar(254),
+  decided  timestamp    NOT NULL,
+  PRIMARY KEY (task_id, due)
+) WITHOUT ROWID;
+CREATE INDEX nextrun_tick_queued ON periodic_tick (task_id, due) WHERE decision = 'queued';
+
+-- Schedulers look here instead of at every queued tick. A row is added by
+-- whatever lets a tick go: the end of a job, and a tick that queues after it.
+-- It is deleted by a look that finds no queued tick of the task, or a pending
+-- job.
+CREATE TABLE periodic_ready (
+  seq     integer PRIMARY KEY,
+  task_id varchar(254) NOT NULL UNIQUE
+);
+
+-- The newest job of each task in a queue that is not nextrun's own.
+CREATE TABLE periodic_open (
+  task_id   varchar(254) NOT NULL PRIMARY KEY,
+  sink      varchar(64)  NOT NULL,
+  ref       text         NOT NULL,
+  jid       varchar(254) NOT NULL,
+  due       timestamp    NOT NULL,
+  submitted timestamp    NOT NULL
+) WITHOUT ROWID;
+
+-- What people did, and when: one row for each change that somebody made by the
+-- dashboard, by a command, or by a program with store.By.
+CREATE TABLE periodic_action (
+  id      integer       PRIMARY KEY,
+  at      timestamp     NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  who     varchar(254)  NOT NULL,
+  action  varchar(32)   NOT NULL,
+  task_id varchar(254),
+  jid     varchar(254),
+  detail  varchar(1000)
+);
+CREATE INDEX nextrun_action_task ON periodic_action (task_id, id);
+CREATE INDEX nextrun_action_job ON periodic_action (jid, id) WHERE jid IS NOT NULL;
+CREATE INDEX nextrun_action_at ON periodic_action (at);
+
+{{define "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: nextrun must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
+    WHERE {{template "utc" "NEW.nextrun"}} IS NULL;
+{{end}}
+{{define "refuse"}}
+  SELECT RAISE(ABORT, 'periodic_task: enabled must be 0 or 1 (or false, true)')
+    WHERE NEW.enabled IS NOT 0 AND NEW.enabled IS NOT 1;
+  {{template "refuseNextrun"}}
+  SELECT RAISE(ABORT, 'periodic_task: starts must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.starts IS NOT NULL AND {{template "utc" "NEW.starts"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: ends must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.ends IS NOT NULL AND {{template "utc" "NEW.ends"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: ends must be later than starts')
+    WHERE {{template "utc" "NEW.starts"}} >= {{template "utc" "NEW.ends"}};
+  SELECT RAISE(ABORT, 'periodic_task: created must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; an offset or Z may follow')
+    WHERE {{template "utc" "NEW.created"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: id, task, group_, timer, subject, submitter and summary must be text of at most 254 characters without NUL')
+    WHERE typeof(NEW.id) <> 'text' OR length(CAST(NEW.id AS BLOB)) > 1016 OR instr(CAST(NEW.id AS BLOB), x'00')
+       OR length(NEW.id) > 254 OR NEW.id = ''
+       OR typeof(NEW.task) <> 'text' OR length(NEW.task) > 254 OR instr(CAST(NEW.task AS BLOB), x'00')
+       OR typeof(NEW.group_) <> 'text' OR length(NEW.group_) > 254 OR instr(CAST(NEW.group_ AS BLOB), x'00')
+       OR typeof(NEW.timer) <> 'text' OR length(NEW.timer) > 254 OR instr(CAST(NEW.timer AS BLOB), x'00')
+       OR typeof(NEW.subject) <> 'text' OR length(NEW.subject) > 254 OR instr(CAST(NEW.subject AS BLOB), x'00')
+       OR typeof(NEW.submitter) <> 'text' OR length(NEW.submitter) > 254 OR instr(CAST(NEW.submitter AS BLOB), x'00')
+       OR typeof(NEW.summary) NOT IN ('text', 'null') OR length(NEW.summary) > 254 OR instr(CAST(NEW.summary AS BLOB), x'00');
+  SELECT RAISE(ABORT, 'periodic_task: priority must be an integer')
+    WHERE typeof(NEW.priority) <> 'integer';
+  SELECT RAISE(ABORT, 'periodic_task: args must be text')
+    WHERE typeof(NEW.args) <> 'text';
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_added BEFORE INSERT ON periodic_task
+BEGIN
+{{template "refuse"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_edited
+  BEFORE UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, created, summary,
+                   starts, ends ON periodic_task
+BEGIN
+{{template "refuse"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_moved BEFORE UPDATE OF nextrun ON periodic_task WHEN NEW.due IS OLD.due
+BEGIN
+{{template "refuseNextrun"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_planned BEFORE UPDATE OF due ON periodic_task
+  WHEN NEW.due IS NOT OLD.due AND NOT {{template "canonical" "NEW.nextrun"}}
+BEGIN
+  SELECT RAISE(ABORT, 'periodic_task: due is for the scheduler to write, and nextrun with it as YYYY-MM-DD HH:MM:SS.ffffff');
+END;
+-- +goose StatementEnd
+
+-- Times in other accepted forms are stored in the one form, and args that are
+-- not JSON get a warning.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_added AFTER INSERT ON periodic_task
+  WHEN NOT ({{template "canonical" "NEW.nextrun"}} AND {{template "canonical" "NEW.created"}}
+            AND (NEW.starts IS NULL OR {{template "canonical" "NEW.starts"}})
+            AND (NEW.ends IS NULL OR {{template "canonical" "NEW.ends"}})
+            AND json_valid(NEW.args))
+BEGIN
+  UPDATE periodic_task
+     SET problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
+         nextrun = {{template "utc" "NEW.nextrun"}},
+         created = {{template "utc" "NEW.created"}},
+         starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
+         ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END
+   WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+
+-- An edit takes the row out of the hands of a scheduler that marked it, and
+-- has it planned anew where the plan may have changed. A scheduler's own
+-- updates change `due`, or only columns that are not named here. A row whose
+-- old times are not in the one form is just being added.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_edited
+  AFTER UPDATE OF id, enabled, task, group_, args, subject, submitter, priority, timer, nextrun, created, summary,
+                  starts, ends, overlap, catchup, grace, deadline, jitter, sink ON periodic_task
+  WHEN NEW.due IS OLD.due
+   AND {{template "canonical" "OLD.nextrun"}} AND {{template "canonical" "OLD.created"}}
+   AND (OLD.starts IS NULL OR {{template "canonical" "OLD.starts"}})
+   AND (OLD.ends IS NULL OR {{template "canonical" "OLD.ends"}})
+   AND (NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.timer IS NOT OLD.timer
+     OR NEW.id IS NOT OLD.id OR NEW.task IS NOT OLD.task OR NEW.group_ IS NOT OLD.group_
+     OR NEW.subject IS NOT OLD.subject OR NEW.submitter IS NOT OLD.submitter OR NEW.priority IS NOT OLD.priority
+     OR NEW.created IS NOT OLD.created OR NEW.summary IS NOT OLD.summary OR NEW.starts IS NOT OLD.starts
+     OR NEW.ends IS NOT OLD.ends OR NEW.overlap IS NOT OLD.overlap OR NEW.catchup IS NOT OLD.catchup
+     OR NEW.grace IS NOT OLD.grace OR NEW.deadline IS NOT OLD.deadline OR NEW.jitter IS NOT OLD.jitter
+     OR NEW.sink IS NOT OLD.sink OR NEW.args IS NOT OLD.args)
+BEGIN
+  UPDATE periodic_task
+     SET worker = NULL, marked = NULL,
+         problem = CASE WHEN NOT json_valid(NEW.args) THEN 'warning: args is not JSON' END,
+         created = {{template "utc" "NEW.created"}},
+         starts  = CASE WHEN NEW.starts IS NOT NULL THEN {{template "utc" "NEW.starts"}} END,
+         ends    = CASE WHEN NEW.ends IS NOT NULL THEN {{template "utc" "NEW.ends"}} END,
+         (nextrun, due) = (SELECT
+           CASE WHEN moved THEN utc WHEN anew THEN '1970-01-01 00:00:00.000000' ELSE OLD.nextrun END,
+           CASE WHEN moved OR anew THEN NULL ELSE OLD.due END
+           FROM (SELECT utc, utc IS NOT OLD.nextrun AS moved,
+                   NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
+                   OR (NEW.enabled AND NOT OLD.enabled)
+                   OR coalesce(OLD.due >= '9999-12-31 23:59:59', 0) AS anew
+                 FROM (SELECT {{template "utc" "NEW.nextrun"}} AS utc)))
+   WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+
+{{define "taskMark"}}
+  SELECT CASE
+    WHEN NEW.worker IS NOT NULL AND NOT {{template "label" "NEW.worker"}} THEN RAISE(ABORT, 'periodic_task: worker {{template "isLabel"}}, or NULL; leave it to the scheduler')
+    WHEN NEW.marked IS NOT NULL AND NOT {{template "time" "NEW.marked"}} THEN RAISE(ABORT, 'periodic_task: marked {{template "isTime"}}, or NULL; leave it to the scheduler')
+    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'periodic_task: problem {{template "isLong"}}, or NULL')
+  END;
+{{end}}
+{{define "taskPriority"}}
+  SELECT RAISE(ABORT, 'periodic_task: priority {{template "isInteger"}}: 0 is low, 10 is high')
+   WHERE NOT {{template "integer" "NEW.priority"}};
+{{end}}
+{{if not (found "periodic_task")}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_values_added BEFORE INSERT ON periodic_task
+BEGIN
+{{template "taskMark"}}
+{{template "taskPriority"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_values_edited BEFORE UPDATE OF priority ON periodic_task
+BEGIN
+{{template "taskPriority"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_marked BEFORE UPDATE OF worker, marked, problem ON periodic_task
+  WHEN NEW.worker IS NOT NULL OR NEW.marked IS NOT NULL OR NEW.problem IS NOT NULL
+BEGIN
+{{template "taskMark"}}
+END;
+-- +goose StatementEnd
+{{end}}
+
+{{define "refusePause"}}
+  SELECT RAISE(ABORT, 'periodic_task: paused must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31; to pause the task set it to CURRENT_TIMESTAMP (paused_until says when the pause ends), to resume it set it to NULL')
+    WHERE NEW.paused IS NOT NULL AND {{template "utc" "NEW.paused"}} IS NULL;
+  SELECT RAISE(ABORT, 'periodic_task: paused_until must be a UTC time of an existing day, YYYY-MM-DD HH:MM[:SS[.ffffff]], between 1970-01-01 and 9999-12-31, or NULL; an offset or Z may follow')
+    WHERE NEW.paused_until IS NOT NULL AND {{template "utc" "NEW.paused_until"}} IS NULL;
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_paused BEFORE UPDATE OF paused, paused_until ON periodic_task
+  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
+BEGIN
+{{template "refusePause"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_refuse_paused_added BEFORE INSERT ON periodic_task
+  WHEN NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL
+BEGIN
+{{template "refusePause"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_paused_added AFTER INSERT ON periodic_task
+  WHEN NEW.paused IS NOT NULL OR NEW.paused_until IS NOT NULL
+BEGIN
+  UPDATE periodic_task
+     SET paused       = CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END,
+         paused_until = CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END
+   WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+-- A pause skips what falls due: a scheduler that marked the row decided without the pause,
+-- so it loses the row. The plan stays. Queued ticks may go when a pause ends. A task that is
+-- resumed keeps nothing of its pause, and a new pause does not end when an earlier one did.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_paused AFTER UPDATE OF paused, paused_until ON periodic_task
+  WHEN NEW.paused IS NOT OLD.paused OR NEW.paused_until IS NOT OLD.paused_until
+BEGIN
+  UPDATE periodic_task
+     SET worker = NULL, marked = NULL,
+         paused_by     = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_by END,
+         paused_reason = CASE WHEN NEW.paused IS NOT NULL OR OLD.paused IS NULL THEN NEW.paused_reason END,
+         (paused, paused_until) = (SELECT since,
+           CASE WHEN since IS NULL AND OLD.paused IS NOT NULL THEN NULL
+                WHEN since IS NOT OLD.paused AND till <= since AND till IS OLD.paused_until THEN NULL
+                ELSE till END
+           FROM (SELECT CASE WHEN NEW.paused IS NOT NULL THEN {{template "utc" "NEW.paused"}} END AS since,
+                        CASE WHEN NEW.paused_until IS NOT NULL THEN {{template "utc" "NEW.paused_until"}} END AS till))
+   WHERE id = NEW.id;
+  INSERT INTO periodic_ready (task_id) SELECT NEW.id
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = NEW.id AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.id);
+END;
+-- +goose StatementEnd
+
+-- When the plan of a task was last changed by somebody: what it decided before followed
+-- another plan. Who checks the recorded ticks against the timer begins there. A scheduler's
+-- own updates change due.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_changed AFTER UPDATE OF timer, starts, ends, enabled, nextrun, created, sink ON periodic_task
+  WHEN NEW.due IS OLD.due AND (NEW.timer IS NOT OLD.timer OR NEW.starts IS NOT OLD.starts OR NEW.ends IS NOT OLD.ends
+    OR NEW.enabled IS NOT OLD.enabled OR NEW.nextrun IS NOT OLD.nextrun OR NEW.created IS NOT OLD.created OR NEW.sink IS NOT OLD.sink)
+BEGIN
+  UPDATE periodic_task SET changed = strftime('%Y-%m-%d %H:%M:%f000', 'now') WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+
+-- Queued ticks wait for the end of their task's job.
+{{define "ended"}}
+  INSERT INTO periodic_ready (task_id) SELECT OLD.tracker
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.tracker AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.tracker);
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_ended AFTER UPDATE OF state, tracker ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+   AND (NEW.state NOT IN ('waiting', 'scheduled', 'running', 'stuck') OR NEW.tracker IS NOT OLD.tracker)
+BEGIN
+{{template "ended"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_job_deleted AFTER DELETE ON job
+  WHEN OLD.tracker IS NOT NULL AND OLD.state IN ('waiting', 'scheduled', 'running', 'stuck')
+BEGIN
+{{template "ended"}}
+END;
+-- +goose StatementEnd
+
+{{define "queues"}}
+  INSERT INTO periodic_ready (task_id) SELECT NEW.task_id
+   WHERE NOT EXISTS (SELECT 1 FROM job WHERE tracker = NEW.task_id AND state IN ('waiting', 'scheduled', 'running', 'stuck'))
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = NEW.task_id);
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_queues AFTER INSERT ON periodic_tick WHEN NEW.decision = 'queued'
+BEGIN
+{{template "queues"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_tick_requeues AFTER UPDATE OF decision ON periodic_tick WHEN NEW.decision = 'queued'
+BEGIN
+{{template "queues"}}
+END;
+-- +goose StatementEnd
+-- In another queue they wait until the row of their task's job is gone.
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_open_ended AFTER DELETE ON periodic_open
+BEGIN
+  INSERT INTO periodic_ready (task_id) SELECT OLD.task_id
+   WHERE EXISTS (SELECT 1 FROM periodic_tick WHERE task_id = OLD.task_id AND decision = 'queued')
+     AND NOT EXISTS (SELECT 1 FROM periodic_ready WHERE task_id = OLD.task_id);
+END;
+-- +goose StatementEnd
+
+-- Queued ticks of a task that is gone wait for nothing.
+{{define "orphan"}}
+  UPDATE periodic_tick SET decision = 'skipped', reason = 'the task was deleted while the tick waited',
+         decided = strftime('%Y-%m-%d %H:%M:%f000', 'now')
+   WHERE task_id = OLD.id AND decision = 'queued';
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task
+BEGIN
+{{template "orphan"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_task_renamed AFTER UPDATE OF id ON periodic_task WHEN NEW.id IS NOT OLD.id
+BEGIN
+{{template "orphan"}}
+END;
+-- +goose StatementEnd
+
+-- The lock of modes leader and exclusive: one row for each lock name, made by
+-- the first acquisition and kept for ever, so that its token only ever rises.
+-- Deleting the row of a lock releases the lock and keeps the row.
+{{if not (found "scheduler_lock")}}
+CREATE TABLE scheduler_lock (
+  name      varchar(254) NOT NULL PRIMARY KEY,
+  holder    varchar(254) NOT NULL,
+  hostname  varchar(254) NOT NULL,
+  pid       integer      NOT NULL,
+  token     bigint       NOT NULL,
+  acquired  timestamp    NOT NULL,
+  heartbeat timestamp    NOT NULL,
+  expires   timestamp    NOT NULL
+);
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_lock_kept BEFORE DELETE ON scheduler_lock
+BEGIN
+  UPDATE scheduler_lock SET expires = '1970-01-01 00:00:00.000000' WHERE name = OLD.name;
+  SELECT RAISE(IGNORE);
+END;
+-- +goose StatementEnd
+{{end}}
+
+-- Which workers have a session by which the database knows that they live. It is used on
+-- PostgreSQL only: on SQLite the lock on a file beside the database shows that.
+CREATE TABLE worker_session (
+  worker  varchar(254) NOT NULL PRIMARY KEY,
+  session varchar(64)  NOT NULL,
+  server  timestamp    NOT NULL,
+  since   timestamp    NOT NULL,
+  ended   timestamp
+);
+
+-- What each process that works on this database is and can do, so that others can say what a
+-- waiting job waits for.
+CREATE TABLE worker_service (
+  worker      varchar(254) NOT NULL PRIMARY KEY,
+  kind        varchar(32)  NOT NULL,
+  version     varchar(254) NOT NULL,
+  started     timestamp    NOT NULL,
+  seen        timestamp,
+  places      integer,
+  lease       integer,
+  only_groups text,
+  handlers    text
+);
+ALTER TABLE worker_service ADD COLUMN trouble text;
+
+-- Events instead of jobs: the store of events, the outbox of messages that a
+-- relay publishes, and the offsets of groups that read the store itself.
+
+CREATE TABLE event_store (
+  seq               integer      NOT NULL PRIMARY KEY,
+  id                varchar(254) NOT NULL UNIQUE,
+  topic             varchar(254) NOT NULL,
+  type              varchar(254) NOT NULL,
+  aggregate_id      varchar(254) NOT NULL,
+  aggregate_version bigint       NOT NULL CONSTRAINT nextrun_version_positive CHECK (aggregate_version > 0),
+  payload           text         NOT NULL DEFAULT '{}',
+  due               timestamp,
+  created           timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  position          bigint,
+  CONSTRAINT nextrun_event_version UNIQUE (aggregate_id, aggregate_version)
+);
+ALTER TABLE event_store ADD COLUMN traceparent text;
+-- Guarantee G1: at most one event for each tick of a task.
+CREATE UNIQUE INDEX nextrun_event_due ON event_store (aggregate_id, due) WHERE due IS NOT NULL;
+CREATE UNIQUE INDEX nextrun_event_position ON event_store (topic, position) WHERE position IS NOT NULL;
+CREATE INDEX nextrun_event_unplaced ON event_store (topic, seq) WHERE position IS NULL;
+
+CREATE TABLE event_aggregate (
+  id      varchar(254) NOT NULL PRIMARY KEY,
+  version bigint       NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE event_topic (
+  topic    varchar(254) NOT NULL PRIMARY KEY,
+  position bigint       NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+CREATE TABLE event_offset (
+  group_   varchar(254) NOT NULL,
+  topic    varchar(254) NOT NULL,
+  position bigint       NOT NULL DEFAULT 0,
+  holder   varchar(254),
+  token    bigint       NOT NULL DEFAULT 0,
+  expires  timestamp,
+  attempts integer      NOT NULL DEFAULT 0,
+  problem  text,
+  retry    timestamp,
+  updated  timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  PRIMARY KEY (group_, topic)
+) WITHOUT ROWID;
+
+CREATE TABLE outbox_message (
+  id        integer      NOT NULL PRIMARY KEY,
+  event_id  varchar(254) NOT NULL UNIQUE REFERENCES event_store (id),
+  topic     varchar(254) NOT NULL,
+  created   timestamp    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f000', 'now')),
+  published timestamp,
+  attempts  integer      NOT NULL DEFAULT 0,
+  refusals  integer      NOT NULL DEFAULT 0,
+  problem   text,
+  retry     timestamp,
+  dead      timestamp
+);
+CREATE INDEX nextrun_message_pending ON outbox_message (topic, id) WHERE published IS NULL AND dead IS NULL;
+CREATE INDEX nextrun_message_dead ON outbox_message (topic, id) WHERE dead IS NOT NULL;
+CREATE INDEX nextrun_message_published ON outbox_message (published) WHERE published IS NOT NULL;
+
+CREATE TABLE outbox_topic (
+  topic   varchar(254) NOT NULL PRIMARY KEY,
+  strict  boolean      NOT NULL DEFAULT 0,
+  holder  varchar(254),
+  token   bigint       NOT NULL DEFAULT 0,
+  expires timestamp
+) WITHOUT ROWID;
+
+{{define "event"}}
+  SELECT CASE
+    WHEN NOT {{template "name" "NEW.id"}} THEN RAISE(ABORT, 'event_store: id {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'event_store: topic {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.type"}} THEN RAISE(ABORT, 'event_store: type {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.aggregate_id"}} THEN RAISE(ABORT, 'event_store: aggregate_id {{template "isName"}}')
+    WHEN typeof(NEW.aggregate_version) <> 'integer' THEN RAISE(ABORT, 'event_store: aggregate_version must be an integer')
+    WHEN NOT {{template "long" "NEW.payload"}} THEN RAISE(ABORT, 'event_store: payload {{template "isLong"}}')
+    WHEN NEW.due IS NOT NULL AND NOT {{template "time" "NEW.due"}} THEN RAISE(ABORT, 'event_store: due {{template "isTime"}}, or NULL')
+    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'event_store: created {{template "isTime"}}')
+  END;
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_event_refuse_added BEFORE INSERT ON event_store
+BEGIN
+{{template "event"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_event_refuse_edited
+  BEFORE UPDATE OF id, topic, type, aggregate_id, aggregate_version, payload, due, created ON event_store
+BEGIN
+{{template "event"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_event_refuse_placed BEFORE UPDATE OF position ON event_store
+  WHEN typeof(NEW.position) NOT IN ('integer', 'null')
+BEGIN
+  SELECT RAISE(ABORT, 'event_store: position must be an integer, or NULL; leave it to the relay');
+END;
+-- +goose StatementEnd
+
+{{define "message"}}
+  SELECT CASE
+    WHEN NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+  END;
+{{end}}
+-- +goose StatementBegin
+CREATE TRIGGER nextrun_message_refuse_added BEFORE INSERT ON outbox_message
+BEGIN
+{{template "message"}}
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+-- Only what an update changes is checked: the relay must be able to set aside a
+-- message that held such a value before there was this trigger.
+CREATE TRIGGER nextrun_message_refuse_edited BEFORE UPDATE ON outbox_message
+BEGIN
+  SELECT CASE
+    WHEN NEW.event_id IS NOT OLD.event_id AND NOT {{template "name" "NEW.event_id"}} THEN RAISE(ABORT, 'outbox_message: event_id {{template "isName"}}')
+    WHEN NEW.topic IS NOT OLD.topic AND NOT {{template "name" "NEW.topic"}} THEN RAISE(ABORT, 'outbox_message: topic {{template "isName"}}')
+    WHEN NEW.created IS NOT OLD.created AND NOT {{template "time" "NEW.created"}} THEN RAISE(ABORT, 'outbox_message: created {{template "isTime"}}')
+    WHEN NEW.attempts IS NOT OLD.attempts AND NOT {{template "integer" "NEW.attempts"}} THEN RAISE(ABORT, 'outbox_message: attempts {{template "isInteger"}}')
+    WHEN NEW.refusals IS NOT OLD.refusals AND NOT {{template "integer" "NEW.refusals"}} THEN RAISE(ABORT, 'outbox_message: refusals {{template "isInteger"}}')
+    WHEN NEW.published IS NOT OLD.published AND NEW.published IS NOT NULL AND NOT {{template "time" "NEW.published"}} THEN RAISE(ABORT, 'outbox_message: published {{template "isTime"}}, or NULL')
+    WHEN NEW.retry IS NOT OLD.retry AND NEW.retry IS NOT NULL AND NOT {{template "time" "NEW.retry"}} THEN RAISE(ABORT, 'outbox_message: retry {{template "isTime"}}, or NULL')
+    WHEN NEW.dead IS NOT OLD.dead AND NEW.dead IS NOT NULL AND NOT {{template "time" "NEW.dead"}} THEN RAISE(ABORT, 'outbox_message: dead {{template "isTime"}}, or NULL')
+    WHEN NEW.problem IS NOT OLD.problem AND NEW.problem IS NOT NULL AND NOT {{template "long" "NEW.problem"}} THEN RAISE(ABORT, 'outbox_message: problem {{template "isLong"}}, or NULL')
+  END;
+END;
+-- +goose StatementEnd
+
+-- Views to look at. Intervals are seconds. Values that nobody writes, such as a number with
+-- 19 digits, hide no other rows.
+
+CREATE VIEW periodic_upcoming AS
+SELECT id, task, group_, timer, due, nextrun,
+       round((julianday(nextrun) - julianday('now')) * 86400.0, 3) AS waits, summary
+  FROM periodic_task
+ WHERE enabled AND nextrun > '1970-01-01 00:00:00.000000' AND nextrun < '9999-12-31 23:59:59'
+   AND (paused IS NULL OR due IS NULL OR paused_until <= due)
+ ORDER BY nextrun;
+
+CREATE VIEW periodic_overdue AS
+SELECT id, task, group_, timer, due, nextrun,
+       round((julianday('now') - julianday(max(nextrun, created))) * 86400.0, 3) AS overdue, worker, marked
+  FROM periodic_task
+ WHERE enabled AND max(nextrun, created) < strftime('%Y-%m-%d %H:%M:%f', 'now', '-5 seconds')
+   AND nextrun <= strftime('%Y-%m-%d %H:%M:%f000', 'now')
+ ORDER BY max(nextrun, created);
+
+CREATE VIEW periodic_health AS
+SELECT t.id, t.enabled, t.timer, t.nextrun, t.problem,
+       last.due AS last_due, last.decision AS last_decision, last.reason AS last_reason,
+       job.state AS last_state, job.finished AS last_finished,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS submitted_24h,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'skipped'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS skipped_24h,
+       (SELECT count(*) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'late'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS late_24h,
+       (SELECT coalesce(sum(CASE WHEN k.missed BETWEEN -2147483648 AND 2147483647 THEN abs(k.missed) END), 0)
+          FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'missed'
+           AND k.due > strftime('%Y-%m-%d %H:%M:%f', 'now', '-24 hours')) AS missed_24h,
+       (SELECT count(*) FROM periodic_tick AS q WHERE q.task_id = t.id AND q.decision = 'queued') AS queued
+  FROM periodic_task AS t
+  LEFT JOIN periodic_tick AS last ON last.task_id = t.id
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id)
+  LEFT JOIN job ON job.jid = last.jid;
+
+-- The rule of the alert NextrunTaskStale, as far as SQL knows: it cannot read timers, so of
+-- ticks that nobody has decided it sees the planned one only. It looks for the tick that must
+-- have succeeded among those that are old enough, not among the newest ones, which are all too
+-- young if a task runs every few seconds.
+CREATE VIEW periodic_stale AS
+WITH usual AS MATERIALIZED (
+  -- Of the ten newest successes among the last 1,000 ticks, the median time from the
+  -- submission of the job to the success, in seconds, and the latest.
+  SELECT t.id, t.task, t.group_, t.timer, t.sink, t.due, t.jitter, coalesce((
+      SELECT took FROM (
+        SELECT took, row_number() OVER (ORDER BY took) AS n, count(*) OVER () AS runs
+          FROM (SELECT (julianday(job.finished) - julianday(last.decided)) * 86400.0 AS took
+                  FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+                  LEFT JOIN job ON job.jid = last.jid
+                 WHERE last.decision = 'submitted' AND job.state = 'success' AND job.finished >= last.decided
+                 ORDER BY last.due DESC LIMIT 10))
+       WHERE n = runs / 2 + 1), 0) AS usual, (
+      SELECT max(done) FROM (
+        SELECT CASE WHEN t.sink = 'job' THEN job.finished ELSE last.decided END AS done
+          FROM (SELECT k.due, k.jid, k.decision, k.decided FROM periodic_tick AS k WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 1000) AS last
+          LEFT JOIN job ON job.jid = last.jid
+         WHERE last.decision = 'submitted' AND (t.sink <> 'job' OR job.state = 'success')
+         ORDER BY last.due DESC LIMIT 10)) AS last_success
+    FROM periodic_task AS t
+   WHERE t.enabled AND (t.paused IS NULL OR t.paused_until <= strftime('%Y-%m-%d %H:%M:%f', 'now'))
+), task AS MATERIALIZED (
+  SELECT *, strftime('%Y-%m-%d %H:%M:%f', 'now', printf('-%.3f seconds', 60 + jitter + 2 * usual)) AS by_now FROM usual
+), judged AS MATERIALIZED (
+  -- The newest tick that must have succeeded by now. One of a pause need not, and nobody
+  -- knows of one whose job was deleted.
+  SELECT t.*, coalesce(t.due <= t.by_now, 0) AS untaken,
+      CASE WHEN t.due <= t.by_now THEN t.due ELSE (
+        SELECT max(CASE WHEN last.until <= t.by_now THEN last.until ELSE last.due END)
+          FROM (SELECT k.* FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.by_now ORDER BY k.due DESC LIMIT 10) AS last
+          LEFT JOIN job ON job.jid = last.jid
+         WHERE CASE last.decision WHEN 'skipped' THEN coalesce(last.reason, '') NOT LIKE 'paused%'
+                                  WHEN 'submitted' THEN t.sink <> 'job' OR job.state IS NOT NULL
+                                  ELSE 1 END) END AS expected
+    FROM task AS t
+)
+SELECT t.id, t.task, t.group_, t.timer, t.expected, t.last_success,
+       CASE WHEN t.sink = 'job' THEN 'job' ELSE 'submission' END AS judged_by,
+       last.decision, last.reason, job.state
+  FROM judged AS t
+  LEFT JOIN periodic_tick AS last ON NOT t.untaken AND last.task_id = t.id
+        AND last.due = (SELECT max(k.due) FROM periodic_tick AS k WHERE k.task_id = t.id AND k.due <= t.expected)
+  LEFT JOIN job ON job.jid = last.jid
+ WHERE t.expected IS NOT NULL
+   AND (t.untaken OR t.last_success IS NULL OR t.last_success < t.expected)
+ ORDER BY t.expected;
+
+CREATE VIEW outbox_lag AS
+  SELECT topic,
+         count(*) FILTER (WHERE dead IS NULL) AS pending,
+         min(created) FILTER (WHERE dead IS NULL) AS oldest,
+         max(coalesce((julianday('now') - julianday(min(created) FILTER (WHERE dead IS NULL))) * 86400, 0), 0) AS age,
+         count(*) FILTER (WHERE dead IS NOT NULL) AS dead
+    FROM outbox_message WHERE published IS NULL GROUP BY topic;
+
+-- The task that keeps the tables small is a row like any other.
+{{if not (found "periodic_task")}}
+INSERT INTO periodic_task (id, task, group_, subject, timer, args, summary)
+VALUES ('nextrun-housekeeping', 'nextrun.housekeeping', 'nextrun', 'Delete old ticks, jobs and logs', '*-*-* 03:17',
+        '{"ticks_days": 30, "jobs_days": 30, "events_days": 30}', 'keeps the tables small; edit the days in args, or disable it');
+{{end}}
+
+-- +goose Down
+DROP VIEW IF EXISTS outbox_lag;
+DROP VIEW IF EXISTS periodic_stale;
+DROP VIEW IF EXISTS periodic_health;
+DROP VIEW IF EXISTS periodic_overdue;
+DROP VIEW IF EXISTS periodic_upcoming;
+
+DROP TABLE IF EXISTS outbox_topic;
+DROP TABLE IF EXISTS outbox_message;
+DROP TABLE IF EXISTS event_offset;
+DROP TABLE IF EXISTS event_topic;
+DROP TABLE IF EXISTS event_aggregate;
+DROP TABLE IF EXISTS event_store;
+DROP TABLE IF EXISTS worker_service;
+DROP TABLE IF EXISTS worker_session;
+{{if not (found "scheduler_lock")}}
+DROP TRIGGER IF EXISTS nextrun_lock_kept;
+DROP TABLE IF EXISTS scheduler_lock;
+{{end}}
+
+DROP TRIGGER IF EXISTS nextrun_task_renamed;
+DROP TRIGGER IF EXISTS nextrun_task_deleted;
+DROP TRIGGER IF EXISTS nextrun_job_deleted;
+DROP TRIGGER IF EXISTS nextrun_job_ended;
+DROP TRIGGER IF EXISTS nextrun_task_changed;
+DROP TRIGGER IF EXISTS nextrun_task_paused;
+DROP TRIGGER IF EXISTS nextrun_task_paused_added;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_paused_added;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_paused;
+DROP TRIGGER IF EXISTS nextrun_task_edited;
+DROP TRIGGER IF EXISTS nextrun_task_added;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_planned;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_moved;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_edited;
+DROP TRIGGER IF EXISTS nextrun_task_refuse_added;
+DROP TABLE IF EXISTS periodic_action;
+DROP TABLE IF EXISTS periodic_open;
+DROP TABLE IF EXISTS periodic_tick;
+DROP TABLE IF EXISTS periodic_ready;
+{{if not (found "periodic_task")}}
+DROP TABLE IF EXISTS periodic_task;
+{{else}}
+DROP INDEX IF EXISTS nextrun_task_paused_until;
+DROP INDEX IF EXISTS nextrun_task_marked;
+DROP INDEX IF EXISTS nextrun_task_due;
+-- SQLite drops no column that a constraint of the table names.
+ALTER TABLE periodic_task DROP CONSTRAINT nextrun_sink;
+ALTER TABLE periodic_task DROP COLUMN due;
+ALTER TABLE periodic_task DROP COLUMN starts;
+ALTER TABLE periodic_task DROP COLUMN ends;
+ALTER TABLE periodic_task DROP COLUMN overlap;
+ALTER TABLE periodic_task DROP COLUMN catchup;
+ALTER TABLE periodic_task DROP COLUMN grace;
+ALTER TABLE periodic_task DROP COLUMN deadline;
+ALTER TABLE periodic_task DROP COLUMN jitter;
+ALTER TABLE periodic_task DROP COLUMN sink;
+ALTER TABLE periodic_task DROP COLUMN problem;
+ALTER TABLE periodic_task DROP COLUMN retry_limit;
+ALTER TABLE periodic_task DROP COLUMN retry_delay;
+ALTER TABLE periodic_task DROP COLUMN timeout;
+ALTER TABLE periodic_task DROP COLUMN concurrency;
+ALTER TABLE periodic_task DROP COLUMN paused;
+ALTER TABLE periodic_task DROP COLUMN paused_until;
+ALTER TABLE periodic_task DROP COLUMN paused_by;
+ALTER TABLE periodic_task DROP COLUMN paused_reason;
+ALTER TABLE periodic_task DROP COLUMN changed;
+{{if not (found "periodic_task.summary")}}
+ALTER TABLE periodic_task DROP COLUMN summary;
+{{end}}
+{{end}}
+
+DROP TABLE IF EXISTS job_limit;
+DROP TABLE IF EXISTS job_pause;
+{{if not (found "jobgroupuse")}}
+DROP TABLE IF EXISTS jobgroupuse;
+{{end}}
+{{if not (found "joblog")}}
+DROP TABLE IF EXISTS joblog;
+{{else}}
+DROP INDEX IF EXISTS nextrun_joblog_jid;
+{{if not (found "joblog.counter")}}
+ALTER TABLE joblog DROP COLUMN counter;
+{{end}}
+{{end}}
+{{if not (found "job")}}
+DROP TABLE IF EXISTS job;
+{{else}}
+DROP INDEX IF EXISTS nextrun_job_limited;
+DROP INDEX IF EXISTS nextrun_job_finished;
+DROP INDEX IF EXISTS nextrun_job_cancel;
+DROP INDEX IF EXISTS nextrun_job_stuck;
+DROP INDEX IF EXISTS nextrun_job_active;
+DROP INDEX IF EXISTS nextrun_job_later;
+DROP INDEX IF EXISTS nextrun_job_waiting;
+DROP INDEX IF EXISTS nextrun_job_pending;
+ALTER TABLE job DROP COLUMN due;
+ALTER TABLE job DROP COLUMN heartbeat;
+ALTER TABLE job DROP COLUMN single;
+ALTER TABLE job DROP COLUMN cancel;
+ALTER TABLE job DROP COLUMN retry;
+ALTER TABLE job DROP COLUMN result;
+ALTER TABLE job DROP COLUMN interrupts;
+ALTER TABLE job DROP COLUMN retry_limit;
+ALTER TABLE job DROP COLUMN retry_delay;
+ALTER TABLE job DROP COLUMN timeout;
+ALTER TABLE job DROP COLUMN concurrency;
+ALTER TABLE job DROP COLUMN traceparent;
+{{end}}
+DROP TABLE nextrun_found;
+DROP INDEX IF EXISTS nextrun_migration_once;
