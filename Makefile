@@ -87,7 +87,7 @@ test-race: ## Test what runs goroutines with the race detector, which makes test
 .PHONY: test-roles
 test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'
 	@scripts/need-cc
-	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox ./periodic/dashboard
+	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox ./ops/dashboard
 
 .PHONY: test-versions
 test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite; TESTFLAGS='-run X', VERSIONS='13 sqlite'

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // meter counts how many handlers run at once, of each of some names.

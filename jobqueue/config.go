@@ -90,7 +90,7 @@ type Config struct {
 	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
 	// transaction; store.DB.Hooks makes them.
 	Hooks Hooks
-	// Tracer, if not nil, makes a span of each attempt; package store/tracing has one.
+	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
 	Tracer RunTracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger

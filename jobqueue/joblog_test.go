@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestLogIsCompleteAndInOrder(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // age makes a heartbeat old.

@@ -7,7 +7,7 @@ import (
 )
 
 // Traced returns the same queue, whose Submit makes a span with a tracer, and gives the
-// span's traceparent to jobs that have none. Package store/tracing has a tracer. Without
+// span's traceparent to jobs that have none. Package ops/tracing has a tracer. Without
 // one, jobs that a handler submits get the traceparent of its context.
 func (q *Queue) Traced(tracer SendTracer) *Queue { return &Queue{q.store, tracer} }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A login that may not read the version of the schema learns so, not that the schema is

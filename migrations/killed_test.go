@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // killable builds nextrun with its crash points, unless NEXTRUN_CRASH_PROGRAM names it.

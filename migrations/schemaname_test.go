@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestSchemaOfPostgreSQLItselfIsRefused(t *testing.T) {

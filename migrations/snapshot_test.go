@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 var update = flag.Bool("update", false, "write the snapshots of the schema")

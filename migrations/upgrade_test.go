@@ -11,10 +11,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // squashed is the version of the oldest file, which has all that came before it. testdata/22 has

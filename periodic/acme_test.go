@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // acme is a queue of somebody else: the table acme_job.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // waiting is a scheduler whose batches wait for their time, on a database whose

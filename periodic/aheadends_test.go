@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A scheduler that continues after its time decides as one that comes late: by deadline,

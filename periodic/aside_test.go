@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A trigger of the user's protects rows: they cannot even be marked.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // G5 under way: ten tasks that cannot be scheduled, for whatever reason, beside

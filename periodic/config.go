@@ -72,7 +72,7 @@ type Config struct {
 	// them; store.DB.Hooks makes them.
 	Hooks Hooks
 	// Tracer, if not nil, makes a span for each queue that gets jobs of a batch; package
-	// store/tracing has one.
+	// ops/tracing has one.
 	Tracer jobqueue.SendTracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 const insertTask = "INSERT INTO periodic_task (id, task, timer) VALUES (?, 'backup', ?)"

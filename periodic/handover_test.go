@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // BenchmarkHandover measures how long nobody leads after a clean stop: from the

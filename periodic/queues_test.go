@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // Jobs of a task go to the queue that its sink names, with their args, and nothing

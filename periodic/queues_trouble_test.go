@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // What a queue refuses for good costs that tick only; what may pass costs none.

@@ -3,8 +3,8 @@ package periodic_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 // A setting of the database that changes what arrays mean does not keep tasks from being

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 // The smallest INSERT works: the table knows everything else.

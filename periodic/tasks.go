@@ -32,7 +32,7 @@ func (s *Tasks) With(queues map[Sink]Submitter) *Tasks { return &Tasks{s.store, 
 
 // Traced returns the same tasks, which make a span with a tracer for each job that they
 // submit themselves: RunNow of a task that is not enabled, SubmitNext, and Backfill.
-// Package store/tracing has a tracer.
+// Package ops/tracing has a tracer.
 func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks { return &Tasks{s.store, s.queues, tracer} }
 
 // In returns the same tasks inside the caller's transaction: what its methods do

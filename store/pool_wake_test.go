@@ -9,10 +9,10 @@ import (
 
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // On a pool of the program's own, nobody listens to the database. Scheduler and executor

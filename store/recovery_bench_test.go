@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 // renewed removes, for a role, what is left of the last kill.

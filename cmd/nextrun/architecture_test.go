@@ -19,6 +19,10 @@ var arrows = []struct {
 	from string
 	to   []string
 }{
+	// Databases for tests; only tests and what is for them import these.
+	{"internal/storetest", append([]string{"store"}, belowCommand...)},
+	{"internal/storetest/migrated", []string{"store", "internal/storetest", "store/verify", "migrations/permissions"}},
+	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"calendar/internal/elapse"}},
 	{"calendar/explain", []string{"calendar", "calendar/internal/elapse"}},
@@ -32,9 +36,9 @@ var arrows = []struct {
 	{"periodic/backend", []string{"jobqueue", "periodic/task", "periodic/leader"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"periodic/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "store/diagnosis", "store/lifecycle", "periodic/dashboard/internal/..."}},
-	{"periodic/dashboard/internal/show", []string{"jobqueue", "periodic"}},
-	{"periodic/dashboard/internal/frame", []string{"periodic/dashboard/internal/show", "store"}},
+	{"ops/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
+	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
+	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
 	{"jobqueue", []string{"jobqueue/backend", "jobqueue/internal/..."}},
 	{"jobqueue/internal/engine", []string{"jobqueue/backend", "jobqueue/internal/joblog", "jobqueue/internal/outcome"}},
 	{"jobqueue/internal/...", []string{"jobqueue/backend"}},
@@ -56,24 +60,21 @@ var arrows = []struct {
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
 	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox", "jobqueue/outbox/cloudevents"}},
-	{"store/tracing", []string{"jobqueue", "jobqueue/outbox"}},
-	{"store/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
+	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
+	{"ops/metrics", []string{"store", "calendar", "periodic", "jobqueue", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/task"}},
 	// Both run the scheduler on a database of their own, with a clock that is moved.
-	{"store/replay", append([]string{"store"}, belowCommand...)},
-	{"periodic/nextruntest", []string{"periodic", "jobqueue", "store", "store/replay", "store/verify"}},
+	{"ops/replay", append([]string{"store"}, belowCommand...)},
+	{"ops/nextruntest", []string{"periodic", "jobqueue", "store", "ops/replay", "store/verify"}},
 	// It explains a task for the command line and the dashboard.
-	{"store/diagnosis", append([]string{"store"}, belowCommand...)},
+	{"ops/diagnosis", append([]string{"store"}, belowCommand...)},
 	// What starts the parts of a process knows the database, and services by their interface.
-	{"store/lifecycle", []string{"store", "migrations"}},
-	{"store/storetest", append([]string{"store"}, belowCommand...)},
-	{"store/storetest/migrated", []string{"store", "store/storetest", "store/verify", "migrations/permissions"}},
-	{"store/storetest/pooltest", append([]string{"store", "store/storetest"}, belowCommand...)},
+	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
 	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},
 	{"cmd/nextrun/cli/find", append([]string{"store"}, belowCommand...)},
-	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "store/storetest", "store/storetest/migrated"}},
+	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "internal/storetest", "internal/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
 	{"cmd/nextrun/cli/task", append([]string{"cmd/nextrun/cli/tick", "cmd/nextrun/cli/timer"}, belowCommands...)},
 	{"cmd/nextrun/cli/simulate", append([]string{"cmd/nextrun/cli/timer"}, belowCommands...)},
@@ -90,7 +91,7 @@ var belowCommand = []string{
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/diagnosis", "store/lifecycle", "store/metrics", "store/queues", "store/verify",
+	"store", "store/queues", "store/verify", "ops/dashboard", "ops/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages
@@ -99,13 +100,13 @@ var libraries = []struct {
 	library string
 	places  []string
 }{
-	{"github.com/lib/pq", []string{"store/internal/sqldb/postgres/", "store/storetest/"}},
-	{"github.com/mattn/go-sqlite3", []string{"store/internal/sqldb/sqlite/", "store/storetest/"}},
+	{"github.com/lib/pq", []string{"store/internal/sqldb/postgres/", "internal/storetest/"}},
+	{"github.com/mattn/go-sqlite3", []string{"store/internal/sqldb/sqlite/", "internal/storetest/"}},
 	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
-	{"github.com/prometheus", []string{"store/metrics/"}},
-	{"go.opentelemetry.io", []string{"store/tracing/", "cmd/nextrun/otlp/"}},
+	{"github.com/prometheus", []string{"ops/metrics/"}},
+	{"go.opentelemetry.io", []string{"ops/tracing/", "cmd/nextrun/otlp/"}},
 }
 
 // directories that would gather what belongs elsewhere.
@@ -167,7 +168,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/x.go", module + "/periodic/leader", ""},
 		{"store/x.go", module + "/migrations", ""},
 		{"store/x.go", module + "/cmd/nextrun/cli", "store may import only"},
-		{"store/x.go", module + "/store/storetest", "store may import only"},
+		{"store/x.go", module + "/internal/storetest", "store may import only"},
 		{"store/x.go", "github.com/lib/pq", "only store/internal/sqldb/postgres may"},
 		{"store/x.go", "github.com/lib/pq/oid", "only store/internal/sqldb/postgres may"},
 		{"store/x.go", "github.com/lib/pqueue", ""},
@@ -182,8 +183,8 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/internal/schedule/x.go", module + "/store/internal/queue", "store/internal/schedule may import only"},
 		{"store/internal/sqldb/x.go", module + "/store/internal/queue", "store/internal/sqldb may import only"},
 		{"periodic/x.go", module + "/store/internal/sqldb", "periodic may import only"},
-		{"store/storetest/x.go", module + "/store", ""},
-		{"store/storetest/x.go", "github.com/lib/pq", ""},
+		{"internal/storetest/x.go", module + "/store", ""},
+		{"internal/storetest/x.go", "github.com/lib/pq", ""},
 		{"cmd/nextrun/x.go", module + "/store", ""},
 		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/ui", ""},
 		{"cmd/nextrun/cli/job/x.go", module + "/cmd/nextrun/cli/task", "cmd/nextrun/cli/job may import only cmd/nextrun/cli/ui"},

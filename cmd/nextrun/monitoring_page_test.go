@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 // freeAddress is a loopback address at which nobody listens.

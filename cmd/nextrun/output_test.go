@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // output keeps what a process writes, but for the lines of things that go well, and

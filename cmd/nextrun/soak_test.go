@@ -18,7 +18,7 @@ import (
 	_ "github.com/lib/pq"
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // Two schedulers and two executors, each a process of its own, share one

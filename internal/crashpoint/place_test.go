@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // lease is that of all parts of the processes, the least that they accept.

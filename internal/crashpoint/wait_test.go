@@ -5,7 +5,7 @@ package crashpoint_test
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // quiet reports whether all is done.

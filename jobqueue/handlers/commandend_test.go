@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // endsAsAWhole checks that a job whose processes ignore SIGTERM, and have

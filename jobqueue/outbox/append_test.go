@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestVersionsHaveNoGapsUnderConcurrentWriters(t *testing.T) {

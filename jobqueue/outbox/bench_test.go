@@ -3,7 +3,7 @@ package outbox_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 const benchBatch = 100

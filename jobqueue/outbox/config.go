@@ -70,7 +70,7 @@ type Config struct {
 	// they are published and all groups have read them. 0 and [Forever]: without
 	// end.
 	EventRetention time.Duration
-	// Tracer, if not nil, makes a span for each batch; package store/tracing has one.
+	// Tracer, if not nil, makes a span for each batch; package ops/tracing has one.
 	Tracer Tracer
 	// Logger receives the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // receiver keeps what it is given, and fails as it is told.

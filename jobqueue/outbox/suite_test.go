@@ -11,10 +11,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // TestMain runs a relay instead of the tests in the processes that tests start

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/nextruntest"
 	"github.com/nextrun/nextrun/periodic/simulate"
 	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"

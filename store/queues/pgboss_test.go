@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store/queues"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func pgBossFixture(t *testing.T) *fixture {

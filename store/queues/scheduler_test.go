@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // TestSchedulerKeepsAJobThatItMayNotSee: a task whose job is in a queue of PGMQ that was

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/nextrun/nextrun/periodic/dashboard"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
 // smallPages are all pages, with something on each.

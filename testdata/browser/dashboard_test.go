@@ -9,9 +9,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/dashboard"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
 // TestDashboard uses a dashboard with ten thousand tasks and a million ticks as people

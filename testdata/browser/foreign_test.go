@@ -10,8 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/nextrun/nextrun/periodic/dashboard"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
 // A page of another site can neither act nor read, in the name of somebody who may.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/nextrun/nextrun/periodic/dashboard"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/ops/dashboard"
 )
 
 // attacks are texts that run a script where somebody forgets to escape them.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/dashboard"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
 )
 
 // site is a dashboard on a database, served as the program serves it.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // BenchmarkBurst10000 measures the time until 10,000 due tasks are submitted to

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // queue is a queue that nextrun feeds, with the program of its real worker.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store/queues"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A table of the user's is the queue; SQL in the configuration feeds it.

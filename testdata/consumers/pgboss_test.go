@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // The queue one takes one job at a time, and apart is a partition of the table of jobs.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // River on PostgreSQL, which a notification wakes, and on SQLite, where its

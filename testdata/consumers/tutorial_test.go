@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // The worker of the tutorial about River compiles, and runs the job that nextrun submits

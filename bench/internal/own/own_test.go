@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/bench/internal/own"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // small measures as little as can be.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // The kinds of databases: an ASCII one takes bytes that are no UTF-8.

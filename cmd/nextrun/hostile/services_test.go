@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // service is a running process of nextrun, whose log is kept.

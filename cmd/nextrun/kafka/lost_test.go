@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // Brokers that fail at random or answer nothing for a while, two relays, and a

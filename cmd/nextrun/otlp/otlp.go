@@ -12,7 +12,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
-	"github.com/nextrun/nextrun/store/tracing"
+	"github.com/nextrun/nextrun/ops/tracing"
 )
 
 // flushTime is how long the end of the program waits for the collector.

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
-	"github.com/nextrun/nextrun/periodic/dashboard"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/metrics"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // rules are the alerts for Prometheus.

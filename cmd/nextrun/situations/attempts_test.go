@@ -3,8 +3,8 @@ package situations_test
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // What becomes of a job that an executor has, or had.

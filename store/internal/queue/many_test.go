@@ -3,9 +3,9 @@ package queue
 import (
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // manyKinds opens a database with 20,000 priorities, with 20,000 groups of a task that has

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // Transactions that notify commit one after the other. One that waits too long for its

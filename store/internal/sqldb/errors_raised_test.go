@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A trigger may raise any code, such as one that asks a remote server which is

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 func TestOptionsAreValidated(t *testing.T) {

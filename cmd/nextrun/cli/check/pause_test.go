@@ -6,7 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store/storetest"
+	"github.com/nextrun/nextrun/internal/storetest"
 )
 
 // What SQL can write, and nobody means: pauses that end before they are seen or begin later,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/diagnosis"
 )
 
 func showCommand(env *ui.Env) *cobra.Command {

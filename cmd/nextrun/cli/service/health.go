@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/store/lifecycle"
+	"github.com/nextrun/nextrun/ops/lifecycle"
 )
 
 // healthAddress is where the process reports its health; empty: nowhere.

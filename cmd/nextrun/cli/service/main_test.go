@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 func TestMain(m *testing.M) {

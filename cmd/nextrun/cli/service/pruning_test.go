@@ -8,8 +8,8 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // On Docspell's database the scheduler deletes old ticks, as long as no housekeeping

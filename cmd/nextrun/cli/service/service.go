@@ -14,10 +14,10 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/lifecycle"
-	"github.com/nextrun/nextrun/store/metrics"
 )
 
 // stopTimeout is how long the end of a service may take, beside the grace time

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/periodic/dashboard"
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/lifecycle"
-	"github.com/nextrun/nextrun/store/metrics"
 )
 
 // webTimeout limits how long a request may take to come in, and how long the end of the

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/replay"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/replay"
-	"github.com/nextrun/nextrun/store/storetest"
 )
 
 // A database in use has planned and overdue ticks, pauses, jobs that run and ticks that

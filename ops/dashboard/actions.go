@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// mostSelected is how many tasks one request may change.
+const mostSelected = 1000
+
+// changeTasks does what the buttons above a table of tasks say, with the selected ones.
+func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(r.PostForm["id"])))
+	switch {
+	case len(ids) == 0:
+		return "", "", frame.Bad("no task is selected")
+	case len(ids) > mostSelected:
+		return "", "", frame.Bad("%d tasks are selected; at most %d can be changed at once", len(ids), mostSelected)
+	}
+	do, word, err := s.taskAction(r, user)
+	if err != nil {
+		return "", "", err
+	}
+	changed := 0
+	var failed []string
+	for _, id := range ids {
+		if err := do(ctx, id); err != nil {
+			failed = append(failed, fmt.Sprintf("%s: %v", id, err))
+			continue
+		}
+		changed++
+	}
+	done = fmt.Sprintf("%s: %d.", word, changed)
+	if len(failed) > 0 {
+		done += " Not done: " + strings.Join(failed[:min(len(failed), 5)], "; ")
+	}
+	return done, r.PostForm.Get("back"), nil
+}
+
+// taskAction is what to do with each selected task.
+func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
+	switch action := r.PostForm.Get("action"); action {
+	case "pause":
+		until, err := untilOf(r.PostForm.Get("until"), s.now())
+		if err != nil {
+			return nil, "", err
+		}
+		pause := periodic.Pause{Until: until, By: show.Shorten(user, 200), Reason: show.Shorten(r.PostForm.Get("reason"), 200)}
+		return func(ctx context.Context, id string) error { return s.tasks.Pause(ctx, id, pause) }, "Paused", nil
+	case "resume":
+		return s.resume, "Resumed", nil
+	case "run":
+		return s.tasks.RunNow, "Submitted", nil
+	default:
+		return nil, "", frame.Bad("unknown action %q; use pause, resume or run", show.Printable(action))
+	}
+}
+
+// untilOf reads until when: a duration or a time in UTC; empty: the zero time.
+func untilOf(text string, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && d > 0 {
+		return now.Add(d).UTC(), nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			if !at.After(now) {
+				return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
+			}
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, frame.Bad("until is %q; use a time in UTC, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text))
+}
+
+// editTask saves another timer, unless somebody else has changed it meanwhile.
+func (s *server) editTask(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
+	id, timer := r.PostForm.Get("id"), strings.TrimSpace(r.PostForm.Get("timer"))
+	if _, err := calendar.Parse(timer); err != nil {
+		return "", "", frame.Bad("%v", err)
+	}
+	err = s.tasks.Update(ctx, id, func(t *periodic.Task) error {
+		if t.Timer != r.PostForm.Get("was") {
+			return frame.Bad("somebody has changed the timer meanwhile, to %q; compare again", show.Printable(t.Timer))
+		}
+		t.Timer = timer
+		return nil
+	})
+	return "The timer is saved.", "task?id=" + queryEscape(id), err
+}

@@ -1,0 +1,142 @@
+package dashboard
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Access is what somebody may do.
+type Access int
+
+// The kinds of access.
+const (
+	// TooMany: who asks has failed to log in too often. It is answered with 429.
+	TooMany Access = iota - 1
+
+	None // nothing
+	Read // look at every page
+	Act  // also pause, resume, run, edit, cancel, retry, resend
+)
+
+// Options are the settings of [Handler]. With the zero value everybody on this host may
+// read and nobody may act.
+type Options struct {
+	// Prefix is the path below which the handler is mounted, such as /schedules; empty: /.
+	Prefix string
+	// Authorize says who asks and what they may do. The name is recorded with what they
+	// do. nil: everybody may read, and nobody may act.
+	Authorize func(*http.Request) (user string, access Access)
+	// ReadOnly: nobody may act, whatever Authorize says.
+	ReadOnly bool
+	// Hosts are the names in the header Host that are answered. Empty: names and
+	// addresses of this host if Authorize is nil, otherwise all. The check keeps pages of
+	// other sites from reading this one by a DNS name of their own (DNS rebinding).
+	Hosts []string
+	// Queues are those of [periodic.Config.Submitters], for running a task now.
+	Queues map[periodic.Sink]periodic.Submitter
+	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
+	// for the page of the scheduler. nil: the page has none.
+	Health func(context.Context) lifecycle.Report
+	// Wake makes the scheduler of this process query the database now, for POST /wake. nil:
+	// there is no such path.
+	Wake func()
+	// Mask are parts of names in args whose values are not shown. nil: DefaultMask.
+	Mask []string
+	// Logger receives what goes wrong. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+}
+
+// DefaultMask are the parts of names whose values in args are not shown.
+var DefaultMask = []string{"password", "passwd", "secret", "token", "credential", "api_key", "apikey", "private"}
+
+//go:embed static
+var static embed.FS
+
+//go:embed templates
+var templates embed.FS
+
+// server serves the pages. It is safe for concurrent use.
+type server struct {
+	db     *store.DB
+	tasks  *periodic.Tasks
+	queues map[periodic.Sink]periodic.Submitter
+	queue  *jobqueue.Queue
+	frame  *frame.Frame
+	prefix string
+	mask   show.Mask
+	health func(context.Context) lifecycle.Report // may be nil
+	wake   func()                                 // may be nil
+	now    func() time.Time
+}
+
+// Handler returns the dashboard of a database. It returns an error if an option is not
+// valid.
+func Handler(db *store.DB, o Options) (http.Handler, error) {
+	o.Prefix = strings.TrimRight(o.Prefix, "/")
+	if o.Prefix != "" && !strings.HasPrefix(o.Prefix, "/") {
+		return nil, fmt.Errorf("dashboard: Prefix is %q; use a path that begins with /, such as /schedules", o.Prefix)
+	}
+	if o.Mask == nil {
+		o.Mask = DefaultMask
+	}
+	if o.Logger == nil {
+		o.Logger = logrus.StandardLogger()
+	}
+	s := &server{
+		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
+		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues, health: o.Health, wake: o.Wake,
+	}
+	pages, err := fs.Sub(templates, "templates")
+	if err != nil {
+		return nil, err
+	}
+	if s.frame, err = frame.New(pages, o.Prefix, o.Logger, time.Now); err != nil {
+		return nil, err
+	}
+	return frame.Gzip(guard(o, http.StripPrefix(o.Prefix, s.routes()))), nil
+}
+
+// routes are the pages and what can be done on them.
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /static/", http.FileServerFS(static))
+	mux.HandleFunc("GET /{$}", s.frame.Page("now", s.nowPage))
+	mux.HandleFunc("GET /tasks", s.frame.Page("tasks", s.tasksPage))
+	mux.HandleFunc("GET /task", s.frame.Page("task", s.taskPage))
+	mux.HandleFunc("GET /jobs", s.frame.Page("jobs", s.jobsPage))
+	mux.HandleFunc("GET /job", s.frame.Page("job", s.jobPage))
+	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))
+	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
+	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", s.timelinePage))
+	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", s.heatmapPage))
+	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
+	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
+	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))
+	mux.HandleFunc("POST /events", s.frame.Action(s.resendEvents))
+	if s.wake != nil {
+		mux.HandleFunc("POST /wake", s.frame.Action(func(context.Context, *http.Request, string) (string, string, error) {
+			s.wake()
+			return "woke the scheduler", "/scheduler", nil
+		}))
+	}
+	noPage := func(w http.ResponseWriter, r *http.Request) {
+		s.frame.Fail(w, r, fmt.Errorf("there is no page %s: %w", r.URL.Path, frame.ErrNoPage))
+	}
+	mux.HandleFunc("GET /static/{$}", noPage) // no list of files
+	mux.HandleFunc("GET /", noPage)           // other methods: 405
+	return mux
+}

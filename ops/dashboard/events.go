@@ -1,0 +1,89 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+)
+
+// eventsPerPage is how many events a page shows.
+const eventsPerPage = 100
+
+// eventList is the page of events.
+type eventList struct {
+	Topic  string     `json:"topic,omitempty"`
+	Status string     `json:"status,omitempty"`
+	Topics []topicRow `json:"topics"`
+	Events []eventRow `json:"events"`
+	States []string   `json:"-"`
+}
+
+// topicRow is a topic with unpublished events.
+type topicRow struct {
+	Topic   string    `json:"topic"`
+	Pending int       `json:"pending"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+	Dead    int       `json:"dead"`
+	Problem string    `json:"problem,omitempty"`
+	Holder  string    `json:"holder,omitempty"`
+}
+
+type eventRow struct {
+	ID        string    `json:"id"`
+	Topic     string    `json:"topic"`
+	Type      string    `json:"type"`
+	Aggregate string    `json:"aggregate,omitempty"`
+	Status    string    `json:"status"`
+	Created   time.Time `json:"created"`
+	Published time.Time `json:"published,omitzero"`
+	Attempts  int       `json:"attempts"`
+	Problem   string    `json:"problem,omitempty"`
+}
+
+func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	d := eventList{Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
+		States: []string{""}}
+	for _, status := range outbox.Statuses() {
+		d.States = append(d.States, string(status))
+	}
+	lag, err := s.db.Outbox().Lag(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lag {
+		problem := show.Shorten(show.Printable(s.mask.Line(l.Problem)), 300)
+		if l.Unattended() {
+			problem = "no relay has this topic now"
+		}
+		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder})
+	}
+	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: eventsPerPage})
+	for _, e := range list {
+		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, string(e.Status), e.Created, e.Published, e.Attempts,
+			show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
+	}
+	return d, err
+}
+
+func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {
+	topic := r.PostForm.Get("topic")
+	var ids []string
+	switch action := r.PostForm.Get("action"); action {
+	case "resend":
+		ids, err = s.db.Outbox().Resend(ctx, r.PostForm["id"])
+	case "resend-dead":
+		ids, err = s.db.Outbox().ResendDead(ctx, topic)
+	default:
+		return "", "", frame.Bad("unknown action %q; use resend or resend-dead", show.Printable(action))
+	}
+	return fmt.Sprintf("Events that are sent again: %d.", len(ids)), "events?" + url.Values{"topic": {topic}}.Encode(), err
+}
+
+func queryEscape(text string) string { return url.QueryEscape(text) }

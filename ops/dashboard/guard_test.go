@@ -1,0 +1,219 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard"
+)
+
+func TestWhoMayAsk(t *testing.T) {
+	by := func(user string, access dashboard.Access) func(*http.Request) (string, dashboard.Access) {
+		return func(*http.Request) (string, dashboard.Access) { return user, access }
+	}
+	pause := url.Values{"id": {"report"}, "action": {"run"}, "back": {"tasks"}}
+	for name, test := range map[string]struct {
+		options dashboard.Options
+		change  func(r *http.Request)
+		get     int // status of a page
+		post    int // status of an action
+	}{
+		"nobody is asked who they are: read": {get: 200, post: 403},
+		"may act":                            {options: dashboard.Options{Authorize: by("ada", dashboard.Act)}, get: 200, post: 303},
+		"may read":                           {options: dashboard.Options{Authorize: by("ada", dashboard.Read)}, get: 200, post: 403},
+		"may nothing":                        {options: dashboard.Options{Authorize: by("", dashboard.None)}, get: 401, post: 401},
+		"read-only for all":                  {options: dashboard.Options{Authorize: by("ada", dashboard.Act), ReadOnly: true}, get: 200, post: 403},
+		"a foreign name of this host (DNS rebinding)": {change: func(r *http.Request) { r.Host = "evil.example" }, get: 421, post: 421},
+		"a name with a port":                          {change: func(r *http.Request) { r.Host = "localhost:99" }, get: 200, post: 403},
+		"the address of the other protocol":           {change: func(r *http.Request) { r.Host = "[::1]:99" }, get: 200, post: 403},
+		"a name that was given": {options: dashboard.Options{Hosts: []string{"cron.example"}, Authorize: by("ada", dashboard.Act)},
+			change: func(r *http.Request) { r.Host = "CRON.example:443" }, get: 200, post: 303},
+		"another than was given": {options: dashboard.Options{Hosts: []string{"cron.example"}, Authorize: by("ada", dashboard.Act)},
+			change: func(r *http.Request) { r.Host = "localhost" }, get: 421, post: 421},
+		"from a page of another site": {options: dashboard.Options{Authorize: by("ada", dashboard.Act)},
+			change: func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, get: 200, post: 403},
+		"from a foreign origin": {options: dashboard.Options{Authorize: by("ada", dashboard.Act)},
+			change: func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, get: 200, post: 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, test.options, func(s *site) {
+				s.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('report', 'work', 'yearly', false)`)
+				for method, want := range map[string]int{http.MethodGet: test.get, http.MethodPost: test.post} {
+					form := pause
+					if method == http.MethodGet {
+						form = nil
+					}
+					r := s.request(method, "/tasks", form)
+					if test.change != nil {
+						test.change(r)
+					}
+					code, header, body := s.ask(r)
+					if code != want {
+						s.Errorf("%s: %d, want %d: %s", method, code, want, body)
+					}
+					if h := header.Get("Content-Security-Policy"); want != 303 && !strings.Contains(h, "default-src 'none'") && code != 403 {
+						s.Errorf("%s: the policy is %q", method, h)
+					}
+				}
+				jobs := "0"
+				if test.post == 303 {
+					jobs = "1"
+				}
+				s.Want(jobs, `SELECT count(*) FROM job WHERE tracker = 'report'`)
+			})
+		})
+	}
+}
+
+var formValue = regexp.MustCompile(`value="[^"]*"`)
+
+// A row full of markup and marks that deceive a reader does no harm.
+func TestHostileRow(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		evil := `"><script>alert(1)</script><b onmouseover=alert(2)>` + "\u202Egnp.exe\u2066\x07"
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, args, nextrun, subject, summary) VALUES (?, 'work', 'yearly', ?, '2026-01-01 08:00:00', ?, ?)`,
+			evil, `{"x": "`+strings.ReplaceAll(strings.ReplaceAll(evil, `"`, `\"`), "\x07", "")+`"}`, evil, evil)
+		s.Exec("INSERT INTO periodic_action (who, action, task_id) VALUES (?, ?, ?)", evil, strings.Split(evil, "<b")[1], evil)
+		s.history(1, func(_ context.Context, job *jobqueue.JobContext) error { job.SetResult(evil); return nil })
+		id := url.QueryEscape(evil)
+		for _, path := range append([]string{"/task?id=" + id, "/jobs?task=" + id, "/tasks?q=" + id + "&done=" + id, "/task?id=" + id + "&timer=" + id}, allPages...) {
+			code, _, body := s.ask(s.request(http.MethodGet, path, nil))
+			if code != 200 && !strings.Contains(path, "report") {
+				s.Errorf("%s: %d", path, code)
+			}
+			body = formValue.ReplaceAllString(body, "") // which a form sends back as it is
+			for _, bad := range []string{"<script>alert", "<b onmouseover", "\u202E", "\u2066", "\x07"} {
+				if strings.Contains(body, bad) {
+					s.Errorf("%s shows %q", path, bad)
+				}
+			}
+		}
+	})
+}
+
+func TestErrorsOfPages(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		for _, method := range []string{http.MethodPut, http.MethodDelete} {
+			if code, header, _ := s.ask(s.request(method, "/tasks", nil)); code != http.StatusMethodNotAllowed || header.Get("Allow") == "" {
+				s.Errorf("%s: %d, Allow: %s", method, code, header.Get("Allow"))
+			}
+		}
+		for path, want := range map[string]struct {
+			code int
+			text string
+		}{
+			"/task?id=nobody":                {404, "nobody"},
+			"/task":                          {400, "which task?"},
+			"/job?id=x":                      {404, "not found"},
+			"/static/":                       {404, "there is no page /static/"},
+			"/nowhere":                       {404, "there is no page /nowhere"},
+			"/timeline?zone=Europe/Berln":    {400, "unknown time zone"},
+			"/tasks?state=happy":             {400, "unknown state"},
+			"/tasks?state=happy&format=json": {400, `{"error":"unknown state`},
+		} {
+			if code, _, body := s.ask(s.request(http.MethodGet, path, nil)); code != want.code || !strings.Contains(body, want.text) {
+				s.Errorf("%s: %d %s", path, code, body)
+			}
+		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
+		once := url.Values{"action": {"run"}, "id": {"report", "report", "report"}}
+		if code, header, body := s.ask(s.request(http.MethodPost, "/tasks", once)); code != 303 || header.Get("Location") != "/?done=Submitted%3A+1." {
+			s.Errorf("%d to %s: %s", code, header.Get("Location"), body)
+		}
+		for name, form := range map[string]url.Values{
+			"no task is selected":              {"action": {"run"}},
+			`unknown action &#34;explode&#34;`: {"action": {"explode"}, "id": {"report"}},
+			"until is &#34;soon&#34;":          {"action": {"pause"}, "id": {"report"}, "until": {"soon"}},
+			"which is over":                    {"action": {"pause"}, "id": {"report"}, "until": {"2020-01-01"}},
+		} {
+			if code, _, body := s.ask(s.request(http.MethodPost, "/tasks", form)); code != 400 || !strings.Contains(body, name) {
+				s.Errorf("%s: %d %s", name, code, body)
+			}
+		}
+	})
+}
+
+// A pause says who, why and until when; resuming ends it.
+func TestPauseAndResume(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly'), ('other', 'work', 'yearly')`)
+		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
+		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
+		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+2.&state=paused" {
+			s.Errorf("%d to %q: %s", code, to, body)
+		}
+		page := s.get("/tasks?state=paused")
+		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 2999-01-01 08:00:00 UTC: the &lt;b&gt;disk&lt;/b&gt; is full"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the list of paused tasks lacks %q", want)
+			}
+		}
+		s.Want(2, `SELECT count(*) FROM periodic_task WHERE paused_by = 'ada' AND paused_until = '2999-01-01 08:00:00.000000'`)
+		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"action": {"resume"}, "id": {"report"}})); code != 303 {
+			s.Errorf("resume: %d", code)
+		}
+		if page := s.get("/tasks?state=paused"); strings.Contains(page, ">report</a>") {
+			s.Error("report was resumed and shows as paused")
+		}
+	})
+}
+
+// The script asks for the main part only, and gets it only when something has changed.
+func TestRefresh(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
+		ask := func(tag string) (int, string, string) {
+			r := s.request(http.MethodGet, "/tasks", nil)
+			r.Header.Set("X-Part", "main")
+			r.Header.Set("If-None-Match", tag)
+			code, header, body := s.ask(r)
+			return code, header.Get("ETag"), body
+		}
+		code, tag, body := ask("")
+		if code != 200 || strings.Contains(body, "<html") || !strings.Contains(body, ">report</a>") {
+			s.Errorf("%d: %s", code, body)
+		}
+		if code, _, _ := ask(tag); code != 304 {
+			s.Errorf("nothing has changed, but the status is %d", code)
+		}
+		s.Exec(`UPDATE periodic_task SET enabled = false WHERE id = 'report'`)
+		if code, _, body := ask(tag); code != 200 || !strings.Contains(body, "disabled") {
+			s.Errorf("%d: %s", code, body)
+		}
+	})
+}
+
+// An edited timer shows what it would change, and is saved only if nobody was faster.
+func TestEditOfATimer(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', '*-*-* 02:00')`)
+		var d struct {
+			Edit struct {
+				Error        string
+				Gained, Lost []string
+				Kept         int
+			}
+		}
+		s.data("/task?format=json&id=report&timer="+url.QueryEscape("*-*-* 02,14:00"), &d)
+		if len(d.Edit.Gained) != 20 || len(d.Edit.Lost) != 0 || d.Edit.Kept < 20 {
+			s.Errorf("gained %d, lost %d, kept %d", len(d.Edit.Gained), len(d.Edit.Lost), d.Edit.Kept)
+		}
+		s.data("/task?format=json&id=report&timer="+url.QueryEscape("Mon 25:00"), &d)
+		if !strings.Contains(d.Edit.Error, "25") {
+			s.Errorf("error %q", d.Edit.Error)
+		}
+		save := url.Values{"id": {"report"}, "was": {"*-*-* 02:00"}, "timer": {"*-*-* 03:00"}}
+		if code, _, body := s.ask(s.request(http.MethodPost, "/task", save)); code != 303 {
+			s.Errorf("%d: %s", code, body)
+		}
+		if code, _, body := s.ask(s.request(http.MethodPost, "/task", save)); code != 400 || !strings.Contains(body, "meanwhile") {
+			s.Errorf("somebody was faster: %d %s", code, body)
+		}
+		s.Want("*-*-* 03:00", `SELECT timer FROM periodic_task WHERE id = 'report'`)
+	})
+}

@@ -1,0 +1,210 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/store"
+)
+
+// View is what the templates of a page get.
+type View struct {
+	Page   string // its name
+	Title  string
+	Prefix string
+	User   string
+	Acts   bool
+	Now    time.Time
+	Done   string // what an action has done
+	Zone   *time.Location
+	Data   any
+}
+
+// Path is an address of the dashboard: a page and its parameters, in pairs.
+func (v View) Path(page string, pairs ...any) string { return Path(v.Prefix, page, pairs...) }
+
+// Path is an address below a prefix: a page and its parameters, in pairs. It leaves out
+// those that are empty.
+func Path(prefix, page string, pairs ...any) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := fmt.Sprint(pairs[i+1]); value != "" {
+			q.Set(fmt.Sprint(pairs[i]), value)
+		}
+	}
+	at := prefix + "/" + page
+	if len(q) > 0 {
+		at += "?" + q.Encode()
+	}
+	return at
+}
+
+// titles are the pages of the menu, in order, and those reached from them.
+var titles = map[string]string{
+	"now": "Now", "tasks": "Tasks", "task": "Task", "timeline": "Timeline", "heatmap": "Heat map", "jobs": "Jobs", "job": "Job",
+	"events": "Events", "scheduler": "Scheduler", "error": "Error",
+}
+
+// Frame is what all pages have in common: the templates, the answers in the form that is
+// asked for, and errors. It is safe for concurrent use.
+type Frame struct {
+	prefix string
+	pages  map[string]*template.Template
+	log    logrus.FieldLogger
+	now    func() time.Time
+}
+
+// New reads the templates of a folder: each page is one, within the same frame.
+func New(folder fs.FS, prefix string, log logrus.FieldLogger, now func() time.Time) (*Frame, error) {
+	f := &Frame{prefix: prefix, pages: map[string]*template.Template{}, log: log, now: now}
+	outer, err := template.New("frame.html").Funcs(functions(now)).ParseFS(folder, "frame.html", "parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	names, err := fs.Glob(folder, "*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		page := strings.TrimSuffix(path.Base(name), ".html")
+		if page == "frame" || page == "parts" {
+			continue
+		}
+		if f.pages[page], err = template.Must(outer.Clone()).ParseFS(folder, name); err != nil {
+			return nil, fmt.Errorf("dashboard: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// pageTimeout is how long a page may keep the database busy.
+const pageTimeout = 2 * time.Second
+
+// Load reads the data of a page.
+type Load func(ctx context.Context, r *http.Request) (any, error)
+
+// Page answers with what load returns: as HTML, as the part of it that changes, or as
+// JSON.
+func (f *Frame) Page(name string, load Load) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
+		defer cancel()
+		data, err := load(ctx, r)
+		if err != nil {
+			f.Fail(w, r, err)
+			return
+		}
+		content, err := json.Marshal(data)
+		if err != nil {
+			f.Fail(w, r, err)
+			return
+		}
+		if r.URL.Query().Get("format") == "json" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(append(content, '\n'))
+			return
+		}
+		// The tag is of the data: relative times in the page change every second.
+		sum := sha256.Sum256(content)
+		tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		f.render(w, r, name, http.StatusOK, data)
+	}
+}
+
+// render writes a page, or for the script that refreshes it only its main part.
+func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
+	part := "frame.html"
+	if r.Header.Get("X-Part") == "main" {
+		part = "main"
+	}
+	v := Who(r.Context())
+	var out bytes.Buffer
+	err := f.pages[name].ExecuteTemplate(&out, part, View{
+		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
+	})
+	if err != nil {
+		f.log.WithError(err).WithField("page", name).Error("dashboard: page failed")
+		http.Error(w, "the page could not be made; the log of the process says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = out.WriteTo(w)
+}
+
+// failure is the data of the error page.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// Fail answers with an error, in the form that was asked for.
+func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	code := status(err)
+	if code >= http.StatusInternalServerError {
+		f.log.WithError(err).WithField("path", show.Printable(r.URL.Path)).Error("dashboard: request failed")
+	}
+	shown := failure{show.Shorten(show.Printable(err.Error()), 1000)}
+	if errors.Is(err, context.DeadlineExceeded) {
+		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", span.Text(pageTimeout))
+	}
+	if r.URL.Query().Get("format") == "json" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(shown)
+		return
+	}
+	f.render(w, r, "error", code, shown)
+}
+
+// Do does what a form asks. It returns a word about it and the page to go back to.
+type Do func(ctx context.Context, r *http.Request, user string) (done, back string, err error)
+
+// Action does what a form asks, and goes back to the page with a word about it.
+func (f *Frame) Action(do Do) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*pageTimeout)
+		defer cancel()
+		if err := r.ParseForm(); err != nil {
+			f.Fail(w, r, Bad("the form cannot be read: %v", err))
+			return
+		}
+		user := cmp.Or(Who(ctx).User, "somebody")
+		done, back, err := do(store.By(ctx, user), r, user)
+		if err != nil {
+			f.Fail(w, r, err)
+			return
+		}
+		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
+		to, err := url.Parse(back)
+		if err != nil || to.IsAbs() || to.Host != "" || len(back) > 2000 {
+			to = &url.URL{Path: "/"}
+		}
+		q := to.Query()
+		q.Set("done", show.Shorten(done, 500)) // ids may be long
+		to.RawQuery = q.Encode()
+		http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+	}
+}

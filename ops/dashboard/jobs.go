@@ -1,0 +1,151 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/diagnosis"
+)
+
+// jobsPerPage and logLines bound what a page shows.
+const (
+	jobsPerPage = 100
+	logLines    = 500
+)
+
+// jobList is the page of jobs.
+type jobList struct {
+	State   string   `json:"state,omitempty"`
+	Group   string   `json:"group,omitempty"`
+	Handler string   `json:"task,omitempty"`
+	Task    string   `json:"tracker,omitempty"`
+	Jobs    []jobRow `json:"jobs"`
+	States  []string `json:"-"`
+}
+
+// jobRow is a job.
+type jobRow struct {
+	JID       string    `json:"jid"`
+	Handler   string    `json:"task"`
+	Group     string    `json:"group"`
+	Task      string    `json:"tracker,omitempty"`
+	Subject   string    `json:"subject,omitempty"`
+	State     string    `json:"state"`
+	Submitted time.Time `json:"submitted"`
+	Started   time.Time `json:"started,omitzero"`
+	Finished  time.Time `json:"finished,omitzero"`
+	Took      string    `json:"took,omitempty"`
+	Retries   int       `json:"retries"`
+	Progress  int       `json:"progress"`
+	Worker    string    `json:"worker,omitempty"`
+	Result    string    `json:"result,omitempty"`
+}
+
+func (s *server) jobRow(j jobqueue.Job) jobRow {
+	r := jobRow{JID: j.JID, Handler: j.Task, Group: j.Group, Task: j.Tracker, Subject: j.Subject, State: string(j.State),
+		Submitted: j.Submitted, Started: j.Started, Finished: j.Finished, Retries: j.Retries, Progress: j.Progress,
+		Worker: j.Worker, Result: show.Shorten(show.Printable(s.mask.Line(j.Result)), show.MostArgs)}
+	if !j.Started.IsZero() && !j.Finished.IsZero() {
+		r.Took = span.Exact(j.Finished.Sub(j.Started))
+	}
+	return r
+}
+
+func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	d := jobList{State: string(jobqueue.ParseState(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
+	for _, state := range jobqueue.States() {
+		d.States = append(d.States, string(state))
+	}
+	filter := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: jobsPerPage}
+	if d.State != "" {
+		filter.States = []jobqueue.State{jobqueue.State(d.State)}
+	}
+	jobs, err := s.queue.List(ctx, filter)
+	for _, j := range jobs {
+		d.Jobs = append(d.Jobs, s.jobRow(j))
+	}
+	return d, err
+}
+
+// jobView is the page of a job.
+type jobView struct {
+	Job      jobRow              `json:"job"`
+	Findings []diagnosis.Finding `json:"findings"` // why it waits, if it does
+	Args     string              `json:"args"`
+	Lines    []logLine           `json:"log"`
+	More     bool                `json:"more"` // there are more lines, or some after After
+	After    int64               `json:"after,omitempty"`
+	Next     int64               `json:"next,omitempty"`
+	Actions  []actionRow         `json:"actions"`
+	Can      []string            `json:"-"` // what may be done with it
+}
+
+type logLine struct {
+	At      time.Time `json:"at"`
+	Level   string    `json:"level"`
+	Message string    `json:"message"`
+}
+
+func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	id := q.Get("id")
+	if id == "" {
+		return nil, frame.Bad("which job? Add ?id=ID to the address")
+	}
+	j, err := s.queue.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d := jobView{Job: s.jobRow(j), Args: s.mask.Args(j.Args), Lines: []logLine{}}
+	findings, err := diagnosis.OfJob(ctx, s.db, &j)
+	if err != nil {
+		return nil, err
+	}
+	d.Findings = shownFindings(s.mask, findings)
+	if d.Actions, err = s.recorded(ctx, "", id); err != nil {
+		return nil, err
+	}
+	if j.State == jobqueue.Failed || j.State == jobqueue.Stuck || j.State == jobqueue.Cancelled {
+		d.Can = append(d.Can, "retry")
+	}
+	if j.Finished.IsZero() {
+		d.Can = append(d.Can, "cancel")
+	}
+	_, _ = fmt.Sscan(q.Get("after"), &d.After)
+	lines, err := s.queue.Logs(ctx, jobqueue.LogFilter{JID: id, After: d.After, Limit: logLines + 1})
+	if len(lines) > logLines {
+		lines, d.More = lines[:logLines], true
+		d.Next = lines[logLines-1].Counter
+	}
+	for _, l := range lines {
+		d.Lines = append(d.Lines, logLine{l.Created, string(l.Level), show.Shorten(show.Printable(s.mask.Line(l.Message)), show.MostArgs)})
+	}
+	return d, err
+}
+
+func (s *server) changeJob(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
+	id := r.PostForm.Get("id")
+	back = "job?id=" + queryEscape(id)
+	switch action := r.PostForm.Get("action"); action {
+	case "cancel":
+		state, err := s.queue.Cancel(ctx, id)
+		if err != nil {
+			return "", "", err
+		}
+		if state == jobqueue.Cancelled {
+			return "The job is cancelled.", back, nil
+		}
+		return "The job is asked to stop.", back, nil
+	case "retry":
+		return "The job waits again.", back, s.queue.Retry(ctx, id)
+	default:
+		return "", "", frame.Bad("unknown action %q; use cancel or retry", show.Printable(action))
+	}
+}

@@ -1,0 +1,148 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/store"
+)
+
+// ran adds a tick of a task and the job that it became.
+func (s *site) ran(task string, due time.Time, took time.Duration, state string) {
+	s.Helper()
+	jid := task + due.UTC().Format(time.RFC3339)
+	s.Exec(`INSERT INTO job (jid, task, tracker, state, worker, due, submitted, started, finished) VALUES (?, 'work', ?, ?, 'vm@abcdef012345', ?, ?, ?, ?)`,
+		jid, task, state, store.Timestamp(due), store.Timestamp(due), store.Timestamp(due), store.Timestamp(due.Add(took)))
+	s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, worker, decided) VALUES (?, ?, 'submitted', ?, 'vm@0123456789ab.17', ?)`,
+		task, store.Timestamp(due), jid, store.Timestamp(due))
+}
+
+type day struct {
+	Date            string
+	Decided, Failed int
+	Worst           string
+}
+
+// A day is one of the task's zone, has the colour of its worst tick, and is known half a
+// year back, however many ticks came after it.
+func TestYearOfATask(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', '*:0/30 Asia/Tokyo', '2099-01-01 00:00:00')`)
+		zone, err := time.LoadLocation("Asia/Tokyo")
+		if err != nil {
+			s.Fatal(err)
+		}
+		now := time.Now().In(zone)
+		noon := time.Date(now.Year(), now.Month(), now.Day()-100, 12, 0, 0, 0, zone)
+		s.ran("report", noon.Add(-12*time.Hour), time.Second, "success") // the day before in UTC
+		s.ran("report", noon, time.Second, "failed")
+		s.ran("report", noon.Add(12*time.Hour-time.Minute), time.Second, "success")
+		s.ran("report", noon.Add(12*time.Hour), time.Second, "success")
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, missed, decided) VALUES ('report', ?, 'missed', 7, ?)`,
+			store.Timestamp(noon.Add(15*time.Hour)), store.Timestamp(now))
+		for i := range 60 { // more than the table of ticks shows
+			s.ran("report", noon.Add(48*time.Hour).Add(time.Duration(i)*time.Minute), time.Second, "success")
+		}
+		var d struct {
+			Days  []day
+			Known string `json:"days_known_since"`
+		}
+		s.data("/task?id=report&format=json", &d)
+		date := func(days int) string { return noon.AddDate(0, 0, days).Format(time.DateOnly) }
+		want := []day{{date(0), 3, 1, "failed"}, {date(1), 8, 0, "missed"}, {date(2), 60, 0, "success"}}
+		if got := slices.DeleteFunc(d.Days, func(d day) bool { return d.Decided == 0 }); !slices.Equal(got, want) || d.Known != "" {
+			s.Errorf("the days are %v, known since %q; want %v", got, d.Known, want)
+		}
+		if page := s.get("/task?id=report"); !strings.Contains(page, date(0)+": 3 decided, 1 failed</title>") || strings.Contains(page, "left out") {
+			s.Error("the calendar does not name the failed day, or leaves out days")
+		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('beat', 'work', '*:*:0/10')`)
+		if page := s.get("/task?id=beat"); !strings.Contains(page, "the plan is shown until ") || !strings.Contains(page, "not computed</title>") {
+			s.Error("the calendar does not say where the plan of a frequent task ends")
+		}
+	})
+}
+
+// A planned run is as long as the last runs of its task were, also if these were long ago.
+func TestPlannedRunsTakeAsLongAsTheLastOnes(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', '*-*-* 00/6:00', '2026-01-01 00:00:00')`)
+		for i, took := range []time.Duration{time.Second, 25 * time.Minute, time.Hour} {
+			s.ran("report", time.Now().AddDate(0, 0, -30-i), took, "success")
+		}
+		var d struct {
+			Rows []struct {
+				ID    string
+				Usual string `json:"usually_takes"`
+				Runs  []struct{ From, To time.Time }
+			}
+		}
+		s.data("/timeline?format=json", &d)
+		// The housekeeping at 03:17 has a row, too, from 15:17 on.
+		if len(d.Rows) == 0 || d.Rows[0].ID != "report" || len(d.Rows[0].Runs) == 0 {
+			s.Fatalf("the rows are %+v", d.Rows)
+		}
+		if run := d.Rows[0].Runs[0]; run.To.Sub(run.From) != 25*time.Minute || d.Rows[0].Usual != "25 min" {
+			s.Errorf("the planned run takes %s, usually %q", run.To.Sub(run.From), d.Rows[0].Usual)
+		}
+	})
+}
+
+// The page of the scheduler names who runs, and not who has ended.
+func TestInstances(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		type instance struct {
+			Name, Boot, Kind, Version string
+			Places                    int
+			Handlers                  []string
+		}
+		var d struct{ Instances []instance }
+		s.data("/scheduler?format=json", &d)
+		if len(d.Instances) != 0 {
+			s.Errorf("nobody runs, but there are %+v", d.Instances)
+		}
+		now := time.Now()
+		const insert = `INSERT INTO worker_service (worker, kind, version, started, seen, places, lease, handlers) VALUES `
+		s.Exec(insert+`('vm@abcdef012345', 'executor', 'v1.2.3', ?, ?, 10, 30, '[{"name": "mail", "attempts": 6}]'), ('web@0000000000aa', 'scheduler', 'v1.2.3', ?, ?, NULL, NULL, NULL)`,
+			store.Timestamp(now), store.Timestamp(now), store.Timestamp(now), store.Timestamp(now))
+		s.Exec(insert+`('old@1', 'executor', 'v1', ?, ?, 10, 30, '[]'), ('killed@1', 'executor', 'v1', ?, NULL, 10, 30, '[]')`,
+			store.Timestamp(now), store.Timestamp(now.Add(-3*time.Minute)), store.Timestamp(now))
+		s.data("/scheduler?format=json", &d)
+		want := []instance{{"vm", "abcdef012345", "executor", "v1.2.3", 10, []string{"mail"}}, {"web", "0000000000aa", "scheduler", "v1.2.3", 0, nil}}
+		if !reflect.DeepEqual(d.Instances, want) {
+			s.Errorf("the instances are %+v, want %+v", d.Instances, want)
+		}
+		page := s.get("/scheduler")
+		for _, want := range []string{"<td>vm</td><td><code title=\"abcdef012345\">abcdef…</code></td><td>executor<br>", "<code>mail</code>", "v1.2.3", "<code>nextrun health</code>"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the page lacks %q", want)
+			}
+		}
+	})
+}
+
+// A program that knows its stages shows them, and what is wrong with one.
+func TestStages(t *testing.T) {
+	health := func(context.Context) lifecycle.Report {
+		return lifecycle.Report{Stages: []lifecycle.StageHealth{{Stage: "database", State: lifecycle.Up},
+			{Stage: "relay", State: lifecycle.Failed, Error: "no broker <answers>"}}}
+	}
+	both(t, dashboard.Options{Health: health, Authorize: may}, func(s *site) {
+		var d struct{ Stages []lifecycle.StageHealth }
+		s.data("/scheduler?format=json", &d)
+		if !slices.Equal(d.Stages, health(s.Context()).Stages) {
+			s.Errorf("the stages are %+v", d.Stages)
+		}
+		_, _, page := s.ask(s.request(http.MethodGet, "/scheduler", nil))
+		if !strings.Contains(page, "relay</td>") || !strings.Contains(page, "no broker &lt;answers&gt;") || strings.Contains(page, "nextrun health") {
+			s.Errorf("the page shows no stages: %s", page)
+		}
+	})
+}

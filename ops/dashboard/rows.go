@@ -1,0 +1,122 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// shownTicks is how many of the newest ticks of a task stand in a row of a table.
+const shownTicks = 14
+
+// taskRow is a task in a table.
+type taskRow struct {
+	ID      string         `json:"id"`
+	Handler string         `json:"task"`
+	Group   string         `json:"group"`
+	State   string         `json:"state"`
+	Timer   string         `json:"timer"`
+	Words   string         `json:"timer_in_words"`
+	Problem string         `json:"problem,omitempty"`
+	Pause   string         `json:"pause,omitempty"`
+	Last    *cell          `json:"last,omitempty"`  // the newest tick
+	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
+	Next    time.Time      `json:"next,omitzero"`
+	Cells   []cell         `json:"ticks"` // the oldest first
+	Zone    *time.Location `json:"-"`
+}
+
+// cell is a tick in a strip.
+type cell struct {
+	Due   time.Time `json:"due"`
+	State string    `json:"state"` // of its job, otherwise its decision
+	Took  string    `json:"took,omitempty"`
+	Why   string    `json:"reason,omitempty"`
+	JID   string    `json:"jid,omitempty"`
+	Label string    `json:"-"` // all of it in words
+}
+
+// rows are tasks with their newest ticks.
+func (s *server) rows(ctx context.Context, tasks []periodic.Task, ticks int) ([]taskRow, error) {
+	ids := make([]string, len(tasks))
+	for i := range tasks {
+		ids[i] = tasks[i].ID
+	}
+	history, err := s.db.Figures().History(ctx, ids, ticks)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]store.History, len(history))
+	for _, h := range history {
+		of[h.ID] = h
+	}
+	list := make([]taskRow, len(tasks))
+	for i := range tasks {
+		list[i] = s.row(&tasks[i], of[tasks[i].ID])
+	}
+	return list, nil
+}
+
+func (s *server) row(t *periodic.Task, h store.History) taskRow {
+	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
+		Pause: pauseOf(t, s.now()), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
+	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
+		r.Zone = calendar.Location(schedule)
+		r.Words = explain.Schedule(schedule)
+	}
+	for i, k := range h.Ticks {
+		r.Cells[len(h.Ticks)-1-i] = s.cell(k, r.Zone)
+	}
+	if n := len(r.Cells); n > 0 {
+		r.Last = &r.Cells[n-1]
+	}
+	if !t.Enabled {
+		r.Next = time.Time{}
+	}
+	return r
+}
+
+// stateOf is the state of a task, for people.
+func stateOf(t *periodic.Task, now time.Time) string {
+	switch {
+	case !t.Enabled:
+		return "disabled"
+	case pauseOf(t, now) != "":
+		return "paused"
+	}
+	return "enabled"
+}
+
+// cell is a tick as it stands in a strip.
+func (s *server) cell(k store.TickResult, zone *time.Location) cell {
+	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID}
+	if k.State != "" {
+		c.State = k.State
+	}
+	if c.Why == "" && (c.State == "failed" || c.State == "stuck") {
+		c.Why = s.mask.Line(k.Result)
+	}
+	if !k.Started.IsZero() && !k.Finished.IsZero() {
+		c.Took = span.Exact(k.Finished.Sub(k.Started))
+	}
+	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
+	if k.Missed > 1 {
+		words = append(words, fmt.Sprintf("%d ticks", k.Missed))
+	}
+	if c.Took != "" {
+		words = append(words, "took "+c.Took)
+	}
+	if c.Why != "" {
+		words = append(words, show.Shorten(show.Printable(c.Why), 200))
+	}
+	c.Label = strings.Join(words, ", ")
+	return c
+}

@@ -1,0 +1,42 @@
+package dashboard
+
+import (
+	"context"
+
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/diagnosis"
+)
+
+// whyView says what keeps a task from running, as `nextrun why` does.
+type whyView struct {
+	Verdict  string              `json:"verdict"`
+	Findings []diagnosis.Finding `json:"findings"`
+	Job      string              `json:"job,omitempty"`    // that failed last
+	Output   []string            `json:"output,omitempty"` // the end of its log
+}
+
+// shownFindings are findings as a page shows them.
+func shownFindings(mask show.Mask, list []diagnosis.Finding) []diagnosis.Finding {
+	shown := []diagnosis.Finding{}
+	for _, f := range list {
+		f.Text = show.Shorten(show.Printable(mask.Line(f.Text)), 500)
+		shown = append(shown, f)
+	}
+	return shown
+}
+
+func (s *server) why(ctx context.Context, id string) (whyView, error) {
+	facts, err := diagnosis.Read(ctx, s.db, s.queues, id)
+	if err != nil {
+		return whyView{}, err
+	}
+	findings := facts.Findings()
+	d := whyView{Verdict: facts.Verdict(findings), Findings: shownFindings(s.mask, findings)}
+	if facts.Failed != nil {
+		d.Job = facts.Failed.JID
+		for _, line := range facts.Output {
+			d.Output = append(d.Output, show.Shorten(show.Printable(s.mask.Line(line)), 500))
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,98 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/ops/lifecycle"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// parts are the services of a database.
+func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.Service {
+	t.Helper()
+	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "test", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor.Register("none", func(context.Context, *jobqueue.JobContext) error { return nil })
+	publish := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) { return len(events), nil })
+	relay, err := outbox.New(db.Outbox(), publish, outbox.Config{Name: "test", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]lifecycle.Service{"scheduler": scheduler, "executor": executor, "relay": relay}
+}
+
+func silent() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
+}
+
+// A part that cannot do its work in the database is named, and the process does not
+// count as started. While a database cannot be reached later, the process is unhealthy.
+func TestStartNeedsPartsThatWork(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		for part, table := range map[string]string{"scheduler": "periodic_task", "executor": "job", "relay": "outbox_message"} {
+			d.Exec("ALTER TABLE " + table + " RENAME TO away")
+			db, err := store.Open(t.Context(), d.URL, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := lifecycle.New(lifecycle.Config{StartTimeout: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(p.Add(lifecycle.Database(db)), p.AddService(part, parts(t, db, silent())[part], lifecycle.DatabaseStage)); err != nil {
+				t.Fatal(err)
+			}
+			var stage *lifecycle.StageError
+			if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != part {
+				t.Errorf("start without %s = %v, want a failure of stage %s", table, err, part)
+			}
+			if db.Ping(t.Context()) == nil {
+				t.Errorf("the database is open after a start that failed")
+			}
+			d.Exec("ALTER TABLE away RENAME TO " + table)
+		}
+	})
+}
+
+// Drift of the schema is found at the start, and a process tells of it later.
+func TestSchemaIsChecked(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		db, err := store.Open(t.Context(), d.URL, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := silent()
+		p, err := lifecycle.New(lifecycle.Config{Logger: log})
+		if err == nil {
+			err = p.Add(lifecycle.Database(db), lifecycle.Schema(db, false, log))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Exec("ALTER TABLE job RENAME TO away")
+		var stage *lifecycle.StageError
+		if err := p.Start(t.Context()); !errors.As(err, &stage) || stage.Stage != lifecycle.SchemaStage {
+			t.Errorf("start without the table job = %v, want a failure of stage %s", err, lifecycle.SchemaStage)
+		}
+	})
+}

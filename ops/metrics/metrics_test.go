@@ -1,0 +1,252 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+
+// fixture is a database whose services report to metrics.
+type fixture struct {
+	*migrated.Database
+	m *metrics.Metrics
+}
+
+func both(t *testing.T, options metrics.Options, run func(f *fixture)) {
+	t.Parallel()
+	options.Cache = time.Nanosecond
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) {
+		f := &fixture{d, metrics.New(options)}
+		f.m.Watch(d.Store)
+		run(f)
+	})
+}
+
+// scrape returns what Prometheus gets.
+func (f *fixture) scrape() string {
+	f.Helper()
+	w := httptest.NewRecorder()
+	f.m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != 200 {
+		f.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// shows checks that lines are in what Prometheus gets.
+func (f *fixture) shows(lines ...string) {
+	f.Helper()
+	got := "\n" + f.scrape()
+	for _, line := range lines {
+		if !strings.Contains(got, "\n"+line) {
+			name, _, _ := strings.Cut(strings.ReplaceAll(line, "{", " "), " ")
+			f.Errorf("no line %q\n%s", line, grep(got, name))
+		}
+	}
+}
+
+func grep(text, part string) string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "")
+}
+
+// schedule lets a scheduler do what is due.
+func (f *fixture) schedule() {
+	f.Helper()
+	log, _ := test.NewNullLogger()
+	s, err := periodic.New(f.Store.Periodic(), periodic.Config{Name: "s", Logger: log, Observe: f.m.Scheduler})
+	if err == nil {
+		err = s.RunOnce(f.Context())
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// work runs jobs until n have ended.
+func (f *fixture) work(n int, handler jobqueue.Handler) {
+	f.Helper()
+	log, _ := test.NewNullLogger()
+	ended := make(chan struct{}, 100)
+	e, err := jobqueue.NewExecutor(f.Store.Jobs(), jobqueue.Config{Name: "e", Logger: log, Observe: func(e jobqueue.Event) {
+		f.m.Executor(e)
+		if e.Kind == jobqueue.EventEnded {
+			ended <- struct{}{}
+		}
+	}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	e.Register("work", handler)
+	if err := e.Start(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+	for range n {
+		<-ended
+	}
+	if err := e.Stop(f.Context()); err != nil {
+		f.Error(err)
+	}
+}
+
+// due makes a task due.
+func (f *fixture) due(id string) {
+	f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?`, "2026-01-01 00:00:00.000000", "2026-01-01 00:00:00.000000", id)
+}
+
+func TestWhatARunShows(t *testing.T) {
+	both(t, metrics.Options{Version: "v1"}, func(f *fixture) {
+		f.Exec(`DELETE FROM periodic_task`)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES
+			('good', 'work', 'yearly', true), ('off', 'work', 'yearly', false), ('bad', 'work', 'nonsense', true)`)
+		f.schedule()
+		f.due("good")
+		f.schedule()
+		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
+		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
+		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP WHERE id = 'bad'`)
+		f.shows(`nextrun_build_info{version="v1"} 1`,
+			`nextrun_database_up 1`,
+			`nextrun_ticks_total{decision="submitted",sink="job"} 1`,
+			`nextrun_task_ticks_total{decision="submitted",id="good"} 1`,
+			`nextrun_tick_lateness_seconds_count{sink="job"} 1`,
+			`nextrun_jobs_total{outcome="success",task="work"} 1`,
+			`nextrun_jobs_running{task="work"} 0`,
+			`nextrun_job_duration_seconds_count{outcome="success",task="work"} 1`,
+			`nextrun_job_wait_seconds_count{task="work"} 1`,
+			`nextrun_tasks{state="enabled"} 1`, `nextrun_tasks{state="disabled"} 1`, `nextrun_tasks{state="blocked"} 1`,
+			`nextrun_task_info{group="default",id="good",overlap="skip",sink="job",task="work",timer="yearly"} 1`,
+			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`,
+			`nextrun_task_problem{id="bad"} 1`, `nextrun_task_problem{id="good"} 0`,
+			`nextrun_task_failures{id="good"} 0`,
+			`nextrun_task_expected_success_timestamp_seconds{id="good"} 1.7672256e+09`,
+			`nextrun_tasks_overdue 0`,
+			`nextrun_task_series_dropped 0`)
+		if got := f.scrape(); strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{id="good"} 0`+"\n") ||
+			!strings.Contains(got, `nextrun_task_last_success_timestamp_seconds{id="bad"} 0`+"\n") {
+			f.Errorf("good has succeeded, bad never has:\n%s", grep(got, "last_success"))
+		}
+	})
+}
+
+// A scheduler that is dead is seen by anybody who reads the database.
+func TestNobodySchedules(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		f.Exec(`DELETE FROM periodic_task`)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('report', 'work', 'yearly', '2025-01-01 00:00:00')`)
+		f.due("report")
+		f.shows(`nextrun_tasks_overdue 1`, `nextrun_schedulers 0`, `nextrun_task_expected_success_timestamp_seconds{id="report"} 1.7672256e+09`)
+		if got := grep(f.scrape(), "nextrun_overdue_seconds_max "); !strings.Contains(got, "e+0") {
+			f.Errorf("the task is overdue for months: %s", got)
+		}
+		if got := grep(f.scrape(), "nextrun_task_overdue_seconds{"); !strings.Contains(got, `{id="report"}`) {
+			f.Errorf("the task that is overdue is not named: %q", got)
+		}
+		f.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', CURRENT_TIMESTAMP, '2999-01-01 00:00:00.000000')`)
+		f.shows(`nextrun_schedulers 1`)
+	})
+}
+
+func TestFailedRunShows(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, retry_limit) VALUES ('report', 'work', 'yearly', 0)`)
+		f.schedule()
+		f.due("report")
+		f.schedule()
+		f.work(1, func(context.Context, *jobqueue.JobContext) error { return errors.New("secret") })
+		f.shows(`nextrun_task_failures{id="report"} 1`, `nextrun_jobs_total{outcome="failed",task="work"} 1`,
+			`nextrun_task_last_success_timestamp_seconds{id="report"} 0`)
+		if got := grep(f.scrape(), "secret"); got != "" {
+			f.Errorf("an error is in the metrics: %s", got)
+		}
+	})
+}
+
+// Labels are bounded, and whatever a row holds does not end the process.
+func TestTooManyAndHostileNames(t *testing.T) {
+	both(t, metrics.Options{Tasks: 2, Select: func(id string) bool { return id != "a-quiet" }}, func(f *fixture) {
+		f.Exec(`DELETE FROM periodic_task`)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('a-quiet', 'x', 'yearly'), ('b', 'x', 'yearly'), ('c', 'x', 'yearly'), ('d', 'x', 'yearly')`)
+		f.shows(`nextrun_task_series_dropped 2`, `nextrun_task_problem{id="b"} 0`, `nextrun_task_problem{id="c"} 0`)
+		bad := periodic.NewTask("\xff", "\xff", "yearly")
+		bad.Sink = "\xff"
+		for i := range 5 {
+			id := fmt.Sprintf("\xff%d", i)
+			f.m.Scheduler(periodic.Event{Kind: periodic.EventTick, Task: &bad, Tick: periodic.Tick{TaskID: id, Decision: periodic.Submitted}})
+		}
+		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
+		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
+		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventLost, Job: jobqueue.Job{JID: "2", Task: "\xff"}})
+		for _, topic := range []string{outbox.HookTopics + "ping/a", outbox.HookTopics + "ping/b"} {
+			f.m.Relay(outbox.Notice{Kind: outbox.NoticeFailed, Topic: topic})
+			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES (?, ?, 'x', ?, 1, '{}')`, topic, topic, topic)
+			f.Exec(`INSERT INTO outbox_message (event_id, topic) VALUES (?, ?)`, topic, topic)
+		}
+		for i := range 1001 {
+			f.m.Relay(outbox.Notice{Kind: outbox.NoticePublished, Topic: fmt.Sprintf("\xff%d", i), Count: 3})
+		}
+		f.shows("nextrun_ticks_total{decision=\"submitted\",sink=\"\uFFFD\"} 5", "nextrun_jobs_running{task=\"\uFFFD\"} 1",
+			`nextrun_events_published_total{topic="(others)"} 6`, `nextrun_event_failures_total{topic="nextrun.hooks"} 2`,
+			`nextrun_outbox_pending{topic="nextrun.hooks"} 2`)
+		if n := strings.Count(f.scrape(), "nextrun_task_ticks_total{"); n != 2 {
+			f.Errorf("%d tasks have a counter, want 2", n)
+		}
+	})
+}
+
+// A group for each user gives no endless number of series.
+func TestTooManyGroups(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		var jobs []jobqueue.Job
+		for i := range 1010 {
+			jobs = append(jobs, jobqueue.Job{Task: "x", Group: fmt.Sprintf("user-%04d", i)})
+		}
+		if _, err := jobqueue.NewQueue(f.Store.Jobs()).Submit(f.Context(), jobs...); err != nil {
+			f.Fatal(err)
+		}
+		f.shows(`nextrun_queue_depth{group="user-0999",state="waiting"} 1`, `nextrun_queue_depth{group="(others)",state="waiting"} 10`)
+		if n := strings.Count(f.scrape(), "nextrun_queue_depth{"); n != 1001 {
+			f.Errorf("%d series of groups, want 1001", n)
+		}
+	})
+}
+
+// While the database cannot be read, its figures are gone and the others stay.
+func TestDatabaseIsAway(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		f.shows(`nextrun_database_up 1`)
+		other, err := store.Open(f.Context(), f.URL, store.Options{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := other.Close(); err != nil {
+			f.Fatal(err)
+		}
+		f.m.Watch(other)
+		f.shows(`nextrun_database_up 0`, `nextrun_build_info`)
+		if got := grep(f.scrape(), "nextrun_tasks"); got != "" {
+			f.Errorf("figures of a database that cannot be read: %s", got)
+		}
+	})
+}

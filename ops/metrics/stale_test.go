@@ -1,0 +1,131 @@
+package metrics_test
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/ops/metrics"
+)
+
+// tickRow is a tick at a number of minutes before now, and its job if it has a state.
+type tickRow struct {
+	due, until int // minutes ago; until is 0 if the row has none
+	decision   string
+	reason     string
+	state      string // of the job
+	took       int    // minutes from the decision to the end of the job
+}
+
+// stale are tasks, and what periodic_stale says of them: nothing, or expected (minutes
+// ago), judged_by, decision, and state or reason.
+var stale = []struct {
+	id, columns string // id, and SQL that sets columns; the timer never elapses meanwhile
+	due         int    // minutes ago; 0: in an hour
+	ticks       []tickRow
+	want        string
+}{
+	{"good", "", 0, []tickRow{{120, 0, "submitted", "", "success", 1}}, ""},
+	{"new", "", 0, nil, ""},
+	{"failed", "", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, "120 job submitted failed"},
+	{"never-begun", "", 0, []tickRow{{120, 0, "submitted", "", "waiting", 0}}, "120 job submitted waiting"},
+	{"failed-since", "", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}, {180, 0, "submitted", "", "success", 1}}, "120 job submitted failed"},
+	{"retried", "", 0, []tickRow{{60, 0, "submitted", "", "success", 1}, {120, 0, "submitted", "", "failed", 1}}, ""},
+	{"nobody-knows", "", 0, []tickRow{{120, 0, "submitted", "", "", 0}}, ""},
+	{"untaken", "timer = 'minutely'", 120, []tickRow{{180, 0, "submitted", "", "success", 1}}, "120 job  "},
+	{"untaken-slow", "timer = 'minutely'", 120, []tickRow{{121, 0, "submitted", "", "success", 15}}, "120 job  "},
+	{"a-moment-late", "timer = 'minutely'", 1, []tickRow{{20, 0, "submitted", "", "success", 5}}, ""},
+	{"skipped", "", 0, []tickRow{{120, 0, "skipped", "the job of 10:00 still runs", "", 0}}, "120 job skipped the job of 10:00 still runs"},
+	{"skipped-by-pause", "", 0, []tickRow{{120, 0, "skipped", "paused by ada", "", 0}, {180, 0, "submitted", "", "success", 1}}, ""},
+	{"missed", "", 0, []tickRow{{180, 60, "missed", "no scheduler ran", "", 0}}, "60 job missed no scheduler ran"},
+	{"missed-and-caught-up", "", 0, []tickRow{{90, 0, "submitted", "", "success", 1}, {180, 100, "missed", "", "", 0}}, ""},
+	{"slow", "", 0, []tickRow{{50, 0, "submitted", "", "running", 0}, {240, 0, "submitted", "", "success", 60}}, ""},
+	{"too-slow", "", 0, []tickRow{{150, 0, "submitted", "", "running", 0}, {240, 0, "submitted", "", "success", 60}}, "150 job submitted running"},
+	{"jitter", "jitter = 10800", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, ""},
+	{"longest-jitter", "jitter = 2147483647", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, ""},
+	{"paused", "paused = CURRENT_TIMESTAMP", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, ""},
+	{"paused-before", "paused = '2020-01-01 00:00:00', paused_until = '2020-01-02 00:00:00'", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, "120 job submitted failed"},
+	{"disabled", "enabled = false", 0, []tickRow{{120, 0, "submitted", "", "failed", 1}}, ""},
+	{"event", "sink = 'event'", 0, []tickRow{{120, 0, "submitted", "", "", 0}}, ""},
+	{"late-event", "sink = 'event'", 0, []tickRow{{120, 0, "late", "", "", 0}, {180, 0, "submitted", "", "", 0}}, "120 submission late "},
+	{"foreign", "sink = 'river'", 0, []tickRow{{120, 0, "submitted", "", "", 0}}, ""},
+	{"missed-foreign", "sink = 'river'", 0, []tickRow{{120, 0, "missed", "", "", 0}}, "120 submission missed "},
+}
+
+// Those without Prometheus see by periodic_stale what others see by the alert.
+func TestStaleTasksInTheViewAndTheMetrics(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		now := time.Now().UTC().Truncate(time.Second)
+		ago := func(minutes int) string {
+			return now.Add(-time.Duration(minutes) * time.Minute).Format("2006-01-02 15:04:05.000000")
+		}
+		f.Exec("DELETE FROM periodic_task")
+		for _, s := range stale {
+			f.Exec("INSERT INTO periodic_task (id, task, timer, created) VALUES (?, 'x', '2099-01-01', '2020-01-01 00:00:00.000000')", s.id)
+			if s.columns != "" {
+				f.Exec("UPDATE periodic_task SET "+s.columns+" WHERE id = ?", s.id)
+			}
+			due := ago(s.due)
+			if s.due == 0 {
+				due = ago(-60)
+			}
+			f.Exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", due, due, s.id)
+			for i, k := range s.ticks {
+				var until any
+				if k.until > 0 {
+					until = ago(k.until)
+				}
+				jid := s.id + strconv.Itoa(i)
+				f.Exec("INSERT INTO periodic_tick (task_id, due, until, decision, reason, decided, jid) VALUES (?, ?, ?, ?, ?, ?, ?)",
+					s.id, ago(k.due), until, k.decision, k.reason, ago(k.due), jid)
+				if k.state != "" {
+					f.Exec("INSERT INTO job (jid, task, tracker, state, finished) VALUES (?, 'x', ?, ?, ?)", jid, s.id, k.state, ago(k.due-k.took))
+				}
+			}
+		}
+		series := staleSeries(f.scrape())
+		for _, s := range stale {
+			got := f.One(`SELECT coalesce(max(CAST(expected AS varchar(19)) || ' ' || judged_by || ' ' || coalesce(decision, '') || ' ' ||
+				coalesce(state, reason, '')), '') FROM periodic_stale WHERE id = ?`, s.id)
+			want := s.want
+			if minutes, rest, has := strings.Cut(want, " "); has {
+				n, _ := strconv.Atoi(minutes)
+				want = ago(n)[:19] + " " + rest
+			}
+			if f.Kind == "sqlite" { // it casts no text to a length
+				got = regexp.MustCompile(`\.\d{6} `).ReplaceAllString(got, " ")
+			}
+			if got != want {
+				f.Errorf("periodic_stale says of %s %q, want %q", s.id, got, want)
+			}
+			if alert := slices.Contains(series, s.id); alert != (s.want != "") {
+				f.Errorf("the alert for %s: %v", s.id, alert)
+			}
+		}
+		f.Want(ago(179), "SELECT substr(CAST(last_success AS varchar(26)) || '.000000', 1, 26) FROM periodic_stale WHERE id = 'failed-since'")
+		f.Want("", "SELECT coalesce(CAST(last_success AS varchar(26)), '') FROM periodic_stale WHERE id = 'failed'")
+	})
+}
+
+// staleSeries are the tasks for which the alert's expression holds.
+func staleSeries(scraped string) (ids []string) {
+	value := regexp.MustCompile(`(?m)^nextrun_task_(last|expected)_success_timestamp_seconds\{id="(.*)"\} (\S+)$`)
+	last, expected := map[string]float64{}, map[string]float64{}
+	for _, found := range value.FindAllStringSubmatch(scraped, -1) {
+		at, _ := strconv.ParseFloat(found[3], 64)
+		if found[1] == "last" {
+			last[found[2]] = at
+		} else {
+			expected[found[2]] = at
+		}
+	}
+	for id, at := range expected {
+		if last[id] < at {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
