@@ -35,6 +35,7 @@ type ahead struct {
 	backlog time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
 	lost    int           // how many batches in a row another scheduler has submitted first
 	behind  time.Time     // by the host's clock: until then another scheduler goes first
+	ask     time.Time     // by the host's clock: when to ask again whether another one does
 }
 
 const (
@@ -43,6 +44,9 @@ const (
 	maxLost = 2
 	// stayBehind is how long. A scheduler that finds something left to do stays no longer.
 	stayBehind = time.Minute
+	// askSoon is when a scheduler that has begun asks again whether another one goes first: those
+	// that begin together are not shown yet. askAgain is how often it asks from then on.
+	askSoon, askAgain = 2 * time.Second, 30 * time.Second
 	// letGo is how long a scheduler that stays behind leaves due tasks to the other.
 	letGo = 100 * time.Millisecond
 )
@@ -53,7 +57,21 @@ func (a *ahead) raced(left int) {
 	if a.lost++; left > 0 {
 		a.lost = 0
 	} else if a.lost >= maxLost {
-		a.lost, a.behind = 0, time.Now().Add(stayBehind)
+		a.fallBehind()
+	}
+}
+
+// fallBehind lets another scheduler go first for a time.
+func (a *ahead) fallBehind() {
+	a.lost, a.behind = 0, time.Now().Add(stayBehind)
+	a.drop()
+}
+
+// overtakes notes that there was something left to do. If the scheduler that goes first does
+// nothing, this one does not ask about it for a time.
+func (a *ahead) overtakes() {
+	if a.isBehind() {
+		a.behind, a.ask = time.Time{}, time.Now().Add(stayBehind)
 	}
 }
 
@@ -181,6 +199,9 @@ const atHand = 50 * time.Millisecond
 func (l *loop) lookAhead(running, working context.Context) (found bool, err error) {
 	a := &l.ahead
 	a.wake = time.Time{}
+	if a.givesWay(working, l.role) {
+		return false, nil
+	}
 	took := time.Duration(0)
 	for running.Err() == nil {
 		begun := time.Now()
@@ -210,6 +231,24 @@ func (l *loop) lookAhead(running, working context.Context) (found bool, err erro
 		a.looked = task.TickKey{TaskID: last.ID, Due: last.NextRun}
 	}
 	return found, nil
+}
+
+// givesWay reports whether another scheduler goes first. Where none can tell, the first to be
+// passed by stays behind; see raced.
+func (a *ahead) givesWay(ctx context.Context, r role) bool {
+	now := time.Now()
+	if now.Before(a.ask) {
+		return a.isBehind()
+	}
+	pause := askAgain
+	if a.ask.IsZero() {
+		pause = askSoon
+	}
+	a.ask = now.Add(pause)
+	if r.precedes(ctx) {
+		a.fallBehind()
+	}
+	return a.isBehind()
 }
 
 // keep keeps the plans that can be written as they are once they are due, and notes when the

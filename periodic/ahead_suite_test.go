@@ -135,6 +135,9 @@ type claims struct {
 	claimed chan<- []periodic.Task
 }
 
+// Precedes lets two of these prepare the same tasks.
+func (claims) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return false, nil }
+
 func (c claims) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
 	var tasks []periodic.Task
 	err := c.Store.Update(ctx, wait, func(tx backend.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })

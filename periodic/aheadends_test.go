@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // A scheduler that continues after its time decides as one that comes late: by deadline,
@@ -267,6 +268,37 @@ func TestAheadOneOfTwoStaysBehind(t *testing.T) {
 		slices.Sort(late)
 		if n := len(late); n < 65 || late[n-3] > 2*time.Millisecond || late[n-1] > 110*time.Millisecond {
 			f.Errorf("%d ticks were decided at most %v after their due", n, late[max(0, n-4):])
+		}
+		f.guarantees()
+	})
+}
+
+// preceded is a store that says that another scheduler goes first.
+type preceded struct{ backend.Store }
+
+func (preceded) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return true, nil }
+
+// A scheduler leaves the first tick to one that is known to go first. If that one does nothing,
+// it takes the tick 100 ms later, and the next ones on time.
+func TestAheadBehindAnotherThatIsKnown(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:*', 'allow')")
+		f.once()
+		var mu sync.Mutex
+		var late []time.Duration
+		stop := f.run(unwatched{preceded{f.db.Periodic()}}, rarely, func(c *periodic.Config) {
+			c.Observe = func(e periodic.Event) {
+				if e.Kind == periodic.EventTick {
+					mu.Lock()
+					defer mu.Unlock()
+					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+				}
+			}
+		})
+		pass(20 * time.Second)
+		stop()
+		if len(late) < 15 || late[0] < 100*time.Millisecond || late[0] > 110*time.Millisecond || slices.Max(late[2:]) > 2*time.Millisecond {
+			f.Errorf("the ticks were decided %v after their due", late)
 		}
 		f.guarantees()
 	})

@@ -227,7 +227,8 @@ func (l *loop) claimFailed(running, working context.Context, c backend.Claim, ca
 func (l *loop) report(d search.Done) {
 	done, now := &d.Outcome, time.Now()
 	if done.Moved() {
-		l.progress, l.ahead.behind = true, time.Time{}
+		l.progress = true
+		l.ahead.overtakes()
 		l.pulse.Beat(nil)
 	}
 	for _, p := range done.Kept {

@@ -28,7 +28,9 @@ func bubble(t *testing.T, test func(f *fixture)) {
 // look for changes four times a second.
 type unwatched struct{ backend.Store }
 
-func (unwatched) Watch(ctx context.Context, _ string, _ func(), _ func(error)) { <-ctx.Done() }
+func (unwatched) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
 
 // rarely has a scheduler query only when something is to be done.
 func rarely(c *periodic.Config) { c.PollInterval = 24 * time.Hour }

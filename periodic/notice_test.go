@@ -156,7 +156,9 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 // deaf is a store whose notifications are all lost.
 type deaf struct{ backend.Store }
 
-func (deaf) Watch(ctx context.Context, _ string, _ func(), _ func(error)) { <-ctx.Done() }
+func (deaf) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
 
 // A lost notification costs at most one poll interval.
 func TestNoticeLostCostsOnePollInterval(t *testing.T) {

@@ -27,6 +27,8 @@ type role interface {
 	update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
+	// precedes reports whether another scheduler goes first, as far as that is known.
+	precedes(ctx context.Context) bool
 	// judge is called by the loop with the result of each round.
 	judge(err error)
 	status() Status
@@ -44,6 +46,7 @@ type Status struct {
 type shared struct {
 	store  backend.Store
 	worker string
+	sinks  []Sink
 }
 
 func (shared) join(context.Context) error             { return nil }
@@ -59,5 +62,10 @@ func (s shared) update(ctx context.Context, wait time.Duration, fn func(backend.
 }
 
 func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
-	s.store.Watch(ctx, s.worker, wake, report)
+	s.store.Watch(ctx, s.worker, s.sinks, wake, report)
+}
+
+func (s shared) precedes(ctx context.Context) bool {
+	another, err := s.store.Precedes(ctx, s.worker, s.sinks)
+	return another && err == nil
 }

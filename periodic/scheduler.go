@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -24,8 +26,8 @@ func New(store backend.Store, cfg Config) (*Scheduler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	holder := service.WorkerID(cfg.Name)
-	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder}}
+	holder, sinks := service.WorkerID(cfg.Name), slices.Sorted(maps.Keys(store.Queues(cfg.Submitters)))
+	s := &Scheduler{life: service.New("scheduler"), role: shared{store, holder, sinks}}
 	if cfg.Mode != ModeShared {
 		led, err := newLed(store, cfg, holder, cfg.observe, s.Wake)
 		if err != nil {

@@ -258,7 +258,10 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	for _, watch := range []func(context.Context, string, func(), func(error)){db.Locks().Watch, db.Periodic().Watch} {
+	tasks := func(ctx context.Context, worker string, wake func(), report func(error)) {
+		db.Periodic().Watch(ctx, worker, nil, wake, report)
+	}
+	for _, watch := range []func(context.Context, string, func(), func(error)){db.Locks().Watch, tasks} {
 		woken := make(chan struct{}, 1000)
 		watching.Go(func() { watch(ctx, "", func() { woken <- struct{}{} }, func(error) {}) })
 		select {

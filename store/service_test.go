@@ -3,14 +3,17 @@ package store_test
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -74,4 +77,50 @@ func TestServicesThatPoll(t *testing.T) {
 	stop()
 	<-ended
 	d.Want(0, "SELECT count(*) FROM worker_service")
+}
+
+// A scheduler goes behind another one that began before it, lives, and can do all that it can.
+func TestSchedulerThatBeganFirstPrecedes(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		s := d.Store.Periodic()
+		boot := service.WorkerID("x")
+		_, boot, _ = strings.Cut(boot, "@")
+		watch := func(name string, sinks ...periodic.Sink) (stop func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				s.Watch(ctx, name+"@"+boot, sinks, func() {}, func(err error) { t.Error(err) })
+			}()
+			storetest.Eventually(t, name+" is shown", func() bool {
+				return d.One("SELECT count(*) FROM worker_service WHERE worker LIKE '"+name+"@%'") == "1"
+			})
+			return func() { cancel(); <-ended }
+		}
+		want := func(want bool, name string, sinks ...periodic.Sink) {
+			t.Helper()
+			if got, err := s.Precedes(t.Context(), name+"@"+boot, sinks); err != nil || got != want {
+				t.Errorf("another one precedes %s with %v: %v, %v, want %v", name, sinks, got, err, want)
+			}
+		}
+		want(false, "second", "job")
+		stopFirst := watch("first", "event", "job")
+		want(true, "second", "job") // which is not shown yet
+		stopSecond := watch("second", "job")
+		defer stopSecond()
+		want(true, "second", "job")
+		want(false, "first", "event", "job")
+		want(false, "third", "event", "job", "river") // nobody else knows river
+		if err := s.SetTrouble(t.Context(), "first@"+boot, "permission denied"); err != nil {
+			t.Error(err)
+		}
+		want(false, "second", "job")
+		if err := s.SetTrouble(t.Context(), "first@"+boot, ""); err != nil {
+			t.Error(err)
+		}
+		want(true, "second", "job")
+		stopFirst()
+		want(false, "second", "job")
+	})
 }

@@ -48,9 +48,12 @@ type Store interface {
 // Watcher tells of changes and of locks.
 type Watcher interface {
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
-	// reports failures and goes on. Meanwhile the worker is shown to live; an empty
-	// one is nobody.
-	Watch(ctx context.Context, worker string, wake func(), report func(error))
+	// reports failures and goes on. Meanwhile the worker is shown to live, and to know
+	// these sinks; an empty one is nobody.
+	Watch(ctx context.Context, worker string, sinks []task.Sink, wake func(), report func(error))
+	// Precedes reports whether another worker that is shown to live, and to know these
+	// sinks at least, began before this one. It is a hint: a process that stands still lives, too.
+	Precedes(ctx context.Context, worker string, sinks []task.Sink) (bool, error)
 	// Locked lists some of the tasks that have been due for longer than late and whose rows
 	// a session has locked, where the database can tell.
 	Locked(ctx context.Context, late time.Duration, without Apart) ([]LockedTask, error)

@@ -5,9 +5,12 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +41,33 @@ func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.T
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
 // Watch implements [backend.Store].
-func (s Store) Watch(ctx context.Context, worker string, wake func(), report func(error)) {
-	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler"}, wake, report, sqldb.TopicTasks)
+func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error)) {
+	known, _ := json.Marshal(sinks) // of texts
+	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
+}
+
+// Precedes implements [backend.Store]. Schedulers in the modes leader and exclusive publish no
+// sinks. One that lets the database sleep may have ended long ago.
+func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
+	rows, err := sqldb.Services(ctx, s.db)
+	var mine sqldb.ServiceRow
+	for _, r := range rows {
+		if r.Worker == worker {
+			mine = r
+		}
+	}
+	for _, r := range rows {
+		var known []periodic.Sink
+		if r.Kind != "scheduler" || !r.Lives || r.Quiet || r.Trouble != "" || json.Unmarshal([]byte(r.OnlyGroups), &known) != nil {
+			continue
+		}
+		unknown := slices.ContainsFunc(sinks, func(sink periodic.Sink) bool { return !slices.Contains(known, sink) })
+		order := cmp.Or(r.Started.Time().Compare(mine.Started.Time()), cmp.Compare(r.Worker, mine.Worker))
+		if !unknown && (mine.Worker == "" || order < 0) {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // SetTrouble implements [backend.Store].
