@@ -35,6 +35,7 @@ type ahead struct {
 	backlog time.Time     // by the database's clock: when a task falls due that is not prepared; zero: not known
 	lost    int           // how many batches in a row another scheduler has submitted first
 	behind  time.Time     // by the host's clock: until then another scheduler goes first
+	left    int           // how many times in a row it was left to that one although it was due
 	ask     time.Time     // by the host's clock: when to ask again whether another one does
 }
 
@@ -44,6 +45,8 @@ const (
 	maxLost = 2
 	// stayBehind is how long. A scheduler that finds something left to do stays no longer.
 	stayBehind = time.Minute
+	// mostLeft is how many times in a row more is left to it while it is at work.
+	mostLeft = 3
 	// askSoon is when a scheduler that has begun asks again whether another one goes first: those
 	// that begin together are not shown yet. askAgain is how often it asks from then on.
 	askSoon, askAgain = 2 * time.Second, 30 * time.Second
@@ -63,7 +66,7 @@ func (a *ahead) raced(left int) {
 
 // fallBehind lets another scheduler go first for a time.
 func (a *ahead) fallBehind() {
-	a.lost, a.behind = 0, time.Now().Add(stayBehind)
+	a.lost, a.left, a.behind = 0, 0, time.Now().Add(stayBehind)
 	a.drop()
 }
 
@@ -73,6 +76,20 @@ func (a *ahead) overtakes() {
 	if a.isBehind() {
 		a.behind, a.ask = time.Time{}, time.Now().Add(stayBehind)
 	}
+}
+
+// leaves reports whether to leave what is due to the scheduler that goes first for a moment more,
+// since somebody has locked some of it. Both together would be slower than one.
+func (a *ahead) leaves(ctx context.Context, store backend.Watcher, without backend.Apart) bool {
+	if !a.isBehind() || a.left == mostLeft {
+		return false
+	}
+	a.left++
+	locked, err := store.Locked(ctx, letGo/2, without)
+	if err != nil || len(locked) == 0 {
+		a.left = 0
+	}
+	return a.left > 0
 }
 
 // isBehind reports whether another scheduler goes first.
