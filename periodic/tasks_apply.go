@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/task"
 )
@@ -180,53 +179,13 @@ func (a *Apply) carryOut(ctx context.Context, tx backend.TaskTx, c TaskChange) e
 // compare returns the columns in which a row differs from the wanted task.
 func compare(row, wanted *Task) []ColumnChange {
 	var list []ColumnChange
-	from, to := userColumns(row), userColumns(wanted)
-	for i, column := range from {
-		same := column.value == to[i].value
-		if column.name == "args" {
-			same = SameArgs(column.value, to[i].value)
-		}
-		if !same {
-			list = append(list, ColumnChange{Column: column.name, From: column.value, To: to[i].value})
+	for _, c := range task.UserColumns() {
+		from, to := c.Get(row), c.Get(wanted)
+		if from != to && (c.Kind != column.JSON || !SameArgs(from.Text, to.Text)) {
+			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})
 		}
 	}
 	return list
-}
-
-// textColumn is a column with its value as a text.
-type textColumn struct{ name, value string }
-
-// userColumns are the columns that users own, except id and nextrun.
-func userColumns(t *Task) []textColumn {
-	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
-	moment := func(v time.Time) string {
-		if v.IsZero() {
-			return ""
-		}
-		return v.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
-	}
-	unlessZero := func(number string) string {
-		if number == "0" {
-			return ""
-		}
-		return number
-	}
-	deadline, retryLimit := "", ""
-	if t.Deadline != nil {
-		deadline = seconds(*t.Deadline)
-	}
-	if t.RetryLimit != nil {
-		retryLimit = strconv.Itoa(*t.RetryLimit)
-	}
-	return []textColumn{
-		{"enabled", strconv.FormatBool(t.Enabled)}, {"task", t.Task}, {"timer", t.Timer}, {"group", t.Group},
-		{"args", t.Args}, {"subject", t.Subject}, {"submitter", t.Submitter},
-		{"priority", strconv.Itoa(t.Priority)}, {"summary", t.Summary}, {"starts", moment(t.Starts)},
-		{"ends", moment(t.Ends)}, {"overlap", string(t.Overlap)}, {"catchup", string(t.Catchup)},
-		{"grace", seconds(t.Grace)}, {"deadline", deadline}, {"jitter", seconds(t.Jitter)}, {"sink", string(t.Sink)},
-		{"retry_limit", retryLimit}, {"retry_delay", unlessZero(seconds(t.RetryDelay))}, {"timeout", unlessZero(seconds(t.Timeout))},
-		{"concurrency", unlessZero(strconv.Itoa(t.Concurrency))},
-	}
 }
 
 // SameArgs reports whether args are the same text, or the same JSON value apart

@@ -37,7 +37,7 @@ var arrows = []struct {
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"ops/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
-	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
+	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic", "periodic/task"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
 	{"jobqueue", []string{"jobqueue/backend", "jobqueue/internal/..."}},
 	{"jobqueue/internal/engine", []string{"jobqueue/backend", "jobqueue/internal/joblog", "jobqueue/internal/outcome"}},

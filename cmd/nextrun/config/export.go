@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // WriteTasks writes a file of tasks for [ParseTasks]. It leaves out columns that
@@ -34,39 +35,28 @@ func encode(w io.Writer, root *yaml.Node) error {
 }
 
 func taskNode(t *periodic.Task) *yaml.Node {
-	standard := periodic.NewTask(t.ID, t.Task, t.Timer)
+	standard := periodic.NewTask(t.ID, "", "")
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	add := func(key string, different bool, value *yaml.Node) {
-		if different {
-			n.Content = append(n.Content, textNode(key), value)
+	for _, c := range task.UserColumns() {
+		if v := c.Get(t); v != c.Get(&standard) || c.Name == "task" || c.Name == "timer" {
+			n.Content = append(n.Content, textNode(c.Name), valueNode(v))
 		}
 	}
-	add("task", true, textNode(t.Task))
-	add("timer", true, textNode(t.Timer))
-	add("summary", t.Summary != "", textNode(t.Summary))
-	add("enabled", t.Enabled != standard.Enabled, plainNode("!!bool", strconv.FormatBool(t.Enabled)))
-	add("group", t.Group != standard.Group, textNode(t.Group))
-	add("args", t.Args != standard.Args, argsNode(t.Args))
-	add("subject", t.Subject != "", textNode(t.Subject))
-	add("submitter", t.Submitter != standard.Submitter, textNode(t.Submitter))
-	add("priority", t.Priority != 0, plainNode("!!int", strconv.Itoa(t.Priority)))
-	add("starts", !t.Starts.IsZero(), timeNode(t.Starts))
-	add("ends", !t.Ends.IsZero(), timeNode(t.Ends))
-	add("overlap", t.Overlap != standard.Overlap, textNode(string(t.Overlap)))
-	add("catchup", t.Catchup != standard.Catchup, textNode(string(t.Catchup)))
-	add("grace", t.Grace != standard.Grace, secondsNode(t.Grace))
-	if t.Deadline != nil {
-		add("deadline", true, secondsNode(*t.Deadline))
-	}
-	add("jitter", t.Jitter != 0, secondsNode(t.Jitter))
-	add("sink", t.Sink != standard.Sink, textNode(string(t.Sink)))
-	if t.RetryLimit != nil {
-		add("retry_limit", true, plainNode("!!int", strconv.Itoa(*t.RetryLimit)))
-	}
-	add("retry_delay", t.RetryDelay != 0, secondsNode(t.RetryDelay))
-	add("timeout", t.Timeout != 0, secondsNode(t.Timeout))
-	add("concurrency", t.Concurrency != 0, plainNode("!!int", strconv.Itoa(t.Concurrency)))
 	return n
+}
+
+func valueNode(v column.Value) *yaml.Node {
+	switch v.Kind {
+	case column.Text:
+		return textNode(v.Text)
+	case column.JSON:
+		return argsNode(v.Text)
+	case column.Truth:
+		return plainNode("!!bool", v.String())
+	case column.Time:
+		return plainNode("!!timestamp", v.String())
+	}
+	return plainNode("!!int", v.String())
 }
 
 func plainNode(tag, value string) *yaml.Node {
@@ -74,14 +64,6 @@ func plainNode(tag, value string) *yaml.Node {
 }
 
 func textNode(text string) *yaml.Node { return plainNode("!!str", text) }
-
-func timeNode(t time.Time) *yaml.Node {
-	return plainNode("!!timestamp", t.UTC().Format(time.RFC3339Nano))
-}
-
-func secondsNode(d time.Duration) *yaml.Node {
-	return plainNode("!!int", strconv.FormatInt(int64(d/time.Second), 10))
-}
 
 // argsNode writes JSON objects and lists as they are, since JSON is YAML. If reading
 // that would give something else, it writes a text, as for all other args.

@@ -7,7 +7,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
@@ -33,39 +35,41 @@ func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
 }
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
-	deadline, retryLimit := time.Duration(-1), -1
-	r.mapping(n, place, keys{
-		"task":      &t.Task,
-		"timer":     &t.Timer,
-		"enabled":   &t.Enabled,
-		"group":     &t.Group,
-		"args":      func(place string, v *yaml.Node) { t.Args = r.args(place, v) },
-		"subject":   &t.Subject,
-		"submitter": &t.Submitter,
-		"priority":  parsed(r, &t.Priority, parsePriority),
-		"summary":   &t.Summary,
-		"starts":    parsed(r, &t.Starts, ParseTime),
-		"ends":      parsed(r, &t.Ends, ParseTime),
-		"overlap":   (*string)(&t.Overlap),
-		"catchup":   (*string)(&t.Catchup),
-		"sink":      (*string)(&t.Sink),
-		"grace":     parsed(r, &t.Grace, ParseSeconds),
-		"jitter":    parsed(r, &t.Jitter, ParseSeconds),
-		"deadline":  parsed(r, &deadline, ParseSeconds),
-
-		"retry_limit": parsed(r, &retryLimit, ParseCount),
-		"retry_delay": parsed(r, &t.RetryDelay, ParseSeconds),
-		"timeout":     parsed(r, &t.Timeout, ParseSeconds),
-		"concurrency": parsed(r, &t.Concurrency, ParseCount),
-	})
-	if retryLimit >= 0 {
-		t.RetryLimit = &retryLimit
+	known := keys{}
+	for _, c := range task.UserColumns() {
+		if c.Name != "id" { // it is the key of the task
+			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
+		}
 	}
-	if deadline >= 0 {
-		t.Deadline = &deadline
-	}
+	r.mapping(n, place, known)
 	r.need(n, place, "task", "a ")
 	r.need(n, place, "timer", "a ")
+}
+
+// column reads the value of a column.
+func (r *reader) column(place string, n *yaml.Node, c task.Column) column.Value {
+	v := column.Value{Kind: c.Kind}
+	switch c.Kind {
+	case column.Text:
+		v.Text = r.text(place, n)
+	case column.JSON:
+		v.Text = r.args(place, n)
+	case column.Truth:
+		if r.boolean(place, n) {
+			v.Number = 1
+		}
+	case column.Number:
+		parsed(r, &v.Number, parsePriority)(place, n)
+	case column.Count:
+		parsed(r, &v.Number, ParseCount)(place, n)
+	case column.Seconds:
+		var d time.Duration
+		parsed(r, &d, ParseSeconds)(place, n)
+		v.Number = int(d / time.Second)
+	case column.Time:
+		parsed(r, &v.Time, ParseTime)(place, n)
+	}
+	return v
 }
 
 // parsed reads a scalar. The error of parse is what to use instead.

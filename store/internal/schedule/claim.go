@@ -14,84 +14,6 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// claimColumns are the columns of periodic_task that a claim reads. It leaves out
-// args, which may be large, and the columns whose values it knows. taskColumns are
-// all columns but args.
-const (
-	claimColumns = `id, task, group_, subject, submitter, priority, timer, nextrun, created, summary,
-	due, starts, ends, overlap, catchup, grace, deadline, jitter, sink, paused, paused_until, paused_by, paused_reason, problem`
-	taskColumns = `enabled, worker, marked, retry_limit, retry_delay, timeout, concurrency, ` + claimColumns
-)
-
-// taskRow is a row of periodic_task. Tables that were there before nextrun may
-// hold NULL, and SQLite any value, where there should be none: such a value reads
-// as zero, so that one odd row never fails a batch.
-type taskRow struct {
-	ID        sqldb.RowText
-	Enabled   sqldb.RowBool
-	Task      sqldb.RowText
-	Group     sqldb.RowText `db:"group_"`
-	Args      sqldb.RowText
-	Subject   sqldb.RowText
-	Submitter sqldb.RowText
-	Priority  sqldb.RowInt
-	Worker    sqldb.RowText
-	Marked    sqldb.RowTime
-	Timer     sqldb.RowText
-	NextRun   sqldb.RowTime
-	Created   sqldb.RowTime
-	Summary   sqldb.RowText
-	Due       sqldb.RowTime
-	Starts    sqldb.RowTime
-	Ends      sqldb.RowTime
-	Overlap   sqldb.RowText
-	Catchup   sqldb.RowText
-	Grace     sqldb.RowInt
-	Deadline  sqldb.RowInt
-	Jitter    sqldb.RowInt
-	Sink      sqldb.RowText
-	Problem   sqldb.RowText
-	Version   sqldb.RowText
-	Place     sqldb.RowText
-
-	Paused       sqldb.RowTime
-	PausedUntil  sqldb.RowTime `db:"paused_until"`
-	PausedBy     sqldb.RowText `db:"paused_by"`
-	PausedReason sqldb.RowText `db:"paused_reason"`
-
-	RetryLimit  sqldb.RowInt `db:"retry_limit"`
-	RetryDelay  sqldb.RowInt `db:"retry_delay"`
-	Timeout     sqldb.RowInt
-	Concurrency sqldb.RowInt
-}
-
-func (r taskRow) task() periodic.Task {
-	seconds := func(i sqldb.RowInt) time.Duration { return time.Duration(i.N) * time.Second }
-	t := periodic.Task{
-		ID: string(r.ID), Enabled: bool(r.Enabled), Task: string(r.Task), Group: string(r.Group), Args: string(r.Args),
-		Subject: string(r.Subject), Submitter: string(r.Submitter), Priority: r.Priority.N,
-		Worker: string(r.Worker), Marked: r.Marked.Time(), Timer: string(r.Timer), NextRun: r.NextRun.Time(),
-		Created: r.Created.Time(), Summary: string(r.Summary),
-		Due: r.Due.Time(), Starts: r.Starts.Time(), Ends: r.Ends.Time(),
-		Overlap: periodic.Overlap(r.Overlap), Catchup: periodic.Catchup(r.Catchup), Grace: seconds(r.Grace),
-		Jitter: seconds(r.Jitter), Sink: periodic.Sink(r.Sink), Problem: string(r.Problem), Version: string(r.Version), Place: string(r.Place),
-		RetryDelay: seconds(r.RetryDelay), Timeout: seconds(r.Timeout), Concurrency: r.Concurrency.N,
-		Pause: periodic.Pause{Since: r.Paused.Time(), Until: r.PausedUntil.Time(), By: string(r.PausedBy), Reason: string(r.PausedReason)},
-	}
-	if r.RetryLimit.OK {
-		t.RetryLimit = &r.RetryLimit.N
-	}
-	if r.Deadline.OK {
-		d := seconds(r.Deadline)
-		t.Deadline = &d
-	}
-	// Only a scheduler writes due, and never such a time: plan the task anew.
-	if !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
-		t.Due, t.NextRun = time.Time{}, periodic.Unplanned
-	}
-	return t
-}
-
 // candidates is SQL for the tasks that a claim may lock: CTEs, and a query for all of
 // them.
 type candidates struct{ with, union string }
@@ -208,28 +130,27 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
-	var rows []taskRow
 	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place FROM (` + from.union + `) AS u`
-	if err := tx.Select(ctx, &rows, query, args...); err != nil {
+	list, err := tasks(ctx, tx.Tx, claimedColumns, query, args,
+		func(t *periodic.Task) *string { return &t.Version }, func(t *periodic.Task) *string { return &t.Place })
+	if err != nil {
 		return nil, err
 	}
-	tasks := make([]periodic.Task, len(rows))
-	for i, r := range rows {
-		r.Enabled = true
-		tasks[i] = r.task()
+	for i := range list {
+		list[i].Enabled = true
 	}
-	slices.SortFunc(tasks, func(a, b periodic.Task) int {
+	slices.SortFunc(list, func(a, b periodic.Task) int {
 		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
 	})
 	// A task may be in several parts of the claim.
-	tasks = slices.CompactFunc(tasks, func(a, b periodic.Task) bool { return a.ID == b.ID })
-	if c.Ahead == 0 && slices.ContainsFunc(tasks, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
+	list = slices.CompactFunc(list, func(a, b periodic.Task) bool { return a.ID == b.ID })
+	if c.Ahead == 0 && slices.ContainsFunc(list, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
 		// Rows of tasks that earlier batches took fill the front of periodic_ready.
 		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}
 	}
-	return tasks, nil
+	return list, nil
 }
 
 func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {

@@ -85,10 +85,8 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 		return nil, err
 	}
 	result, err := tx.ExecContext(ctx, s.db.SQL().Rebind(`INSERT INTO job
-			(jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, due, single,
-			retry_limit, retry_delay, timeout, concurrency, traceparent)
-		SELECT v.jid, t.task, t.group_, t.args, t.subject, $2, t.submitter, t.priority, 'waiting', 0, 0,
-			v.tracker, v.due, v.single, t.retry_limit, t.retry_delay, t.timeout, t.concurrency, CAST($3 AS text)
+			(jid, submitted, state, retries, progress, tracker, due, single, traceparent, `+jobColumns+`)
+		SELECT v.jid, $2, 'waiting', 0, 0, v.tracker, v.due, v.single, CAST($3 AS text), `+takenColumns+`
 		FROM `+r.SQL+` AS v JOIN periodic_task AS t ON t.id = v.tracker WHERE true
 		ON CONFLICT DO NOTHING`), r.Param, sqldb.Timestamp(jobs[0].Submitted), sqldb.Nullable(jobs[0].Traceparent))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -17,40 +18,31 @@ func (tx taskTx) note(ctx context.Context, err error, action, id, detail string)
 	return tx.Note(ctx, sqldb.Action{Action: action, TaskID: id, Detail: detail})
 }
 
-// userColumnNames are those of [userColumns].
-var userColumnNames = []string{"id", "enabled", "task", "group", "args", "subject", "submitter", "priority", "timer", "summary",
-	"starts", "ends", "overlap", "catchup", "grace", "deadline", "jitter", "sink", "retry_limit", "retry_delay", "timeout", "concurrency"}
-
 // changed says what differs between two versions of a task. Args may hold secrets, so
 // only their name is in it.
-func changed(from, to periodic.Task) string {
+func changed(from, to *periodic.Task) string {
 	var list []string
-	after := userColumns(to)
-	for i, value := range userColumns(from) {
-		was, is := columnText(value), columnText(after[i])
-		switch name := userColumnNames[i]; {
+	for _, c := range userColumns {
+		switch was, is := c.Get(from), c.Get(to); {
 		case was == is:
-		case name == "args":
-			list = append(list, "args")
+		case c.Kind == column.JSON:
+			list = append(list, c.Name)
 		default:
-			list = append(list, fmt.Sprintf("%s from %s to %s", name, was, is))
+			list = append(list, fmt.Sprintf("%s from %s to %s", c.Name, valueText(was), valueText(is)))
 		}
 	}
 	return strings.Join(list, "; ")
 }
 
-// columnText is a value of a column for people.
-func columnText(value any) string {
-	switch v := value.(type) {
-	case nil:
+// valueText is a value of a column for people.
+func valueText(v column.Value) string {
+	switch {
+	case v.Null:
 		return "none"
-	case sqldb.Timestamp:
-		if v.Time().IsZero() {
-			return "none"
-		}
-		return v.Time().Format("2006-01-02 15:04:05 UTC")
-	case string:
-		return fmt.Sprintf("%q", v)
+	case v.Kind == column.Time:
+		return v.Time.Format("2006-01-02 15:04:05 UTC")
+	case v.Kind == column.Text:
+		return fmt.Sprintf("%q", v.Text)
 	}
-	return fmt.Sprint(value)
+	return v.String()
 }

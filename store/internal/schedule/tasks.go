@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
@@ -54,11 +53,7 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 		t.NextRun = periodic.Unplanned
 	}
 	// ON CONFLICT keeps the caller's transaction usable.
-	err := tx.one(ctx, `INSERT INTO periodic_task (id, enabled, task, group_, args, subject, submitter, priority,
-			timer, summary, starts, ends, overlap, catchup, grace, deadline, jitter, sink,
-			retry_limit, retry_delay, timeout, concurrency, nextrun)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
-		ON CONFLICT (id) DO NOTHING`, append(userColumns(t), sqldb.Timestamp(t.NextRun))...)
+	err := tx.one(ctx, insertTask, append(userValues(&t), sqldb.Timestamp(t.NextRun))...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sqldb.ErrDuplicate
 	}
@@ -73,36 +68,8 @@ func (tx taskTx) Save(ctx context.Context, t periodic.Task) error {
 			return err
 		}
 	}
-	err := tx.one(ctx, `UPDATE periodic_task SET enabled = $2, task = $3, group_ = $4, args = $5, subject = $6,
-			submitter = $7, priority = $8, timer = $9, summary = $10, starts = $11, ends = $12, overlap = $13,
-			catchup = $14, grace = $15, deadline = $16, jitter = $17, sink = $18,
-			retry_limit = $19, retry_delay = $20, timeout = $21, concurrency = $22
-		WHERE id = $1`, userColumns(t)...)
-	return tx.note(ctx, err, "change", t.ID, changed(was, t))
-}
-
-// userColumns are the values of the columns that users own, but nextrun.
-func userColumns(t periodic.Task) []any {
-	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
-	var deadline, retryLimit any
-	if t.Deadline != nil {
-		deadline = seconds(*t.Deadline)
-	}
-	if t.RetryLimit != nil {
-		retryLimit = *t.RetryLimit
-	}
-	unlessZero := func(n int64) any {
-		if n == 0 {
-			return nil
-		}
-		return n
-	}
-	return []any{
-		t.ID, t.Enabled, t.Task, t.Group, t.Args, t.Subject, t.Submitter, t.Priority, t.Timer, sqldb.Nullable(t.Summary),
-		sqldb.Timestamp(t.Starts), sqldb.Timestamp(t.Ends), string(t.Overlap), string(t.Catchup),
-		seconds(t.Grace), deadline, seconds(t.Jitter), string(t.Sink),
-		retryLimit, unlessZero(seconds(t.RetryDelay)), unlessZero(seconds(t.Timeout)), unlessZero(int64(t.Concurrency)),
-	}
+	err := tx.one(ctx, updateTask, userValues(&t)...)
+	return tx.note(ctx, err, "change", t.ID, changed(&was, &t))
 }
 
 func (tx taskTx) Enable(ctx context.Context, id string, enabled bool) error {
@@ -134,27 +101,26 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 			return periodic.Task{}, err
 		}
 	}
-	var row taskRow
-	err := tx.First(ctx, &row, `SELECT args, `+taskColumns+` FROM periodic_task WHERE id = $1`, id)
-	return row.task(), err
+	list, err := tasks(ctx, tx.Tx, allColumns, `SELECT `+names("", allColumns)+` FROM periodic_task WHERE id = $1`, []any{id})
+	if err != nil {
+		return periodic.Task{}, err
+	}
+	if len(list) == 0 {
+		return periodic.Task{}, sqldb.ErrNotFound
+	}
+	return list[0], nil
 }
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
-	columns := taskColumns
+	columns := slimColumns
 	if f.WithArgs {
-		columns += `, args`
+		columns = allColumns
 	}
 	selected, args, err := tx.selected(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	var rows []taskRow
-	err = tx.Select(ctx, &rows, `SELECT `+columns+` FROM periodic_task AS t`+selected, args...)
-	list := make([]periodic.Task, len(rows))
-	for i, r := range rows {
-		list[i] = r.task()
-	}
-	return list, err
+	return tasks(ctx, tx.Tx, columns, `SELECT `+names("t.", columns)+` FROM periodic_task AS t`+selected, args)
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].

@@ -51,15 +51,12 @@ func (tx schedulerTx) plainStatement(rows string) string {
 				problem = CASE WHEN held.problem IS NOT NULL THEN held.problem
 					WHEN t.problem LIKE '` + task.WarningPrefix + ` args%' THEN t.problem END
 			FROM held WHERE t.ctid = held.at
-			RETURNING t.id, held.tick, held.jid, held.single, t.task, t.group_, t.args, t.subject, t.submitter, t.priority,
-				t.retry_limit, t.retry_delay, t.timeout, t.concurrency),
+			RETURNING t.id, held.tick, held.jid, held.single, ` + takenColumns + `),
 		ticks AS (INSERT INTO periodic_tick (task_id, due, decision, missed, jid, worker, decided)
 			SELECT id, tick, 'submitted', 0, jid, $3::text, $2::timestamp FROM advanced
 			ON CONFLICT DO NOTHING RETURNING task_id),
-		jobs AS (INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress,
-				tracker, due, single, retry_limit, retry_delay, timeout, concurrency)
-			SELECT jid, task, group_, args, subject, $2::timestamp, submitter, priority, 'waiting', 0, 0,
-				id, tick, single, retry_limit, retry_delay, timeout, concurrency FROM advanced
+		jobs AS (INSERT INTO job (jid, submitted, state, retries, progress, tracker, due, single, ` + jobColumns + `)
+			SELECT jid, $2::timestamp, 'waiting', 0, 0, id, tick, single, ` + jobColumns + ` FROM advanced
 			WHERE id IN (SELECT task_id FROM ticks)
 			ON CONFLICT DO NOTHING RETURNING tracker)
 		SELECT task_id, task_id IN (SELECT id FROM advanced) AS kept, task_id IN (SELECT task_id FROM ticks) AS ticked FROM plan

@@ -21,15 +21,15 @@ func addCommand(env *ui.Env) *cobra.Command {
 		Example: `  nextrun task add nightly-backup --handler backup --timer '*-*-* 02:00 Europe/Berlin'`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.task == "" || f.timer == "" {
-				return ui.Usagef("a task needs --handler NAME and --timer 'TIMER'")
-			}
 			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
 				return err
 			}
-			task := periodic.NewTask(args[0], f.task, f.timer)
+			task := periodic.NewTask(args[0], "", "")
 			task.Enabled = !disabled
 			f.apply(c, &task)
+			if task.Task == "" || task.Timer == "" {
+				return ui.Usagef("a task needs --handler NAME and --timer 'TIMER'")
+			}
 			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
 				if err := tasks.Add(c.Context(), task); err != nil {
 					return err

@@ -56,11 +56,11 @@ func taskTable(all bool) *ui.Table {
 }
 
 func printTasks(env *ui.Env, t *ui.Table, list []periodic.Task, outcomes map[string]periodic.Outcome, asJSON bool) error {
-	lines := []taskJSON{}
+	lines := []ui.Object{}
 	for i := range list {
 		one := &list[i]
 		o := outcomes[one.ID]
-		lines = append(lines, newTaskJSON(one, o))
+		lines = append(lines, taskJSON(one, o))
 		next, at := plan(env, one)
 		t.Add(one.ID, resultOf(o), env.Ago(lastRun(o)), next, at, one.Timer, one.Task, one.Problem)
 	}

@@ -41,7 +41,7 @@ func TestCommandsAreRecorded(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s", a.Action, a.TaskID, a.Detail))
 		}
 		want := []string{"delete a ", "pause jobs  group g", "enable a ", "run a tick of ", "disable a ", "resume a ", "pause a paused by ada@",
-			`change a args; timer from "yearly" to "daily"`, "add a timer yearly"}
+			`change a timer from "yearly" to "daily"; args`, "add a timer yearly"}
 		for i, w := range want {
 			if i >= len(got) || !strings.HasPrefix(got[i], w) {
 				t.Errorf("recorded:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -2,7 +2,7 @@ package task
 
 import (
 	"context"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // shownTicks is how many ticks `task show` shows.
@@ -68,17 +69,18 @@ func readShown(ctx context.Context, tasks *periodic.Tasks, text string) (s shown
 }
 
 func (s shown) printJSON(env *ui.Env) error {
-	j := showJSON{taskJSON: newTaskJSON(&s.task, s.outcome), Upcoming: []time.Time{}, Ticks: s.ticks.JSON()}
+	times := []time.Time{}
 	if s.elapses(env) {
 		upcoming, err := nextRuns(env, &s.task)
 		if err != nil {
 			return err
 		}
 		for _, u := range upcoming {
-			j.Upcoming = append(j.Upcoming, u.Due)
+			times = append(times, u.Due)
 		}
 	}
-	return env.PrintJSON(j)
+	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
+		ui.Member{Name: "upcoming", Value: times}, ui.Member{Name: "ticks", Value: s.ticks.JSON()}))
 }
 
 // elapses reports whether there will be more ticks.
@@ -153,30 +155,14 @@ func markedBy(env *ui.Env, t *periodic.Task) string {
 	return t.Worker
 }
 
-// columns are the columns of a task that have not their defaults.
-func columns(env *ui.Env, t *periodic.Task) [][2]string {
-	unless := func(standard, value string) string {
-		if value == standard {
-			return ""
-		}
-		return value
-	}
-	deadline, retryLimit := "", ""
-	if t.Deadline != nil {
-		deadline = ui.Seconds(*t.Deadline)
-	}
-	if t.RetryLimit != nil {
-		retryLimit = strconv.Itoa(*t.RetryLimit)
-	}
+// columns are the columns of a task that have not their defaults, but those that
+// [shown.state] has.
+func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 	standard := periodic.NewTask("", "", "")
-	return [][2]string{
-		{"group", unless(standard.Group, t.Group)}, {"args", unless(standard.Args, ui.Shorten(t.Args))},
-		{"subject", t.Subject}, {"submitter", unless(standard.Submitter, t.Submitter)}, {"priority", ui.NumberUnlessZero(t.Priority)},
-		{"starts", env.Moment(t.Starts)}, {"ends", env.Moment(t.Ends)}, {"overlap", unless(string(standard.Overlap), string(t.Overlap))},
-		{"catchup", unless(string(standard.Catchup), string(t.Catchup))}, {"grace", unless(ui.Seconds(standard.Grace), ui.Seconds(t.Grace))},
-		{"deadline", deadline}, {"jitter", ui.SecondsUnlessZero(t.Jitter)}, {"sink", unless(string(standard.Sink), string(t.Sink))},
-		{"retry limit", retryLimit}, {"retry delay", ui.SecondsUnlessZero(t.RetryDelay)},
-		{"timeout", ui.SecondsUnlessZero(t.Timeout)}, {"concurrency", ui.NumberUnlessZero(t.Concurrency)},
-		{"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)},
+	for _, c := range task.UserColumns() {
+		if v := c.Get(t); v != c.Get(&standard) && !slices.Contains([]string{"id", "task", "timer", "summary", "enabled"}, c.Name) {
+			fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(v)})
+		}
 	}
+	return append(fields, [][2]string{{"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)}}...)
 }
