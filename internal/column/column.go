@@ -4,7 +4,9 @@
 package column
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -62,6 +64,18 @@ func (v Value) Any() any {
 	return v.Number
 }
 
+// Of is a value of the kind Truth.
+func Of(truth bool) Value {
+	v := Value{Kind: Truth}
+	if truth {
+		v.Number = 1
+	}
+	return v
+}
+
+// Duration is the value of the kind Seconds.
+func (v Value) Duration() time.Duration { return time.Duration(v.Number) * time.Second }
+
 // Column is a column of the table whose rows are T.
 type Column[T any] struct {
 	Name string // in files, JSON and messages; flags have it with "-" for "_"
@@ -81,133 +95,16 @@ func (c Column[T]) InTable() string {
 	return c.Name
 }
 
-// Field says where a row in memory keeps a value. Set ignores that a value is null unless
-// the field is a pointer: it becomes zero.
-type Field[T any] struct {
-	Kind Kind
-	Get  func(*T) Value
-	Set  func(*T, Value)
+// Names are the names of columns in the table, each after a prefix such as "t.".
+func Names[T any](prefix string, columns []Column[T]) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = prefix + c.InTable()
+	}
+	return strings.Join(list, ", ")
 }
 
-// TextIn is a text, which is never NULL.
-func TextIn[T any, S ~string](at func(*T) *S) Field[T] { return textIn(Text, false, at) }
-
-// TextOrNull is a text; the empty text is NULL.
-func TextOrNull[T any, S ~string](at func(*T) *S) Field[T] { return textIn(Text, true, at) }
-
-// JSONIn is a text of the kind JSON.
-func JSONIn[T any](at func(*T) *string) Field[T] { return textIn(JSON, false, at) }
-
-func textIn[T any, S ~string](kind Kind, orNull bool, at func(*T) *S) Field[T] {
-	return Field[T]{
-		kind,
-		func(row *T) Value {
-			text := string(*at(row))
-			return Value{Kind: kind, Null: orNull && text == "", Text: text}
-		},
-		func(row *T, v Value) { *at(row) = S(v.Text) },
-	}
-}
-
-// TruthIn is a truth value.
-func TruthIn[T any](at func(*T) *bool) Field[T] {
-	return Field[T]{
-		Truth,
-		func(row *T) Value {
-			if *at(row) {
-				return Value{Kind: Truth, Number: 1}
-			}
-			return Value{Kind: Truth}
-		},
-		func(row *T, v Value) { *at(row) = v.Number != 0 },
-	}
-}
-
-// NumberIn is a whole number, which is never NULL.
-func NumberIn[T any](at func(*T) *int) Field[T] { return numberIn(Number, false, at) }
-
-// CountOrNull is a number of the kind Count; 0 is NULL.
-func CountOrNull[T any](at func(*T) *int) Field[T] { return numberIn(Count, true, at) }
-
-func numberIn[T any](kind Kind, orNull bool, at func(*T) *int) Field[T] {
-	return Field[T]{
-		kind,
-		func(row *T) Value {
-			n := *at(row)
-			return Value{Kind: kind, Null: orNull && n == 0, Number: n}
-		},
-		func(row *T, v Value) { *at(row) = v.Number },
-	}
-}
-
-// CountPointer is a number of the kind Count; nil is NULL.
-func CountPointer[T any](at func(*T) **int) Field[T] {
-	return Field[T]{
-		Count,
-		func(row *T) Value {
-			if n := *at(row); n != nil {
-				return Value{Kind: Count, Number: *n}
-			}
-			return Value{Kind: Count, Null: true}
-		},
-		func(row *T, v Value) {
-			if *at(row) = nil; !v.Null {
-				*at(row) = &v.Number
-			}
-		},
-	}
-}
-
-// SecondsIn is a duration, which is never NULL.
-func SecondsIn[T any](at func(*T) *time.Duration) Field[T] { return secondsIn(false, at) }
-
-// SecondsOrNull is a duration; 0 is NULL.
-func SecondsOrNull[T any](at func(*T) *time.Duration) Field[T] { return secondsIn(true, at) }
-
-func secondsIn[T any](orNull bool, at func(*T) *time.Duration) Field[T] {
-	return Field[T]{
-		Seconds,
-		func(row *T) Value {
-			n := int(*at(row) / time.Second)
-			return Value{Kind: Seconds, Null: orNull && n == 0, Number: n}
-		},
-		func(row *T, v Value) { *at(row) = v.Duration() },
-	}
-}
-
-// SecondsPointer is a duration; nil is NULL.
-func SecondsPointer[T any](at func(*T) **time.Duration) Field[T] {
-	return Field[T]{
-		Seconds,
-		func(row *T) Value {
-			if d := *at(row); d != nil {
-				return Value{Kind: Seconds, Number: int(*d / time.Second)}
-			}
-			return Value{Kind: Seconds, Null: true}
-		},
-		func(row *T, v Value) {
-			d := v.Duration()
-			if *at(row) = nil; !v.Null {
-				*at(row) = &d
-			}
-		},
-	}
-}
-
-// Duration is the value of the kind Seconds.
-func (v Value) Duration() time.Duration { return time.Duration(v.Number) * time.Second }
-
-// TimeIn is a time; the zero time is NULL.
-func TimeIn[T any](at func(*T) *time.Time) Field[T] {
-	return Field[T]{
-		Time,
-		func(row *T) Value {
-			t := *at(row)
-			if t.IsZero() {
-				return Value{Kind: Time, Null: true}
-			}
-			return Value{Kind: Time, Time: t.UTC().Truncate(time.Microsecond)}
-		},
-		func(row *T, v Value) { *at(row) = v.Time },
-	}
+// Without are the columns that do not have these names.
+func Without[T any](columns []Column[T], names ...string) []Column[T] {
+	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return slices.Contains(names, c.Name) })
 }

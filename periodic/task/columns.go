@@ -84,7 +84,7 @@ func policyColumns() []Column {
 			Help: "with --catchup none: how old a tick may be (default 60)",
 		},
 		{
-			Name: "deadline", Field: column.SecondsPointer(func(t *Task) **time.Duration { return &t.Deadline }),
+			Name: "deadline", Field: column.Pointer(func(t *Task) **time.Duration { return &t.Deadline }, column.SecondsIn),
 			Help: "how late a tick may be submitted, such as 90 or 1h30m, or none (default none)",
 		},
 		{
@@ -102,7 +102,7 @@ func policyColumns() []Column {
 func limitColumns() []Column {
 	return []Column{
 		{
-			Name: "retry_limit", Job: true, Field: column.CountPointer(func(t *Task) **int { return &t.RetryLimit }),
+			Name: "retry_limit", Job: true, Field: column.Pointer(func(t *Task) **int { return &t.RetryLimit }, column.CountIn),
 			Help: "how often a job is tried again after a failure, or none (default as its handler)",
 		},
 		{

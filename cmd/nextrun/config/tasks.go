@@ -55,9 +55,7 @@ func (r *reader) column(place string, n *yaml.Node, c task.Column) column.Value 
 	case column.JSON:
 		v.Text = r.args(place, n)
 	case column.Truth:
-		if r.boolean(place, n) {
-			v.Number = 1
-		}
+		v = column.Of(r.boolean(place, n))
 	case column.Number:
 		parsed(r, &v.Number, parsePriority)(place, n)
 	case column.Count:

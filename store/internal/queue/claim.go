@@ -80,7 +80,7 @@ const onlySQL = `WITH ` + ownTasks + `
 
 // takeSQL begins jobs, or cancels them if somebody has asked for that. $1 jobs,
 // $2 worker, $3 now, $4 now in milliseconds.
-const takeSQL = `UPDATE job SET worker = $2, retry = NULL,
+var takeSQL = `UPDATE job SET worker = $2, retry = NULL,
 		state = CASE WHEN cancel IS NULL THEN 'running' ELSE 'cancelled' END,
 		heartbeat = CASE WHEN cancel IS NULL THEN $3 ELSE heartbeat END,
 		started = CASE WHEN cancel IS NULL THEN $3 ELSE started END,
@@ -138,7 +138,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c backend.Claim, res
 	if err != nil {
 		return err
 	}
-	result.Claimed, err = tx.jobs(ctx, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
+	result.Claimed, err = tx.jobs(ctx, allColumns, tx.fill(takeSQL, "{jids}", jids.SQL), jids.Param, worker, sqldb.Timestamp(tx.Now()), tx.Now().UnixMilli())
 	crashpoint.At("executor/taken")
 	slices.SortFunc(result.Claimed, backend.Job.Compare)
 	return err

@@ -59,7 +59,7 @@ func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v) ORDER BY jid", r.Param)
+	jobs, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE jid IN (SELECT v.value FROM "+r.SQL+" AS v) ORDER BY jid", r.Param)
 	if err != nil {
 		return nil, err
 	}

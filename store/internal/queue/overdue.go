@@ -90,7 +90,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		}
 		others := " AND CAST(jid AS text) NOT IN (SELECT v.value FROM " + except.SQL + " AS v)"
 		rest := others + " ORDER BY %s LIMIT $3" + tx.SQL().LockRows
-		overdue.Dead, err = tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat < $2"+
+		overdue.Dead, err = tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat < $2"+
 			strings.ReplaceAll(rest, "%s", "heartbeat"), except.Param, sqldb.Timestamp(tx.Now().Add(-q.Lease)), q.Limit)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 		}
 		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Left) >= q.Limit
 		for _, state := range []backend.State{backend.Stuck, backend.Waiting} {
-			due, err := tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
+			due, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
 				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
 			if err != nil {
 				return err
@@ -123,7 +123,7 @@ func (tx workTx) left(ctx context.Context, q backend.OverdueQuery, rest string, 
 	if err != nil {
 		return nil, err
 	}
-	return tx.jobs(ctx, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker IN (SELECT w.value FROM "+
+	return tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE "+active+" AND heartbeat IS NOT NULL AND worker IN (SELECT w.value FROM "+
 		ended.SQL+" AS w)"+strings.ReplaceAll(rest, "%s", "heartbeat"), except, ended.Param, q.Limit)
 }
 

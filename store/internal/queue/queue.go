@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -14,7 +15,7 @@ const pending = "state IN " + sqldb.PendingStates
 
 // Job implements [backend.JobReader].
 func (tx jobTx) Job(ctx context.Context, jid string) (backend.Job, error) {
-	jobs, err := tx.jobs(ctx, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
+	jobs, err := tx.jobs(ctx, allColumns, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
 	if err == nil && len(jobs) == 0 {
 		err = sqldb.ErrNotFound
 	}
@@ -67,11 +68,11 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 		add("replace(jid, ?, '') <> jid", f.Part)
 	}
 	add("true ORDER BY submitted DESC, jid DESC LIMIT ?", f.Limit)
-	columns := slimJobColumns
+	columns, names := slimColumns, slimJobColumns
 	if f.WithArgs {
-		columns = jobColumns
+		columns, names = allColumns, jobColumns
 	}
-	return tx.jobs(ctx, "SELECT "+columns+" FROM job WHERE "+strings.Join(where, " AND "), args...)
+	return tx.jobs(ctx, columns, "SELECT "+names+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }
 
 // PendingSingle implements [backend.JobReader].
@@ -86,24 +87,23 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 
 // Insert implements [backend.JobEditor].
 func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error) {
-	columns := []sqldb.Field{sqldb.Text("jid"), sqldb.Text("task"), sqldb.Text("group_"), sqldb.Text("args"),
-		sqldb.Text("subject"), sqldb.Text("submitter"), sqldb.Int("priority"), sqldb.Text("tracker"),
-		sqldb.Time("due"), sqldb.Bool("single"), sqldb.Time("retry"), sqldb.Text("traceparent"), sqldb.Int("n")}
-	columns = append(columns, limitFields()...)
-	r, err := tx.DB().Records(1, columns, len(jobs), func(i int) []any {
-		j := jobs[i]
-		return append([]any{j.JID, j.Task, j.Group, j.Args, j.Subject, j.Submitter, j.Priority, sqldb.Nullable(j.Tracker),
-			j.Due, j.Single, j.Retry, sqldb.Nullable(j.Traceparent), i}, limitValues(j.Limits)...)
+	r, err := tx.DB().Records(1, submitFields, len(jobs), func(i int) []any {
+		values := make([]any, 0, len(submitFields))
+		for _, c := range submitColumns {
+			v := c.Get(&jobs[i])
+			if c.Name == "retry" && !v.Time.After(tx.Now()) { // it begins at once
+				v = column.Value{Kind: column.Time, Null: true}
+			}
+			values = append(values, v.Any())
+		}
+		return append(values, i)
 	})
 	if err != nil {
 		return nil, err
 	}
 	var added []string
-	err = tx.Select(ctx, &added, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority,
-			state, retries, progress, tracker, due, single, retry, traceparent, `+limitColumns+`)
-		SELECT v.jid, v.task, v.group_, v.args, v.subject, $2, v.submitter, v.priority, 'waiting', 0, 0,
-			v.tracker, v.due, v.single, CASE WHEN v.retry > $2 THEN v.retry END, v.traceparent,
-			v.retry_limit, v.retry_delay, v.timeout, v.concurrency
+	err = tx.Select(ctx, &added, `INSERT INTO job (submitted, state, retries, progress, `+submitNames+`)
+		SELECT $2, 'waiting', 0, 0, `+submittedNames+`
 		FROM `+r.SQL+` AS v WHERE true ORDER BY v.n
 		ON CONFLICT (tracker, (CASE WHEN single THEN '' ELSE jid END)) WHERE `+pending+` AND tracker IS NOT NULL
 		DO NOTHING RETURNING jid`, r.Param, sqldb.Timestamp(tx.Now()))

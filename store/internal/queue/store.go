@@ -5,11 +5,8 @@ package queue
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"time"
 
-	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -76,95 +73,3 @@ func (s Store) Watch(ctx context.Context, e backend.Service, wake func(), report
 // jobTx are the operations on jobs inside a transaction, for those who submit,
 // watch and change them. What only executors do is in [workTx] and [claimTx].
 type jobTx struct{ *sqldb.Tx }
-
-// slimJobColumns are those of [jobRow] but args, which may be large.
-const slimJobColumns = `jid, task, group_, subject, submitted, submitter, priority, state, retries, progress,
-	tracker, worker, started, finished, due, heartbeat, single, cancel, retry, result, interrupts, retry_limit, retry_delay, timeout, concurrency, traceparent`
-
-const jobColumns = slimJobColumns + ", args"
-
-// jobRow is a row of the table job.
-type jobRow struct {
-	JID        string
-	Task       string
-	Group      string `db:"group_"`
-	Args       string
-	Subject    string
-	Submitted  sqldb.RowTime
-	Submitter  string
-	Priority   sqldb.RowInt
-	State      string
-	Retries    sqldb.RowInt
-	Progress   sqldb.RowInt
-	Tracker    sql.NullString
-	Worker     sql.NullString
-	Started    sqldb.RowTime
-	Finished   sqldb.RowTime
-	Due        sqldb.RowTime
-	Heartbeat  sqldb.RowTime
-	Single     sqldb.RowBool
-	Cancel     sqldb.RowTime
-	Retry      sqldb.RowTime
-	Result     sql.NullString
-	Interrupts sqldb.RowInt
-
-	RetryLimit  sqldb.RowInt `db:"retry_limit"`
-	RetryDelay  sqldb.RowInt `db:"retry_delay"`
-	Timeout     sqldb.RowInt
-	Concurrency sqldb.RowInt
-
-	Traceparent sqldb.RowText
-}
-
-func (r jobRow) job() backend.Job {
-	return backend.Job{
-		JID: r.JID, Task: r.Task, Group: r.Group, Args: r.Args, Subject: r.Subject,
-		Submitted: r.Submitted.Time(), Submitter: r.Submitter, Priority: r.Priority.N,
-		State: backend.State(r.State), Retries: r.Retries.N, Progress: r.Progress.N,
-		Tracker: r.Tracker.String, Worker: r.Worker.String, Started: r.Started.Time(),
-		Finished: r.Finished.Time(), Due: r.Due.Time(), Heartbeat: r.Heartbeat.Time(),
-		Single: bool(r.Single), Cancel: r.Cancel.Time(), Retry: r.Retry.Time(), Result: r.Result.String,
-		Interrupts: r.Interrupts.N, Limits: r.limits(), Traceparent: traceparent.Clean(string(r.Traceparent)),
-	}
-}
-
-func (r jobRow) limits() backend.Limits {
-	l := backend.Limits{
-		RetryLimit: r.RetryLimit.N, RetryDelay: time.Duration(r.RetryDelay.N) * time.Second,
-		Timeout: time.Duration(r.Timeout.N) * time.Second, Concurrency: r.Concurrency.N,
-	}
-	if r.RetryLimit.OK && l.RetryLimit == 0 {
-		l.RetryLimit = backend.Never
-	}
-	return l
-}
-
-// limitColumns are the columns of a job's limits, for an INSERT.
-const limitColumns = "retry_limit, retry_delay, timeout, concurrency"
-
-// limitFields are the same of records, limitValues their values.
-func limitFields() []sqldb.Field {
-	return []sqldb.Field{sqldb.Int("retry_limit"), sqldb.Int("retry_delay"), sqldb.Int("timeout"), sqldb.Int("concurrency")}
-}
-
-func limitValues(l backend.Limits) []any {
-	values := []any{nil, nil, nil, nil}
-	for i, n := range []int{max(l.RetryLimit, 0), int(l.RetryDelay / time.Second), int(l.Timeout / time.Second), l.Concurrency} {
-		if n != 0 || i == 0 && l.RetryLimit == backend.Never {
-			values[i] = n
-		}
-	}
-	return values
-}
-
-func (tx jobTx) jobs(ctx context.Context, query string, args ...any) ([]backend.Job, error) {
-	var rows []jobRow
-	if err := tx.Select(ctx, &rows, query, args...); err != nil {
-		return nil, err
-	}
-	jobs := make([]backend.Job, len(rows))
-	for i, r := range rows {
-		jobs[i] = r.job()
-	}
-	return jobs, nil
-}

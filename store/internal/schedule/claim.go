@@ -131,8 +131,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 		return nil, err
 	}
 	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place FROM (` + from.union + `) AS u`
-	list, err := tasks(ctx, tx.Tx, claimedColumns, query, args,
-		func(t *periodic.Task) *string { return &t.Version }, func(t *periodic.Task) *string { return &t.Place })
+	list, err := tasks(ctx, tx.Tx, asClaimed, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -17,118 +17,55 @@ import (
 var (
 	allColumns  = task.Columns()
 	userColumns = task.UserColumns()
-	// slimColumns are all but args, which may be large.
-	slimColumns = slices.DeleteFunc(task.Columns(), func(c task.Column) bool { return c.Kind == column.JSON })
-	// claimedColumns are those that a claim reads: not args, those whose values it knows, and the
+	slimColumns = column.Without(allColumns, "args") // which may be large
+
+	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
 	// limits of jobs, which go from row to row inside the database.
-	claimedColumns = slices.DeleteFunc(task.Columns(), func(c task.Column) bool {
-		return c.Kind == column.JSON || slices.Contains([]string{"enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout", "concurrency"}, c.Name)
-	})
-	claimColumns = names("", claimedColumns)
+	claimedColumns = column.Without(slimColumns, "enabled", "worker", "marked", "retry_limit", "retry_delay", "timeout", "concurrency")
+	claimColumns   = column.Names("", claimedColumns)
+	// asClaimed are the same, and what is known of the row.
+	asClaimed = append(slices.Clip(claimedColumns),
+		task.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
+		task.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })})
+
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
-	jobColumns   = names("", copied)
-	takenColumns = names("t.", copied)
+	jobColumns   = column.Names("", copied)
+	takenColumns = column.Names("t.", copied)
 	copied       = slices.DeleteFunc(task.Columns(), func(c task.Column) bool { return !c.Job })
 
-	insertTask = `INSERT INTO periodic_task (` + names("", userColumns) + `, nextrun) VALUES (` + places(len(userColumns)+1) + `)
-		ON CONFLICT (id) DO NOTHING`
-	updateTask = `UPDATE periodic_task SET ` + assignments() + ` WHERE id = $1`
+	insertTask, updateTask = statements()
 )
 
-// names are the names of columns in the table, each after a prefix such as "t.".
-func names(prefix string, columns []task.Column) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = prefix + c.InTable()
-	}
-	return strings.Join(list, ", ")
-}
-
-// places are n placeholders.
-func places(n int) string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprintf("$%d", i+1)
-	}
-	return strings.Join(list, ", ")
-}
-
-// assignments set all columns of people but the id, which comes first.
-func assignments() string {
-	var list []string
-	for i, c := range userColumns[1:] {
-		list = append(list, fmt.Sprintf("%s = $%d", c.InTable(), i+2))
-	}
-	return strings.Join(list, ", ")
-}
-
-// userValues are the parameters of insertTask but the last, and those of updateTask.
-func userValues(t *periodic.Task) []any {
-	values := make([]any, len(userColumns), len(userColumns)+1)
+// statements add a task and change it. Their parameters are userColumns, and to add a task
+// nextrun.
+func statements() (insert, update string) {
+	var places, assignments []string
 	for i, c := range userColumns {
-		v := c.Get(t)
-		if values[i] = v.Any(); v.Kind == column.Time {
-			values[i] = sqldb.Timestamp(v.Time)
-		}
+		places = append(places, fmt.Sprintf("$%d", i+1))
+		assignments = append(assignments, fmt.Sprintf("%s = $%d", c.InTable(), i+1))
+	}
+	// ON CONFLICT keeps the caller's transaction usable.
+	insert = fmt.Sprintf(`INSERT INTO periodic_task (%s, nextrun) VALUES (%s, $%d) ON CONFLICT (id) DO NOTHING`,
+		column.Names("", userColumns), strings.Join(places, ", "), len(places)+1)
+	return insert, `UPDATE periodic_task SET ` + strings.Join(assignments[1:], ", ") + ` WHERE id = $1`
+}
+
+// userValues are the values of userColumns as parameters.
+func userValues(t *periodic.Task) (values []any) {
+	for _, c := range userColumns {
+		values = append(values, sqldb.Param(c.Get(t)))
 	}
 	return values
 }
 
-// cell takes a value of a row. Tables that were there before nextrun may hold NULL, and
-// SQLite any value, where there should be none: such a value reads as zero, so that one
-// odd row never fails a batch.
-type cell column.Value
-
-// Scan implements [database/sql.Scanner].
-func (c *cell) Scan(src any) (err error) {
-	*c = cell{Kind: c.Kind}
-	switch c.Kind {
-	case column.Text, column.JSON:
-		var text sqldb.RowText
-		err = text.Scan(src)
-		c.Text = string(text)
-	case column.Time:
-		var at sqldb.RowTime
-		err = at.Scan(src)
-		c.Time = at.Time()
-	case column.Truth:
-		var truth sqldb.RowBool
-		if err = truth.Scan(src); bool(truth) {
-			c.Number = 1
-		}
-	default:
-		var n sqldb.RowInt
-		err = n.Scan(src)
-		c.Number, c.Null = n.N, !n.OK
-	}
-	return err
-}
-
-// tasks reads tasks by a query that yields these columns, and then the texts of more.
-func tasks(ctx context.Context, tx *sqldb.Tx, columns []task.Column, query string, args []any, more ...func(*periodic.Task) *string) ([]periodic.Task, error) {
-	cells, rest := make([]cell, len(columns)), make([]sqldb.RowText, len(more))
-	var into []any
-	for i, c := range columns {
-		cells[i].Kind = c.Kind
-		into = append(into, &cells[i])
-	}
-	for i := range rest {
-		into = append(into, &rest[i])
-	}
-	var list []periodic.Task
-	err := tx.Each(ctx, into, func() {
-		list = append(list, periodic.Task{})
-		t := &list[len(list)-1]
-		for i, c := range columns {
-			c.Set(t, column.Value(cells[i]))
-		}
-		for i, at := range more {
-			*at(t) = string(rest[i])
-		}
+// tasks reads tasks by a query that yields these columns.
+func tasks(ctx context.Context, tx *sqldb.Tx, columns []task.Column, query string, args ...any) ([]periodic.Task, error) {
+	list, err := sqldb.Rows(ctx, tx, columns, query, args...)
+	for i := range list {
 		// Only a scheduler writes due, and never such a time: plan the task anew.
-		if !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
+		if t := &list[i]; !t.Due.IsZero() && (t.Due.Before(periodic.Unplanned) || t.Due.After(periodic.Never)) {
 			t.Due, t.NextRun = time.Time{}, periodic.Unplanned
 		}
-	}, query, args...)
+	}
 	return list, err
 }

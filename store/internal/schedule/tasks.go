@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/backend"
@@ -52,7 +53,6 @@ func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	if t.NextRun.IsZero() {
 		t.NextRun = periodic.Unplanned
 	}
-	// ON CONFLICT keeps the caller's transaction usable.
 	err := tx.one(ctx, insertTask, append(userValues(&t), sqldb.Timestamp(t.NextRun))...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sqldb.ErrDuplicate
@@ -101,7 +101,7 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 			return periodic.Task{}, err
 		}
 	}
-	list, err := tasks(ctx, tx.Tx, allColumns, `SELECT `+names("", allColumns)+` FROM periodic_task WHERE id = $1`, []any{id})
+	list, err := tasks(ctx, tx.Tx, allColumns, `SELECT `+column.Names("", allColumns)+` FROM periodic_task WHERE id = $1`, id)
 	if err != nil {
 		return periodic.Task{}, err
 	}
@@ -120,7 +120,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
-	return tasks(ctx, tx.Tx, columns, `SELECT `+names("t.", columns)+` FROM periodic_task AS t`+selected, args)
+	return tasks(ctx, tx.Tx, columns, `SELECT `+column.Names("t.", columns)+` FROM periodic_task AS t`+selected, args...)
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].

@@ -53,22 +53,6 @@ func (tx *Tx) First(ctx context.Context, dest any, query string, args ...any) er
 	return nil
 }
 
-// Each scans one row after the other into the same places, and calls fn after each.
-func (tx *Tx) Each(ctx context.Context, places []any, fn func(), query string, args ...any) error {
-	rows, err := tx.tx.QueryContext(ctx, tx.db.words.Rebind(query), args...)
-	if err != nil {
-		return tx.db.Classify(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // reading; Err tells
-	for rows.Next() {
-		if err := rows.Scan(places...); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
-		}
-		fn()
-	}
-	return tx.db.Classify(ctx, rows.Err())
-}
-
 // isValue reports whether a type is scanned as one column.
 func isValue(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())

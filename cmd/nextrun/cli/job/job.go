@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,56 +85,4 @@ func getJob(ctx context.Context, queue *jobqueue.Queue, jid string) (jobqueue.Jo
 		err = fmt.Errorf("job %s: %w", jid, err)
 	}
 	return job, err
-}
-
-// jobJSON is the JSON form of a job: its columns, null where they are NULL.
-type jobJSON struct {
-	JID       string     `json:"jid"`
-	Task      string     `json:"task"`
-	Group     string     `json:"group"`
-	Args      string     `json:"args"`
-	Subject   string     `json:"subject"`
-	Submitted time.Time  `json:"submitted"`
-	Submitter string     `json:"submitter"`
-	Priority  int        `json:"priority"`
-	State     string     `json:"state"`
-	Retries   int        `json:"retries"`
-	Progress  int        `json:"progress"`
-	Tracker   *string    `json:"tracker"`
-	Worker    *string    `json:"worker"`
-	Started   *time.Time `json:"started"`
-	Finished  *time.Time `json:"finished"`
-	Due       *time.Time `json:"due"`
-	Heartbeat *time.Time `json:"heartbeat"`
-	Single    bool       `json:"single"`
-	Cancel    *time.Time `json:"cancel"`
-	Retry     *time.Time `json:"retry"`
-
-	RetryLimit  *int   `json:"retry_limit"`
-	RetryDelay  *int64 `json:"retry_delay"`
-	Timeout     *int64 `json:"timeout"`
-	Concurrency *int   `json:"concurrency"`
-
-	Result      *string `json:"result"`
-	Traceparent *string `json:"traceparent"`
-}
-
-func newJobJSON(j *jobqueue.Job) jobJSON {
-	return jobJSON{
-		JID: j.JID, Task: j.Task, Group: j.Group, Args: j.Args, Subject: j.Subject, Submitted: j.Submitted, Submitter: j.Submitter,
-		Priority: j.Priority, State: string(j.State), Retries: j.Retries, Progress: j.Progress, Tracker: ui.TextOrNull(j.Tracker),
-		Worker: ui.TextOrNull(j.Worker), Started: ui.TimeOrNull(j.Started), Finished: ui.TimeOrNull(j.Finished), Due: ui.TimeOrNull(j.Due),
-		Heartbeat: ui.TimeOrNull(j.Heartbeat), Single: j.Single, Cancel: ui.TimeOrNull(j.Cancel), Retry: ui.TimeOrNull(j.Retry),
-		Result: ui.TextOrNull(j.Result), RetryLimit: retryLimit(j), RetryDelay: ui.SecondsOrNull(j.Limits.RetryDelay),
-		Timeout: ui.SecondsOrNull(j.Limits.Timeout), Concurrency: ui.NumberOrNull(j.Limits.Concurrency),
-		Traceparent: ui.TextOrNull(j.Traceparent),
-	}
-}
-
-// retryLimit is the column of that name.
-func retryLimit(j *jobqueue.Job) *int {
-	if n := j.Limits.RetryLimit; n != jobqueue.Never {
-		return ui.NumberOrNull(n)
-	}
-	return new(int)
 }

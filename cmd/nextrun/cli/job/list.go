@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -66,7 +67,7 @@ func selects(c *cobra.Command) (some bool) {
 }
 
 func printJobs(env *ui.Env, jobs []jobqueue.Job, all, asJSON bool) error {
-	lines := []jobJSON{}
+	lines := []ui.Object{}
 	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
 		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT")
 	if all {
@@ -74,7 +75,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, all, asJSON bool) error {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		lines = append(lines, newJobJSON(j))
+		lines = append(lines, ui.ColumnsOf(j, backend.Columns()))
 		state := jobState(j)
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)

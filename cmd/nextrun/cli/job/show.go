@@ -2,11 +2,14 @@ package job
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/store"
 )
@@ -27,7 +30,8 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 					return err
 				}
 				if asJSON {
-					return env.PrintJSON(shownJSON{newJobJSON(&job), append([]diagnosis.Finding{}, findings...)})
+					return env.PrintJSON(append(ui.ColumnsOf(&job, backend.Columns()),
+						ui.Member{Name: "findings", Value: append([]diagnosis.Finding{}, findings...)}))
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
 			})
@@ -38,12 +42,6 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 	return command
 }
 
-// shownJSON is a job and why it is where it is, as `why --json` says it of a task.
-type shownJSON struct {
-	jobJSON
-	Findings []diagnosis.Finding `json:"findings"`
-}
-
 func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]string {
 	why, do := "", ""
 	for _, f := range findings {
@@ -51,26 +49,25 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 			why, do = f.Text, f.Do
 		}
 	}
-	retries := ""
-	if n := retryLimit(j); n != nil {
-		retries = strconv.Itoa(*n)
-	}
 	tried := strconv.Itoa(j.Retries)
 	if j.Limits.RetryLimit > 0 {
-		tried += " of " + retries
+		tried += " of " + strconv.Itoa(j.Limits.RetryLimit)
 	}
 	if j.State == jobqueue.Stuck {
 		tried += ", with the one to come"
 	}
-	return [][2]string{
+	fields := [][2]string{
 		{"job", j.JID}, {"state", jobState(j)}, {"why", why}, {"to do", do}, {"result", j.Result}, {"handler", j.Task}, {"task", j.Tracker},
 		{"due", env.Moment(j.Due)}, {"group", j.Group}, {"args", ui.Shorten(j.Args)}, {"subject", j.Subject},
 		{"submitter", j.Submitter}, {"priority", strconv.Itoa(j.Priority)}, {"submitted", env.Moment(j.Submitted)},
 		{"started", env.Moment(j.Started)}, {"finished", env.Moment(j.Finished)}, {"took", took(env, j)},
 		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
-		{"retry limit", retries}, {"retry delay", ui.SecondsUnlessZero(j.Limits.RetryDelay)},
-		{"timeout", ui.SecondsUnlessZero(j.Limits.Timeout)}, {"concurrency", ui.NumberUnlessZero(j.Limits.Concurrency)},
-		{"traceparent", j.Traceparent},
 	}
+	rest := column.Without(backend.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
+		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "heartbeat", "cancel", "single", "progress", "interrupts")
+	for _, c := range rest {
+		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})
+	}
+	return fields
 }

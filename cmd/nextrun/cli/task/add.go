@@ -13,7 +13,7 @@ import (
 )
 
 func addCommand(env *ui.Env) *cobra.Command {
-	var f taskFlags
+	var f *ui.ColumnFlags[periodic.Task]
 	var disabled bool
 	command := &cobra.Command{
 		Use:     "add ID --handler NAME --timer 'TIMER'",
@@ -21,12 +21,12 @@ func addCommand(env *ui.Env) *cobra.Command {
 		Example: `  nextrun task add nightly-backup --handler backup --timer '*-*-* 02:00 Europe/Berlin'`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
+			if err := f.ReadArgs(env.Stdin); err != nil {
 				return err
 			}
 			task := periodic.NewTask(args[0], "", "")
 			task.Enabled = !disabled
-			f.apply(c, &task)
+			f.Apply(&task)
 			if task.Task == "" || task.Timer == "" {
 				return ui.Usagef("a task needs --handler NAME and --timer 'TIMER'")
 			}
@@ -39,7 +39,7 @@ func addCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	f.register(command)
+	f = columnFlags(command)
 	command.Flags().BoolVar(&disabled, "disabled", false, "add the task disabled")
 	return command
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func setCommand(env *ui.Env) *cobra.Command {
-	var f taskFlags
+	var f *ui.ColumnFlags[periodic.Task]
 	command := &cobra.Command{
 		Use:     "set ID FLAG...",
 		Short:   "Change a task",
@@ -18,17 +18,17 @@ func setCommand(env *ui.Env) *cobra.Command {
 		Example: `  nextrun task set nightly-backup --timer '*-*-* 03:30' --deadline 1h`,
 		Args:    ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if !f.apply(c, &periodic.Task{}) {
+			if !f.Apply(&periodic.Task{}) {
 				return ui.Usagef("nothing to change: give the columns as flags, such as --timer")
 			}
-			if err := ui.FromStdin(env.Stdin, &f.args); err != nil {
+			if err := f.ReadArgs(env.Stdin); err != nil {
 				return err
 			}
 			return withQueues(c.Context(), env, func(tasks *periodic.Tasks, w *warner) error {
 				var before, changed periodic.Task
 				err := tasks.Update(c.Context(), args[0], func(t *periodic.Task) error {
 					before = *t
-					f.apply(c, t)
+					f.Apply(t)
 					changed = *t
 					return nil
 				})
@@ -44,7 +44,7 @@ func setCommand(env *ui.Env) *cobra.Command {
 			})
 		},
 	}
-	f.register(command)
+	f = columnFlags(command)
 	return command
 }
 

@@ -57,3 +57,11 @@ func TextOrNull(text string) *string {
 	}
 	return &text
 }
+
+// NumberOrNull is a number as JSON has it: null for 0.
+func NumberOrNull(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
