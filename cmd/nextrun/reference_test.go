@@ -9,6 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // referenceTable is a table of docs/reference.md: its lines, cell by cell.
@@ -61,6 +63,26 @@ func TestReferenceTables(t *testing.T) {
 			t.Errorf("docs/reference.md has the column %s, the database has not", column)
 		}
 	})
+}
+
+// The tables of columns in the code have all columns that the page has of a task and a job, but
+// those that only the database uses.
+func TestReferenceColumnsAreInTheCode(t *testing.T) {
+	t.Parallel()
+	known := map[string][]string{"periodic_task": {"changed"}, "job": {"startedmillis"}}
+	for _, c := range task.Columns() {
+		known["periodic_task"] = append(known["periodic_task"], c.InTable())
+	}
+	for _, c := range backend.Columns() {
+		known["job"] = append(known["job"], c.InTable())
+	}
+	for table, columns := range known {
+		have := names(t, table)
+		slices.Sort(have)
+		if slices.Sort(columns); !slices.Equal(have, columns) {
+			t.Errorf("docs/reference.md has of %s\n%q, the code\n%q", table, have, columns)
+		}
+	}
 }
 
 // describedColumns are the columns of the page: "type, default" by table.column.

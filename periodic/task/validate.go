@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -197,15 +198,11 @@ func (v *validator) limit(field string, d time.Duration) {
 }
 
 func (v *validator) policies(t *Task) {
-	switch t.Overlap {
-	case OverlapSkip, OverlapQueue, OverlapReplace, OverlapAllow:
-	default:
-		v.addf("overlap", "is %q; use skip, queue, replace or allow", t.Overlap)
-	}
-	switch t.Catchup {
-	case CatchupOne, CatchupNone, CatchupAll:
-	default:
-		v.addf("catchup", "is %q; use one, none or all", t.Catchup)
+	for _, c := range policyColumns() {
+		if text := c.Get(t).Text; c.Allowed != nil && !slices.Contains(c.Allowed, text) {
+			last := len(c.Allowed) - 1
+			v.addf(c.Name, "is %q; use %s or %s", text, strings.Join(c.Allowed[:last], ", "), c.Allowed[last])
+		}
 	}
 	if !t.Sink.Valid() {
 		v.addf("sink", "is %q; use job, event or the name of a queue: a lower-case letter, then at most %d lower-case letters, digits, '-' and '_'",

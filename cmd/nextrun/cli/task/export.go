@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/task"
 )
 
 func exportCommand(env *ui.Env) *cobra.Command {
@@ -58,13 +59,9 @@ func export(env *ui.Env, list []periodic.Task) error {
 // notUTF8 returns the first column of a task whose value is not UTF-8, which
 // SQLite accepts and YAML does not; empty: none.
 func notUTF8(t *periodic.Task) string {
-	for _, c := range []struct{ name, value string }{
-		{"id", t.ID}, {"task", t.Task}, {"timer", t.Timer}, {"summary", t.Summary}, {"group_", t.Group}, {"args", t.Args},
-		{"subject", t.Subject}, {"submitter", t.Submitter}, {"overlap", string(t.Overlap)}, {"catchup", string(t.Catchup)},
-		{"sink", string(t.Sink)},
-	} {
-		if !utf8.ValidString(c.value) {
-			return c.name
+	for _, c := range task.UserColumns() {
+		if !utf8.ValidString(c.Get(t).Text) {
+			return c.InTable()
 		}
 	}
 	return ""
