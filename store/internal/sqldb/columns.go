@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nextrun/nextrun/internal/column"
 )
@@ -23,8 +24,10 @@ func Rows[T any](ctx context.Context, tx *Tx, columns []column.Column[T], query 
 		if err := rows.Scan(into...); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
-		var row T
-		list = append(list, row)
+		if len(list) == cap(list) {
+			list = slices.Grow(list, max(16, 3*len(list)))
+		}
+		list = append(list, *new(T))
 		for i, c := range columns {
 			c.Set(&list[len(list)-1], column.Value(cells[i]))
 		}
