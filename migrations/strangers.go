@@ -36,7 +36,7 @@ func (m *Migrator) Concerns(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("ask for the encoding of the database: %w", err)
 		}
 		if encoding == "SQL_ASCII" {
-			list = append(list, "the database has the encoding SQL_ASCII, which takes bytes that are no text: rows with such bytes may be left undone; "+
+			list = append(list, "the database has the encoding SQL_ASCII, which takes bytes that are no text: one row with such bytes can stop the work on all others; "+
 				"dump the data, and restore it into a database made WITH ENCODING 'UTF8' TEMPLATE template0")
 		}
 	}

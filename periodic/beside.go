@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/internal/aside"
-	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/internal/search"
 )
 
@@ -64,7 +63,7 @@ func (l *loop) absorb(f search.Findings) {
 	now := time.Now()
 	for _, failed := range f.SetAside {
 		if l.aside.Tasks.Add(failed, now) && failed.Why != aside.Skipped {
-			l.observe(Event{Kind: EventAside, ID: batch.ID(failed.Key), Doing: failed.Doing, Err: failed.Err})
+			l.observe(Event{Kind: EventAside, ID: failed.Key, Doing: failed.Doing, Err: failed.Err})
 		}
 	}
 	for sink, err := range f.Sinks {

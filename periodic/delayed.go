@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
@@ -35,16 +34,16 @@ type delayed struct {
 
 // delay is a time in which the ticks of a task, of a sink or of all tasks were not decided, and why.
 type delay struct {
-	of    string // the task's key, ofSink or ofAll
+	of    string // the task's id, ofSink or ofAll
 	cause string
 	from  time.Time // zero: it may have begun at any time
 	until time.Time // zero: it lasts
 }
 
-// ofAll is a delay of all tasks. It is no key: these are hexadecimal.
-const ofAll = "all"
+// ofAll is a delay of all tasks. It looks like no task's id.
+const ofAll = "\x00all"
 
-func ofSink(sink Sink) string { return "sink " + string(sink) }
+func ofSink(sink Sink) string { return "\x00sink " + string(sink) }
 
 // mostDelays is how many delays are remembered.
 const mostDelays = 1000
@@ -84,7 +83,7 @@ func (d *delayed) over(of string) {
 func (d *delayed) why(t *Task) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	due, row, sink := t.NextRun, batch.Key(t.ID), ofSink(t.Sink)
+	due, row, sink := t.NextRun, t.ID, ofSink(t.Sink)
 	for _, o := range d.delays {
 		concerned := o.of == ofAll || o.of == row || o.of == sink && !t.Unplanned()
 		if concerned && !o.from.After(due.Add(noticed)) && (o.until.IsZero() || due.Before(o.until)) {
@@ -169,7 +168,7 @@ func (d *delayed) ends(ctx context.Context, locked, passedOver bool, without bac
 		}
 		d.named[t.Key] = d.since
 		d.add(delay{of: t.Key, cause: "its row was locked by " + t.Who, from: d.clock.now()})
-		d.observe(Event{Kind: EventHeld, ID: batch.ID(t.Key), Problem: t.Holder})
+		d.observe(Event{Kind: EventHeld, ID: t.Key, Problem: t.Holder})
 	}
 	d.freeBut(still, now)
 }
@@ -180,7 +179,7 @@ func (d *delayed) freeBut(still map[string]bool, now time.Time) {
 		if !still[key] {
 			delete(d.named, key)
 			d.over(key)
-			d.observe(Event{Kind: EventHeld, ID: batch.ID(key), Took: now.Sub(since)})
+			d.observe(Event{Kind: EventHeld, ID: key, Took: now.Sub(since)})
 		}
 	}
 }

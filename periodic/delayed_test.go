@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/internal/batch"
 	"github.com/nextrun/nextrun/periodic/task"
 )
 
@@ -23,13 +22,13 @@ func TestDelayed(t *testing.T) {
 		"this scheduler ran":                   {began, 20, task.DelayUnknown},
 		"its row is locked": {func(d *delayed) {
 			began(d)
-			d.add(delay{batch.Key("t"), "locked", at(20).Add(3 * time.Second), time.Time{}})
+			d.add(delay{"t", "locked", at(20).Add(3 * time.Second), time.Time{}})
 		}, 20, "locked"},
-		"its row was locked":                        {func(d *delayed) { began(d); d.add(delay{batch.Key("t"), "locked", at(20), at(25)}) }, 22, "locked"},
-		"its row was locked only before":            {func(d *delayed) { began(d); d.add(delay{batch.Key("t"), "locked", at(20), at(25)}) }, 26, task.DelayUnknown},
-		"its row was locked only later":             {func(d *delayed) { began(d); d.add(delay{batch.Key("t"), "locked", at(30), time.Time{}}) }, 20, task.DelayUnknown},
-		"the row of a task without an id is locked": {func(d *delayed) { began(d); d.add(delay{batch.Key(""), "locked", at(20), time.Time{}}) }, 20, task.DelayUnknown},
-		"the row of another task is locked":         {func(d *delayed) { began(d); d.add(delay{batch.Key("u"), "locked", at(20), time.Time{}}) }, 20, task.DelayUnknown},
+		"its row was locked":                        {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(20), at(25)}) }, 22, "locked"},
+		"its row was locked only before":            {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(20), at(25)}) }, 26, task.DelayUnknown},
+		"its row was locked only later":             {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(30), time.Time{}}) }, 20, task.DelayUnknown},
+		"the row of a task without an id is locked": {func(d *delayed) { began(d); d.add(delay{"", "locked", at(20), time.Time{}}) }, 20, task.DelayUnknown},
+		"the row of another task is locked":         {func(d *delayed) { began(d); d.add(delay{"u", "locked", at(20), time.Time{}}) }, 20, task.DelayUnknown},
 		"the database was away":                     {func(d *delayed) { began(d); d.add(delay{ofAll, "no database", at(20), at(25)}) }, 21, "no database"},
 		"the database was away at the start":        {func(d *delayed) { d.add(delay{ofAll, "no database", at(5), at(10)}); began(d) }, 7, "no database"},
 		"the database went away again and again": {func(d *delayed) {

@@ -184,7 +184,7 @@ func (l *loop) settled(running context.Context, r result) error {
 	case !l.search.Faults.Isolatable(r.err):
 		return fmt.Errorf("submit: %w", r.err)
 	default:
-		l.isolate(running, "submit", r.batch.Keys(), r.without, r.err)
+		l.isolate(running, "submit", r.batch.IDs(), r.without, r.err)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (l *loop) report(d search.Done) {
 		case Submitted:
 			l.aside.Tasks.Submitted(of.Sink, now)
 		}
-		again := t.Decision != Submitted && l.aside.Tasks.Skips(batch.Key(t.TaskID))
+		again := t.Decision != Submitted && l.aside.Tasks.Skips(t.TaskID)
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})
 	}
 	l.observe(Event{Kind: EventBatch, Count: len(done.Kept), Ticks: len(done.Ticks), Took: time.Since(d.Batch.Begun)})

@@ -71,7 +71,7 @@ func (s *slow) submitted(done *batch.Outcome) {
 func (s *slow) again(done *batch.Outcome) map[string]time.Time {
 	when := make(map[string]time.Time, len(done.Kept))
 	for _, p := range done.Kept {
-		when[batch.Key(p.Task.ID)] = time.Now().Add(s.clock.until(p.NextRun))
+		when[p.Task.ID] = time.Now().Add(s.clock.until(p.NextRun))
 	}
 	return when
 }
@@ -86,7 +86,7 @@ func (s *slow) busy(took time.Duration) {
 func (s *slow) blame(key string, took time.Duration) {
 	if key != "" {
 		s.delayed.add(delay{of: key, cause: fmt.Sprintf("the database took %.1f s to submit this task", took.Seconds()), from: s.clock.now()})
-		s.observe(Event{Kind: EventSlow, ID: batch.ID(key), Took: took})
+		s.observe(Event{Kind: EventSlow, ID: key, Took: took})
 	}
 }
 
@@ -132,6 +132,6 @@ func (s *slow) took(f search.Findings) {
 	culprit, over := s.tasks.Took(f.Slow, when, isSlow, now)
 	if s.blame(culprit, took); over != "" {
 		s.delayed.over(over)
-		s.observe(Event{Kind: EventSlow, ID: batch.ID(over)})
+		s.observe(Event{Kind: EventSlow, ID: over})
 	}
 }

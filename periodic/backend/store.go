@@ -22,7 +22,7 @@ type Store interface {
 	// OpensEarly reports whether a transaction that is open keeps nobody from writing, so that it
 	// may begin a moment before its time.
 	OpensEarly() bool
-	// Candidates returns the keys of the tasks that a claim would lock.
+	// Candidates returns the ids of the tasks that a claim would lock.
 	Candidates(ctx context.Context, c Claim) ([]string, error)
 	// Tend handles the entries of periodic_ready: queued ticks whose wait may be
 	// over. It repeats the request to end a job that a tick replaces, if the job was
@@ -64,7 +64,7 @@ type Watcher interface {
 
 // LockedTask is a task whose row somebody has locked.
 type LockedTask struct {
-	Key    string
+	Key    string // its id
 	Who    string // has locked it
 	Holder string // the same, and what it is doing
 }
@@ -82,7 +82,7 @@ const (
 
 // Apart says which tasks to leave out for now.
 type Apart struct {
-	Keys []string // tasks
+	Keys []string // ids of tasks
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
 	Sinks []task.Sink
@@ -107,7 +107,7 @@ type Peek struct {
 	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
-	Versions map[string]string // of the tasks left out, by key: changes with an edit
+	Versions map[string]string // of the tasks left out, by id: changes with an edit
 }
 
 // Tended is what is left to do about queued ticks.
@@ -122,7 +122,7 @@ type Follow struct {
 	Queues  map[task.Sink]Submitter
 	Known   []task.Sink // all queues of the scheduler, the built-in ones too
 	Without []task.Sink // queues that cannot be used
-	After   string      // only tasks with keys after this one
+	After   string      // only tasks with ids after this one
 	Limit   int
 }
 
@@ -130,7 +130,7 @@ type Follow struct {
 type Followed struct {
 	Waiting int    // tasks whose queued ticks still wait
 	Ended   int    // tasks whose wait has ended
-	Last    string // key of the last task, if there may be more; empty: these were all
+	Last    string // id of the last task, if there may be more; empty: these were all
 }
 
 // Claim says which tasks to lock.
@@ -147,7 +147,7 @@ type Claim struct {
 	// behind that one; without an id, all whose NextRun is not later. For Ahead.
 	Beyond  task.TickKey
 	Without Apart
-	Only    []string // keys of the tasks to choose from; nil: all
+	Only    []string // ids of the tasks to choose from; nil: all
 }
 
 // Tx is a transaction of a [Store].
@@ -184,7 +184,7 @@ type Tx interface {
 	Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error)
 	// SetProblem writes the problem of a task, unless somebody else has locked its
 	// row.
-	SetProblem(ctx context.Context, key, problem string) error
+	SetProblem(ctx context.Context, id, problem string) error
 }
 
 // PlainTx is what a transaction can do for plans that are plain.

@@ -44,10 +44,8 @@ func (d database) cells(random *rand.Rand) []*cell {
 		if len(victims[c.table]) == 0 {
 			d.Fatalf("the table %s has no victims: add some to victims_test.go", c.table)
 		}
-		if d.kind != ascii || c.kind == text {
-			add(c, d.values(c))
-		}
-		if c.table != last && d.kind != ascii {
+		add(c, d.values(c))
+		if c.table != last {
 			add(column{table: c.table, name: allColumns}, d.refusals())
 		}
 		last = c.table

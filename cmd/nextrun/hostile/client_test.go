@@ -10,11 +10,10 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 )
 
-// The kinds of databases: an ASCII one takes bytes that are no UTF-8.
+// The kinds of databases.
 const (
 	sqlite   = "sqlite"
 	postgres = "postgres"
-	ascii    = "postgres-ascii"
 )
 
 // database is one that people change with its own client, not with a driver for Go.
@@ -31,20 +30,7 @@ func newDatabase(t *testing.T, kind string) database {
 		return database{t, kind, storetest.SQLiteURL(t)}
 	}
 	storetest.Client(t, storetest.Postgres)
-	if kind == ascii {
-		return database{t, kind, asciiURL(t)}
-	}
 	return database{t, kind, storetest.PostgresURL(t)}
-}
-
-// asciiURL makes a database without an encoding, and returns its address.
-func asciiURL(t *testing.T) string {
-	t.Helper()
-	server := storetest.New(t, storetest.Postgres)
-	name := server.One("SELECT current_database()") + "_ascii"
-	server.Exec(`CREATE DATABASE "` + name + `" TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`)
-	t.Cleanup(func() { server.Exec(`DROP DATABASE "` + name + `" WITH (FORCE)`) })
-	return strings.Replace(server.URL, "_ascii", "", 1)[:strings.LastIndex(server.URL, "/")+1] + name
 }
 
 func (d database) isSQLite() bool { return d.kind == sqlite }

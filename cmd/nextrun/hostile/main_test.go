@@ -76,13 +76,10 @@ func (s settings) parallel(t *testing.T) {
 	}
 }
 
-// kinds are the databases of the run. One without an encoding is left to the long form.
+// kinds are the databases of the run.
 func (s settings) kinds() []string {
-	switch {
-	case s.database != "" && s.database != "both":
+	if s.database != "" && s.database != "both" {
 		return []string{s.database}
-	case s.long():
-		return []string{sqlite, postgres, ascii}
 	}
 	return []string{sqlite, postgres}
 }

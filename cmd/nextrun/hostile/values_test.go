@@ -8,9 +8,6 @@ type value struct{ name, sql string }
 // values returns the hostile values for a column. Many are refused by its type, by a CHECK
 // or by a trigger of nextrun, as they should be: the client tells.
 func (d database) values(c column) []value {
-	if d.kind == ascii { // what it has in common with the other is tried there
-		return []value{{"invalid UTF-8", `E'\xff\xfe\x80'`}, {"half of a character", `E'a\xc3'`}}
-	}
 	list := slices.Clone(everywhere)
 	if d.isSQLite() {
 		list = append(list, onSQLite...) // any value goes into any column

@@ -19,13 +19,13 @@ type Batch struct {
 	Plans []task.Plan
 }
 
-// Keys are those of the tasks.
-func (b *Batch) Keys() []string {
-	keys := make([]string, len(b.Plans))
+// IDs are those of the tasks.
+func (b *Batch) IDs() []string {
+	ids := make([]string, len(b.Plans))
 	for i := range b.Plans {
-		keys[i] = Key(b.Plans[i].Task.ID)
+		ids[i] = b.Plans[i].Task.ID
 	}
-	return keys
+	return ids
 }
 
 // ClaimError says that the tasks of a batch could not be read. The work on them has not

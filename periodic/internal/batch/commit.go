@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -212,16 +211,4 @@ func recordTicks(ctx context.Context, tx backend.Tx, plans []*task.Plan) ([]task
 		have[task.TickKey{TaskID: k.TaskID, Due: k.Due.UTC()}] = true
 	}
 	return slices.DeleteFunc(ticks, func(t task.Tick) bool { return !have[task.TickKey{TaskID: t.TaskID, Due: t.Due.UTC()}] }), nil
-}
-
-// Key is the key of a task in a [backend.Claim].
-func Key(id string) string { return hex.EncodeToString([]byte(id)) }
-
-// ID is the id of a key.
-func ID(key string) string {
-	id, err := hex.DecodeString(key)
-	if err != nil {
-		return key
-	}
-	return string(id)
 }

@@ -122,5 +122,5 @@ func (d *delivery) refuseForGood(ctx context.Context, tick task.Tick) error {
 		return nil
 	}
 	plan.Problem = tick.Reason
-	return d.tx.SetProblem(ctx, Key(tick.TaskID), tick.Reason)
+	return d.tx.SetProblem(ctx, tick.TaskID, tick.Reason)
 }

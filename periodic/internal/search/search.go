@@ -105,7 +105,7 @@ func (s *part) take(ctx context.Context, keys []string, refused error) error {
 func (s *part) postpone(ctx context.Context, keys []string, cause error) ([]string, error) {
 	for later := (batch.LaterError{}); errors.As(cause, &later); {
 		for id, reason := range later {
-			key := batch.Key(id)
+			key := id
 			keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == key })
 			s.setAside(ctx, key, errors.New(reason), aside.NotToBlame)
 		}

@@ -14,14 +14,10 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// A scheduler leaves tasks out by their keys, which are their ids in hexadecimal.
-// In a PostgreSQL database of the encoding SQL_ASCII an id need not be valid text;
-// its key always is.
-
-// byKeys is a subquery for the ids of keys, with its one parameter.
-func byKeys(tx *sqldb.Tx, placeholder int, keys []string) (query string, param any, err error) {
-	r, err := tx.Texts(placeholder, keys)
-	return `(SELECT ` + tx.SQL().FromKey("v.value") + ` FROM ` + r.SQL + ` AS v)`, r.Param, err
+// among is a subquery for ids, with its one parameter.
+func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any, err error) {
+	r, err := tx.Texts(placeholder, ids)
+	return `(SELECT v.value FROM ` + r.SQL + ` AS v)`, r.Param, err
 }
 
 // leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
@@ -30,7 +26,7 @@ func byKeys(tx *sqldb.Tx, placeholder int, keys []string) (query string, param a
 func leavingOut(tx *sqldb.Tx, without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
-		ids, param, err := byKeys(tx, len(args)+1, without.Keys)
+		ids, param, err := among(tx, len(args)+1, without.Keys)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,26 +57,26 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 	return strings.Join(list, ", ")
 }
 
-// Candidates implements [backend.Store]. It reads only keys, so that no value of a row can make it fail.
-func (s Store) Candidates(ctx context.Context, c backend.Claim) (keys []string, err error) {
+// Candidates implements [backend.Store]. It reads only ids, so that no value of a row can make it fail.
+func (s Store) Candidates(ctx context.Context, c backend.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
 		if err != nil {
 			return err
 		}
-		return tx.Select(ctx, &keys, parts.with+`SELECT `+tx.SQL().Key("id")+` AS id FROM (`+parts.union+`) AS u`, args...)
+		return tx.Select(ctx, &ids, parts.with+`SELECT id FROM (`+parts.union+`) AS u`, args...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for due tasks one by one: %w", err)
 	}
-	return keys, nil
+	return ids, nil
 }
 
-// versions returns, by key, a text that changes when a user edits the task's row. Of
+// versions returns, by id, a text that changes when a user edits the task's row. Of
 // long args it includes the beginning and the length only.
-func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]string, error) {
-	ids, param, err := byKeys(tx.Tx, 1, keys)
+func (tx schedulerTx) versions(ctx context.Context, tasks []string) (map[string]string, error) {
+	ids, param, err := among(tx.Tx, 1, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -93,25 +89,20 @@ func (tx schedulerTx) versions(ctx context.Context, keys []string) (map[string]s
 		}
 	}
 	parts = append(parts, tx.SQL().Digest(`coalesce(args, '')`))
-	var rows []struct{ Key, Version string }
-	err = tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, `+
-		tx.SQL().Key(strings.Join(parts, ` || '|' || `))+` AS version
+	var rows []struct{ ID, Version string }
+	err = tx.Select(ctx, &rows, `SELECT id, `+strings.Join(parts, ` || '|' || `)+` AS version
 		FROM periodic_task WHERE id IN `+ids, param)
 	found := make(map[string]string, len(rows))
 	for _, r := range rows {
 		digest := sha256.Sum256([]byte(r.Version))
-		found[r.Key] = string(digest[:])
+		found[r.ID] = string(digest[:])
 	}
 	return found, err
 }
 
-func (tx schedulerTx) SetProblem(ctx context.Context, key, problem string) error {
-	ids, param, err := byKeys(tx.Tx, 2, []string{key})
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
-		SELECT id FROM periodic_task WHERE id IN `+ids+tx.SQL().LockRows+`)`, problem, param)
+func (tx schedulerTx) SetProblem(ctx context.Context, id, problem string) error {
+	_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = $1 WHERE id IN (
+		SELECT id FROM periodic_task WHERE id = $2`+tx.SQL().LockRows+`)`, problem, id)
 	return err
 }
 
@@ -138,14 +129,14 @@ func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, prob
 			}
 		}
 		args := []any{sqldb.Timestamp(tx.Now().Add(-strayAfter)), sqldb.Timestamp(periodic.Unplanned)}
-		var rows []struct{ Key, ID, Sink string }
-		err := tx.Select(ctx, &rows, `SELECT `+tx.SQL().Key("id")+` AS key, id, sink FROM periodic_task
+		var rows []struct{ ID, Sink string }
+		err := tx.Select(ctx, &rows, `SELECT id, sink FROM periodic_task
 			WHERE `+isStray+`(`+placeholders(&args, known)+`) ORDER BY nextrun LIMIT 100`, args...)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if err := tx.SetProblem(ctx, r.Key, problem(periodic.Sink(r.Sink))); err != nil {
+			if err := tx.SetProblem(ctx, r.ID, problem(periodic.Sink(r.Sink))); err != nil {
 				return err
 			}
 			found = append(found, periodic.Task{ID: r.ID, Sink: periodic.Sink(r.Sink)})

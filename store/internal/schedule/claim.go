@@ -110,7 +110,7 @@ func (tx schedulerTx) chosen(c backend.Claim, args []any) (condition func(alias 
 	if err != nil || c.Only == nil {
 		return rest, args, err
 	}
-	ids, param, err := byKeys(tx.Tx, len(args)+1, c.Only)
+	ids, param, err := among(tx.Tx, len(args)+1, c.Only)
 	return func(alias string) string { return rest(alias) + ` AND ` + alias + `id IN ` + ids }, append(args, param), err
 }
 

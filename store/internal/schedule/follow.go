@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,23 +16,19 @@ import (
 // schedulers once the row of a job that is final is deleted. Rows of tasks whose sink
 // this scheduler does not know are left to others.
 func (s Store) Follow(ctx context.Context, f backend.Follow) (done backend.Followed, err error) {
-	after, err := hex.DecodeString(f.After)
-	if err != nil {
-		return done, fmt.Errorf("follow open jobs: the key %q is not hexadecimal", f.After)
-	}
 	open := openJobs{s.db, f.Queues}
-	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, string(after), &done) })
+	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, &done) })
 	if err != nil {
 		return backend.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
 	}
 	return done, nil
 }
 
-func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, after string, done *backend.Followed) error {
+func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, done *backend.Followed) error {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return err
 	}
-	args := []any{after, f.Limit}
+	args := []any{f.After, f.Limit}
 	without := ""
 	for _, sink := range f.Without {
 		args = append(args, string(sink))
@@ -48,7 +43,7 @@ func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, af
 	}
 	ids := slices.Sorted(maps.Keys(jobs))
 	if len(jobs) == f.Limit {
-		done.Last = hex.EncodeToString([]byte(ids[len(ids)-1]))
+		done.Last = ids[len(ids)-1]
 	}
 	if err := o.cancelReplaced(ctx, tx, jobs); err != nil {
 		return err

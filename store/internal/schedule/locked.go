@@ -22,7 +22,7 @@ func (s Store) Locked(ctx context.Context, late time.Duration, without backend.A
 		if err != nil {
 			return err
 		}
-		from := `(SELECT ` + tx.SQL().Key("id") + `, xmax FROM periodic_task WHERE `
+		from := `(SELECT id, xmax FROM periodic_task WHERE `
 		due := ` AND nextrun <= $1` + rest("") + ` ORDER BY nextrun LIMIT $2)`
 		held, err := sqldb.RowHolders(ctx, tx, from+canBeClaimed+due+` UNION ALL `+from+`enabled AND worker IS NOT NULL`+due, args...)
 		for key, h := range held {

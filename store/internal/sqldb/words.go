@@ -60,8 +60,6 @@ type Words struct {
 	RowColumns  string // behind the columns of a query, for RowVersion and PlaceSQL; may be empty
 	VersionSQL  string
 	PlaceSQL    string // where a row is, as text, until it is written; {} is its alias and a dot; empty: not known
-	KeySQL      string
-	FromKeySQL  string
 }
 
 // Rebind turns the placeholders $1, $2, ... into the driver's. No statement of this
@@ -84,17 +82,9 @@ func (w *Words) Clock(now, at int) string {
 // IsSQLite reports whether the database is a SQLite file.
 func (w *Words) IsSQLite() bool { return w.Dialect == migrations.SQLite }
 
-// Key is a text as hexadecimal, which can be read and written whatever bytes the
-// text holds: in a PostgreSQL database of the encoding SQL_ASCII it need not be
-// valid.
-func (w *Words) Key(text string) string { return strings.ReplaceAll(w.KeySQL, "{}", text) }
-
 // RowVersion is a text that changes whenever a row is written, and when the server starts; empty
 // where the database has none. alias is that of the table, such as "t.".
 func (w *Words) RowVersion(alias string) string { return strings.ReplaceAll(w.VersionSQL, "{}", alias) }
-
-// FromKey is the text of which Key made a key.
-func (w *Words) FromKey(key string) string { return strings.ReplaceAll(w.FromKeySQL, "{}", key) }
 
 // TryLock is a condition that locks a name until the transaction ends, unless another
 // transaction has it. It is empty where transactions exclude each other anyway.

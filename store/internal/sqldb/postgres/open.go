@@ -33,7 +33,7 @@ func Open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := &dialect{options: o, dsn: at, own: true, scrub: u.Scrub}
+	d := &dialect{options: o, dsn: at, scrub: u.Scrub}
 	if err := d.listen(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ type dialect struct {
 	dsn     string // at which watchers listen; empty: they do not
 	scrub   func(error) error
 	pool    *sql.DB
-	own     bool // nextrun has opened the pool, with a driver that takes any client_encoding
 	shown   shown
 	closed  atomic.Int64 // connections of nextrun's own pool
 }
@@ -24,10 +23,6 @@ const lockRows = " FOR UPDATE SKIP LOCKED"
 // Words implements [sqldb.Dialect].
 func (d *dialect) Words() sqldb.Words {
 	const now = `SELECT clock_timestamp() AT TIME ZONE 'UTC'`
-	encoding := `''`
-	if d.own {
-		encoding = anyBytes
-	}
 	return sqldb.Words{
 		LockRows:   lockRows,
 		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
@@ -51,23 +46,16 @@ func (d *dialect) Words() sqldb.Words {
 		// compiling one would take seconds.
 		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
 			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) ||
-			set_config('array_nulls', 'on', true) || ` + encoding,
+			set_config('array_nulls', 'on', true)`,
 		AsyncCommit: "SET LOCAL synchronous_commit = off",
 		Generic:     "SET LOCAL plan_cache_mode = force_generic_plan",
 		Collate:     ` COLLATE "C"`,
-		DigestSQL:   "encode(sha256(convert_to({}, 'SQL_ASCII')), 'hex')",
+		DigestSQL:   "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
 		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
 		Placeholder: "$",
 		ClockSQL:    "(clock_timestamp() AT TIME ZONE 'UTC' + ({at}::timestamp - {now}::timestamp))",
-		KeySQL:      "encode(convert_to({}, 'SQL_ASCII'), 'hex')",
-		FromKeySQL:  "convert_from(decode({}, 'hex'), 'SQL_ASCII')",
 	}
 }
-
-// anyBytes has a database without an encoding send what it holds. Else it would check that it
-// is UTF-8, and one row that is not would fail every statement that reads it. A program's own
-// pool keeps its encoding: pgx refuses any but UTF-8 for statements of the simple protocol.
-const anyBytes = `CASE current_setting('server_encoding') WHEN 'SQL_ASCII' THEN set_config('client_encoding', 'SQL_ASCII', true) ELSE '' END`
 
 // FirstRows implements [sqldb.Dialect]. It orders by all columns of the index: by the last ones
 // alone, the planner may rather read all that meet the condition.

@@ -44,8 +44,6 @@ func (*dialect) Words() sqldb.Words {
 		Placeholder: "?", // SQLite numbers ?1, and only names $1
 		ClockSQL:    "{at}",
 		DigestSQL:   "{}",
-		KeySQL:      "lower(hex({}))",
-		FromKeySQL:  "CAST(unhex({}) AS TEXT)",
 	}
 }
 
