@@ -151,19 +151,6 @@ func TestSlowJobsHoldUpNoOther(t *testing.T) {
 	}
 }
 
-// The foreign key of joblog does not find such a job, and no update by its id.
-func TestJobsWhoseIDIsNoTextHoldUpNoOther(t *testing.T) {
-	onSQLite(t, func(t *testing.T, q *fixture) {
-		q.sql("DROP TRIGGER nextrun_job_refuse_added") // as in a table that nextrun found
-		for i := range 10 {
-			q.sql(`INSERT INTO job (jid, task, subject) VALUES (x'ff%02d', 'bad', 'bad')`, i)
-		}
-		e, runs := q.healthy(jobqueue.Config{PoolSize: 4})
-		q.punctual(runs)
-		e.await(10, "that name them", kind(jobqueue.EventRefused))
-	})
-}
-
 func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")

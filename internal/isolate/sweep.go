@@ -2,7 +2,6 @@ package isolate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -102,6 +101,3 @@ func (e *KeptError) Error() string {
 
 // Unwrap returns why the first could not be deleted.
 func (e *KeptError) Unwrap() error { return e.Err }
-
-// ErrSuppressed is why rows stay that the database does not delete, without an error.
-var ErrSuppressed = errors.New("the database does not delete the row; look for a trigger that suppresses it")

@@ -125,11 +125,6 @@ func badRows() []badRow {
 			spoil(f, `UPDATE outbox_message SET event_id = x'ff00' WHERE event_id = ?`, events[1].ID)
 			return nil
 		}},
-		{"topic is a BLOB", "sqlite", false, func(f *fixture, topic string, _ []outbox.Event) func() {
-			spoil(f, `UPDATE event_store SET topic = CAST(topic AS blob) WHERE topic = ?`, topic)
-			spoil(f, `UPDATE outbox_message SET topic = CAST(topic AS blob) WHERE topic = ?`, topic)
-			return nil
-		}},
 		{"version is text", "sqlite", false, spoiled(`UPDATE event_store SET aggregate_version = 'three' WHERE id = 'EVENT'`)},
 		{"created is text", "sqlite", false, spoiled(`UPDATE event_store SET created = 'now' WHERE id = 'EVENT'`)},
 		{"payload is a number", "sqlite", true, spoiled(`UPDATE event_store SET payload = CAST(17 AS integer) WHERE id = 'EVENT'`)},

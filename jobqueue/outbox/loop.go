@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -149,9 +148,6 @@ func (l *loop) round() (time.Duration, error) {
 	if c.Among != nil {
 		return 0, nil // nothing is known yet about the others
 	}
-	for _, topic := range claimed.Unreadable {
-		l.nameOnce(HeldUp{Topic: topic, Err: errUnreadable})
-	}
 	l.ready = l.shuffled(claimed.Ready)
 	wait := l.cfg.PollInterval
 	if claimed.Next >= 0 {
@@ -159,8 +155,6 @@ func (l *loop) round() (time.Duration, error) {
 	}
 	return wait, nil
 }
-
-var errUnreadable = errors.New("the name of the topic is not text; repair or delete its rows")
 
 func (l *loop) claim(count int) Claim {
 	return Claim{

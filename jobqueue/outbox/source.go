@@ -91,9 +91,6 @@ type Claimed struct {
 	Next time.Duration
 	// Held are topics that could not be claimed. Leave them out for a while.
 	Held []HeldUp
-	// Unreadable are topics whose names in the tables are not text (SQLite).
-	// They are never claimed.
-	Unreadable []string
 }
 
 // HeldUp is a topic that could not be claimed.

@@ -2,7 +2,6 @@ package outbox_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store"
 )
 
 // undo makes a trigger that undoes each update of an event's message, by
@@ -83,81 +81,6 @@ func TestMessageWhoseOutcomeIsUndoneIsNotSentWithoutEnd(t *testing.T) {
 				}
 				heal()
 				f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL AND retry IS NULL AND event_id = '`+all[1].ID+`'`)
-			})
-		})
-	}
-}
-
-// suppress makes a trigger that leaves out rows without an error.
-func suppress(f *fixture, table, when string) (heal func()) {
-	f.Helper()
-	if f.Kind == "sqlite" {
-		f.exec(`CREATE TRIGGER suppress BEFORE INSERT ON ` + table + ` WHEN ` + when + ` BEGIN SELECT RAISE(IGNORE); END`)
-		return func() { f.exec(`DROP TRIGGER suppress`) }
-	}
-	f.exec(`CREATE FUNCTION suppress() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
-	f.exec(`CREATE TRIGGER suppress BEFORE INSERT ON ` + table + ` FOR EACH ROW WHEN (` + when + `) EXECUTE FUNCTION suppress()`)
-	return func() { f.exec(`DROP TRIGGER suppress ON ` + table) }
-}
-
-// suppressions are the tables of an event, and the rows of aggregate bad in them.
-var suppressions = map[string]string{
-	"event_aggregate": "NEW.id = 'bad'",
-	"event_store":     "NEW.aggregate_id = 'bad'",
-	"outbox_message":  "NEW.topic = 'bad'",
-}
-
-func TestAppendReportsEventsThatTheDatabaseLeavesOut(t *testing.T) {
-	for table, when := range suppressions {
-		t.Run(table, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				heal := suppress(f, table, when)
-				add := func() error {
-					return f.db.Update(f.Context(), func(tx *store.Tx) error {
-						_, err := outbox.AppendTx(f.Context(), tx, outbox.Event{Topic: "good", Type: "x", AggregateID: "good"},
-							outbox.Event{Topic: "bad", Type: "x", AggregateID: "bad"})
-						return err
-					})
-				}
-				err := add()
-				if !errors.Is(err, store.ErrRefused) || !strings.Contains(err.Error(), `aggregate "bad"`) || !strings.Contains(err.Error(), table) {
-					f.Errorf("the error is %v", err)
-				}
-				f.want(0, `SELECT count(*) FROM event_store`)
-				heal()
-				if err := add(); err != nil {
-					f.Fatal(err)
-				}
-				f.want(2, `SELECT count(*) FROM outbox_message`)
-				f.want(2, `SELECT count(*) FROM event_store WHERE aggregate_version = 1`)
-			})
-		})
-	}
-}
-
-// A tick is submitted only if its event is there; the others of its batch go on.
-func TestTickWhoseEventTheDatabaseLeavesOutIsNotSubmitted(t *testing.T) {
-	for table, when := range suppressions {
-		t.Run(table, func(t *testing.T) {
-			both(t, func(f *fixture) {
-				for _, id := range []string{"bad", "good", "well"} {
-					f.exec(`INSERT INTO periodic_task (id, task, group_, timer, sink, catchup, nextrun)
-						VALUES (?, 'x', ?, '*-*-* 02:00', 'event', 'none', '2026-01-01 02:00:00')`, id, id)
-				}
-				heal := suppress(f, table, when)
-				f.schedule(1)
-				f.want(2, `SELECT count(*) FROM periodic_tick WHERE decision = 'submitted'`)
-				f.want(0, `SELECT count(*) FROM periodic_tick WHERE task_id = 'bad' AND decision = 'submitted'`)
-				f.want(2, `SELECT count(*) FROM outbox_message`)
-				f.want(2, `SELECT count(*) FROM event_store`)
-				if problem := f.one(`SELECT problem FROM periodic_task WHERE id = 'bad'`); !strings.Contains(problem, table) || !strings.Contains(problem, `aggregate "bad"`) {
-					f.Errorf("the problem is %q", problem)
-				}
-				heal()
-				f.exec(`UPDATE periodic_task SET nextrun = '2025-12-31 02:00:00' WHERE task = 'x'`)
-				f.schedule(1)
-				f.want(1, `SELECT aggregate_version FROM event_store WHERE aggregate_id = 'bad'`)
-				f.want(2, `SELECT max(aggregate_version) FROM event_store WHERE aggregate_id = 'good'`)
 			})
 		})
 	}

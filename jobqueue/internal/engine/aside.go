@@ -31,7 +31,7 @@ const (
 // errUnchanged is the reason for setting aside a job that the database finds, but
 // does not change as asked.
 var errUnchanged = errors.New("the database finds the job, but does not change its state; " +
-	"look for a trigger that suppresses or reverts the change, and for a jid that is not text")
+	"look for a trigger that suppresses the change")
 
 // aside holds the jobs that fail alone, by what was tried: they are left out of
 // the transactions with others.

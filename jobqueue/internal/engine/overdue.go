@@ -24,7 +24,6 @@ type recovery struct {
 type suspect struct {
 	heartbeat time.Time
 	since     time.Time
-	tries     int // to take it back
 }
 
 // suspicion is how long the heartbeat of a job must stay old before the job is taken
@@ -105,12 +104,7 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 		crashpoint.At("executor/overdue-found")
 	}
 	err = l.deliver(items, backend.Claim{}, now)
-	took, refused := l.recovery.sort(items)
-	for _, it := range refused {
-		if !l.aside.overdue.Has(it.jid) {
-			l.setAside([]item{it}, isolate.Row, errUnchanged)
-		}
-	}
+	took := l.recovery.took(items)
 	reportTaken(took, l.e.observer)
 	if len(took) > 0 && overdue.More {
 		wait = 0
@@ -126,7 +120,6 @@ func (r *recovery) choose(jobs, left []backend.Job, cfg Config, now time.Time) (
 	r.suspects = map[string]suspect{}
 	for _, job := range left { // that their workers have ended was confirmed already
 		s := before[job.JID]
-		s.tries++
 		t := cfg.Left(job)
 		items = append(items, item{jid: job.JID, transition: &t})
 		r.suspects[job.JID] = s
@@ -143,7 +136,6 @@ func (r *recovery) choose(jobs, left []backend.Job, cfg Config, now time.Time) (
 		if outcome.HasWorker(job) && left > 0 {
 			wait = min(wait, left)
 		} else {
-			s.tries++
 			t := cfg.Abandoned(job)
 			items = append(items, item{jid: job.JID, transition: &t})
 		}
@@ -152,17 +144,14 @@ func (r *recovery) choose(jobs, left []backend.Job, cfg Config, now time.Time) (
 	return items, wait
 }
 
-// sort tells the jobs that were taken back from those that the database did not change
-// although it was asked more than once.
-func (r *recovery) sort(items []item) (took []backend.Transition, refused []item) {
+// took are the transitions of the items whose jobs were taken back.
+func (r *recovery) took(items []item) (took []backend.Transition) {
 	for _, it := range items {
-		if s, left := r.suspects[it.jid]; !left {
+		if _, left := r.suspects[it.jid]; !left {
 			took = append(took, *it.transition)
-		} else if s.tries > 1 {
-			refused = append(refused, it)
 		}
 	}
-	return took, refused
+	return took
 }
 
 func reportTaken(took []backend.Transition, observer Observer) {

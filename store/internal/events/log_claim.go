@@ -31,7 +31,6 @@ func (l Log) Claim(ctx context.Context, c outbox.Claim) (outbox.Claimed, error) 
 	if err != nil {
 		return claimed, fmt.Errorf("claim topics for group %q: %w", l.group, err)
 	}
-	claimed.Unreadable = append(claimed.Unreadable, placed.unreadable...)
 	for _, h := range placed.held {
 		if !slices.ContainsFunc(claimed.Held, func(other outbox.HeldUp) bool { return other.Topic == h.Topic }) {
 			claimed.Held = append(claimed.Held, h)
@@ -93,7 +92,7 @@ func (l Log) addOffsets(ctx context.Context, tx *Tx, topics []string) error {
 // unreadTopics lists the topics of which the group has not read all.
 func (l Log) unreadTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 	var rows []topicRow
-	err := tx.Select(ctx, &rows, `SELECT p.topic, `+isText+` AS readable, o.retry, o.holder, o.expires, false AS stopped
+	err := tx.Select(ctx, &rows, `SELECT p.topic, o.retry, o.holder, o.expires, false AS stopped
 		FROM event_topic AS p LEFT JOIN event_offset AS o ON o.group_ = $1 AND o.topic = p.topic
 		WHERE p.position > coalesce(o.position, 0)`, l.group)
 	return rows, err

@@ -24,13 +24,12 @@ const unplacedTopics = `WITH RECURSIVE p (topic) AS (
 		UNION ALL
 		SELECT (SELECT min(topic) FROM event_store WHERE position IS NULL AND topic > p.topic)
 		FROM p WHERE p.topic IS NOT NULL)
-	SELECT topic, ` + isText + ` AS readable FROM p WHERE topic IS NOT NULL`
+	SELECT topic FROM p WHERE topic IS NOT NULL`
 
 // placing is what became of the events that need positions.
 type placing struct {
-	held       []outbox.HeldUp // topics whose events cannot be placed
-	unreadable []string        // topics whose names are not text
-	more       bool            // there are more events to place
+	held []outbox.HeldUp // topics whose events cannot be placed
+	more bool            // there are more events to place
 }
 
 // placeEvents gives events of topics their positions; if topics is nil, those of all
@@ -44,15 +43,14 @@ type placing struct {
 // comes behind it. Events of an aggregate come in the order of their versions,
 // because the later one was appended only after the earlier was committed.
 func (db *DB) placeEvents(ctx context.Context, topics, except []string, brief bool) (done placing, err error) {
-	var rows []topicRow
-	if err := db.viewOutbox(ctx, func(tx *Tx) error { return tx.Select(ctx, &rows, unplacedTopics) }); err != nil {
+	var unplaced []string
+	if err := db.viewOutbox(ctx, func(tx *Tx) error { return tx.Select(ctx, &unplaced, unplacedTopics) }); err != nil {
 		return done, err
 	}
-	done.unreadable = unreadable(rows)
 	var open []string
-	for _, r := range rows {
-		if r.readable() && (topics == nil && !outbox.IsHookTopic(r.Topic) || slices.Contains(topics, r.Topic)) && !slices.Contains(except, r.Topic) {
-			open = append(open, r.Topic)
+	for _, topic := range unplaced {
+		if (topics == nil && !outbox.IsHookTopic(topic) || slices.Contains(topics, topic)) && !slices.Contains(except, topic) {
+			open = append(open, topic)
 		}
 	}
 	for chunk := range slices.Chunk(open, placeTopics) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
@@ -34,12 +33,11 @@ func (s Outbox) claim(ctx context.Context, c outbox.Claim, wanted func(topic str
 
 // topicRow is a topic with something to do, and who holds it.
 type topicRow struct {
-	Topic    string
-	Readable sqldb.RowBool // false: the name is not text (SQLite)
-	Retry    sqldb.RowTime // of the message whose turn it is
-	Holder   *string
-	Expires  sqldb.RowTime
-	Stopped  sqldb.RowBool
+	Topic   string
+	Retry   sqldb.RowTime // of the message whose turn it is
+	Holder  *string
+	Expires sqldb.RowTime
+	Stopped sqldb.RowBool
 }
 
 // acquire takes the leases of topics. It returns their first batches, and the
@@ -66,7 +64,6 @@ func (db *DB) topicsToTake(ctx context.Context, c outbox.Claim, list func(contex
 	if err != nil {
 		return nil, nil, err
 	}
-	claimed.Unreadable = unreadable(rows)
 	topics, claimed.Next = choose(release(rows, ended), c, now)
 	if again > 0 && (claimed.Next < 0 || again < claimed.Next) {
 		claimed.Next = again
@@ -109,11 +106,6 @@ func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	return claimed, err
 }
 
-// readable reports whether a query can find the topic by its name. A database without an
-// encoding (SQL_ASCII of PostgreSQL) has names that are no UTF-8, and takes none as a
-// parameter.
-func (r topicRow) readable() bool { return bool(r.Readable) && utf8.ValidString(r.Topic) }
-
 // heldByOther reports whether the topic waits for the end of somebody else's lease.
 func (r topicRow) heldByOther(c outbox.Claim, now time.Time) bool {
 	return r.Holder != nil && *r.Holder != c.Holder && r.Expires.Time().After(now)
@@ -127,17 +119,6 @@ func release(rows []topicRow, ended []string) []topicRow {
 		}
 	}
 	return rows
-}
-
-// unreadable returns the topics whose names are not text, so that no query can find
-// their messages by name.
-func unreadable(rows []topicRow) (names []string) {
-	for _, r := range rows {
-		if !r.readable() {
-			names = append(names, r.Topic)
-		}
-	}
-	return names
 }
 
 // lockedPause is when to look again at topics that another relay acquired
@@ -160,7 +141,7 @@ func choose(rows []topicRow, c outbox.Claim, now time.Time) (topics []string, ne
 		return cmp.Or(a.Expires.Time().Compare(b.Expires.Time()), cmp.Compare(a.Topic, b.Topic))
 	})
 	for _, r := range rows {
-		if bool(r.Stopped) || !r.readable() || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
+		if bool(r.Stopped) || slices.Contains(c.Held, r.Topic) || c.Topics != nil && !slices.Contains(c.Topics, r.Topic) || slices.Contains(c.Except, r.Topic) {
 			continue
 		}
 		ready := r.Retry.Time()
@@ -191,7 +172,7 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 			UNION ALL
 			SELECT (SELECT min(topic) FROM outbox_message WHERE `+isPending+` AND topic > p.topic)
 			FROM p WHERE p.topic IS NOT NULL)
-		SELECT p.topic, `+isText+` AS readable,
+		SELECT p.topic,
 			(SELECT retry FROM outbox_message WHERE `+isPending+` AND topic = p.topic ORDER BY id LIMIT 1) AS retry,
 			t.holder, t.expires, `+isStopped+` AS stopped
 		FROM p LEFT JOIN outbox_topic AS t ON t.topic = p.topic WHERE p.topic IS NOT NULL`)
@@ -201,10 +182,6 @@ func pendingTopics(ctx context.Context, tx *Tx) ([]topicRow, error) {
 // isStopped is true of a topic t whose dead message holds up the others.
 const isStopped = `(coalesce(t.strict, false) AND EXISTS (
 	SELECT 1 FROM outbox_message AS d WHERE d.topic = t.topic AND d.dead IS NOT NULL))`
-
-// isText is true of a topic p whose name is text, as that of a BLOB is not
-// (SQLite).
-const isText = `p.topic = CAST(p.topic AS varchar(254))`
 
 // acquireMessages is the [acquire] of the outbox.
 func acquireMessages(ctx context.Context, tx *Tx, c outbox.Claim, topics, ended []string) ([]outbox.Batch, []outbox.HeldUp, error) {

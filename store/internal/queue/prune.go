@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -86,8 +85,5 @@ func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, jobs []backen
 			crashpoint.At("housekeeping/log")
 		}
 	}
-	if int(deleted) < len(free) {
-		return 0, isolate.ErrSuppressed
-	}
-	return len(free), nil
+	return int(deleted), nil
 }

@@ -6,26 +6,11 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// isDated is true for a time of a mark that a scheduler may have written. SQLite
-// takes any value, and sorts numbers before all texts.
-const isDated = `marked >= '1970-01-01 00:00:00' AND marked < '9999-12-31 00:00:00'`
-
-// markTime is the time of a mark. What cannot be read is a mark that has expired.
-type markTime time.Time
-
-// Scan implements [database/sql.Scanner].
-func (t *markTime) Scan(src any) error {
-	var at sqldb.Timestamp
-	if at.Scan(src) != nil {
-		at = sqldb.Timestamp(periodic.Unplanned)
-	}
-	*t = markTime(at)
-	return nil
-}
+// marked is when a task was marked. What no scheduler writes has expired.
+const marked = `CASE WHEN marked >= '1970-01-01 00:00:00' AND marked < '9999-12-31 00:00:00' THEN marked ELSE '1970-01-01 00:00:00' END`
 
 // ClearMarks finds the marks of a name by what stands in front of the boot id: the
 // name in the form of [service.WorkerID], or as it is before a slash, which earlier

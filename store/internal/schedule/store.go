@@ -111,8 +111,7 @@ type workSummary struct {
 	Stray   bool
 	Next    sqldb.RowTime
 	Resumes sqldb.RowTime // when the next pause ends by itself
-	Marked  markTime
-	Undated bool // there are marks without a time, or with one that no lease has
+	Marked  sqldb.RowTime
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
@@ -130,11 +129,8 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	if err != nil {
 		return backend.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
-	if found.Undated { // somebody wrote worker by hand: a mark that has expired
-		found.Marked = markTime(periodic.Unplanned)
-	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
-	peek.Next, peek.Marked = found.Next.Time(), time.Time(found.Marked)
+	peek.Next, peek.Marked = found.Next.Time(), found.Marked.Time()
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}
@@ -169,8 +165,7 @@ func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
 		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray,
-		(SELECT min(marked) FROM periodic_task WHERE worker IS NOT NULL AND `+isDated+`) AS marked,
-		EXISTS (SELECT 1 FROM periodic_task WHERE worker IS NOT NULL AND (marked IS NULL OR NOT (`+isDated+`))) AS undated`,
+		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err
 }
