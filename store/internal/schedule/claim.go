@@ -151,21 +151,3 @@ func (tx schedulerTx) Claim(ctx context.Context, c backend.Claim) ([]periodic.Ta
 	}
 	return list, nil
 }
-
-func (tx schedulerTx) Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error) {
-	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Int("pos"), sqldb.Text("id")}, len(ids),
-		func(i int) []any { return []any{i, ids[i]} })
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct{ ID, Args string }
-	err = tx.Select(ctx, &rows, `SELECT t.id, t.args FROM (
-			SELECT v.pos, v.id, sum(length(s.args)) OVER (ORDER BY v.pos) AS total
-			FROM `+r.SQL+` AS v JOIN periodic_task AS s ON s.id = v.id) AS w
-		JOIN periodic_task AS t ON t.id = w.id WHERE w.pos = 0 OR w.total <= $2`, r.Param, maxBytes)
-	args := make(map[string]string, len(rows))
-	for _, row := range rows {
-		args[row.ID] = row.Args
-	}
-	return args, err
-}
