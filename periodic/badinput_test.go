@@ -201,7 +201,7 @@ func TestBadInputMarkWithoutTime(t *testing.T) {
 // hides none that has expired, too.
 func TestBadInputMarkOfOddTime(t *testing.T) {
 	t.Parallel()
-	for _, marked := range []string{"unixepoch()", "''", "julianday('now')", "x'00'", "'soon'", "'2026 or so'", "'9999-12-31 23:59:59'", "-1"} {
+	for _, marked := range []string{"unixepoch()", "''", "julianday('now')", "x'00'", "'soon'", "'9999-12-31 23:59:59'", "-1"} {
 		t.Run(marked, func(t *testing.T) {
 			f := newFixture(migrated.New(t, storetest.SQLite))
 			f.exec(insertTask, "odd", "yearly")
