@@ -232,29 +232,9 @@ bench-go: ## The Go benchmarks of the packages; BENCH=REGEXP for a part
 	NEXTRUN_TEST_POSTGRES_DURABLE=1 scripts/with-postgres go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd testdata/consumers && NEXTRUN_TEST_POSTGRES_DURABLE=1 ../../scripts/with-postgres go test -run '^$$' -bench '$(BENCH)' -benchtime 3x .
 
-.PHONY: bench-recovery
-bench-recovery: ## Kill 30 processes of each role on each database, and measure how soon others take over
-	@scripts/need-cc
-	scripts/with-postgres go test -run '^$$' -bench Recovery -benchtime 6x -timeout 30m ./store
-
 .PHONY: bench-calendar
 bench-calendar: ## Compare the calendar with other libraries
 	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./calendar
-
-.PHONY: soak-queue
-soak-queue: ## Kill and stop executors at random for five minutes, on each database
-	@scripts/need-cc
-	scripts/with-postgres go test -tags soak -run 'TestSoak$$' -timeout 30m -v ./jobqueue
-
-.PHONY: soak
-soak: ## Kill schedulers and executors at random for a minute, 500 tasks due every second, on each database
-	@scripts/need-cc
-	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=500 scripts/with-postgres go test -timeout 20m -run TestProcessesAreKilled -v ./cmd/nextrun
-
-.PHONY: soak-isolation
-soak-isolation: ## Let rows be refused and locked at random beside 200 healthy tasks for a minute, on each database
-	@scripts/need-cc
-	NEXTRUN_SOAK_SECONDS=60 NEXTRUN_SOAK_TASKS=200 scripts/with-postgres go test -timeout 20m -run TestMisfortunesHoldUpNobodyElse -v ./cmd/nextrun
 
 .PHONY: hostile
 hostile: DURATION = 10m
@@ -262,11 +242,6 @@ hostile: ## Set every column to values that nobody expects, beside 1,000 healthy
 	@scripts/need-cc
 	NEXTRUN_HOSTILE_DURATION=$(DURATION) NEXTRUN_HOSTILE_SEED=$(SEED) NEXTRUN_HOSTILE_DATABASE=$(DATABASE) \
 	scripts/with-postgres go test -timeout 3h -count 1 -v $(TESTFLAGS) ./cmd/nextrun/hostile
-
-.PHONY: soak-lock
-soak-lock: ## Let 1,000 misfortunes happen to 20 contenders for the lock, on each database
-	@scripts/need-cc
-	NEXTRUN_SOAK_LOCK_ROUNDS=1000 NEXTRUN_SOAK_LOCK_CONTENDERS=20 scripts/with-postgres go test -timeout 30m -run TestLockSurvivesChaos -v ./periodic
 
 DURATION  ?= 2m
 SEED      ?= $(shell date +%s)

@@ -12,7 +12,7 @@ import (
 )
 
 // G5 under way: ten tasks that cannot be scheduled, for whatever reason, beside
-// 50 that are due every second. `make soak-isolation` runs longer, with more of them.
+// 50 that are due every second. `make hostile` runs longer, with more of them.
 
 const (
 	healthyTasks  = 50
@@ -72,7 +72,7 @@ func (l *lateness) observe(e periodic.Event) {
 
 // sample waits for ticks of the healthy tasks, and returns how late they were. If many of
 // them were not submitted, they count as very late: without isolation it is half of them. A
-// busy machine may miss a second; `make soak-isolation` allows none.
+// busy machine may miss a second; `make hostile` allows none.
 func (l *lateness) sample(f *fixture) []time.Duration {
 	l.mu.Lock()
 	l.late, l.missed, l.news = nil, 0, make(chan struct{})

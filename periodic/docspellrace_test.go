@@ -131,7 +131,7 @@ func (r *race) joex(name string) *joex { return &joex{race: r, name: name, db: r
 
 // together lets them run, while a worker ends jobs at random.
 func (r *race) together(list ...*joex) {
-	until := time.Now().Add(time.Duration(soakNumber("NEXTRUN_SOAK_DOCSPELL_SECONDS", 4)) * time.Second)
+	until := time.Now().Add(4 * time.Second)
 	var all sync.WaitGroup
 	for _, j := range list {
 		all.Go(func() { j.runs(until) })

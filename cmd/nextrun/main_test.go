@@ -31,3 +31,12 @@ func run(m *testing.M) int {
 	})
 	return m.Run()
 }
+
+func build(t *testing.T) string {
+	t.Helper()
+	binary, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}

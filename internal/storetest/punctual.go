@@ -8,7 +8,7 @@ import (
 
 // MaxLateness is how late healthy work may be, in the median, beside rows that fail. It
 // tells work that goes on from work that waits for others, which is seconds late. The goal
-// is 300 ms, and `make soak-isolation` checks it.
+// is 300 ms, and `make hostile` checks it.
 const MaxLateness = 2 * time.Second
 
 // Punctual measures how late work is until the median is at most [MaxLateness], and marks

@@ -59,6 +59,8 @@ var scenes = []scene{
 		left: budget{ahead: 4, edit: 2, job: 1, lose: 1}, edits: planEdits},
 	{name: "leader", roles: roles(role{led: true}), initial: oneTask(), fine: true,
 		left: budget{ahead: 6, crash: 1, lost: 1, edit: 1}, edits: planEdits},
+	{name: "leader, a clock set back", roles: roles(role{led: true}), initial: oneTask(allows), fine: true,
+		left: budget{ahead: 6, back: 1, crash: 1, edit: 1}, edits: planEdits},
 	{name: "leader, prepared", roles: roles(role{led: true}), initial: oneTask(), fine: true, ahead: true,
 		left: budget{ahead: 6, crash: 1, edit: 1}, edits: planEdits},
 	{name: "queued ticks", roles: roles(role{}), initial: oneTask(queues), fine: true,
