@@ -79,6 +79,14 @@ test-here:
 	cd testdata/drivers && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
 	cd bench && go vet ./... && ../scripts/in-memory ../scripts/with-postgres go test $(TESTFLAGS) ./...
 
+# The tests that judge how late healthy work is, by storetest.Punctual.
+pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable|QueuedTicksWhose)|ComesBack|HoldUpNoOther(Job)?$$|HoldUpTheir
+
+.PHONY: test-pace
+test-pace: ## Judge how late healthy work is beside rows that fail, one test at a time: on a quiet machine; TESTFLAGS='-v'
+	@scripts/need-cc
+	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox
+
 .PHONY: test-race
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
 	@scripts/need-cc
@@ -118,14 +126,14 @@ test-static: ## Build without SQLite, in both ways, and try the programs
 .PHONY: test-river
 test-river: ## The part of test-queues that needs no npm: feed River
 	@scripts/need-cc
-	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
+	cd testdata/consumers && NEXTRUN_TEST_PACE=1 ../../scripts/with-postgres go test -parallel 10 -run '^TestRiver' $(TESTFLAGS) .
 
 .PHONY: test-queues
 test-queues: ## Feed the other queues and let their real workers run the jobs; needs npm
 	@scripts/need-cc
 	testdata/consumers/node/install
 	cd testdata/consumers && go vet ./...
-	cd testdata/consumers && ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
+	cd testdata/consumers && NEXTRUN_TEST_PACE=1 ../../scripts/with-postgres go test -parallel 4 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: test-browser
 test-browser: ## Use the dashboard in a real browser; needs Chromium, and npm for axe-core
