@@ -4,8 +4,6 @@ import (
 	"io"
 	"testing"
 
-	"github.com/sirupsen/logrus"
-
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/periodic"
@@ -51,13 +49,5 @@ func (e tasksEnv) texts(t *testing.T, query string) (list []string) {
 // schedule plans and submits what is due.
 func (e tasksEnv) schedule(t *testing.T) {
 	t.Helper()
-	logger := logrus.New()
-	logger.SetOutput(io.Discard)
-	s, err := periodic.New(e.db.Periodic(), periodic.Config{Name: "test", Logger: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.RunOnce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	(&migrated.Database{Database: e.Database, Store: e.db}).Schedule()
 }

@@ -125,17 +125,8 @@ func (f *fixture) ended() {
 // once has a scheduler do what is due.
 func (f *fixture) once(h *store.Hooks, change ...func(*periodic.Config)) {
 	f.Helper()
-	cfg := periodic.Config{Name: "scheduler", Logger: silent(), Hooks: h}
-	for _, c := range change {
-		c(&cfg)
-	}
-	s, err := periodic.New(f.db.Periodic(), cfg)
-	if err == nil {
-		err = s.RunOnce(f.Context())
-	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	hooked := func(c *periodic.Config) { c.Name, c.Hooks = "scheduler", h }
+	(&migrated.Database{Database: f.Database, Store: f.db}).Schedule(append([]func(*periodic.Config){hooked}, change...)...)
 }
 
 // receiver is an action that records its notices.

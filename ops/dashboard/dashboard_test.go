@@ -17,7 +17,6 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
@@ -102,33 +101,8 @@ func (s *site) data(path string, into any) {
 // history lets a scheduler submit a job of each due task and an executor run them.
 func (s *site) history(n int, handler jobqueue.Handler) {
 	s.Helper()
-	log, _ := test.NewNullLogger()
-	scheduler, err := periodic.New(s.Store.Periodic(), periodic.Config{Name: "s", Logger: log})
-	if err != nil {
-		s.Fatal(err)
-	}
-	if err := scheduler.RunOnce(s.Context()); err != nil {
-		s.Fatal(err)
-	}
-	ended := make(chan struct{}, 100)
-	e, err := jobqueue.NewExecutor(s.Store.Jobs(), jobqueue.Config{Name: "e", Logger: log, Observe: func(e jobqueue.Event) {
-		if e.Kind == jobqueue.EventEnded {
-			ended <- struct{}{}
-		}
-	}})
-	if err != nil {
-		s.Fatal(err)
-	}
-	e.Register("work", handler)
-	if err := e.Start(s.Context()); err != nil {
-		s.Fatal(err)
-	}
-	for range n {
-		<-ended
-	}
-	if err := e.Stop(s.Context()); err != nil {
-		s.Error(err)
-	}
+	s.Schedule()
+	s.Work(n, "work", handler)
 }
 
 var allPages = []string{"/", "/tasks", "/task?id=report", "/timeline", "/timeline?days=7&zone=Europe/Berlin", "/heatmap", "/heatmap?day=0&hour=9",

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus/hooks/test"
-
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -74,40 +72,13 @@ func grep(text, part string) string {
 // schedule lets a scheduler do what is due.
 func (f *fixture) schedule() {
 	f.Helper()
-	log, _ := test.NewNullLogger()
-	s, err := periodic.New(f.Store.Periodic(), periodic.Config{Name: "s", Logger: log, Observe: f.m.Scheduler})
-	if err == nil {
-		err = s.RunOnce(f.Context())
-	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.Schedule(func(c *periodic.Config) { c.Observe = f.m.Scheduler })
 }
 
 // work runs jobs until n have ended.
 func (f *fixture) work(n int, handler jobqueue.Handler) {
 	f.Helper()
-	log, _ := test.NewNullLogger()
-	ended := make(chan struct{}, 100)
-	e, err := jobqueue.NewExecutor(f.Store.Jobs(), jobqueue.Config{Name: "e", Logger: log, Observe: func(e jobqueue.Event) {
-		f.m.Executor(e)
-		if e.Kind == jobqueue.EventEnded {
-			ended <- struct{}{}
-		}
-	}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	e.Register("work", handler)
-	if err := e.Start(f.Context()); err != nil {
-		f.Fatal(err)
-	}
-	for range n {
-		<-ended
-	}
-	if err := e.Stop(f.Context()); err != nil {
-		f.Error(err)
-	}
+	f.Work(n, "work", handler, func(c *jobqueue.Config) { c.Observe = f.m.Executor })
 }
 
 // due makes a task due.

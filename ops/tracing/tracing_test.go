@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sirupsen/logrus/hooks/test"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -46,14 +45,7 @@ func (f *fixture) task(id, handler, sink string) {
 
 func (f *fixture) schedule() {
 	f.Helper()
-	log, _ := test.NewNullLogger()
-	s, err := periodic.New(f.Store.Periodic(), periodic.Config{Name: "s", Logger: log, Tracer: f.tracer})
-	if err == nil {
-		err = s.RunOnce(f.Context())
-	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	f.Schedule(func(c *periodic.Config) { c.Tracer = f.tracer })
 }
 
 // work runs the jobs of a handler until n attempts have ended. Without a tracer they
@@ -65,26 +57,7 @@ func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer jobq
 
 func (f *fixture) workWith(hooks jobqueue.Hooks, n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
 	f.Helper()
-	log, _ := test.NewNullLogger()
-	ended := make(chan struct{}, 100)
-	e, err := jobqueue.NewExecutor(f.Store.Jobs(), jobqueue.Config{Name: "e", Logger: log, RetryDelay: 1, Hooks: hooks, Tracer: tracer, Observe: func(e jobqueue.Event) {
-		if e.Kind == jobqueue.EventEnded {
-			ended <- struct{}{}
-		}
-	}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	e.Register(task, handler)
-	if err := e.Start(f.Context()); err != nil {
-		f.Fatal(err)
-	}
-	for range n {
-		<-ended
-	}
-	if err := e.Stop(f.Context()); err != nil {
-		f.Error(err)
-	}
+	f.Work(n, task, handler, func(c *jobqueue.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
 }
 
 // span is the only span of a name.

@@ -1,0 +1,57 @@
+package migrated
+
+import (
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Schedule has a scheduler do once what is due.
+func (d *Database) Schedule(change ...func(*periodic.Config)) {
+	d.Helper()
+	log, _ := test.NewNullLogger()
+	cfg := periodic.Config{Name: "s", Logger: log}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := periodic.New(d.Store.Periodic(), cfg)
+	if err == nil {
+		err = s.RunOnce(d.Context())
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// Work runs jobs of a task until n attempts have ended.
+func (d *Database) Work(n int, task string, handler jobqueue.Handler, change ...func(*jobqueue.Config)) {
+	d.Helper()
+	log, _ := test.NewNullLogger()
+	cfg := jobqueue.Config{Name: "e", Logger: log, Observe: func(jobqueue.Event) {}}
+	for _, c := range change {
+		c(&cfg)
+	}
+	ended := make(chan struct{}, 100)
+	observe := cfg.Observe
+	cfg.Observe = func(e jobqueue.Event) {
+		observe(e)
+		if e.Kind == jobqueue.EventEnded {
+			ended <- struct{}{}
+		}
+	}
+	e, err := jobqueue.NewExecutor(d.Store.Jobs(), cfg)
+	if err != nil {
+		d.Fatal(err)
+	}
+	e.Register(task, handler)
+	if err := e.Start(d.Context()); err != nil {
+		d.Fatal(err)
+	}
+	for range n {
+		<-ended
+	}
+	if err := e.Stop(d.Context()); err != nil {
+		d.Error(err)
+	}
+}
