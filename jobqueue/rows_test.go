@@ -47,27 +47,6 @@ func TestJobThatLostItsWorkerColumnIsTakenBack(t *testing.T) {
 	})
 }
 
-func TestJobThatCannotBeTakenBackHoldsUpNoOther(t *testing.T) {
-	onBoth(t, func(t *testing.T, q *fixture) {
-		jid := q.inState(jobqueue.Running)
-		q.age(jid, time.Minute)
-		q.refuse("NEW.state = 'waiting' AND OLD.state = 'running' AND OLD.jid = '" + jid + "'")
-		e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": nothing})
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Success)
-	})
-}
-
-// refuse has a trigger of the user's refuse updates of jobs.
-func (q *fixture) refuse(when string) {
-	q.Helper()
-	if q.Kind == storetest.SQLite {
-		q.sql("CREATE TRIGGER own BEFORE UPDATE ON job WHEN %s BEGIN SELECT raise(ABORT, 'refused'); END", when)
-		return
-	}
-	q.sql("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$")
-	q.sql("CREATE TRIGGER own BEFORE UPDATE ON job FOR EACH ROW WHEN (%s) EXECUTE FUNCTION own()", when)
-}
-
 func TestGroupThatIsNamedTwice(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		handlers := map[string]jobqueue.Handler{}

@@ -10,42 +10,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// A transaction left open on a job holds up that job only. SQLite has no locks
-// of rows.
-func TestLockedRowHoldsUpNoOther(t *testing.T) {
-	t.Parallel()
-	q := newFixture(migrated.New(t, storetest.Postgres))
-	began, release := make(chan string, 1), make(chan struct{})
-	e := q.run(jobqueue.Config{}, map[string]jobqueue.Handler{
-		"held":  func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
-		"other": nothing,
-	})
-	q.submit(jobqueue.Job{Task: "held"})
-	held := receive(q, began, "the handler")
-	waiting := q.submit(jobqueue.Job{Task: "none"})[0]
-	tx, err := q.SQL.BeginTx(q.ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(q.ctx, "SELECT 1 FROM job WHERE jid IN ($1, $2) FOR UPDATE", held, waiting); err != nil {
-		t.Fatal(err)
-	}
-	close(release)
-	for range 5 {
-		e.awaitEnd(q.submit(jobqueue.Job{Task: "other"})[0], jobqueue.Success)
-	}
-	if job := q.get(held); job.State != jobqueue.Running {
-		t.Errorf("the locked job is %s", job.State)
-	}
-	if n := e.count(kind(jobqueue.EventTrouble)); n != 0 {
-		t.Errorf("%d troubles", n)
-	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	e.awaitEnd(held, jobqueue.Success)
-}
-
 func TestDatabaseMayGoAndComeBack(t *testing.T) {
 	t.Parallel()
 	server := storetest.PostgresServer(t)

@@ -68,39 +68,6 @@ func TestBadInputIsRefused(t *testing.T) {
 	})
 }
 
-// NUL and bytes that are no UTF-8 are refused where the database does so, and
-// else do no harm.
-func TestBadInputText(t *testing.T) {
-	both(t, func(f *fixture) {
-		for _, column := range []string{"id", "task", "timer", "group_", "subject", "submitter", "summary"} {
-			value := map[string]any{"id": "bad", "task": "backup", "timer": "daily", "group_": "g", "subject": "s", "submitter": "u", "summary": ""}
-			value[column] = "a\x00b"
-			f.refused("", "INSERT INTO periodic_task (id, task, timer, group_, subject, submitter, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				value["id"], value["task"], value["timer"], value["group_"], value["subject"], value["submitter"], value["summary"])
-		}
-		if f.Kind == "postgres" {
-			f.refused("invalid byte sequence", insertTask, "bad\xff", "daily")
-			return
-		}
-		bad := "bad\xff\xc0" // SQLite keeps any bytes
-		f.exec("INSERT INTO periodic_task (id, task, timer, group_, subject, args) VALUES (?, ?, 'yearly', ?, ?, ?)", bad, bad, bad, bad, bad)
-		f.exec(insertTask, "timer", "hour\xffly")
-		f.exec(insertTask, "good", "yearly")
-		for _, id := range []string{bad, "timer", "good"} {
-			f.due(id, time.Second)
-		}
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND task = ? AND group_ = ? AND subject = ? AND args = ?", bad, bad, bad, bad, bad)
-		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", bad)
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", bad)
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'timer' AND problem IS NOT NULL AND due = ?", utc(periodic.Never))
-		f.due(bad, time.Second) // skipped, since its job waits: nothing of it spins
-		f.once()
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1", bad)
-	})
-}
-
 // Args may hold anything that is text, with a warning.
 func TestBadInputArgs(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -118,27 +85,6 @@ func TestBadInputArgs(t *testing.T) {
 			f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND args = ?", id, text)
 			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
 		}
-	})
-}
-
-// Times at the ends of what the table takes neither stop nor hurry a scheduler.
-func TestBadInputFarTimes(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "good", "hourly")
-		f.due("good", time.Second)
-		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('last', 'backup', 'daily', '9999-12-31 23:59:59.999999')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('first', 'backup', 'daily', '1970-01-01 00:00:00.000001')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('starts', 'backup', 'every 1s', '9999-12-31 23:59:58')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, created) VALUES ('created', 'backup', 'every 15m', '1970-01-01 00:00:00')")
-		f.exec("INSERT INTO periodic_task (id, task, timer, jitter, grace, deadline) VALUES ('numbers', 'backup', 'daily', 2147483647, 2147483647, 2147483647)")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'first'") // set by hand: honoured once
-		f.want(0, "SELECT count(*) FROM job WHERE tracker IN ('last', 'starts', 'created', 'numbers')")
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE id NOT IN ('last', 'starts') AND (due IS NULL OR nextrun > ?)", f.at(48*time.Hour))
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-		f.once()
-		f.want(2, "SELECT count(*) FROM job")
 	})
 }
 

@@ -36,19 +36,6 @@ func TestG5BadTimerDelaysNobody(t *testing.T) {
 	})
 }
 
-func TestG5HugeArgs(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES ('huge', 'backup', 'yearly', ?)",
-			`"`+strings.Repeat("x", 10<<20)+`"`)
-		f.exec(insertTask, "small", "yearly")
-		f.due("huge", time.Second)
-		f.due("small", time.Second)
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'small'")
-		f.want(10<<20+2, "SELECT length(args) FROM job WHERE tracker = 'huge'")
-	})
-}
-
 func TestG5RunningPredecessor(t *testing.T) {
 	both(t, func(f *fixture) {
 		f.exec(insertTask, "slow", "yearly")
@@ -68,28 +55,6 @@ func TestG5RunningPredecessor(t *testing.T) {
 		if !strings.Contains(reason, "has not ended after 3 h 12 min") || !strings.Contains(reason, jid) {
 			f.Errorf("the reason is %q", reason)
 		}
-	})
-}
-
-// A job row that the database refuses takes its own tick only, and says so.
-func TestG5RefusedJob(t *testing.T) {
-	both(t, func(f *fixture) {
-		for _, id := range []string{"a", "b", "bad", "c", "d"} {
-			f.exec(insertTask, id, "yearly")
-			f.due(id, time.Second)
-		}
-		f.exec(map[string]string{
-			"postgres": "ALTER TABLE job ADD CHECK (tracker <> 'bad')",
-			"sqlite": `CREATE TRIGGER refuse_bad BEFORE INSERT ON job WHEN NEW.tracker = 'bad'
-				BEGIN SELECT RAISE(ABORT, 'no bad jobs'); END`,
-		}[f.Kind])
-		f.once()
-		f.want(4, "SELECT count(*) FROM job")
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'bad'")
-		if problem := f.one("SELECT problem FROM periodic_task WHERE id = 'bad'"); !strings.Contains(problem, "could not be submitted") {
-			f.Errorf("problem is %q", problem)
-		}
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE id = 'bad' AND nextrun > ?", f.at(0))
 	})
 }
 
