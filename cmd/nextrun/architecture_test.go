@@ -21,7 +21,7 @@ var arrows = []struct {
 }{
 	// Databases for tests; only tests and what is for them import these.
 	{"internal/storetest", append([]string{"store"}, belowCommand...)},
-	{"internal/storetest/migrated", []string{"store", "internal/storetest", "store/verify", "migrations/permissions"}},
+	{"internal/storetest/migrated", []string{"store", "jobqueue", "periodic", "internal/storetest", "store/verify", "migrations/permissions"}},
 	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"calendar/internal/elapse"}},

@@ -1,13 +1,9 @@
 package outbox_test
 
 import (
-	"bufio"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
@@ -18,8 +14,7 @@ import (
 )
 
 // The receiver of this test fails at random, sometimes after it has taken the
-// event, is down for a while, and one relay is killed between publishing and
-// recording.
+// event, and is down for a while. Relays that are killed have crash points.
 func TestNoEventIsLost(t *testing.T) {
 	both(t, func(f *fixture) {
 		r := newReceiver()
@@ -27,8 +22,6 @@ func TestNoEventIsLost(t *testing.T) {
 		f.Cleanup(server.Close)
 		want := f.append(append(events("a", 60), events("b", 60)...)...)
 
-		f.killBetweenPublishingAndRecording(server.URL)
-		f.want(0, `SELECT count(*) FROM outbox_message WHERE published IS NOT NULL`)
 		r.set(func(r *receiver) { r.failing, r.lying = 0.2, 0.5 })
 		for _, name := range []string{"one", "two"} {
 			hook, err := webhook.New(webhook.Config{URL: server.URL, Mode: webhook.Binary})
@@ -47,36 +40,10 @@ func TestNoEventIsLost(t *testing.T) {
 		f.awaitOne("0", `SELECT count(*) FROM outbox_message WHERE published IS NULL`)
 		r.check(f, want)
 		if r.repetitions() == 0 {
-			f.Error("no event came twice: the killed relay's batch was not published again")
+			f.Error("no event came twice, though the receiver took some that it said it had not")
 		}
 		migrated.Verify(f, f.db, verify.Options{})
 	})
-}
-
-// killBetweenPublishingAndRecording runs a relay in a process of its own, and
-// kills it when it has published a batch that it has not recorded.
-func (f *fixture) killBetweenPublishingAndRecording(receiverURL string) {
-	f.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		f.Fatal(err)
-	}
-	process := exec.Command(self)
-	process.Env = append(os.Environ(), victimVariable+"="+f.URL, receiverVariable+"="+receiverURL)
-	process.Stderr = os.Stderr
-	out, err := process.StdoutPipe()
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		f.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	_ = process.Process.Kill() // SIGKILL
-	_ = process.Wait()
-	if err != nil || !strings.HasPrefix(line, "published 10 <nil>") {
-		f.Fatalf("the relay to kill said %q, %v", line, err)
-	}
 }
 
 // awaitOne waits until a query returns a value.

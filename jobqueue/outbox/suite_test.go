@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"testing"
 	"time"
 
@@ -17,12 +16,7 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// TestMain runs a relay instead of the tests in the processes that tests start
-// to kill.
 func TestMain(m *testing.M) {
-	if os.Getenv(victimVariable) != "" {
-		os.Exit(victim())
-	}
 	migrated.As("relay", "scheduler", "editor")
 	migrated.VerifyTestMain(m)
 }

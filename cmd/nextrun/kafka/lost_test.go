@@ -17,8 +17,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
-// Brokers that fail at random or answer nothing for a while, two relays, and a
-// relay that is killed between publishing and recording.
+// Brokers that fail at random or answer nothing for a while, and two relays.
 func TestNoEventIsLostOnTheWayToKafka(t *testing.T) {
 	t.Parallel()
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) { testNoEventIsLost(t, d.URL) })
@@ -28,7 +27,6 @@ func testNoEventIsLost(t *testing.T, url string) {
 	db := open(t, url)
 	c := cluster(t)
 	want := appendEvents(t, db, 60)
-	killRelay(t, url, c.ListenAddrs())
 
 	var down atomic.Bool
 	failed := make(chan struct{}, 1)
@@ -72,9 +70,6 @@ func testNoEventIsLost(t *testing.T, url string) {
 	down.Store(false)
 	got := consume(t, c, func(r []*kgo.Record) bool { return len(distinct(r)) == len(want) })
 	checkOrder(t, got, want)
-	if len(got) == len(want) {
-		t.Error("no event came twice: the killed relay's batch was not published again")
-	}
 }
 
 // refuseProduce is the answer of a broker that cannot write now.

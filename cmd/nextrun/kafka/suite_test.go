@@ -11,12 +11,15 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quick(name string) outbox.Config {
 	log := logrus.New()
