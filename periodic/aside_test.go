@@ -25,15 +25,6 @@ func TestG5RowsThatCannotBeMarked(t *testing.T) {
 	})
 }
 
-// The same with an error code that nobody knows.
-func TestG5RowsThatFailForAnUnknownReason(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.healthy()
-	f.bad("allow")
-	f.refuse("periodic_task", "UPDATE", "OLD.id LIKE 'bad%'", "UE001")
-	f.onTime(f.named("hands off"))
-}
-
 // The database refuses their jobs: the ticks say so, unless nobody knows whether
 // the row is to blame.
 func TestG5JobsThatAreRefused(t *testing.T) {
@@ -46,18 +37,6 @@ func TestG5JobsThatAreRefused(t *testing.T) {
 			f.found("SELECT count(*) FROM periodic_task WHERE problem LIKE '%hands off%'"))
 		f.want(0, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
 	})
-}
-
-func TestG5JobsThatFailForAnUnknownReason(t *testing.T) {
-	f := newPostgresFixture(t)
-	f.healthy()
-	f.bad("allow")
-	f.refuse("job", "INSERT", "NEW.tracker LIKE 'bad%'", "UE001")
-	f.onTime(f.named("hands off"))
-	f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id LIKE 'bad%'")
-	f.unrefuse("job")
-	f.once()
-	f.want(badTasks, "SELECT count(*) FROM job WHERE tracker LIKE 'bad%'")
 }
 
 // An application has inserted jobs of these tasks, and does not commit.

@@ -68,26 +68,6 @@ func TestBadInputIsRefused(t *testing.T) {
 	})
 }
 
-// Args may hold anything that is text, with a warning.
-func TestBadInputArgs(t *testing.T) {
-	both(t, func(f *fixture) {
-		args := map[string]string{"empty": "", "broken": "{", "deep": strings.Repeat("[", 100_000), "word": "yes"}
-		if f.Kind == "sqlite" {
-			args["nul"] = "{\"a\": \"\x00\"}"
-		}
-		for id, text := range args {
-			f.exec("INSERT INTO periodic_task (id, task, timer, args) VALUES (?, 'backup', 'yearly', ?)", id, text)
-			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
-			f.due(id, time.Second)
-		}
-		f.once()
-		for id, text := range args {
-			f.want(1, "SELECT count(*) FROM job WHERE tracker = ? AND args = ?", id, text)
-			f.want(1, "SELECT count(*) FROM periodic_task WHERE id = ? AND problem LIKE 'warning: args is not JSON%'", id)
-		}
-	})
-}
-
 // Rows that were there before nextrun are not covered by its triggers. Whatever
 // time they hold, it stops nothing, delays nobody, and does not spin.
 func TestBadInputTimesFromBefore(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
 )
@@ -36,5 +37,19 @@ func TestEventuallyWaitsForAValue(t *testing.T) {
 	storetest.Eventually(t, "three calls", func() bool { calls++; return calls == 3 })
 	if calls != 3 {
 		t.Errorf("%d calls, want 3", calls)
+	}
+}
+
+func TestPunctualJudgesWhenAsked(t *testing.T) {
+	for pace, want := range map[string]int{"": 1, "1": 2} {
+		t.Setenv(storetest.PaceVariable, pace)
+		measured := 0
+		storetest.Punctual(t, "work that is late once", func() []time.Duration {
+			measured++
+			return []time.Duration{[]time.Duration{time.Hour, 0}[measured-1]}
+		})
+		if measured != want {
+			t.Errorf("with %q it measured %d times, want %d", pace, measured, want)
+		}
 	}
 }
