@@ -44,7 +44,7 @@ func logEvent(logger logrus.FieldLogger, event Event) {
 	if event.Err != nil {
 		fields["error"] = event.Err.Error()
 	}
-	line := logger.WithFields(fields)
+	line := service.WithEvent(logger, fields, event)
 	switch event.Kind {
 	case EventStarted:
 		line.Info("executor started")

@@ -14,7 +14,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventTick:
 		logTick(log, e)
 	case EventProblem:
-		log.WithFields(logrus.Fields{"id": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}).
+		service.WithEvent(log, logrus.Fields{"id": e.Task.ID, "timer": e.Task.Timer, "problem": e.Problem}, e).
 			Warn("task has a problem")
 	case EventBatch:
 		log.WithFields(logrus.Fields{"tasks": e.Count, "ticks": e.Ticks, "took": e.Took}).Debug("batch committed")
@@ -74,7 +74,7 @@ func logTick(log logrus.FieldLogger, e Event) {
 	if l, ok := log.(*logrus.Logger); ok && !l.IsLevelEnabled(level) {
 		return // there are many ticks: make no fields for lines that are not written
 	}
-	log = log.WithFields(logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")})
+	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
 	if e.Tick.Reason != "" {
 		log = log.WithField("reason", e.Tick.Reason)
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // shortFormatter writes a line for somebody who watches a terminal: the time of
@@ -39,7 +43,8 @@ const (
 
 // Format implements [logrus.Formatter].
 func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
-	if entry.Level >= logrus.InfoLevel && slices.Contains(quietMessages, entry.Message) {
+	event := service.EventOf(entry)
+	if entry.Level >= logrus.InfoLevel && isQuiet(event) {
 		return nil, nil
 	}
 	clock := entry.Time.In(f.zone).Format(time.TimeOnly)
@@ -49,7 +54,7 @@ func (f *shortFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	if entry.Message == Stopping {
 		return []byte(ownAndForeign(clock+"  ", stopping(entry)) + "\n"), nil
 	}
-	line, known := short(entry)
+	line, known := short(event)
 	if !known {
 		return []byte(f.general(clock, entry)), nil
 	}
@@ -103,94 +108,91 @@ const Stopping = "stopping; a second signal ends it at once"
 
 // stopping is the line for somebody who has pressed Control-C.
 func stopping(entry *logrus.Entry) string {
+	grace, _ := entry.Data["grace"].(time.Duration)
 	if entry.Data["jobs"] == nil {
 		return "stopping"
 	}
-	n := fmt.Sprint(entry.Data["jobs"])
 	return fmt.Sprintf("stopping: waiting up to %s for %s (%v); press Ctrl-C again to stop now",
-		took(fmt.Sprint(entry.Data["grace"])), Counted(n, "job"), entry.Data["running"])
+		span.Exact(grace), Counted(entry.Data["jobs"], "job"), entry.Data["running"])
 }
-
-// quietMessages tell a reader of a terminal nothing that other lines do not.
-var quietMessages = []string{"executor started", "executor is stopping", "executor stopped"}
 
 // quietFields tell a reader of a terminal little while all is well.
 var quietFields = []string{"jid", "worker", "name"}
 
-// short is the line of an entry about a tick or a job.
-func short(entry *logrus.Entry) (line shortLine, known bool) {
-	text := func(names ...string) string {
-		for _, name := range names {
-			if value, ok := entry.Data[name]; ok && fmt.Sprint(value) != "" {
-				return fmt.Sprint(value)
-			}
-		}
-		return ""
-	}
-	line.about = text("id", "task")
-	switch entry.Message {
-	case "job submitted":
-		line.became = "submitted"
-	case "event written":
-		line.became, line.details = "event", "topic "+text("topic")
-	case "tick skipped", "tick queued", "tick late":
-		line.became, line.details = strings.TrimPrefix(entry.Message, "tick "), jobID.ReplaceAllString(text("reason"), "")
-	case "ticks missed":
-		line.became = "missed"
-		line.details = Counted(text("missed"), "tick") + ": " + text("reason")
-	case "task has a problem":
-		line.became, line.details = "problem", text("problem")
-	case "job ended", "job failed, and is tried again":
-		line.became = becameOf(text("state"))
-		line.details = join(text("error"), inBrackets(attempt(text("attempt"), text("max_attempts"), text("state")), took(text("duration"))))
-	default:
-		return line, false
-	}
-	return line, line.about != ""
+// isQuiet reports whether an event tells a reader of a terminal nothing that other lines do
+// not.
+func isQuiet(event any) bool {
+	e, ok := event.(jobqueue.Event)
+	return ok && (e.Kind == jobqueue.EventStarted || e.Kind == jobqueue.EventStopping || e.Kind == jobqueue.EventStopped)
 }
 
-// becameOf is the word for the state of a job that has ended for now.
-func becameOf(state string) string {
-	switch state {
-	case "success":
-		return "done"
-	case "stuck":
-		return "retry"
+// short is the line of an event about a tick or a job.
+func short(event any) (line shortLine, known bool) {
+	switch e := event.(type) {
+	case periodic.Event:
+		switch e.Kind {
+		case periodic.EventTick:
+			return ofTick(e), true
+		case periodic.EventProblem:
+			return shortLine{e.Task.ID, "problem", e.Problem}, true
+		}
+	case jobqueue.Event:
+		if e.Kind == jobqueue.EventEnded {
+			return ofJob(e), true
+		}
 	}
-	return state
+	return line, false
+}
+
+func ofTick(e periodic.Event) shortLine {
+	line := shortLine{about: e.Tick.TaskID, became: string(e.Tick.Decision), details: jobID.ReplaceAllString(e.Tick.Reason, "")}
+	switch {
+	case e.Tick.Decision == periodic.Submitted && e.Task.Sink == periodic.SinkEvent:
+		line.became, line.details = "event", "topic "+e.Task.Group
+	case e.Tick.Decision == periodic.Submitted:
+		line.details = ""
+	case e.Tick.Decision == periodic.Missed && e.Tick.Missed < 0:
+		line.details = "over 10000 ticks: " + e.Tick.Reason
+	case e.Tick.Decision == periodic.Missed:
+		line.details = Counted(e.Tick.Missed, "tick") + ": " + e.Tick.Reason
+	}
+	return line
+}
+
+// ofJob is the line of an attempt that has ended.
+func ofJob(e jobqueue.Event) shortLine {
+	line := shortLine{about: cmp.Or(e.Job.Tracker, e.Job.Task), became: string(e.State)}
+	switch e.State {
+	case jobqueue.Success:
+		line.became = "done"
+	case jobqueue.Stuck:
+		line.became = "retry"
+	}
+	if e.Err != nil {
+		line.details = e.Err.Error() + " "
+	}
+	brackets := attempt(e)
+	if e.Duration != 0 {
+		brackets = append(brackets, span.Exact(e.Duration.Round(time.Millisecond)))
+	}
+	if len(brackets) > 0 {
+		line.details += "(" + strings.Join(brackets, ", ") + ")"
+	}
+	return line
 }
 
 // attempt is said of jobs that needed several, need more, or failed for good before
 // their last one.
-func attempt(n, most, state string) string {
-	early := state == "failed" && n != most && most != ""
+func attempt(e jobqueue.Event) []string {
+	n := e.Job.Retries + 1
+	early := e.State == jobqueue.Failed && n != e.Attempts && e.Attempts != 0
 	switch {
-	case n == "", n == "1" && state != "stuck" && !early:
-		return ""
-	case most == "":
-		return "attempt " + n
+	case n == 1 && e.State != jobqueue.Stuck && !early:
+		return nil
+	case e.Attempts == 0:
+		return []string{fmt.Sprintf("attempt %d", n)}
 	}
-	return "attempt " + n + " of " + most
-}
-
-// took writes how long a job ran.
-func took(text string) string {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return text
-	}
-	return span.Exact(d)
-}
-
-func inBrackets(parts ...string) string {
-	if text := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", "); text != "" {
-		return "(" + text + ")"
-	}
-	return ""
-}
-
-func join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+	return []string{fmt.Sprintf("attempt %d of %d", n, e.Attempts)}
 }
 
 // Counted says how many there are of something: 1 job, 2 jobs.

@@ -1,15 +1,79 @@
 package ui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // What somebody at a terminal reads of ticks and jobs.
 func TestShortLog(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
+	ended := func(state jobqueue.State, job jobqueue.Job, attempts int, took time.Duration, text string) jobqueue.Event {
+		e := jobqueue.Event{Kind: jobqueue.EventEnded, Job: job, State: state, Attempts: attempts, Duration: took}
+		if text != "" {
+			e.Err = errors.New(text)
+		}
+		return e
+	}
+	ticked := func(d periodic.Decision, id, reason string, missed int) periodic.Event {
+		return periodic.Event{Kind: periodic.EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: id, Decision: d, Reason: reason, Missed: missed}}
+	}
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		level logrus.Level
+		event any
+		want  string
+	}{
+		{logrus.WarnLevel, ended("failed", jobqueue.Job{Tracker: "broken", Task: "list", Retries: 1}, 2, 8*ms, "ls: exit status 2"),
+			"14:33:20  broken                failed     ls: exit status 2 (attempt 2 of 2, 8 ms)"},
+		{logrus.InfoLevel, ended("success", jobqueue.Job{Task: "list"}, 0, 8*ms, ""),
+			"14:33:20  list                  done       (8 ms)"},
+		{logrus.WarnLevel, ended("stuck", jobqueue.Job{Tracker: "flaky"}, 3, time.Second, "timeout"),
+			"14:33:20  flaky                 retry      timeout (attempt 1 of 3, 1.00 s)"},
+		{logrus.WarnLevel, ended("failed", jobqueue.Job{Tracker: "strict"}, 3, 0, "no such user"),
+			"14:33:20  strict                failed     no such user (attempt 1 of 3)"},
+		{logrus.WarnLevel, ended("failed", jobqueue.Job{Tracker: "once"}, 1, 0, "no"),
+			"14:33:20  once                  failed     no"},
+		{logrus.WarnLevel, ended("stuck", jobqueue.Job{Tracker: "old", Retries: 1}, 0, 0, "no"),
+			"14:33:20  old                   retry      no (attempt 2)"},
+		{logrus.InfoLevel, ticked(periodic.Skipped, "nightly", "the job of 14:00:00 has not ended after 33 min (job 01a1-2)", 0),
+			"14:33:20  nightly               skipped    the job of 14:00:0…ended after 33 min"},
+		{logrus.WarnLevel, ticked(periodic.Missed, "clock", "no scheduler ran in time", 1),
+			"14:33:20  clock                 missed     1 tick: no scheduler ran in time"},
+		{logrus.WarnLevel, ticked(periodic.Missed, "clock", "no scheduler ran in time", -1),
+			"14:33:20  clock                 missed     over 10000 ticks: no scheduler ran in time"},
+		{logrus.InfoLevel, ticked(periodic.Submitted, "backup", "", 0),
+			"14:33:20  backup                submitted"},
+		{logrus.InfoLevel, periodic.Event{Kind: periodic.EventTick, Task: &periodic.Task{Sink: periodic.SinkEvent, Group: "billing"},
+			Tick: periodic.Tick{TaskID: "invoice", Decision: periodic.Submitted}},
+			"14:33:20  invoice               event      topic billing"},
+		{logrus.WarnLevel, periodic.Event{Kind: periodic.EventProblem, Task: &periodic.Task{ID: "bad\x1b[31m"}, Problem: "timer \"x\"\nis unknown"},
+			"14:33:20  bad?[31m              problem    timer \"x\" is unknown"},
+		{logrus.InfoLevel, jobqueue.Event{Kind: jobqueue.EventStopping, Count: 2}, ""},
+		{logrus.WarnLevel, periodic.Event{Kind: periodic.EventSplit}, "14:33:20  any words  id=x  jid=y"},
+	} {
+		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
+		f.about.Store(20) // there was a long id before
+		entry := service.WithEvent(logrus.New(), logrus.Fields{"id": "x", "jid": "y"}, c.event)
+		entry.Time, entry.Level, entry.Message = at, c.level, "any words"
+		line, err := f.Format(entry)
+		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
+			t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
+		}
+	}
+}
+
+// What somebody at a terminal reads of the rest.
+func TestShortLogOfOthers(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
 	for _, c := range []struct {
@@ -18,25 +82,6 @@ func TestShortLog(t *testing.T) {
 		fields  logrus.Fields
 		want    string
 	}{
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "broken", "task": "list", "state": "failed", "error": "ls: exit status 2", "attempt": 2, "max_attempts": 2, "duration": "8ms", "jid": "x"},
-			"14:33:20  broken                failed     ls: exit status 2 (attempt 2 of 2, 8 ms)"},
-		{logrus.InfoLevel, "job ended", logrus.Fields{"task": "list", "state": "success", "attempt": 1, "duration": "8ms"},
-			"14:33:20  list                  done       (8 ms)"},
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "flaky", "state": "stuck", "error": "timeout", "attempt": 1, "max_attempts": 3, "duration": "1s"},
-			"14:33:20  flaky                 retry      timeout (attempt 1 of 3, 1.00 s)"},
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "strict", "state": "failed", "error": "no such user", "attempt": 1, "max_attempts": 3},
-			"14:33:20  strict                failed     no such user (attempt 1 of 3)"},
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "once", "state": "failed", "error": "no", "attempt": 1, "max_attempts": 1},
-			"14:33:20  once                  failed     no"},
-		{logrus.WarnLevel, "job ended", logrus.Fields{"id": "old", "state": "stuck", "error": "no", "attempt": 2},
-			"14:33:20  old                   retry      no (attempt 2)"},
-		{logrus.InfoLevel, "tick skipped", logrus.Fields{"id": "nightly", "reason": "the job of 14:00:00 has not ended after 33 min (job 01a1-2)", "due": "x"},
-			"14:33:20  nightly               skipped    the job of 14:00:0…ended after 33 min"},
-		{logrus.WarnLevel, "ticks missed", logrus.Fields{"id": "clock", "missed": 1, "reason": "no scheduler ran in time"},
-			"14:33:20  clock                 missed     1 tick: no scheduler ran in time"},
-		{logrus.WarnLevel, "task has a problem", logrus.Fields{"id": "bad\x1b[31m", "problem": "timer \"x\"\nis unknown"},
-			"14:33:20  bad?[31m              problem    timer \"x\" is unknown"},
-		{logrus.InfoLevel, "executor is stopping", logrus.Fields{"jobs": 2}, ""},
 		{logrus.InfoLevel, Stopping, logrus.Fields{}, "14:33:20  stopping"},
 		{logrus.InfoLevel, Stopping, logrus.Fields{"jobs": 2, "running": "patient, slow", "grace": 20 * time.Second},
 			"14:33:20  stopping: waiting up to 20 s for 2 jobs (patient, slow); press Ctrl-C again to stop now"},
@@ -46,7 +91,6 @@ func TestShortLog(t *testing.T) {
 			"14:33:20  database does not work, retrying  error=refused  name=x"},
 	} {
 		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
-		f.about.Store(20) // there was a long id before
 		line, err := f.Format(&logrus.Entry{Time: at, Level: c.level, Message: c.message, Data: c.fields})
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
 			t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
@@ -64,8 +108,10 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 		{"a-longer-name", "14:33:20  a-longer-name  skipped    the job of 14:00:00 ha…ot ended after 33 min"},
 		{"slow", "14:33:20  slow           skipped    the job of 14:00:00 ha…ot ended after 33 min"},
 	} {
-		line, err := f.Format(&logrus.Entry{Time: at, Level: logrus.InfoLevel, Message: "tick skipped", Data: logrus.Fields{
-			"id": c.id, "reason": "the job of 14:00:00 has not ended after 33 min (job 01a2-0087)"}})
+		entry := service.WithEvent(logrus.New(), nil, periodic.Event{Kind: periodic.EventTick, Tick: periodic.Tick{
+			TaskID: c.id, Decision: periodic.Skipped, Reason: "the job of 14:00:00 has not ended after 33 min (job 01a2-0087)"}})
+		entry.Time, entry.Level = at, logrus.InfoLevel
+		line, err := f.Format(entry)
 		if got := strings.TrimSuffix(string(line), "\n"); err != nil || got != c.want {
 			t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
 		}
