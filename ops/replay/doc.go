@@ -3,5 +3,6 @@
 // time is not. Nothing waits: a year of a daily task takes as long as 365 rounds of the
 // scheduler.
 //
-// Package nextruntest is the same for tests, and `nextrun simulate` for people without Go.
+// Package nextruntest builds on it. `nextrun simulate` does not: it uses the faster periodic/simulate,
+// which needs no database to replay on.
 package replay

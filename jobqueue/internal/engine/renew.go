@@ -69,7 +69,7 @@ func (f *flight) beat(jids []string, brief bool) error {
 	return nil
 }
 
-// lookCancels ends the contexts of jobs that somebody asked to cancef.
+// lookCancels ends the contexts of jobs that somebody asked to cancel.
 func (f *flight) lookCancels(now time.Time) error {
 	f.agenda.set(lookCancels, now.Add(cancelInterval))
 	jids, err := f.e.store.CancelRequests(f.hard, f.e.worker)
