@@ -11,8 +11,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/internal/search"
 )
 
-// maxBeside is the greatest number of pieces of work beside the loop with which a
-// failed batch may still be searched.
+// maxBeside limits the work beside the loop. With more of it, a failed batch is not
+// searched now.
 const maxBeside = 4
 
 // beside is the work that may have to wait for somebody's lock. Goroutines do it and

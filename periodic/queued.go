@@ -48,8 +48,8 @@ func (q *queued) tend(ctx context.Context) (backend.Tended, error) {
 	return tended, err
 }
 
-// apart leaves queued ticks alone for a while, since it cannot be read which of them
-// can go ahead. Other ticks do not need that.
+// apart stops serving queued ticks for a while, because periodic_ready cannot be read.
+// Other ticks go on.
 func (q *queued) apart(err error) {
 	if q.aside.Queued.Add(time.Now()) {
 		q.cfg.fail("look for queued ticks; others go on", err)

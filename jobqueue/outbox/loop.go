@@ -110,8 +110,8 @@ func (l *loop) sleep(wait time.Duration) {
 	}
 }
 
-// collect handles the other workers that have ended, so that one claim replaces them
-// all.
+// collect drains the other workers that have ended, so that one claim fills all their
+// places.
 func (l *loop) collect() {
 	for {
 		select {

@@ -106,10 +106,9 @@ func (Store) Judge(err error) isolate.Cause {
 // them are out of date as soon as a queue fills or empties.
 const plainState = "state || ''"
 
-// fence is a condition on rows that are found by their ids. CASE hides from the planner
-// how few rows it expects to meet the condition. Otherwise it took a table that was never
-// analysed for one with a single such row, read it from end to end, and compared each row
-// with each id.
+// fence is a condition on rows that are found by their ids. CASE hides the
+// condition's selectivity. Without it, PostgreSQL expects one row of a table that was
+// never analysed, and joins by a nested loop over a full scan.
 func fence(condition string) string { return "CASE WHEN " + condition + " THEN true ELSE false END" }
 
 // unclaimed is the fence of a claim.

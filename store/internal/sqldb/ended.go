@@ -66,9 +66,9 @@ func (e *endings) failed(now time.Time) {
 	e.since, e.later = nil, now.Add(lookFailed)
 }
 
-// holdsOff returns how long not to look; not positive: look. All services of a process
-// share a look that has found nobody. What one has found is looked for anew: the worker
-// may be back.
+// holdsOff is the rest of the pause between looks; if it is not positive, look now. All
+// services of a process share a look that found nobody. A worker that was found to have
+// ended is always confirmed by a new look: it may be back.
 func (e *endings) holdsOff(now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
