@@ -64,7 +64,7 @@ pictures: ## Take the pictures of the dashboard in docs/dashboard.md, in a brows
 	cd testdata/browser && go test -tags pictures -run '^TestPictures$$' -count 1 -v -timeout 30m .
 
 # Commands, calendar, migrations and the model have one goroutine to speak of.
-RACED   ?= ./periodic ./jobqueue ./store ./store/queues $(filter-out %/periodic/internal/model,$(shell go list ./periodic/... ./jobqueue/... ./store/... ./internal/... ./cmd/nextrun/cli/service ./cmd/nextrun/kafka))
+RACED   ?= ./periodic/scheduler ./jobqueue/executor ./store ./store/queues $(filter-out %/periodic/scheduler/internal/model,$(shell go list ./periodic/... ./jobqueue/... ./store/... ./internal/... ./cmd/nextrun/cli/service ./cmd/nextrun/kafka))
 test-db  = scripts/in-memory scripts/with-postgres
 
 .PHONY: test
@@ -75,7 +75,7 @@ test: ## Vet and test against SQLite and PostgreSQL; TESTFLAGS='-run X -v' for a
 test-here:
 	go vet ./...
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
-	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic ./jobqueue ./migrations ./store ./store/queues ./...
+	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic/scheduler ./jobqueue/executor ./migrations ./store ./store/queues ./...
 	cd testdata/drivers && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
 	cd bench && go vet ./... && ../scripts/in-memory ../scripts/with-postgres go test $(TESTFLAGS) ./...
 
@@ -85,7 +85,7 @@ pace := ^TestG5(Rows(That|Of)|Jobs|Uncommitted|LockedTable|QueuedTicksWhose)|Com
 .PHONY: test-pace
 test-pace: ## Judge how late healthy work is beside rows that fail, one test at a time: on a quiet machine; TESTFLAGS='-v'
 	@scripts/need-cc
-	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox
+	NEXTRUN_TEST_PACE=1 $(test-db) go test -vet=off -p 1 -parallel 1 -count 1 -timeout 20m -run '$(pace)' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox
 
 .PHONY: test-race
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
@@ -95,7 +95,7 @@ test-race: ## Test what runs goroutines with the race detector, which makes test
 .PHONY: test-roles
 test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'
 	@scripts/need-cc
-	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic ./jobqueue ./jobqueue/outbox ./ops/dashboard
+	NEXTRUN_TEST_ROLES=1 scripts/with-postgres go test -parallel 6 -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox ./ops/dashboard
 
 .PHONY: test-versions
 test-versions: ## Test on PostgreSQL 13 and 18, and with old versions of SQLite; TESTFLAGS='-run X', VERSIONS='13 sqlite'
@@ -266,8 +266,8 @@ chaos: ## Let faults happen to eight processes and their database, and account f
 .PHONY: model
 model: ## Visit 100,000 states of each scene of the model, and more at random; MODEL='-model.states N -model.seed N -model.walks N'
 	@scripts/need-cc
-	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
-	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/internal/engine -model.states 1000000
+	scripts/with-postgres go test -vet=off -timeout 0 -v ./periodic/scheduler/internal/model -model.states 100000 -model.random 200000 -model.recover 4 -model.walks 20 $(MODEL)
+	go test -vet=off -timeout 0 -v -run 'TestModelOfExecutors|TestFencesOfJobs' ./jobqueue/executor -model.states 1000000
 
 RUNS  ?= 20
 PARTS ?= 1

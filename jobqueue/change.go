@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // attemptsToChange is how often a change is tried when the job moves on
@@ -22,23 +21,23 @@ var errMoved = errors.New("the job keeps changing; try again")
 // It returns the state in which it leaves the job: [Cancelled], [Scheduled] or
 // [Running]. Errors: [ErrFinal], [ErrForeign].
 func (q *Queue) Cancel(ctx context.Context, jid string) (State, error) {
-	return update(ctx, q, func(tx backend.QueueTx) (State, error) { return cancel(ctx, tx, jid) })
+	return update(ctx, q, func(tx QueueTx) (State, error) { return cancel(ctx, tx, jid) })
 }
 
-func cancel(ctx context.Context, tx backend.QueueTx, jid string) (State, error) {
+func cancel(ctx context.Context, tx QueueTx, jid string) (State, error) {
 	var after State
-	err := change(ctx, tx, "cancel", jid, func(job Job) (backend.Change, error) {
+	err := change(ctx, tx, "cancel", jid, func(job Job) (Change, error) {
 		after = job.State
 		switch {
 		case job.State.Final():
-			return backend.Change{}, ErrFinal
+			return Change{}, ErrFinal
 		case job.State == Waiting || job.State == Stuck && !job.Retry.IsZero():
 			after = Cancelled
-			return backend.Change{State: &after}, nil
+			return Change{State: &after}, nil
 		case job.Foreign():
-			return backend.Change{}, ErrForeign
+			return Change{}, ErrForeign
 		}
-		return backend.Change{RequestCancel: true}, nil
+		return Change{RequestCancel: true}, nil
 	})
 	return after, err
 }
@@ -48,7 +47,7 @@ func cancel(ctx context.Context, tx backend.QueueTx, jid string) (State, error) 
 // tracker that is pending, where the two must not overlap.
 func (q *Queue) Retry(ctx context.Context, jid string) error {
 	again := func() error {
-		return q.store.Update(ctx, func(tx backend.QueueTx) error { return retry(ctx, tx, jid) })
+		return q.store.Update(ctx, func(tx QueueTx) error { return retry(ctx, tx, jid) })
 	}
 	err := again()
 	var overlap *OverlapError
@@ -58,49 +57,49 @@ func (q *Queue) Retry(ctx context.Context, jid string) error {
 	return again() // another job may have been added meanwhile; this time the error names it
 }
 
-func retry(ctx context.Context, tx backend.QueueTx, jid string) error {
+func retry(ctx context.Context, tx QueueTx, jid string) error {
 	waiting := Waiting
-	return change(ctx, tx, "retry", jid, func(job Job) (backend.Change, error) {
+	return change(ctx, tx, "retry", jid, func(job Job) (Change, error) {
 		if !job.State.Valid() {
-			return backend.Change{}, ErrForeign
+			return Change{}, ErrForeign
 		}
 		if !job.State.Final() {
-			return backend.Change{}, ErrNotFinal
+			return Change{}, ErrNotFinal
 		}
 		if job.Single && job.Tracker != "" {
 			other, err := tx.PendingSingle(ctx, job.Tracker)
 			if err != nil {
-				return backend.Change{}, err
+				return Change{}, err
 			}
 			if other != "" {
-				return backend.Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
+				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return backend.Change{State: &waiting, Line: backend.NewLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
+		return Change{State: &waiting, Line: NewLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
 	})
 }
 
 // SetPriority changes the priority of a job that waits or is stuck. It returns
 // [ErrTaken] for one that an executor has, [ErrFinal] for one that has ended.
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
-	return q.store.Update(ctx, func(tx backend.QueueTx) error { return setPriority(ctx, tx, jid, priority) })
+	return q.store.Update(ctx, func(tx QueueTx) error { return setPriority(ctx, tx, jid, priority) })
 }
 
-func setPriority(ctx context.Context, tx backend.QueueTx, jid string, priority int) error {
-	return change(ctx, tx, "set the priority of", jid, func(job Job) (backend.Change, error) {
+func setPriority(ctx context.Context, tx QueueTx, jid string, priority int) error {
+	return change(ctx, tx, "set the priority of", jid, func(job Job) (Change, error) {
 		switch {
 		case job.State.Final():
-			return backend.Change{}, ErrFinal
+			return Change{}, ErrFinal
 		case job.State != Waiting && job.State != Stuck:
-			return backend.Change{}, ErrTaken
+			return Change{}, ErrTaken
 		}
-		return backend.Change{Priority: &priority}, nil
+		return Change{Priority: &priority}, nil
 	})
 }
 
 // change reads a job, decides and writes, and begins again if the job has moved
 // on in between.
-func change(ctx context.Context, tx backend.QueueTx, verb, jid string, decide func(Job) (backend.Change, error)) error {
+func change(ctx context.Context, tx QueueTx, verb, jid string, decide func(Job) (Change, error)) error {
 	for range attemptsToChange {
 		job, err := tx.Job(ctx, jid)
 		if err != nil {
@@ -135,12 +134,12 @@ func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
 	if filter.OlderThan < 0 || filter.OlderThan > 200*365*24*time.Hour {
 		return 0, fmt.Errorf("prune jobs: jobqueue.PruneFilter.OlderThan is %s; use 0 to 200 years", filter.OlderThan)
 	}
-	last := backend.FinishedJob{}
-	deleted, err := isolate.Sweep[backend.FinishedJob]{
-		What: "jobs", Name: func(j backend.FinishedJob) string { return "job " + j.JID },
+	last := FinishedJob{}
+	deleted, err := isolate.Sweep[FinishedJob]{
+		What: "jobs", Name: func(j FinishedJob) string { return "job " + j.JID },
 		Judge: q.store.Judge,
-		Page: func(ctx context.Context) (page []backend.FinishedJob, more bool, err error) {
-			err = q.store.View(ctx, func(tx backend.QueueTx) (err error) {
+		Page: func(ctx context.Context) (page []FinishedJob, more bool, err error) {
+			err = q.store.View(ctx, func(tx QueueTx) (err error) {
 				page, err = tx.Finished(ctx, filter, last, pruneBatch)
 				return err
 			})
@@ -150,8 +149,8 @@ func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
 			}
 			return page, more, err
 		},
-		Delete: func(ctx context.Context, page []backend.FinishedJob) (n int, err error) {
-			err = q.store.Update(ctx, func(tx backend.QueueTx) (err error) {
+		Delete: func(ctx context.Context, page []FinishedJob) (n int, err error) {
+			err = q.store.Update(ctx, func(tx QueueTx) (err error) {
 				n, err = tx.Delete(ctx, filter, page)
 				return err
 			})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -29,7 +30,7 @@ func Example() {
 		panic(err)
 	}
 
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "example"})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "example"})
 	if err != nil {
 		panic(err)
 	}
@@ -68,7 +69,7 @@ func ExampleSubmit() {
 
 	type payment struct{ Invoice string }
 	jid, err := jobqueue.Submit(ctx, queue, "pay", payment{Invoice: "2026-001"}, jobqueue.At(time.Now().Add(time.Hour)),
-		func(job *jobqueue.Job) { job.Limits.RetryLimit = jobqueue.Never })
+		func(job *jobqueue.Job) { job.Limits.RetryLimit = executor.Never })
 	if err != nil {
 		panic(err)
 	}

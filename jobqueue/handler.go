@@ -7,10 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nextrun/nextrun/jobqueue/internal/engine"
-	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
-	"github.com/nextrun/nextrun/jobqueue/internal/outcome"
 )
 
 // Handler runs a job. It must return soon after ctx has ended; [context.Cause]
@@ -26,13 +22,13 @@ type Handler func(ctx context.Context, job *JobContext) error
 // Causes of the end of a handler's context.
 var (
 	// ErrCancelled: somebody asked for the cancellation of the job.
-	ErrCancelled = outcome.ErrCancelled
+	ErrCancelled = errors.New("the job was cancelled")
 	// ErrLeaseLost: the heartbeat could not be renewed in time, or another
 	// executor has taken the job. What the handler returns is ignored.
-	ErrLeaseLost = outcome.ErrLeaseLost
+	ErrLeaseLost = errors.New("the lease of the job was lost")
 	// ErrShutdown: the executor stops, and the grace time is over. Unless the
 	// handler returns nil the job goes back to waiting.
-	ErrShutdown = outcome.ErrShutdown
+	ErrShutdown = errors.New("the executor shuts down")
 	// ErrTimeout: the job took longer than its [Timeout].
 	ErrTimeout = errors.New("the job took too long")
 )
@@ -40,7 +36,7 @@ var (
 // Middleware makes a handler of a handler.
 type Middleware func(Handler) Handler
 
-// Option says how [Executor.Register] treats a handler: a [Middleware] or
+// Option says how [executor.Executor.Register] treats a handler: a [Middleware] or
 // [WithLimits].
 type Option interface{ option() }
 
@@ -51,11 +47,12 @@ type limitsOption Limits
 func (limitsOption) option() {}
 
 // WithLimits is the option that sets the limits of a handler. Those of a single job
-// come before them, and those of the executor's [Config] after them.
+// come before them, and those of the executor's [executor.Config] after them.
 func WithLimits(l Limits) Option { return limitsOption(l) }
 
-// register makes a handler for the engine.
-func register(h Handler, options []Option) engine.Handler {
+// Configure returns a handler inside the middlewares of its options, and its limits: executors
+// call it when a handler is registered.
+func Configure(h Handler, options ...Option) (Handler, Limits) {
 	var limits Limits
 	var middlewares []Middleware
 	for _, o := range options {
@@ -66,15 +63,7 @@ func register(h Handler, options []Option) engine.Handler {
 			limits = Limits(o).Over(limits)
 		}
 	}
-	h = Chain(h, middlewares...)
-	run := func(ctx context.Context, job Job, log *joblog.Buffer) error {
-		h := h
-		if limit := job.Limits.Over(limits).Timeout; limit > 0 {
-			h = Timeout(limit)(h)
-		}
-		return h(ctx, &JobContext{Job: job, log: log})
-	}
-	return engine.Handler{Run: run, Limits: limits}
+	return Chain(h, middlewares...), limits
 }
 
 // Chain returns h inside the middlewares, the first being the outermost.
@@ -103,11 +92,19 @@ func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return outcome.Permanent(err)
+	return permanentError{err}
 }
 
 // IsPermanent reports whether err is, or wraps, an error that [Permanent] made.
-func IsPermanent(err error) bool { return outcome.IsPermanent(err) }
+func IsPermanent(err error) bool {
+	var p permanentError
+	return errors.As(err, &p)
+}
+
+type permanentError struct{ error }
+
+// Unwrap returns what the handler returned.
+func (e permanentError) Unwrap() error { return e.error }
 
 // RetryAfter marks an error after which the job is to be tried again no sooner
 // than after delay, at most after Config.RetryCap. RetryAfter(nil, ...) is nil.
@@ -115,8 +112,23 @@ func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return outcome.Delayed(err, delay)
+	return delayedError{err, delay}
 }
+
+// DelayAfter is the delay that [RetryAfter] asks for; 0: none.
+func DelayAfter(err error) time.Duration {
+	var asked delayedError
+	errors.As(err, &asked)
+	return asked.delay
+}
+
+type delayedError struct {
+	error
+	delay time.Duration
+}
+
+// Unwrap returns what the handler returned.
+func (e delayedError) Unwrap() error { return e.error }
 
 // Timeout ends the context of the handlers inside it after a time. A job with a
 // timeout of its own ([Limits.Timeout]) has that instead. An error after that counts

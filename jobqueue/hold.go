@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Pause keeps executors from claiming jobs of a group or of a task, until
@@ -14,17 +13,17 @@ func (q *Queue) Pause(ctx context.Context, kind PauseKind, name string) error {
 	if err := checkPause(kind, name); err != nil {
 		return err
 	}
-	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.Pause(ctx, kind, name) })
+	return q.store.Update(ctx, func(tx QueueTx) error { return tx.Pause(ctx, kind, name) })
 }
 
 // Resume ends a pause, and wakes executors. It reports whether there was one.
 func (q *Queue) Resume(ctx context.Context, kind PauseKind, name string) (bool, error) {
-	return update(ctx, q, func(tx backend.QueueTx) (bool, error) { return tx.Resume(ctx, kind, name) })
+	return update(ctx, q, func(tx QueueTx) (bool, error) { return tx.Resume(ctx, kind, name) })
 }
 
 // Pauses lists what is paused.
 func (q *Queue) Pauses(ctx context.Context) ([]Pause, error) {
-	return view(ctx, q, func(tx backend.QueueTx) ([]Pause, error) { return tx.Pauses(ctx) })
+	return view(ctx, q, func(tx QueueTx) ([]Pause, error) { return tx.Pauses(ctx) })
 }
 
 func checkPause(kind PauseKind, name string) error {
@@ -55,19 +54,19 @@ func (q *Queue) SetLimit(ctx context.Context, kind LimitKind, name string, most 
 	if err := (Limits{Concurrency: most}).Validate(); err != nil || most == 0 {
 		return fmt.Errorf("limit %s %q to %d: use 1 to 1000000; to let none begin, pause it", kind, name, most)
 	}
-	l := Limit{Scope: backend.Scope{Kind: kind, Name: name}, Most: most}
-	return q.store.Update(ctx, func(tx backend.QueueTx) error { return tx.SetLimit(ctx, l) })
+	l := Limit{Scope: Scope{Kind: kind, Name: name}, Most: most}
+	return q.store.Update(ctx, func(tx QueueTx) error { return tx.SetLimit(ctx, l) })
 }
 
 // DropLimit ends a limit, and wakes executors. It reports whether there was one.
 func (q *Queue) DropLimit(ctx context.Context, kind LimitKind, name string) (bool, error) {
-	return update(ctx, q, func(tx backend.QueueTx) (bool, error) {
-		return tx.DropLimit(ctx, backend.Scope{Kind: kind, Name: name})
+	return update(ctx, q, func(tx QueueTx) (bool, error) {
+		return tx.DropLimit(ctx, Scope{Kind: kind, Name: name})
 	})
 }
 
 // Limits lists the limits of groups and tasks, and how many of their jobs run now. The
 // limits of handlers and of single jobs are not among them.
 func (q *Queue) Limits(ctx context.Context) ([]Limit, error) {
-	return view(ctx, q, func(tx backend.QueueTx) ([]Limit, error) { return tx.Limits(ctx) })
+	return view(ctx, q, func(tx QueueTx) ([]Limit, error) { return tx.Limits(ctx) })
 }

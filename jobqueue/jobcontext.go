@@ -2,9 +2,6 @@ package jobqueue
 
 import (
 	"fmt"
-
-	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/jobqueue/internal/joblog"
 )
 
 // JobContext is the job as its handler sees it: the row, and ways to report on
@@ -15,14 +12,22 @@ import (
 // value works too, and drops what the handler says.
 type JobContext struct {
 	Job
-	log *joblog.Buffer
+	to Reporter
 }
+
+// Reporter takes what a handler says about its job. Its methods are safe for concurrent use.
+type Reporter interface {
+	Log(level Level, message string)
+	SetProgress(percent int) // 0 to 100
+	SetResult(message string)
+}
+
+// Report returns the context of a job whose handler reports to somebody: executors call it.
+func Report(job Job, to Reporter) *JobContext { return &JobContext{Job: job, to: to} }
 
 // NewJobContext returns a context for tests of handlers. It needs no database, and
 // [JobContext.Record] has what the handler said.
-func NewJobContext(job Job) *JobContext {
-	return &JobContext{Job: job, log: joblog.NewRecorder(job.JID)}
-}
+func NewJobContext(job Job) *JobContext { return Report(job, &recorder{}) }
 
 // Record is what a handler has said about its job.
 type Record struct {
@@ -34,11 +39,10 @@ type Record struct {
 // Record returns what the handler has said so far. Use it in tests, with a context of
 // [NewJobContext]: an executor writes lines to the database, and those are gone then.
 func (c *JobContext) Record() Record {
-	if c.log == nil {
-		return Record{}
+	if r, ok := c.to.(*recorder); ok {
+		return r.record()
 	}
-	lines, progress, result := c.log.Record()
-	return Record{Lines: lines, Progress: progress, Result: result}
+	return Record{}
 }
 
 // Log writes a line to the job log. Lines are written to the database in
@@ -47,8 +51,8 @@ func (c *JobContext) Record() Record {
 // Of an attempt at most [MaxLogLines] lines and about [MaxLogBytes] bytes are kept;
 // a last line says how many were left out.
 func (c *JobContext) Log(level Level, message string) {
-	if c.log != nil {
-		c.log.Log(level, message)
+	if c.to != nil {
+		c.to.Log(level, message)
 	}
 }
 
@@ -60,15 +64,15 @@ func (c *JobContext) Logf(level Level, format string, args ...any) {
 // SetProgress reports how far the job is, in percent; what is below 0 or above
 // 100 counts as that.
 func (c *JobContext) SetProgress(percent int) {
-	if c.log != nil {
-		c.log.SetProgress(min(max(percent, 0), 100))
+	if c.to != nil {
+		c.to.SetProgress(min(max(percent, 0), 100))
 	}
 }
 
 // SetResult sets the message that the column result will hold if the handler
 // returns nil.
 func (c *JobContext) SetResult(message string) {
-	if c.log != nil {
-		c.log.SetResult(backend.CleanMessage(message))
+	if c.to != nil {
+		c.to.SetResult(CleanMessage(message))
 	}
 }

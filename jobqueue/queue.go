@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Errors of [Queue]; match with [errors.Is].
 var (
 	// ErrNotFound is returned for a job that does not exist.
-	ErrNotFound = backend.ErrNotFound
+	ErrNotFound = cause.ErrNotFound
 	// ErrFinal is returned by Cancel and SetPriority for a job that has ended.
 	ErrFinal = errors.New("the job has ended already")
 	// ErrNotFinal is returned by Retry for a job that has not ended.
@@ -42,12 +42,12 @@ func (e *OverlapError) Error() string {
 // concurrent use. Each method runs in its own transaction, unless [Queue.In]
 // returned the queue.
 type Queue struct {
-	store  backend.QueueStore
+	store  QueueStore
 	tracer SendTracer // nil: no spans
 }
 
 // NewQueue returns the queue of a database: NewQueue(db.Jobs()).
-func NewQueue(store backend.QueueStore) *Queue { return &Queue{store: store} }
+func NewQueue(store QueueStore) *Queue { return &Queue{store: store} }
 
 // In returns the same queue inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
@@ -56,11 +56,11 @@ func (q *Queue) In(tx DBTX) *Queue { return &Queue{inTx{q.store, tx}, q.tracer} 
 
 // inTx is a queue's store inside the caller's transaction.
 type inTx struct {
-	backend.QueueStore
+	QueueStore
 	tx DBTX
 }
 
-func (s inTx) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
+func (s inTx) Update(ctx context.Context, fn func(QueueTx) error) error {
 	joined, err := s.Join(ctx, s.tx)
 	if err != nil {
 		return err
@@ -72,13 +72,13 @@ func (s inTx) Update(ctx context.Context, fn func(backend.QueueTx) error) error 
 // caller's transaction.
 func (inTx) Judge(error) isolate.Cause { return isolate.Database }
 
-func (s inTx) View(ctx context.Context, fn func(backend.QueueTx) error) error {
+func (s inTx) View(ctx context.Context, fn func(QueueTx) error) error {
 	return s.Update(ctx, fn)
 }
 
 // view returns what fn reads in a transaction.
-func view[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, error)) (value T, err error) {
-	err = q.store.View(ctx, func(tx backend.QueueTx) error {
+func view[T any](ctx context.Context, q *Queue, fn func(QueueTx) (T, error)) (value T, err error) {
+	err = q.store.View(ctx, func(tx QueueTx) error {
 		value, err = fn(tx)
 		return err
 	})
@@ -86,8 +86,8 @@ func view[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, err
 }
 
 // update returns what fn returns, in a transaction that it changes.
-func update[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, error)) (value T, err error) {
-	err = q.store.Update(ctx, func(tx backend.QueueTx) error {
+func update[T any](ctx context.Context, q *Queue, fn func(QueueTx) (T, error)) (value T, err error) {
+	err = q.store.Update(ctx, func(tx QueueTx) error {
 		value, err = fn(tx)
 		return err
 	})
@@ -97,18 +97,18 @@ func update[T any](ctx context.Context, q *Queue, fn func(backend.QueueTx) (T, e
 // Watch calls wake whenever jobs may have been added, cancelled or made to wait
 // again, until ctx ends. It calls report on failures, and retries.
 func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
-	q.store.Watch(ctx, backend.Service{}, wake, report)
+	q.store.Watch(ctx, Service{}, wake, report)
 }
 
 // Get returns a job.
 func (q *Queue) Get(ctx context.Context, jid string) (Job, error) {
-	return view(ctx, q, func(tx backend.QueueTx) (Job, error) { return tx.Job(ctx, jid) })
+	return view(ctx, q, func(tx QueueTx) (Job, error) { return tx.Job(ctx, jid) })
 }
 
 // List returns jobs, those submitted last first, without their args.
 func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 	service.SetDefault(&filter.Limit, DefaultListLimit)
-	return view(ctx, q, func(tx backend.QueueTx) ([]Job, error) { return tx.Jobs(ctx, filter) })
+	return view(ctx, q, func(tx QueueTx) ([]Job, error) { return tx.Jobs(ctx, filter) })
 }
 
 // Logs returns lines of a job's log, oldest first. To follow a log, call it
@@ -116,5 +116,5 @@ func (q *Queue) List(ctx context.Context, filter Filter) ([]Job, error) {
 // is left. A job without a log, or that does not exist, has no lines.
 func (q *Queue) Logs(ctx context.Context, filter LogFilter) ([]LogLine, error) {
 	service.SetDefault(&filter.Limit, DefaultListLimit)
-	return view(ctx, q, func(tx backend.QueueTx) ([]LogLine, error) { return tx.Lines(ctx, filter) })
+	return view(ctx, q, func(tx QueueTx) ([]LogLine, error) { return tx.Lines(ctx, filter) })
 }

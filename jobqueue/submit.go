@@ -10,7 +10,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 // Bounds of a job's fields. PostgreSQL counts characters, SQLite does not
@@ -32,7 +31,7 @@ func (q *Queue) Submit(ctx context.Context, jobs ...Job) (jids []string, err err
 	}
 	end := q.trace(ctx, ready)
 	defer func() { end(err) }()
-	return update(ctx, q, func(tx backend.QueueTx) ([]string, error) { return submit(ctx, tx, ready) })
+	return update(ctx, q, func(tx QueueTx) ([]string, error) { return submit(ctx, tx, ready) })
 }
 
 // SubmitOption changes a job before [Submit] puts it into the queue. Any function may:
@@ -84,7 +83,7 @@ func prepare(jobs []Job) ([]Job, error) {
 	return ready, nil
 }
 
-func submit(ctx context.Context, tx backend.QueueTx, jobs []Job) ([]string, error) {
+func submit(ctx context.Context, tx QueueTx, jobs []Job) ([]string, error) {
 	refused, err := tx.Insert(ctx, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("submit jobs: %w", err)
@@ -124,7 +123,7 @@ func checkJob(job Job) error {
 			return fmt.Errorf("jobqueue.Job.%s is %q; use UTF-8 without NUL", name, value)
 		}
 	}
-	if err := job.Limits.ValidateOfJob(); err != nil {
+	if err := job.Limits.validateOfJob(); err != nil {
 		return err
 	}
 	if job.Limits.Concurrency > 0 && job.Tracker == "" {

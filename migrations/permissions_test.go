@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/migrations/permissions"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -192,11 +193,11 @@ func TestServicesWorkWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
 		return own
 	}
 	scheduling, consuming := connect("scheduler"), connect("executor")
-	s, err := periodic.New(scheduling.Periodic(), periodic.Config{Name: "s", Mode: periodic.ModeLeader, PollInterval: 100 * time.Millisecond})
+	s, err := scheduler.New(scheduling.Periodic(), scheduler.Config{Name: "s", Mode: scheduler.ModeLeader, PollInterval: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := jobqueue.NewExecutor(consuming.Jobs(), jobqueue.Config{Name: "e", PollInterval: 100 * time.Millisecond})
+	e, err := executor.New(consuming.Jobs(), executor.Config{Name: "e", PollInterval: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package migrations_test
 import (
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/migrations/permissions"
 )
 
 // tenantRights are what a tenant may do with tasks whose ids begin with acme-, beside

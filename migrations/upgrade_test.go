@@ -13,7 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -169,7 +169,7 @@ func (db *database) schedule() (stop func()) {
 	if err != nil {
 		db.Fatal(err)
 	}
-	s, err := periodic.New(own.Periodic(), periodic.Config{
+	s, err := scheduler.New(own.Periodic(), scheduler.Config{
 		Name: "upgrade", PollInterval: 100 * time.Millisecond,
 		RetryMax: 250 * time.Millisecond, // an old schema refuses its work
 	})

@@ -1,7 +1,7 @@
 // Package periodic submits the jobs of periodic tasks, on time and once. It is
 // the PeriodicScheduler of Docspell's ADR 0012, "Periodic Tasks".
 //
-// A row of the table periodic_task says what to submit and when. A [Scheduler]
+// A row of the table periodic_task says what to submit and when. Package scheduler
 // runs in any number of processes on one database. [Tasks] manages the rows.
 //
 // A tick is the pair (task, due), and the table periodic_tick has one row for it
@@ -10,7 +10,15 @@
 // has its row locked, and a plan that was made before is written only if the row is as it was
 // read. The database's clock judges whether a task is due.
 //
-// Package task has the values and the decision, package backend what the scheduler
-// asks of a database, package leader the lock of the modes leader and exclusive.
-// docs/architecture.md follows a tick through all of them.
+// A [Task] is a row of periodic_task, a [Tick] a row of periodic_tick. [Decide] makes a
+// [Plan] of a task and what is known about it: which ticks to submit, skip or queue, and
+// when the task is due next. It does no I/O and reads no clock. [Task.Validate] finds what
+// is wrong with a task, [Task.Upcoming] and [Preview] say when it ticks.
+//
+// A database implements [Store] and [Tx] for the scheduler: it looks for work with Peek, and
+// in transactions locks tasks with Claim, and writes its decisions with Advance and Record.
+// [TaskStore] and [TaskTx] serve [Tasks]. A [Submitter] feeds a queue that is not nextrun's.
+//
+// Package leader has the lock of the modes leader and exclusive. docs/architecture.md
+// follows a tick through all of them.
 package periodic

@@ -1,203 +1,96 @@
-package periodic_test
+package periodic
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/calendar"
 )
 
-// pauseBySQL is how somebody pauses a task who knows the table only.
-const pauseBySQL = "UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'ada', paused_reason = 'moving' WHERE id = ?"
-
-// What falls due during a pause is skipped and says why, the plan goes on, and the
-// next tick after the pause runs.
-func TestPausedTicksAreSkipped(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		f.once()
-		planned := f.one("SELECT nextrun FROM periodic_task")
-		f.exec(pauseBySQL, "report")
-		f.want(planned, "SELECT nextrun FROM periodic_task")
-		f.due("report", time.Second)
-		f.once()
-		f.want(0, "SELECT count(*) FROM job")
-		f.want(1, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason LIKE 'paused by ada since 20% UTC: moving'")
-		f.want(planned, "SELECT nextrun FROM periodic_task")
-		f.exec("UPDATE periodic_task SET paused = NULL")
-		f.due("report", time.Second)
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-		f.guarantees()
-	})
+// A preview has none of the ticks that a pause skips.
+func TestPreviewPassesAPause(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
+	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		pause Pause
+		next  time.Time
+		want  []time.Time
+	}{
+		"not paused":            {Pause{}, hour(13), []time.Time{hour(13), hour(14), hour(15), hour(16)}},
+		"over":                  {Pause{Since: hour(10), Until: hour(12)}, hour(13), []time.Time{hour(13), hour(14), hour(15), hour(16)}},
+		"until three":           {Pause{Since: hour(10), Until: hour(15)}, hour(13), []time.Time{hour(15), hour(16)}},
+		"until it is resumed":   {Pause{Since: hour(10)}, hour(13), nil},
+		"not planned":           {Pause{Since: hour(10), Until: hour(15)}, Unplanned, []time.Time{hour(15), hour(16)}},
+		"to be run by hand":     {Pause{Since: hour(10), Until: hour(16)}, time.Time{}, []time.Time{now, hour(16)}},
+		"by hand, no end of it": {Pause{Since: hour(10)}, time.Time{}, []time.Time{now}},
+	} {
+		one := Task{ID: "t", Enabled: true, Timer: "hourly", Due: c.next, NextRun: c.next, Pause: c.pause, Created: hour(1)}
+		switch {
+		case c.next.IsZero():
+			one.NextRun = now
+		case c.next.Equal(Unplanned):
+			one.Due = time.Time{}
+		}
+		var got []time.Time
+		for u := range Preview([]Task{one}, now, hour(17)) {
+			got = append(got, u.Due)
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+			continue
+		}
+		for i := range got {
+			if !got[i].Equal(c.want[i]) {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+			}
+		}
+	}
 }
 
-// A pause between mark and submit ends as if it had come first.
-func TestPauseBetweenMarkAndSubmit(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "paused", "yearly")
-		f.exec(insertTask, "other", "yearly")
-		f.due("paused", time.Second)
-		f.due("other", time.Second)
-		f.between(func() { f.exec(pauseBySQL, "paused") })
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'other'")
-		f.want(0, "SELECT count(*) FROM job WHERE tracker = 'paused'")
-		f.want("skipped", "SELECT decision FROM periodic_tick WHERE task_id = 'paused'")
-		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
-		f.guarantees()
-	})
+// The reason of a skipped tick names who, since when, until when and why.
+func TestPauseText(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p := Pause{Since: at}
+	if got := p.Text(); got != "paused since 2026-03-01 12:00:00 UTC" {
+		t.Error(got)
+	}
+	p.Until, p.By, p.Reason = at.Add(time.Hour), "ada@host", "moving"
+	if got := p.Text(); got != "paused by ada@host since 2026-03-01 12:00:00 UTC until 2026-03-01 13:00:00 UTC: moving" {
+		t.Error(got)
+	}
 }
 
-// A queued tick waits while its task is paused, also when its job has ended, and goes
-// when the pause ends by itself, without a poll.
-func TestQueuedTickWaitsForTheEndOfAPause(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
-		f.exec("UPDATE periodic_task SET paused = ?", f.at(0))
-		f.exec("UPDATE job SET state = 'success'")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.exec("UPDATE periodic_task SET paused_until = ?", f.at(time.Second))
-		var seen *events
-		stop := f.run(f.db.Periodic(), func(c *periodic.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
-		defer stop()
-		seen.until(f, "job", submitted("report"))
-		f.want(1, "SELECT count(*) FROM job WHERE due = ? AND state = 'waiting'", utc(due))
-		f.guarantees()
-	})
-}
-
-// Somebody who resumes a task lets its queued tick go at once.
-func TestResumeLetsAQueuedTickGo(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
-		tasks := periodic.NewTasks(f.db.Tasks())
-		if err := tasks.Pause(f.Context(), "report", periodic.Pause{Until: time.Now().Add(time.Hour), By: "ada"}); err != nil {
-			f.Fatal(err)
+// Ticks that no scheduler saw are skipped if they fell due during the pause, and else missed.
+func TestTicksOfAPauseThatNoSchedulerSaw(t *testing.T) {
+	t.Parallel()
+	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		pause   Pause
+		catchup Catchup
+		want    string
+	}{
+		"not paused":              {Pause{}, CatchupOne, "1 missed 8; 9 submitted 0; "},
+		"all the time":            {Pause{Since: hour(0)}, CatchupOne, "1 skipped 8; 9 skipped 0; "},
+		"since three":             {Pause{Since: hour(3)}, CatchupOne, "1 missed 2; 3 skipped 6; 9 skipped 0; "},
+		"it has ended":            {Pause{Since: hour(0), Until: hour(5)}, CatchupOne, "1 skipped 4; 5 missed 4; 9 submitted 0; "},
+		"in between":              {Pause{Since: hour(3).Add(-time.Minute), Until: hour(6).Add(time.Minute)}, CatchupNone, "1 missed 2; 3 skipped 4; 7 missed 3; "},
+		"in none, until the last": {Pause{Since: hour(0)}, CatchupNone, "1 skipped 9; "},
+		"between two ticks":       {Pause{Since: hour(3).Add(time.Minute), Until: hour(4)}, CatchupNone, "1 missed 3; 4 missed 6; "},
+	} {
+		one := Task{ID: "t", Enabled: true, Timer: "hourly", Due: hour(1), NextRun: hour(1), Pause: c.pause, Catchup: c.catchup, Created: hour(0)}
+		timer, err := calendar.Parse("hourly")
+		if err != nil {
+			t.Fatal(err)
 		}
-		f.exec("UPDATE job SET state = 'success'")
-		f.exec("DELETE FROM periodic_ready")
-		f.once()
-		f.want(1, "SELECT count(*) FROM job")
-		if was, err := tasks.Resume(f.Context(), "report"); err != nil || !was {
-			f.Fatalf("resume: %v, %v", was, err)
+		got := ""
+		for _, k := range Decide(&one, timer, Facts{Now: hour(9).Add(30 * time.Minute)}, func(time.Time) string { return "j" }).Ticks {
+			got += fmt.Sprintf("%d %s %d; ", k.Due.Hour(), k.Decision, k.Missed)
 		}
-		f.once()
-		f.want(1, "SELECT count(*) FROM job WHERE due = ?", utc(due))
-		if was, err := tasks.Resume(f.Context(), "report"); err != nil || was {
-			f.Errorf("a second resume: %v, %v", was, err)
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-	})
-}
-
-// Run-now runs a paused task, also beside a queued tick, which goes on waiting. The
-// timer goes on and stays paused.
-func TestRunNowRunsAPausedTask(t *testing.T) {
-	both(t, func(f *fixture) {
-		due := f.queuedTick("queue")
-		f.exec("UPDATE periodic_task SET paused = ?", f.at(0))
-		f.exec("UPDATE job SET state = 'success'")
-		if err := periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "report"); err != nil {
-			f.Fatal(err)
-		}
-		f.once()
-		f.want(2, "SELECT count(*) FROM job")
-		f.want("queued", "SELECT decision FROM periodic_tick WHERE due = ?", utc(due))
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused IS NOT NULL")
-		f.guarantees()
-	})
-}
-
-// A task that is changed or applied stays paused, and times in any form are taken.
-func TestAPauseIsNoPartOfTheDefinition(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, paused, paused_until) VALUES ('report', 'x', 'yearly', '2026-01-01 00:00', '2199-01-01 00:00')")
-		tasks := periodic.NewTasks(f.db.Tasks())
-		if err := tasks.Update(f.Context(), "report", func(t *periodic.Task) error { t.Timer = "monthly"; t.Pause = periodic.Pause{}; return nil }); err != nil {
-			f.Fatal(err)
-		}
-		file := periodic.NewTask("report", "x", "weekly")
-		changes, err := tasks.Apply(f.Context(), periodic.Apply{Tasks: []periodic.Task{file}})
-		if err != nil || len(changes) != 1 || len(changes[0].Columns) != 1 {
-			f.Errorf("apply changes %+v (%v)", changes, err)
-		}
-		task, err := tasks.Get(f.Context(), "report")
-		if err != nil || task.Pause.Since.Year() != 2026 || task.Pause.Until.Year() != 2199 {
-			f.Errorf("the pause is %+v (%v)", task.Pause, err)
-		}
-		if list, err := tasks.List(f.Context(), periodic.TaskFilter{State: periodic.TaskPaused}); err != nil || len(list) != 1 {
-			f.Errorf("paused tasks: %v (%v)", list, err)
-		}
-		if _, err := f.SQL.Exec("UPDATE periodic_task SET paused_until = '0001-01-01 00:00:00'"); err == nil {
-			f.Error("a time before 1970 was taken")
-		}
-	})
-}
-
-// Ticks that fell due during a pause that is over are skipped, too; those after it run.
-func TestTicksOfAPauseThatIsOver(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec("INSERT INTO periodic_task (id, task, timer, catchup, overlap) VALUES ('report', 'x', 'every 1h from 2026-01-01', 'all', 'allow')")
-		f.once()
-		f.exec("UPDATE periodic_task SET paused = ?, paused_until = ?", f.at(-50*time.Hour), f.at(-90*time.Minute))
-		f.due("report", 3*time.Hour)
-		f.once()
-		const some = "SELECT CASE WHEN count(*) > 0 THEN 'some' END FROM periodic_tick, periodic_task WHERE "
-		f.want("some", some+"decision = 'submitted' AND periodic_tick.due >= paused_until")
-		f.want("some", some+"decision = 'skipped' AND periodic_tick.due < paused_until")
-		f.want("", some+"decision = 'submitted' AND periodic_tick.due < paused_until")
-		f.want("", some+"decision = 'skipped' AND periodic_tick.due >= paused_until")
-	})
-}
-
-// Somebody who resumes a task by `paused` alone leaves nothing of the pause, and a new
-// pause does not end when an earlier one did.
-func TestPausesBySQLBeginAndEndCleanly(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		const all = "SELECT coalesce(CAST(paused_until AS varchar(30)), '') || coalesce(paused_by, '') || coalesce(paused_reason, '') FROM periodic_task"
-		f.exec(pauseBySQL, "report")
-		f.exec("UPDATE periodic_task SET paused_until = '2199-01-01 00:00:00'")
-		f.exec("UPDATE periodic_task SET paused = NULL")
-		f.want("", all)
-
-		f.exec("UPDATE periodic_task SET paused = '2026-01-01 00:00', paused_until = '2026-01-02 00:00', paused_by = 'ada'")
-		f.exec("UPDATE periodic_task SET paused = ?, paused_by = 'bob'", f.at(0))
-		f.want("bob", all)
-		f.exec("UPDATE periodic_task SET paused_until = ?", f.at(-time.Second)) // one that ends a pause stays
-		f.want(1, "SELECT count(*) FROM periodic_task WHERE paused_until < paused")
-	})
-}
-
-// A pause since a time that cannot be is refused with what to write instead.
-func TestAPauseSinceNoTimeIsRefused(t *testing.T) {
-	both(t, func(f *fixture) {
-		f.exec(insertTask, "report", "yearly")
-		values := []string{"0001-01-01 00:00:00", "infinity", "-infinity"}
-		if f.Kind == "sqlite" {
-			values = append(values, "yes", "")
-		}
-		for _, value := range values {
-			f.refused("to pause the task set it to", "UPDATE periodic_task SET paused = ?", value)
-			f.refused("to pause the task set it to", "INSERT INTO periodic_task (id, task, timer, paused) VALUES ('b', 'x', 'yearly', ?)", value)
-		}
-	})
-}
-
-// What a pause will skip is not to come; what it will not skip is.
-func TestUpcomingLeavesOutWhatAPauseSkips(t *testing.T) {
-	both(t, func(f *fixture) {
-		for _, id := range []string{"runs", "paused", "until-later", "until-before", "by-hand"} {
-			f.exec(insertTask, id, "2090-01-01")
-		}
-		f.once()
-		f.exec("UPDATE periodic_task SET paused = ? WHERE id <> 'runs'", f.at(0))
-		f.exec("UPDATE periodic_task SET paused_until = '2090-06-01 00:00:00' WHERE id = 'until-later'")
-		f.exec("UPDATE periodic_task SET paused_until = '2089-06-01 00:00:00' WHERE id = 'until-before'")
-		f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = 'by-hand'", f.at(time.Hour))
-		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id NOT LIKE 'nextrun%'")
-		f.want(3, "SELECT count(*) FROM periodic_upcoming WHERE id IN ('runs', 'until-before', 'by-hand')")
-	})
+	}
 }

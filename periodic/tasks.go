@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
@@ -17,13 +15,13 @@ import (
 // Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct {
-	store  backend.TaskStore
+	store  TaskStore
 	queues map[Sink]Submitter
 	tracer jobqueue.SendTracer // nil: no spans
 }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store backend.TaskStore) *Tasks { return &Tasks{store: store} }
+func NewTasks(store TaskStore) *Tasks { return &Tasks{store: store} }
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
@@ -42,11 +40,11 @@ func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}, s
 
 // inTx is a task store inside the caller's transaction.
 type inTx struct {
-	backend.TaskStore
+	TaskStore
 	tx jobqueue.DBTX
 }
 
-func (s inTx) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
+func (s inTx) Update(ctx context.Context, fn func(TaskTx) error) error {
 	joined, err := s.Join(ctx, s.tx)
 	if err != nil {
 		return err
@@ -54,7 +52,7 @@ func (s inTx) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
 	return fn(joined)
 }
 
-func (s inTx) View(ctx context.Context, fn func(backend.TaskTx) error) error {
+func (s inTx) View(ctx context.Context, fn func(TaskTx) error) error {
 	return s.Update(ctx, fn)
 }
 
@@ -70,7 +68,7 @@ func NewTask(id, task, timer string) Task {
 // Get returns a task.
 func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
 	var t Task
-	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
 		t, err = tx.Get(ctx, id, false)
 		return about(id, err)
 	})
@@ -81,7 +79,7 @@ func (s *Tasks) Get(ctx context.Context, id string) (Task, error) {
 // filter asks for them.
 func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	var list []Task
-	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
 		list, err = tx.List(ctx, filter)
 		return err
 	})
@@ -94,10 +92,10 @@ func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 // Ticks returns what became of ticks, the latest first.
 func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 	if filter.Limit == 0 {
-		filter.Limit = backend.DefaultTickLimit
+		filter.Limit = DefaultTickLimit
 	}
 	var list []Tick
-	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
 		list, err = tx.Ticks(ctx, filter)
 		return err
 	})
@@ -112,7 +110,7 @@ func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 // [Tasks.With].
 func (s *Tasks) Pending(ctx context.Context, id string) (*Pending, error) {
 	var found *Pending
-	err := s.store.View(ctx, func(tx backend.TaskTx) error {
+	err := s.store.View(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, false)
 		if err != nil {
 			return err
@@ -139,17 +137,17 @@ func (s *Tasks) Add(ctx context.Context, t Task) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(t.ID, tx.Add(ctx, t)) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(t.ID, tx.Add(ctx, t)) })
 }
 
 // Update changes a task: edit gets the locked task and changes it. If edit returns
 // an error, nothing changes. Only the columns that users
 // own are written: not ID, NextRun, Created, Worker, Marked, Due and Problem.
 func (s *Tasks) Update(ctx context.Context, id string, edit func(*Task) error) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return update(ctx, tx, id, edit) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return update(ctx, tx, id, edit) })
 }
 
-func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) error) error {
+func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
@@ -159,9 +157,9 @@ func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) 
 		return err
 	}
 	t.ID, t.NextRun = id, time.Time{}
-	rule := task.ArgsAny
+	rule := ArgsAny
 	if t.Args != args {
-		rule = task.ArgsJSON
+		rule = ArgsJSON
 	}
 	if err := t.ValidateArgs(rule); err != nil {
 		return err
@@ -172,18 +170,18 @@ func update(ctx context.Context, tx backend.TaskTx, id string, edit func(*Task) 
 // Enable enables a task. It is planned anew: there is no catch-up for the time
 // while it was disabled.
 func (s *Tasks) Enable(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, true)) })
 }
 
 // Disable disables a task: it has no ticks until it is enabled. Jobs that were
 // submitted before are not affected.
 func (s *Tasks) Disable(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Enable(ctx, id, false)) })
 }
 
 // Delete deletes a task. Its jobs and the record of its ticks stay.
 func (s *Tasks) Delete(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return about(id, tx.Delete(ctx, id)) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return about(id, tx.Delete(ctx, id)) })
 }
 
 // RunNow submits a task's job at once, as a tick whose due is the database's now.
@@ -191,13 +189,13 @@ func (s *Tasks) Delete(ctx context.Context, id string) error {
 // If not, RunNow submits it in its transaction, or returns a [*PendingError] if the
 // task must not overlap and a job of it is not final.
 func (s *Tasks) RunNow(ctx context.Context, id string) error {
-	return s.store.Update(ctx, func(tx backend.TaskTx) error { return s.runNow(ctx, tx, id) })
+	return s.store.Update(ctx, func(tx TaskTx) error { return s.runNow(ctx, tx, id) })
 }
 
 // byHand is the reason of a tick of a task that is not enabled.
 const byHand = "run by hand; the task is not enabled"
 
-func (s *Tasks) runNow(ctx context.Context, tx backend.TaskTx, id string) error {
+func (s *Tasks) runNow(ctx context.Context, tx TaskTx, id string) error {
 	t, err := tx.Get(ctx, id, true)
 	if err != nil {
 		return about(id, err)
@@ -226,7 +224,7 @@ type PendingError struct {
 
 // Error names the job.
 func (e *PendingError) Error() string {
-	return task.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+	return PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
 // TickError is the error for a tick that is queued or submitted already.

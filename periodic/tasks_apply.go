@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // Prune says what [Tasks.Apply] does with tasks that are not named.
@@ -75,7 +73,7 @@ func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
 		run = s.store.View
 	}
 	var changes []TaskChange
-	err := run(ctx, func(tx backend.TaskTx) error {
+	err := run(ctx, func(tx TaskTx) error {
 		changes = nil
 		rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
 		if err != nil {
@@ -107,7 +105,7 @@ func (a *Apply) validate() error {
 	seen := map[string]bool{}
 	for i := range a.Tasks {
 		t := &a.Tasks[i]
-		problems = append(problems, t.ValidateArgs(task.ArgsText))
+		problems = append(problems, t.ValidateArgs(ArgsText))
 		if seen[t.ID] {
 			problems = append(problems, fmt.Errorf("task %q is listed twice", t.ID))
 		}
@@ -162,7 +160,7 @@ func (a *Apply) prune(row *Task) Action {
 	return ""
 }
 
-func (a *Apply) carryOut(ctx context.Context, tx backend.TaskTx, c TaskChange) error {
+func (a *Apply) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
 	switch c.Action {
 	case ActionDisable:
 		return tx.Enable(ctx, c.ID, false)
@@ -179,7 +177,7 @@ func (a *Apply) carryOut(ctx context.Context, tx backend.TaskTx, c TaskChange) e
 // compare returns the columns in which a row differs from the wanted task.
 func compare(row, wanted *Task) []ColumnChange {
 	var list []ColumnChange
-	for _, c := range task.UserColumns() {
+	for _, c := range UserColumns() {
 		from, to := c.Get(row), c.Get(wanted)
 		if from != to && (c.Kind != column.JSON || !SameArgs(from.Text, to.Text)) {
 			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Backfill says which past ticks to submit, and how fast.
@@ -64,7 +62,7 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 func (s *Tasks) backfillTick(ctx context.Context, id string, due, following time.Time, b Backfill) error {
 	for waited := false; ; {
 		var jid string
-		err := s.store.Update(ctx, func(tx backend.TaskTx) error {
+		err := s.store.Update(ctx, func(tx TaskTx) error {
 			t, err := tx.Get(ctx, id, true)
 			if err != nil {
 				return err

@@ -3,15 +3,13 @@ package periodic
 import (
 	"context"
 	"fmt"
-
-	"github.com/nextrun/nextrun/periodic/backend"
 )
 
 // Outcomes returns what became of tasks last, by their ids. Tasks without a tick are
 // not among them.
 func (s *Tasks) Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error) {
 	var found map[string]Outcome
-	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
 		found, err = tx.Outcomes(ctx, filter)
 		return err
 	})
@@ -34,7 +32,7 @@ func (s *Tasks) Results(ctx context.Context, ticks []Tick) (map[string]Result, e
 		return map[string]Result{}, nil
 	}
 	var found map[string]Result
-	err := s.store.View(ctx, func(tx backend.TaskTx) (err error) {
+	err := s.store.View(ctx, func(tx TaskTx) (err error) {
 		found, err = tx.Results(ctx, jids)
 		return err
 	})

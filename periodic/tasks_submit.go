@@ -9,15 +9,12 @@ import (
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/internal/batch"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
 // now. It returns a [*PendingError] if a job of the task is pending, and a
 // [*TickError] if the tick is queued or submitted already.
-func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick Tick) (jid string, err error) {
+func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (jid string, err error) {
 	queue, ok := s.store.Queues(s.queues)[t.Sink]
 	if !ok {
 		return "", &SinkError{t.Sink}
@@ -26,7 +23,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 	if tick.Due.IsZero() {
 		tick.Due = now
 	}
-	job := t.Job(backend.JobIDs(&t, queue)(tick.Due), tick.Due, now)
+	job := t.Job(JobIDs(&t, queue)(tick.Due), tick.Due, now)
 	pendingError := func() error {
 		pending, err := queue.Pending(ctx, bare, []string{t.ID})
 		if p, ok := pending[t.ID]; err == nil && ok {
@@ -59,7 +56,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx backend.TaskTx, t Task, tick 
 		if refused[0].Reason != "" {
 			err = errors.New(refused[0].Reason)
 		} else if err = pendingError(); err == nil { // else another job came first
-			err = errors.New(batch.TableRefused)
+			err = errors.New(TableRefused)
 		}
 	}
 	return job.JID, err
@@ -83,7 +80,7 @@ func (e *SinkError) Error() string {
 // Starts and Ends, skips it.
 func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason string) error {
 	tick := Tick{TaskID: id, Due: due, Reason: reason}
-	err := s.store.Update(ctx, func(tx backend.TaskTx) error {
+	err := s.store.Update(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, true)
 		if err != nil {
 			return err
@@ -106,7 +103,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):
-		err = s.store.Update(ctx, func(tx backend.TaskTx) error { return s.overlap(ctx, tx, tick, pending) })
+		err = s.store.Update(ctx, func(tx TaskTx) error { return s.overlap(ctx, tx, tick, pending) })
 	}
 	return about(id, err)
 }
@@ -127,14 +124,14 @@ func notOpen(t *Task, now time.Time) string {
 }
 
 // overlap records a tick while a job of its task is pending.
-func (s *Tasks) overlap(ctx context.Context, tx backend.TaskTx, tick Tick, in *PendingError) error {
+func (s *Tasks) overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error {
 	t, err := tx.Get(ctx, tick.TaskID, true)
 	if err != nil {
 		return err
 	}
-	tick.Decision, tick.Reason = Skipped, task.SkipReason(&in.Pending, tick.Due, in.now)
+	tick.Decision, tick.Reason = Skipped, SkipReason(&in.Pending, tick.Due, in.now)
 	if t.Queues() {
-		tick.Decision, tick.Reason = Queued, task.WaitReason(&in.Pending, tick.Due, in.now)
+		tick.Decision, tick.Reason = Queued, WaitReason(&in.Pending, tick.Due, in.now)
 	}
 	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {
 		return err

@@ -11,7 +11,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,7 +39,7 @@ func Example() {
 	_, err = db.Migrator().Up(ctx)
 	must(err)
 
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app"})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app"})
 	must(err)
 	executor.Register("greet", jobqueue.JSON(func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {
 		fmt.Println("Good morning,", args.To)
@@ -46,7 +48,7 @@ func Example() {
 	}))
 	executor.Register(store.HousekeepingTask, db.Housekeeping()) // runs daily, deletes old rows
 
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app"})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app"})
 	must(err)
 	must(executor.Start(ctx))
 	must(scheduler.Start(ctx))

@@ -8,10 +8,10 @@ import (
 )
 
 // Hooks are the hooks of a program on a database. It is the field Hooks of
-// [jobqueue.Config] and of [periodic.Config], which write events, and it makes the
+// [executor.Config] and of [scheduler.Config], which write events, and it makes the
 // relay that delivers them.
 //
-// [jobqueue.Config]: https://pkg.go.dev/github.com/nextrun/nextrun/jobqueue#Config
+// [executor.Config]: https://pkg.go.dev/github.com/nextrun/nextrun/jobqueue/executor#Config
 type Hooks struct {
 	events.Hooks
 	db   *DB
@@ -32,7 +32,7 @@ func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
 }
 
 // Relay returns a relay that delivers the events of the hooks. Of its configuration
-// Topics is of no use. queues are the queues of [periodic.Config.Submitters], for hooks
+// Topics is of no use. queues are the queues of [scheduler.Config.Submitters], for hooks
 // that submit tasks.
 func (h *Hooks) Relay(c outbox.Config, queues map[periodic.Sink]periodic.Submitter) (*outbox.Relay, error) {
 	c.Topics = nil

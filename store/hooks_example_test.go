@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
@@ -47,7 +48,7 @@ func hookedExecutor(ctx context.Context, db *store.DB, tell func(context.Context
 		Tasks: map[string]hooks.Set{"nightly-backup": {OnSuccess: hooks.Submit("verify-backup")}},
 	})
 	must(err)
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app", Hooks: own})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app", Hooks: own})
 	must(err)
 	executor.Register("backup", func(context.Context, *jobqueue.JobContext) error {
 		return jobqueue.Permanent(fmt.Errorf("no space left"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -67,9 +68,9 @@ func (e tasksEnv) runJob(t *testing.T, task, args string) string {
 	t.Helper()
 	logger := logrus.New()
 	logger.SetOutput(io.Discard)
-	ended := make(chan jobqueue.Event, 10)
-	executor, err := jobqueue.NewExecutor(e.db.Jobs(), jobqueue.Config{Name: "test", Logger: logger, Observe: func(event jobqueue.Event) {
-		if event.Kind == jobqueue.EventEnded {
+	ended := make(chan executor.Event, 10)
+	executor, err := executor.New(e.db.Jobs(), executor.Config{Name: "test", Logger: logger, Observe: func(event executor.Event) {
+		if event.Kind == executor.EventEnded {
 			ended <- event
 		}
 	}})

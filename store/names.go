@@ -1,10 +1,9 @@
 package store
 
 import (
-	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/store/internal/events"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/figures"
-	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -13,14 +12,17 @@ type (
 	// Timestamp is a time as the tables hold it: UTC, without zone,
 	// microseconds. The zero value is SQL NULL.
 	Timestamp = sqldb.Timestamp
-	// JobStore is the queue of a database. It implements
-	// [github.com/nextrun/nextrun/jobqueue/backend.Store] for the executor and
-	// QueueStore for [github.com/nextrun/nextrun/jobqueue.Queue].
-	JobStore = queue.Store
-	// OutboxStore is the outbox of a database. It implements
-	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for a relay and Admin
-	// for people.
-	OutboxStore = events.Outbox
+	// JobStore is the queue of a database: for executors, and for [jobqueue.Queue].
+	JobStore interface {
+		jobqueue.Store
+		jobqueue.QueueStore
+	}
+	// OutboxStore is the outbox of a database: for relays, and for people.
+	OutboxStore interface {
+		outbox.Source
+		outbox.Admin
+		outbox.Pruner
+	}
 	// Figures reads what monitoring shows.
 	Figures = figures.Reader
 	// Totals are figures of the whole database.
@@ -37,16 +39,15 @@ type (
 	Overdue = figures.Overdue
 	// Service is what a process that works on the database has published about itself.
 	Service = figures.Service
-	// HandlerLimits are the limits of a handler that a [Service] has.
-	HandlerLimits = backend.HandlerLimits
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run
 	// Action is what somebody did; see [By].
 	Action = figures.Action
-	// EventLog is the event store for readers: a consumer group, or a reader
-	// without one. It implements
-	// [github.com/nextrun/nextrun/jobqueue/outbox.Source] for the group, and Log.
-	EventLog = events.Log
+	// EventLog is the event store for readers: a consumer group, or a reader without one.
+	EventLog interface {
+		outbox.Source
+		outbox.Log
+	}
 )
 
 // The kinds of a [Service] that explain what waits.

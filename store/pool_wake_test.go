@@ -11,7 +11,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -28,15 +30,15 @@ func TestNewWakesWithinTheProcess(t *testing.T) {
 		silent, _ := test.NewNullLogger()
 		const never = time.Hour // no poll helps
 		queued := make(chan struct{}, 100)
-		scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "s", PollInterval: never, Logger: silent, Observe: func(e periodic.Event) {
-			if e.Kind == periodic.EventTick && e.Tick.Decision == periodic.Queued {
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s", PollInterval: never, Logger: silent, Observe: func(e scheduler.Event) {
+			if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Queued {
 				queued <- struct{}{}
 			}
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "e", PollInterval: never, Logger: silent})
+		executor, err := executor.New(db.Jobs(), executor.Config{Name: "e", PollInterval: never, Logger: silent})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // Queue returns a queue of another project, in tables of the same database, as a
-// submitter for [periodic.Config] and [periodic.Tasks]. It does not use the database
+// submitter for [scheduler.Config] and [periodic.Tasks]. It does not use the database
 // yet: the tables are looked at when they are needed, and an error says then what is
 // missing. An invalid field of the kind is an error that names the field.
 //

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -36,7 +37,7 @@ func ExampleDB_Queue() {
 	river, err := db.Queue(queues.River{Queue: "default"})
 	must(err)
 	submitters := map[periodic.Sink]periodic.Submitter{"river": river}
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app", Submitters: submitters})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app", Submitters: submitters})
 	must(err)
 
 	report := periodic.NewTask("report", "send_report", "Mon..Fri 07:00 Europe/Berlin")

@@ -8,7 +8,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -25,16 +26,16 @@ func TestQuietKeepsNoConnectionOnPostgres(t *testing.T) {
 	}
 	user := storetest.At(t, url)
 	user.Exec("DELETE FROM periodic_task") // housekeeping has a due time, too
-	submitted := make(chan periodic.Event, 100)
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "quiet", PollInterval: 24 * time.Hour, Observe: func(e periodic.Event) {
-		if e.Kind == periodic.EventTick {
+	submitted := make(chan scheduler.Event, 100)
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "quiet", PollInterval: 24 * time.Hour, Observe: func(e scheduler.Event) {
+		if e.Kind == scheduler.EventTick {
 			submitted <- e
 		}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "quiet", PollInterval: 24 * time.Hour})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "quiet", PollInterval: 24 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

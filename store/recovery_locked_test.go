@@ -9,7 +9,8 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestLockedSessionsStopNobody(t *testing.T) {
 	t.Parallel()
 	d := migrated.New(t, storetest.Postgres)
-	stop := startScheduler(d, periodic.Config{Name: "warm", Logger: quiet()})
+	stop := startScheduler(d, scheduler.Config{Name: "warm", Logger: quiet()})
 	d.Exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'report', 'yearly', 'allow')")
 	lock := locks(t, d, "LOCK TABLE worker_session IN ACCESS EXCLUSIVE MODE")
 	for n := 1; n <= 10; n++ {
@@ -56,7 +57,7 @@ func TestHolderThatStopsKeepsItsJob(t *testing.T) {
 	d.Exec("INSERT INTO job (jid, task) VALUES ('first', 'report')")
 	cfg := executing("first")
 	cfg.ShutdownGrace = never
-	e, err := jobqueue.NewExecutor(opened(t, d.URL, store.Options{}).Jobs(), cfg)
+	e, err := executor.New(opened(t, d.URL, store.Options{}).Jobs(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

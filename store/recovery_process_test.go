@@ -15,8 +15,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -63,17 +64,17 @@ func quiet() *logrus.Logger {
 }
 
 // leading is the configuration of a scheduler in mode leader.
-func leading(name string, observe func(periodic.Event)) periodic.Config {
-	return periodic.Config{
-		Name: name, Mode: periodic.ModeLeader, Lease: never, PollInterval: never, Logger: quiet(), Observe: observe,
-		Lock: periodic.LockConfig{TTL: 3 * never, Heartbeat: never},
+func leading(name string, observe func(scheduler.Event)) scheduler.Config {
+	return scheduler.Config{
+		Name: name, Mode: scheduler.ModeLeader, Lease: never, PollInterval: never, Logger: quiet(), Observe: observe,
+		Lock: scheduler.LockConfig{TTL: 3 * never, Heartbeat: never},
 	}
 }
 
 func holdLock(ctx context.Context, db *store.DB) (end func(), err error) {
 	held := make(chan struct{}, 1)
-	s, err := periodic.New(db.Periodic(), leading("holder", func(e periodic.Event) {
-		if e.Kind == periodic.EventLeading {
+	s, err := scheduler.New(db.Periodic(), leading("holder", func(e scheduler.Event) {
+		if e.Kind == scheduler.EventLeading {
 			held <- struct{}{}
 		}
 	}))
@@ -86,13 +87,13 @@ func holdLock(ctx context.Context, db *store.DB) (end func(), err error) {
 	return func() { _ = s.Stop(ctx) }, err
 }
 
-func executing(name string) jobqueue.Config {
-	return jobqueue.Config{Name: name, PoolSize: 1, Lease: never, PollInterval: never, Logger: quiet(), ShutdownGrace: -1}
+func executing(name string) executor.Config {
+	return executor.Config{Name: name, PoolSize: 1, Lease: never, PollInterval: never, Logger: quiet(), ShutdownGrace: -1}
 }
 
 func holdJob(ctx context.Context, db *store.DB) (end func(), err error) {
 	held := make(chan struct{}, 1)
-	e, err := jobqueue.NewExecutor(db.Jobs(), executing("holder"))
+	e, err := executor.New(db.Jobs(), executing("holder"))
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // work adds, for a role, what a holder will hold.
@@ -29,15 +30,15 @@ var work = map[string]string{
 var heirs = map[string]func(d *migrated.Database) (taken <-chan struct{}, stop func()){
 	"leader": func(d *migrated.Database) (<-chan struct{}, func()) {
 		taken := make(chan struct{}, 8)
-		return taken, startScheduler(d, leading("heir", func(e periodic.Event) {
-			if e.Kind == periodic.EventLeading {
+		return taken, startScheduler(d, leading("heir", func(e scheduler.Event) {
+			if e.Kind == scheduler.EventLeading {
 				taken <- struct{}{}
 			}
 		}))
 	},
 	"executor": func(d *migrated.Database) (<-chan struct{}, func()) {
 		taken := make(chan struct{}, 8)
-		e, err := jobqueue.NewExecutor(d.Store.Jobs(), executing("heir"))
+		e, err := executor.New(d.Store.Jobs(), executing("heir"))
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -63,9 +64,9 @@ var heirs = map[string]func(d *migrated.Database) (taken <-chan struct{}, stop f
 	},
 }
 
-func startScheduler(d *migrated.Database, cfg periodic.Config) (stop func()) {
+func startScheduler(d *migrated.Database, cfg scheduler.Config) (stop func()) {
 	d.Helper()
-	s, err := periodic.New(d.Store.Periodic(), cfg)
+	s, err := scheduler.New(d.Store.Periodic(), cfg)
 	if err == nil {
 		err = s.Start(context.Background())
 	}

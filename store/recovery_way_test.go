@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,12 +38,12 @@ func startJob(t *testing.T, db *store.DB) *run {
 	begun := make(chan struct{}, 8)
 	cfg := executing("first")
 	cfg.Heartbeat = never / 2
-	cfg.Observe = func(e jobqueue.Event) {
-		if e.Kind == jobqueue.EventLost {
+	cfg.Observe = func(e executor.Event) {
+		if e.Kind == executor.EventLost {
 			r.lost <- struct{}{}
 		}
 	}
-	e, err := jobqueue.NewExecutor(db.Jobs(), cfg)
+	e, err := executor.New(db.Jobs(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -26,12 +27,12 @@ func TestServices(t *testing.T) {
 		d.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('old@1', 'executor', 'v', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000')`)
 		log := logrus.New()
 		log.SetOutput(io.Discard)
-		e, err := jobqueue.NewExecutor(d.Store.Jobs(), jobqueue.Config{Name: "first", PoolSize: 3, Groups: []string{"b", "a"}, RetryLimit: 2, Logger: log})
+		e, err := executor.New(d.Store.Jobs(), executor.Config{Name: "first", PoolSize: 3, Groups: []string{"b", "a"}, RetryLimit: 2, Logger: log})
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Register("plain", func(context.Context, *jobqueue.JobContext) error { return nil })
-		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1, RetryLimit: jobqueue.Never}))
+		e.Register("one", func(context.Context, *jobqueue.JobContext) error { return nil }, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1, RetryLimit: executor.Never}))
 		if err := e.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

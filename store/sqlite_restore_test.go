@@ -13,8 +13,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -88,7 +89,7 @@ func serveAll(t *testing.T, url string) <-chan string {
 	}
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "x"})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func serveAll(t *testing.T, url string) <-chan string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "s", Logger: log})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "s", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,11 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/events"
 	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/lock"
-	"github.com/nextrun/nextrun/store/internal/proof"
 	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/schedule"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -23,6 +21,7 @@ import (
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
+	held
 	db     *sqldb.DB
 	events *events.DB
 	queues schedule.Queues
@@ -73,9 +72,11 @@ func New(ctx context.Context, pool *sql.DB, options Options) (*DB, error) {
 	return over(db), nil
 }
 
+type held = sqldb.Held
+
 func over(db *sqldb.DB) *DB {
 	e := events.New(db)
-	return &DB{db: db, events: e, queues: schedule.Queues{
+	return &DB{held: sqldb.Hold(db), db: db, events: e, queues: schedule.Queues{
 		periodic.SinkJob:   schedule.NewJobSink(db),
 		periodic.SinkEvent: events.NewSink(e),
 	}}
@@ -106,13 +107,13 @@ func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
 func (db *DB) ClockSkew() time.Duration { return db.db.ClockSkew() }
 
 // Migrator returns the migrations of this database.
-func (db *DB) Migrator() *migrations.Migrator { return db.db.Migrator() }
+func (db *DB) Migrator() *migrations.Migrator { return connect.Migrator(db.db) }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() backend.Store { return schedule.New(db.db, db.queues, db.Locks()) }
+func (db *DB) Periodic() periodic.Store { return schedule.New(db.db, db.queues, db.Locks()) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
-func (db *DB) Tasks() backend.TaskStore { return schedule.NewTasks(db.db, db.queues) }
+func (db *DB) Tasks() periodic.TaskStore { return schedule.NewTasks(db.db, db.queues) }
 
 // Locks returns the database as the keeper of the locks of the scheduler's modes
 // leader and exclusive.
@@ -129,9 +130,6 @@ func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
 
 // Figures returns what monitoring shows of the database.
 func (db *DB) Figures() Figures { return figures.New(db.db) }
-
-// Proof looks for rows that the guarantees rule out, for package verify.
-func (db *DB) Proof() proof.Reader { return proof.New(db.db) }
 
 // EventLog returns the event store for a consumer group; readers that need no
 // offsets give any name.

@@ -13,7 +13,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -21,17 +21,17 @@ import (
 // a job is that of its task.
 type acme struct{ db *storetest.Database }
 
-func (q acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []backend.Submission, err error) {
+func (q acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []periodic.Submission, err error) {
 	for _, j := range jobs {
 		if _, err := tx.ExecContext(ctx, q.db.SQL.Rebind("INSERT INTO job (what, open) VALUES (?, 1)"), j.Task); err != nil {
 			return nil, err
 		}
-		done = append(done, backend.Submission{JID: j.JID, Ref: j.Task})
+		done = append(done, periodic.Submission{JID: j.JID, Ref: j.Task})
 	}
 	return done, nil
 }
 
-func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []backend.Open) (list []periodic.Pending, err error) {
+func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (list []periodic.Pending, err error) {
 	for _, o := range open {
 		var n int
 		err := tx.QueryRowContext(ctx, q.db.SQL.Rebind("SELECT count(*) FROM job WHERE what = ? AND open = 1"), o.Ref).Scan(&n)
@@ -75,7 +75,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 
 		quiet := logrus.New()
 		quiet.SetOutput(io.Discard)
-		s, err := periodic.New(db.Periodic(), periodic.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet, Submitters: submitters})
+		s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet, Submitters: submitters})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestQueuedTickWithoutTheTablesOfJobs(t *testing.T) {
 		d.Exec("INSERT INTO job VALUES ('rare', 1)")
 		quiet := logrus.New()
 		quiet.SetOutput(io.Discard)
-		s, err := periodic.New(db.Periodic(), periodic.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet,
+		s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet,
 			Submitters: map[periodic.Sink]periodic.Submitter{"acme": acme{d}}})
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -107,8 +106,8 @@ func (r recipe) upcoming(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layout, ticks := "Mon 2006-01-02 15:04 MST", []task.Upcoming{}
-	for tick := range task.Preview(r.tasks, from, from.AddDate(9, 0, 0)) {
+	layout, ticks := "Mon 2006-01-02 15:04 MST", []periodic.Upcoming{}
+	for tick := range periodic.Preview(r.tasks, from, from.AddDate(9, 0, 0)) {
 		if tick.NextRun.Second() != 0 {
 			layout = "Mon 2006-01-02 15:04:05 MST"
 		}
@@ -178,7 +177,7 @@ func compare(t *testing.T, row periodic.Task, says func(time.Time) bool) {
 		}
 	}
 	n := 0
-	for tick := range task.Preview([]periodic.Task{row}, from, until) {
+	for tick := range periodic.Preview([]periodic.Task{row}, from, until) {
 		if n >= len(want) || !tick.Due.Equal(want[n]) {
 			t.Fatalf("tick %d of %s is at %v; the calendar has %v", n, row.Timer, tick.Due.In(location), want[min(n, len(want)-1)].In(location))
 		}

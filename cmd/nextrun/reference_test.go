@@ -9,8 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // referenceTable is a table of docs/reference.md: its lines, cell by cell.
@@ -70,10 +70,10 @@ func TestReferenceTables(t *testing.T) {
 func TestReferenceColumnsAreInTheCode(t *testing.T) {
 	t.Parallel()
 	known := map[string][]string{"periodic_task": {"changed"}, "job": {"startedmillis"}}
-	for _, c := range task.Columns() {
+	for _, c := range periodic.Columns() {
 		known["periodic_task"] = append(known["periodic_task"], c.InTable())
 	}
-	for _, c := range backend.Columns() {
+	for _, c := range jobqueue.Columns() {
 		known["job"] = append(known["job"], c.InTable())
 	}
 	for table, columns := range known {

@@ -34,8 +34,8 @@ func names(t *testing.T, section string) (list []string) {
 func TestReferenceNames(t *testing.T) {
 	t.Parallel()
 	for section, want := range map[string][]string{
-		"States":     constants(t, "../../jobqueue/backend/state.go", "State"),
-		"Decisions":  constants(t, "../../periodic/task/tick.go", "Decision"),
+		"States":     constants(t, "../../jobqueue/state.go", "State"),
+		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
 		"Findings":   constants(t, "../../ops/diagnosis/cause.go", "Code"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage), strconv.Itoa(ui.Changes)},
 	} {
@@ -50,7 +50,7 @@ func TestReferenceNames(t *testing.T) {
 		}
 	}
 	for column, of := range map[string]string{"overlap": "Overlap", "catchup": "Catchup", "sink": "Sink"} {
-		for _, name := range constants(t, "../../periodic/task/task.go", of) {
+		for _, name := range constants(t, "../../periodic/task.go", of) {
 			if !strings.Contains(meanings["periodic_task."+column], "`"+name+"`") {
 				t.Errorf("docs/reference.md does not say what %s %s is", column, name)
 			}

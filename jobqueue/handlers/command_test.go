@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -20,7 +21,7 @@ func (q *fixture) command(cfg handlers.CommandConfig, job jobqueue.Job) (jobqueu
 	if err != nil {
 		q.Fatal(err)
 	}
-	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{"t": h})
 	job.Task = "t"
 	jid := q.submit(job)
 	<-q.ends
@@ -73,7 +74,7 @@ func TestCommandExitCodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
+		q.run(executor.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{"fail": fail, "final": final, "missing": missing})
 		for task, retries := range map[string]int{"fail": 1, "final": 0, "missing": 0} {
 			jid := q.submit(jobqueue.Job{Task: task})
 			q.awaitEnd(jid, jobqueue.Failed)
@@ -100,7 +101,7 @@ func TestCommandThatCannotBeStartedJustNowIsTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{RetryDelay: time.Millisecond, RetryLimit: 1000}, map[string]jobqueue.Handler{"t": h})
 		jid := q.submit(jobqueue.Job{Task: "t"})
 		q.awaitEnd(jid, jobqueue.Stuck)
 		if err := file.Close(); err != nil {

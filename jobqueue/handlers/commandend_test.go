@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -24,7 +25,7 @@ func endsAsAWhole(q *fixture, cfg handlers.CommandConfig, end func(jid string, b
 	if err != nil {
 		q.Fatal(err)
 	}
-	q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+	q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{"t": h})
 	jid := q.submit(jobqueue.Job{Task: "t"})
 	end(jid, func() bool { return exists(pids) })
 	q.awaitEnd(jid, state)
@@ -70,20 +71,20 @@ func TestCommandThatTakesTooLongEndsAsAWhole(t *testing.T) {
 // A program that ends because the executor asked it to has not done its job.
 func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 	for name, end := range map[string]struct {
-		by    func(q *fixture, e *jobqueue.Executor, jid string)
+		by    func(q *fixture, e *executor.Executor, jid string)
 		state jobqueue.State
 	}{
-		"cancelled": {func(q *fixture, _ *jobqueue.Executor, jid string) {
+		"cancelled": {func(q *fixture, _ *executor.Executor, jid string) {
 			if _, err := q.queue.Cancel(q.ctx, jid); err != nil {
 				q.Fatal(err)
 			}
 		}, jobqueue.Cancelled},
-		"shutdown": {func(q *fixture, e *jobqueue.Executor, _ string) {
+		"shutdown": {func(q *fixture, e *executor.Executor, _ string) {
 			if err := e.Stop(q.ctx); err != nil {
 				q.Fatal(err)
 			}
 		}, jobqueue.Waiting},
-		"too long": {func(*fixture, *jobqueue.Executor, string) {}, jobqueue.Failed},
+		"too long": {func(*fixture, *executor.Executor, string) {}, jobqueue.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, q *fixture) {
@@ -96,7 +97,7 @@ func TestCommandThatStopsInOrderIsNotDone(t *testing.T) {
 				if err != nil {
 					q.Fatal(err)
 				}
-				e := q.run(jobqueue.Config{RetryLimit: jobqueue.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
+				e := q.run(executor.Config{RetryLimit: executor.Never, ShutdownGrace: -1}, map[string]jobqueue.Handler{"t": h})
 				jid := q.submit(jobqueue.Job{Task: "t"})
 				if name != "too long" {
 					storetest.Eventually(t, "the script runs", func() bool { return exists(ready) })

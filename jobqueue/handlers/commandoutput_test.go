@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -76,7 +77,7 @@ func TestCommandOutputSurvivesALockedDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{}, map[string]jobqueue.Handler{"t": h})
 		jid := q.submit(jobqueue.Job{Task: "t"})
 		program, err := os.ReadFile(pid) // waits for the script
 		if err != nil {

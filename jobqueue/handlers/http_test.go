@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -31,7 +32,7 @@ func TestHTTPCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{}, map[string]jobqueue.Handler{"t": h})
 		jid := q.submit(jobqueue.Job{Task: "t", Args: `{"n": 1}`})
 		r := receive(q, requests, "the call")
 		if r.Method != http.MethodPost || r.URL.Path != "/hook" || r.Header.Get("Authorization") != "Bearer x" ||
@@ -63,7 +64,7 @@ func TestHTTPStatusDecides(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		q.run(jobqueue.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{RetryDelay: time.Second, RetryCap: time.Hour}, map[string]jobqueue.Handler{"t": h})
 		for args, want := range map[string]jobqueue.State{
 			"503": jobqueue.Stuck, "429 1000": jobqueue.Stuck, "429 99999999999": jobqueue.Stuck, "404": jobqueue.Failed, "302": jobqueue.Failed, "204": jobqueue.Success,
 		} {
@@ -105,7 +106,7 @@ func TestHTTPAnswerThatRepeatsTheRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{RetryLimit: jobqueue.Never}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{"t": h})
 		jid := q.submit(jobqueue.Job{Task: "t"})
 		q.awaitEnd(jid, jobqueue.Failed)
 		log := strings.Join(q.log(jid), "\n") + q.get(jid).Result
@@ -122,7 +123,7 @@ func TestHTTPJobThatNoHeaderCanHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.run(jobqueue.Config{RetryDelay: 1, RetryLimit: 3}, map[string]jobqueue.Handler{"t": h})
+		q.run(executor.Config{RetryDelay: 1, RetryLimit: 3}, map[string]jobqueue.Handler{"t": h})
 		jid := "a\r\nX-Forged: 1"
 		q.submit(jobqueue.Job{Task: "t", JID: jid})
 		q.awaitEnd(jid, jobqueue.Failed)

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -25,7 +26,7 @@ type fixture struct {
 	ctx   context.Context
 	queue *jobqueue.Queue
 	store store.JobStore
-	ends  chan jobqueue.Event // of attempts
+	ends  chan executor.Event // of attempts
 }
 
 // onBoth runs a test on a fresh database of each kind, beside others.
@@ -35,21 +36,21 @@ func onBoth(t *testing.T, test func(t *testing.T, q *fixture)) {
 		jobs := d.Store.Jobs()
 		test(t, &fixture{
 			Database: d, ctx: t.Context(), queue: jobqueue.NewQueue(jobs), store: jobs,
-			ends: make(chan jobqueue.Event, 10_000),
+			ends: make(chan executor.Event, 10_000),
 		})
 	})
 }
 
 // run starts an executor, which is stopped with the test.
-func (q *fixture) run(cfg jobqueue.Config, handlers map[string]jobqueue.Handler) *jobqueue.Executor {
+func (q *fixture) run(cfg executor.Config, handlers map[string]jobqueue.Handler) *executor.Executor {
 	q.Helper()
 	cfg.Name = "worker"
-	cfg.Observe = func(event jobqueue.Event) {
-		if event.Kind == jobqueue.EventEnded {
+	cfg.Observe = func(event executor.Event) {
+		if event.Kind == executor.EventEnded {
 			q.ends <- event
 		}
 	}
-	e, err := jobqueue.NewExecutor(q.store, cfg)
+	e, err := executor.New(q.store, cfg)
 	if err != nil {
 		q.Fatal(err)
 	}

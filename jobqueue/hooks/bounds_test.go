@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // recorder notes what an executor tells.
-type recorder struct{ told chan backend.Told }
+type recorder struct{ told chan jobqueue.Told }
 
 func (recorder) Hears(_, _ string, to jobqueue.State) bool { return to.Final() }
 
-func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []backend.Told) error {
+func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []jobqueue.Told) error {
 	for _, j := range jobs {
 		r.told <- j
 	}
@@ -33,8 +33,8 @@ func TestHooksReadNoMoreOfALogThanTheyTell(t *testing.T) {
 		jid := f.submit("works", "")
 		f.Exec("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', $1, 'info', '2026-01-01 00:00:00.000000', $2, 1)",
 			jid, strings.Repeat("x", 1<<20))
-		told := make(chan backend.Told, 1)
-		f.executor(nil, func(c *jobqueue.Config) { c.Hooks = recorder{told} })
+		told := make(chan jobqueue.Told, 1)
+		f.executor(nil, func(c *executor.Config) { c.Hooks = recorder{told} })
 		lines := (<-told).Lines
 		if len(lines) < 2 || len(lines[0]) > 1<<14 || !strings.HasPrefix(lines[0], "xxx") {
 			f.Errorf("%d lines, the first of %d bytes", len(lines), len(lines[0]))

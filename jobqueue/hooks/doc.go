@@ -14,5 +14,5 @@
 // is down delays no other hook.
 //
 // [Hooks] is the configuration. store.DB.Hooks connects it with a database: its result
-// is the field Hooks of jobqueue.Config and of periodic.Config, and makes the relay.
+// is the field Hooks of executor.Config and of scheduler.Config, and makes the relay.
 package hooks

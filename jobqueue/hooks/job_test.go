@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 )
 
@@ -69,7 +70,7 @@ func TestHooksHearOfJobsOfADeadExecutor(t *testing.T) {
 		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"works": {OnFailure: r.action()}}})
 		jid := f.submit("works", "")
 		f.Exec("UPDATE job SET state = 'running', worker = 'gone@1', heartbeat = '2026-01-01 00:00:00.000000', started = submitted WHERE jid = $1", jid)
-		f.executor(h, func(c *jobqueue.Config) { c.Lease, c.MaxInterrupts = time.Second, jobqueue.Never })
+		f.executor(h, func(c *executor.Config) { c.Lease, c.MaxInterrupts = time.Second, executor.Never })
 		f.ended()
 		f.Want("failed", "SELECT state FROM job")
 		f.Want(1, waiting, "failure")
@@ -84,9 +85,9 @@ func TestHooksShareTheFateOfTheEnd(t *testing.T) {
 		refused := make(chan struct{}, 100)
 		f.refuse("job", "NEW.state = 'failed'")
 		f.submit("fails", "")
-		f.executor(h, func(c *jobqueue.Config) {
-			c.Observe = func(e jobqueue.Event) {
-				if e.Kind == jobqueue.EventRefused {
+		f.executor(h, func(c *executor.Config) {
+			c.Observe = func(e executor.Event) {
+				if e.Kind == executor.EventRefused {
 					refused <- struct{}{}
 				}
 			}

@@ -50,7 +50,7 @@ func EventOf(s jobqueue.State) Event {
 
 // Bounds of the end of the output in a [Notice].
 const (
-	MaxOutputLines = 50
+	maxOutputLines = 50
 	maxOutputBytes = 8 << 10
 	maxError       = 2 << 10
 )
@@ -122,7 +122,7 @@ func orNone(t time.Time) *time.Time {
 
 // ending is the end of an output, whole lines as far as they fit.
 func ending(lines []string) string {
-	lines = lines[max(0, len(lines)-MaxOutputLines):]
+	lines = lines[max(0, len(lines)-maxOutputLines):]
 	size := 0
 	for i := len(lines) - 1; i >= 0; i-- {
 		if size += len(lines[i]) + 1; size > maxOutputBytes {

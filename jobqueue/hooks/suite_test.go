@@ -12,10 +12,11 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
-	periodicbackend "github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -67,9 +68,9 @@ func (f *fixture) start(s service, err error) service {
 }
 
 // executor starts an executor whose handlers do what they are called.
-func (f *fixture) executor(h *store.Hooks, change ...func(*jobqueue.Config)) service {
+func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) service {
 	f.Helper()
-	cfg := jobqueue.Config{Name: "executor", Logger: silent(), PollInterval: 100 * time.Millisecond,
+	cfg := executor.Config{Name: "executor", Logger: silent(), PollInterval: 100 * time.Millisecond,
 		RetryLimit: 1, RetryDelay: time.Millisecond}
 	if h != nil {
 		cfg.Hooks = h
@@ -77,7 +78,7 @@ func (f *fixture) executor(h *store.Hooks, change ...func(*jobqueue.Config)) ser
 	for _, c := range change {
 		c(&cfg)
 	}
-	e, err := jobqueue.NewExecutor(f.db.Jobs(), cfg)
+	e, err := executor.New(f.db.Jobs(), cfg)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -123,10 +124,10 @@ func (f *fixture) ended() {
 }
 
 // once has a scheduler do what is due.
-func (f *fixture) once(h *store.Hooks, change ...func(*periodic.Config)) {
+func (f *fixture) once(h *store.Hooks, change ...func(*scheduler.Config)) {
 	f.Helper()
-	hooked := func(c *periodic.Config) { c.Name, c.Hooks = "scheduler", h }
-	(&migrated.Database{Database: f.Database, Store: f.db}).Schedule(append([]func(*periodic.Config){hooked}, change...)...)
+	hooked := func(c *scheduler.Config) { c.Name, c.Hooks = "scheduler", h }
+	(&migrated.Database{Database: f.Database, Store: f.db}).Schedule(append([]func(*scheduler.Config){hooked}, change...)...)
 }
 
 // receiver is an action that records its notices.
@@ -166,13 +167,13 @@ func (r *receiver) wait(t testing.TB, n int) []hooks.Notice {
 // refusing is a queue that takes no job.
 type refusing struct{}
 
-func (refusing) Submit(_ context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) (list []periodicbackend.Submission, err error) {
+func (refusing) Submit(_ context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) (list []periodic.Submission, err error) {
 	for _, j := range jobs {
-		list = append(list, periodicbackend.Submission{JID: j.JID, Refused: "the queue is closed"})
+		list = append(list, periodic.Submission{JID: j.JID, Refused: "the queue is closed"})
 	}
 	return list, nil
 }
 
-func (refusing) Pending(context.Context, jobqueue.DBTX, []periodicbackend.Open) ([]periodic.Pending, error) {
+func (refusing) Pending(context.Context, jobqueue.DBTX, []periodic.Open) ([]periodic.Pending, error) {
 	return nil, nil
 }

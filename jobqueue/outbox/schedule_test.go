@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // schedule plans and submits what is due, by several schedulers at a time.
@@ -17,7 +17,7 @@ func (f *fixture) schedule(schedulers int) {
 	var group sync.WaitGroup
 	for i := range schedulers {
 		group.Go(func() {
-			s, err := periodic.New(f.db.Periodic(), periodic.Config{Name: fmt.Sprintf("s%d", i), BatchSize: 3, Logger: silent()})
+			s, err := scheduler.New(f.db.Periodic(), scheduler.Config{Name: fmt.Sprintf("s%d", i), BatchSize: 3, Logger: silent()})
 			if err == nil {
 				err = s.RunOnce(f.Context())
 			}

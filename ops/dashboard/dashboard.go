@@ -46,7 +46,7 @@ type Options struct {
 	// addresses of this host if Authorize is nil, otherwise all. The check keeps pages of
 	// other sites from reading this one by a DNS name of their own (DNS rebinding).
 	Hosts []string
-	// Queues are those of [periodic.Config.Submitters], for running a task now.
+	// Queues are those of [scheduler.Config.Submitters], for running a task now.
 	Queues map[periodic.Sink]periodic.Submitter
 	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
 	// for the page of the scheduler. nil: the page has none.

@@ -46,7 +46,7 @@ type Facts struct {
 }
 
 // Read reads what there is to know about a task. Queues are those of
-// [periodic.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
+// [scheduler.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.
 func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
 	f, err := read(ctx, db, queues, id)

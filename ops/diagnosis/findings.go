@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -46,45 +45,45 @@ func ofRow(f *Facts) []Finding {
 	t := &f.Task
 	var list []Finding
 	if !t.Enabled {
-		list = append(list, Finding{TaskDisabled, "It is disabled.", "nextrun task enable " + t.ID})
+		list = append(list, Finding{taskDisabled, "It is disabled.", "nextrun task enable " + t.ID})
 	}
-	text, isWarning := strings.CutPrefix(t.Problem, task.WarningPrefix)
-	cause, waits := task.WaitsFor(t.Problem)
+	text, isWarning := strings.CutPrefix(t.Problem, periodic.WarningPrefix)
+	cause, waits := periodic.WaitsFor(t.Problem)
 	switch {
 	case t.Problem == "":
 	case waits:
-		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), aboutQueue(t.Sink)})
+		list = append(list, Finding{queueBroken, fmt.Sprintf("Its ticks wait for the queue %q: %s.", t.Sink, cause), aboutQueue(t.Sink)})
 	case isWarning && strings.HasSuffix(text, neverElapses) && !t.NextRun.Before(periodic.Never): // ofPlan says it
 	case isWarning:
-		list = append(list, Finding{TaskWarning, "Its row has a warning:" + sentence(text), ""})
-	case !task.BlamesRow(t.Problem):
-		list = append(list, Finding{TaskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
+		list = append(list, Finding{taskWarning, "Its row has a warning:" + sentence(text), ""})
+	case !periodic.BlamesRow(t.Problem):
+		list = append(list, Finding{taskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
 		remedy := "change the row, such as with: nextrun task set " + t.ID
-		if strings.HasPrefix(t.Problem, task.UnreadablePrefix) {
+		if strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) {
 			remedy += " --timer TIMER"
 		}
-		list = append(list, Finding{TaskProblem, "Its row has a problem: " + sentence(t.Problem), remedy})
+		list = append(list, Finding{taskProblem, "Its row has a problem: " + sentence(t.Problem), remedy})
 	}
 	if f.unknown {
-		list = append(list, Finding{QueueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
+		list = append(list, Finding{queueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
 			"define it as a queue in the configuration file, and name that file with --config"})
 	}
 	if f.broken != nil && !waits {
-		list = append(list, Finding{QueueBroken, fmt.Sprintf("Its queue %q cannot be asked with this login: %v. The scheduler's may be another one.", t.Sink, f.broken), ""})
+		list = append(list, Finding{queueBroken, fmt.Sprintf("Its queue %q cannot be asked with this login: %v. The scheduler's may be another one.", t.Sink, f.broken), ""})
 	}
 	if t.Pause.At(f.Now) {
 		what := "It has been " + sentence(t.Pause.Text())
 		if t.Pause.Since.After(f.Now) {
 			what = "It is paused already, although its `paused` is " + at(t.Pause.Since) + ", which is to come."
 		}
-		list = append(list, Finding{TaskPaused, what + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
+		list = append(list, Finding{taskPaused, what + " What falls due meanwhile is skipped.", "to end the pause: nextrun task resume " + t.ID})
 	}
 	if t.Starts.After(f.Now) {
-		list = append(list, Finding{TaskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
+		list = append(list, Finding{taskStartsLater, "It starts at " + at(t.Starts) + ", its `starts`.", "to start it now: nextrun task set " + t.ID + " --starts none"})
 	}
 	if !t.Ends.IsZero() && !t.Ends.After(f.Now) {
-		list = append(list, Finding{TaskEnded, "It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
+		list = append(list, Finding{taskEnded, "It ended at " + at(t.Ends) + ", its `ends`.", "to go on: nextrun task set " + t.ID + " --ends none"})
 	}
 	return list
 }
@@ -104,9 +103,9 @@ func ofPlan(f *Facts) []Finding {
 	case !t.NextRun.Before(periodic.Never):
 		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
 			if t.Starts.After(f.Now) {
-				return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses after its `starts`.", t.Timer), "nextrun task set " + t.ID + " --timer TIMER, or --starts TIME"}}
+				return []Finding{{timerNever, fmt.Sprintf("Its timer %q never elapses after its `starts`.", t.Timer), "nextrun task set " + t.ID + " --timer TIMER, or --starts TIME"}}
 			}
-			return []Finding{{TimerNever, fmt.Sprintf("Its timer %q never elapses from now on.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
+			return []Finding{{timerNever, fmt.Sprintf("Its timer %q never elapses from now on.", t.Timer), "give it another timer: nextrun task set " + t.ID + " --timer TIMER"}}
 		}
 		return nil
 	case t.Worker != "" && f.Now.Sub(t.Marked) > markedLong:
@@ -114,13 +113,13 @@ func ofPlan(f *Facts) []Finding {
 	case t.Pause.At(t.NextRun): // said already
 		return nil
 	case t.Worker != "" && f.late() < 0:
-		return []Finding{{TickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
+		return []Finding{{tickReady, "The scheduler " + t.Worker + " has its next tick ready, and submits it when it is due.", ""}}
 	case t.Worker != "" && t.Problem == "": // a problem has been said, and is tried again
-		return []Finding{{TaskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
+		return []Finding{{taskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
-		return []Finding{{TaskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
+		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
 }
@@ -141,9 +140,9 @@ func ofFailure(f *Facts) []Finding {
 	if j == nil {
 		return nil
 	}
-	code, what := RunFailed, fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
+	code, what := runFailed, fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
 	if !j.State.Final() {
-		code, what = AttemptFailed, "An attempt of its present run failed"
+		code, what = attemptFailed, "An attempt of its present run failed"
 	}
 	if j.Result != "" {
 		what += ": " + text.FirstLine(j.Result)
@@ -163,17 +162,17 @@ func ofEvent(f *Facts) []Finding {
 	}
 	switch {
 	case !r.Dead.IsZero():
-		return []Finding{{EventDead, "Its last event was refused too often and set aside: " + sentence(r.Problem), "nextrun event resend " + r.ID}}
+		return []Finding{{eventDead, "Its last event was refused too often and set aside: " + sentence(r.Problem), "nextrun event resend " + r.ID}}
 	case r.Published.IsZero() && r.Problem != "":
-		return []Finding{{EventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event show " + r.ID}}
+		return []Finding{{eventRefused, "Its last event is not delivered yet: " + sentence(r.Problem), "nextrun event show " + r.ID}}
 	case r.Status == outbox.Pending && f.topic.Problem != "":
-		return []Finding{{EventRefused, "Its last event waits behind an older one of its topic, which is not delivered yet: " + sentence(f.topic.Problem), "nextrun event list --topic " + r.Topic}}
+		return []Finding{{eventRefused, "Its last event waits behind an older one of its topic, which is not delivered yet: " + sentence(f.topic.Problem), "nextrun event list --topic " + r.Topic}}
 	case r.Status == outbox.Pending && f.topic.Unattended():
 		which := "The oldest event of its topic"
 		if f.topic.Pending == 1 {
 			which = "Its last event"
 		}
-		return []Finding{{EventNoRelay, which + " has been waiting for a relay for " + span.Text(f.topic.Age) + ".",
+		return []Finding{{eventNoRelay, which + " has been waiting for a relay for " + span.Text(f.topic.Age) + ".",
 			fmt.Sprintf("is a relay running that has the topic %q? start one: nextrun relay --config FILE", r.Topic)}}
 	}
 	return nil
@@ -187,11 +186,11 @@ func ofTicks(f *Facts) []Finding {
 	k := f.Ticks[0]
 	switch what := "The tick of " + at(k.Due) + " was "; k.Decision {
 	case periodic.Skipped:
-		return []Finding{{TickSkipped, what + "skipped: " + sentence(k.Reason), overlapAdvice(f)}}
+		return []Finding{{tickSkipped, what + "skipped: " + sentence(k.Reason), overlapAdvice(f)}}
 	case periodic.Queued:
-		return []Finding{{TickQueued, "The tick of " + at(k.Due) + " " + sentence(k.Reason), ""}}
+		return []Finding{{tickQueued, "The tick of " + at(k.Due) + " " + sentence(k.Reason), ""}}
 	case periodic.Late:
-		return []Finding{{TickLate, what + "too late: " + sentence(k.Reason), "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
+		return []Finding{{tickLate, what + "too late: " + sentence(k.Reason), "a longer deadline: nextrun task set " + f.Task.ID + " --deadline SECONDS"}}
 	case periodic.Missed:
 		return missed(f.Task.ID, k)
 	}
@@ -211,7 +210,7 @@ func missed(id string, k periodic.Tick) []Finding {
 	case k.Missed > 1:
 		what = fmt.Sprintf("%d ticks were missed, from %s to %s", k.Missed, at(k.Due), at(last))
 	}
-	return []Finding{{TickMissed, what + ": " + sentence(k.Reason), fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
+	return []Finding{{tickMissed, what + ": " + sentence(k.Reason), fmt.Sprintf("to run what was missed now: nextrun task backfill %s --from %s --to %s",
 		id, k.Due.UTC().Format(time.RFC3339), last.Add(time.Second).UTC().Format(time.RFC3339))}}
 }
 
@@ -232,7 +231,7 @@ func ofClock(f *Facts) []Finding {
 	if f.skew < 0 {
 		way = "behind"
 	}
-	return []Finding{{ClockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
+	return []Finding{{clockApart, fmt.Sprintf("The database's clock is %s %s this host's. The database's decides.", span.Text(f.skew.Abs()), way), ""}}
 }
 
 // ofUnread says what else there may be to say.
@@ -244,7 +243,7 @@ func ofUnread(f *Facts) []Finding {
 	if strings.Contains(strings.Join(f.unread, ""), "permission denied") {
 		remedy = "to give the rights that are missing: nextrun permissions roles"
 	}
-	return []Finding{{NotRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", remedy}}
+	return []Finding{{notRead, "There may be more to say. What cannot be read: " + strings.Join(f.unread, "; ") + ".", remedy}}
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
@@ -274,9 +273,9 @@ func silent(f *Facts) Finding {
 	t := &f.Task
 	what := fmt.Sprintf("The scheduler %s marked it %s ago and has not come back.", t.Worker, span.Text(f.Now.Sub(t.Marked)))
 	if f.overdue != nil && !slices.ContainsFunc(f.overdue.Schedulers, func(s store.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") }) {
-		return Finding{SchedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
+		return Finding{schedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
 	}
-	return Finding{SchedulerSilent, what + " Others take it over when the mark expires.", ""}
+	return Finding{schedulerSilent, what + " Others take it over when the mark expires.", ""}
 }
 
 // aboutQueue says what to do about a queue that cannot be used.

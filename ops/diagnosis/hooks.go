@@ -47,7 +47,7 @@ func ofHooks(f *Facts) []Finding {
 		l := &h.lag
 		if l.Dead > 0 {
 			list = append(list, Finding{
-				HookDead, fmt.Sprintf("A hook of it was given up (events: %d): %s", l.Dead, sentence(text.FirstLine(h.dead))),
+				hookDead, fmt.Sprintf("A hook of it was given up (events: %d): %s", l.Dead, sentence(text.FirstLine(h.dead))),
 				"to deliver again: nextrun event resend --dead " + l.Topic,
 			})
 		}
@@ -55,12 +55,12 @@ func ofHooks(f *Facts) []Finding {
 		case l.Pending == 0:
 		case l.Problem != "":
 			list = append(list, Finding{
-				HookRefused, fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s", span.Text(l.Age), sentence(text.FirstLine(l.Problem))),
+				hookRefused, fmt.Sprintf("A hook of it has been waiting for delivery for %s: %s", span.Text(l.Age), sentence(text.FirstLine(l.Problem))),
 				"more about it: nextrun event list --topic " + l.Topic,
 			})
 		case l.Age >= waitsLong:
 			list = append(list, Finding{
-				HookNoRelay, fmt.Sprintf("A hook of it has been waiting for a relay for %s.", span.Text(l.Age)),
+				hookNoRelay, fmt.Sprintf("A hook of it has been waiting for a relay for %s.", span.Text(l.Age)),
 				"is a process running whose configuration has this hook? start one: nextrun relay --config FILE",
 			})
 		}

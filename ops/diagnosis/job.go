@@ -9,7 +9,6 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -19,7 +18,7 @@ func ofJobs(f *Facts) []Finding {
 		return nil
 	}
 	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 || f.queue == nil {
-		return []Finding{{JobElsewhere, capital(task.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
+		return []Finding{{jobElsewhere, capital(periodic.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
 	}
 	j, subject, open := &f.Jobs[0], "Its job", 0
 	for i := range f.Jobs {
@@ -40,13 +39,13 @@ func ofJobs(f *Facts) []Finding {
 func (q *queueFacts) of(j *jobqueue.Job, subject string) Finding {
 	switch {
 	case j.Foreign():
-		return Finding{JobForeign, fmt.Sprintf("%s is %s with another kind of executor: %s.", subject, j.State, j.Worker), ""}
+		return Finding{jobForeign, fmt.Sprintf("%s is %s with another kind of executor: %s.", subject, j.State, j.Worker), ""}
 	case j.State == jobqueue.Stuck:
 		return q.retrying(j, subject)
 	case j.State != jobqueue.Waiting:
 		return q.inWork(j, subject)
 	case j.Retry.After(q.now):
-		return Finding{JobWaitsForTime, fmt.Sprintf("%s is to begin %s, at %s.", subject, when(j.Retry, q.now), at(j.Retry)), ""}
+		return Finding{jobWaitsForTime, fmt.Sprintf("%s is to begin %s, at %s.", subject, when(j.Retry, q.now), at(j.Retry)), ""}
 	}
 	f := q.waiting(j)
 	since := j.Submitted
@@ -76,13 +75,13 @@ func (q *queueFacts) retrying(j *jobqueue.Job, subject string) Finding {
 		f.Text = fmt.Sprintf("%s failed, and %s has been due for %s: %s.", subject, attempt, span.Text(overdue), f.Text)
 		return f
 	}
-	return Finding{JobRetrying, fmt.Sprintf("%s failed and is tried again %s: %s.", subject, when(j.Retry, q.now), attempt), "to try it now: nextrun job retry " + j.JID}
+	return Finding{jobRetrying, fmt.Sprintf("%s failed and is tried again %s: %s.", subject, when(j.Retry, q.now), attempt), "to try it now: nextrun job retry " + j.JID}
 }
 
 // inWork explains a job that an executor has.
 func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	if name, _, ours := strings.Cut(j.Worker, service.BootMark); j.State == jobqueue.Scheduled && ours {
-		return Finding{JobClaimed, fmt.Sprintf("%s has been claimed by %s, and has not begun.", subject, name), ""}
+		return Finding{jobClaimed, fmt.Sprintf("%s has been claimed by %s, and has not begun.", subject, name), ""}
 	}
 	silence, ended := q.now.Sub(j.Heartbeat), false
 	for _, s := range q.executors {
@@ -98,11 +97,11 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	others := filter(q.living(), func(s store.Service) bool { return s.Worker != j.Worker })
 	switch back := j.Heartbeat.Add(leaseOf(others)); {
 	case len(others) == 0:
-		return Finding{JobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
+		return Finding{jobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
 	case back.After(q.now):
-		return Finding{JobSilent, what + ". Another executor takes the job back by " + at(back) + ", and runs it again.", ""}
+		return Finding{jobSilent, what + ". Another executor takes the job back by " + at(back) + ", and runs it again.", ""}
 	}
-	return Finding{JobSilent, what + ". The lease of the job has ended, and another executor takes it back.", ""}
+	return Finding{jobSilent, what + ". The lease of the job has ended, and another executor takes it back.", ""}
 }
 
 // leaseOf is the shortest lease of executors: the first of them takes a job back.

@@ -63,16 +63,16 @@ func ofOverdue(f *Facts) []Finding {
 	}
 	switch {
 	case o.Row != nil:
-		return []Finding{{TaskLocked, fmt.Sprintf("%s, and its row is locked by %s. A scheduler can take it when that lock ends.", since, o.Row.Text()), o.Row.Remedy()}}
+		return []Finding{{taskLocked, fmt.Sprintf("%s, and its row is locked by %s. A scheduler can take it when that lock ends.", since, o.Row.Text()), o.Row.Remedy()}}
 	case len(tables) > 0:
 		var list []Finding
 		for _, t := range tables[:min(len(tables), mostTables)] {
-			list = append(list, Finding{TableLocked, fmt.Sprintf("%s, and the table %s is locked by %s. Tasks that write to that table wait until the lock ends.",
+			list = append(list, Finding{tableLocked, fmt.Sprintf("%s, and the table %s is locked by %s. Tasks that write to that table wait until the lock ends.",
 				since, t.Table, t.Text()), t.Remedy()})
 		}
 		return list
 	case o.FileLocked:
-		return []Finding{{FileLocked, since + ", and another connection has locked the database file: it writes, or has left a transaction open. Nobody else can write meanwhile.",
+		return []Finding{{fileLocked, since + ", and another connection has locked the database file: it writes, or has left a transaction open. Nobody else can write meanwhile.",
 			"end that transaction in its program"}}
 	}
 	return nil
@@ -81,17 +81,17 @@ func ofOverdue(f *Facts) []Finding {
 // notTaken says who could take a task that is due, or is to be planned, if nothing was found
 // that keeps it.
 func notTaken(f *Facts) []Finding {
-	code, what := TaskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
+	code, what := taskOverdue, "It has been due for "+span.Text(f.late())+", and no scheduler has taken it."
 	if f.Task.Unplanned() {
 		age := f.late()
 		if f.overdue.Changed.After(f.Task.Created) {
 			age = f.Now.Sub(f.overdue.Changed)
 		}
-		code, what = TaskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
+		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
 		switch {
 		case age > overdueAfter:
 		case slices.ContainsFunc(f.overdue.Schedulers, func(s store.Service) bool { return !s.Quiet }):
-			return []Finding{{TaskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
+			return []Finding{{taskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 		default:
 			what = "It is not planned yet, and no scheduler runs, as far as the database shows."
 		}
@@ -109,7 +109,7 @@ func ofSchedulers(list []store.Service, code Code, what string) Finding {
 	for _, s := range list {
 		quiet = quiet && s.Quiet
 		if s.Trouble != "" {
-			return Finding{SchedulerFails, what + " The scheduler " + s.Worker + " runs and reports: " + s.Trouble + ".", "mend that; the scheduler goes on by itself then"}
+			return Finding{schedulerFails, what + " The scheduler " + s.Worker + " runs and reports: " + s.Trouble + ".", "mend that; the scheduler goes on by itself then"}
 		}
 		names = append(names, s.Worker)
 	}

@@ -93,7 +93,7 @@ func (q *queueFacts) those(is func(*jobqueue.Job) bool) []jobqueue.Job {
 }
 
 // handlerOf is what an executor says of its handler of that name; nil: it has none.
-func handlerOf(s *store.Service, name string) *store.HandlerLimits {
+func handlerOf(s *store.Service, name string) *jobqueue.HandlerLimits {
 	for i := range s.Handlers {
 		if s.Handlers[i].Name == name {
 			return &s.Handlers[i]

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Verdict is the state of a task in a word or two.
@@ -14,7 +14,7 @@ func (f *Facts) Verdict(findings []Finding) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case t.Problem != "" && !strings.HasPrefix(t.Problem, task.WarningPrefix):
+	case t.Problem != "" && !strings.HasPrefix(t.Problem, periodic.WarningPrefix):
 		return "problem"
 	case t.Pause.At(f.Now):
 		return "paused"
@@ -24,9 +24,9 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "running"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Stuck:
 		return "retrying"
-	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == TimerNever }):
+	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == timerNever }):
 		return "never elapses"
-	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == TaskEnded }):
+	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == taskEnded }):
 		return "ended"
 	case len(f.Jobs) == 0 && f.Last == nil && f.Unread():
 		return "not known"

@@ -17,16 +17,16 @@ func (q *queueFacts) waiting(j *jobqueue.Job) Finding {
 		}
 	}
 	if q.unread != nil {
-		return Finding{JobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker_service"}
+		return Finding{jobUnknown, fmt.Sprintf("which executors run cannot be read: %v", q.unread), "run this as a role that may read the table worker_service"}
 	}
 	free := strings.Join(workersOf(q.free(j)), ", ")
 	if who, remedy, err := q.holder(j.JID); err == nil && who != "" {
-		return Finding{JobLocked, fmt.Sprintf("%s could take it, but its row is locked by %s", free, who), remedy}
+		return Finding{jobLocked, fmt.Sprintf("%s could take it, but its row is locked by %s", free, who), remedy}
 	}
 	if q.now.Sub(j.Submitted) < waitsLong {
-		return Finding{JobWaits, fmt.Sprintf("%s can take it, with a handler %q and a free place", free, j.Task), ""}
+		return Finding{jobWaits, fmt.Sprintf("%s can take it, with a handler %q and a free place", free, j.Task), ""}
 	}
-	return Finding{JobNotTaken, fmt.Sprintf("%s could take it, with a handler %q and a free place, and has not; the database does not show why", free, j.Task),
+	return Finding{jobNotTaken, fmt.Sprintf("%s could take it, with a handler %q and a free place, and has not; the database does not show why", free, j.Task),
 		"look at the log of the executor, and ask for its health: nextrun health"}
 }
 
@@ -38,7 +38,7 @@ func (q *queueFacts) paused(j *jobqueue.Job) (Finding, bool) {
 			kind, name = "handler", j.Task
 		}
 		if p.Name == name {
-			return Finding{JobPaused, fmt.Sprintf("the %s %q has been paused since %s", kind, name, at(p.Since)), fmt.Sprintf("nextrun job resume --%s %s", kind, name)}, true
+			return Finding{jobPaused, fmt.Sprintf("the %s %q has been paused since %s", kind, name, at(p.Since)), fmt.Sprintf("nextrun job resume --%s %s", kind, name)}, true
 		}
 	}
 	return Finding{}, false
@@ -67,21 +67,21 @@ func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
 	case q.unread != nil || len(q.capable(j)) > 0:
 		return Finding{}, false
 	case len(knowing) > 0:
-		return Finding{JobNoGroup, fmt.Sprintf("no executor that runs and has a handler %q takes jobs of the group %q", j.Task, j.Group),
+		return Finding{jobNoGroup, fmt.Sprintf("no executor that runs and has a handler %q takes jobs of the group %q", j.Task, j.Group),
 			fmt.Sprintf("add %q to `groups` of %s, or start another executor", j.Group, strings.Join(workersOf(knowing), ", "))}, true
 	case len(silent) > 0:
-		return Finding{JobExecutorUnknown, fmt.Sprintf("it is not known whether an executor with a handler %q runs: %s says nothing about its handlers: it is stopping, or of an older version",
+		return Finding{jobExecutorUnknown, fmt.Sprintf("it is not known whether an executor with a handler %q runs: %s says nothing about its handlers: it is stopping, or of an older version",
 			j.Task, strings.Join(silent, ", ")), start}, true
 	case len(living) > 0:
-		return Finding{JobNoHandler, fmt.Sprintf("no executor that runs has a handler %q; %s", j.Task, handlersOf(living)),
+		return Finding{jobNoHandler, fmt.Sprintf("no executor that runs has a handler %q; %s", j.Task, handlersOf(living)),
 			fmt.Sprintf("define handlers.%s in the configuration of an executor, or register it in your program", j.Task)}, true
 	}
 	for _, s := range q.executors {
 		if handlerOf(&s, j.Task) != nil {
-			return Finding{JobNoExecutor, fmt.Sprintf("no executor runs, as far as the database shows; %s, which had a handler %q, seems to have ended", s.Worker, j.Task), start}, true
+			return Finding{jobNoExecutor, fmt.Sprintf("no executor runs, as far as the database shows; %s, which had a handler %q, seems to have ended", s.Worker, j.Task), start}, true
 		}
 	}
-	return Finding{JobNoExecutor, "no executor runs, as far as the database shows", start}, true
+	return Finding{jobNoExecutor, "no executor runs, as far as the database shows", start}, true
 }
 
 // limited: as many jobs run as a limit in the database allows.
@@ -92,7 +92,7 @@ func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
 			kind, name, same = "handler", j.Task, func(other *jobqueue.Job) bool { return other.Task == j.Task }
 		}
 		if l.Name == name && l.Running >= l.Most {
-			return Finding{JobLimit, q.limitText(fmt.Sprintf("the %s %q", kind, name), l.Running, l.Most, same),
+			return Finding{jobLimit, q.limitText(fmt.Sprintf("the %s %q", kind, name), l.Running, l.Most, same),
 				fmt.Sprintf("to allow more: nextrun job limit --%s %s --most NUMBER", kind, name)}, true
 		}
 	}
@@ -100,7 +100,7 @@ func (q *queueFacts) limited(j *jobqueue.Job) (Finding, bool) {
 		return other.Tracker == j.Tracker && j.Tracker != "" && other.Limits.Concurrency > 0
 	}
 	if n := len(q.those(ofTracker)); j.Limits.Concurrency > 0 && n >= j.Limits.Concurrency {
-		return Finding{JobTaskLimit, q.limitText("the task "+j.Tracker, n, j.Limits.Concurrency, ofTracker),
+		return Finding{jobTaskLimit, q.limitText("the task "+j.Tracker, n, j.Limits.Concurrency, ofTracker),
 			"to allow more from the next tick on: nextrun task set " + j.Tracker + " --concurrency NUMBER"}, true
 	}
 	return Finding{}, false
@@ -123,7 +123,7 @@ func (q *queueFacts) handlerLimited(j *jobqueue.Job) (Finding, bool) {
 		}
 		most = max(most, limit)
 	}
-	return Finding{JobHandlerLimit, q.limitText(fmt.Sprintf("the handler %q", j.Task), running, most, ofHandler),
+	return Finding{jobHandlerLimit, q.limitText(fmt.Sprintf("the handler %q", j.Task), running, most, ofHandler),
 		fmt.Sprintf("to allow more, raise `concurrency` of the handler, or: nextrun job limit --handler %s --most NUMBER", j.Task)}, most > 0
 }
 
@@ -163,7 +163,7 @@ func (q *queueFacts) full(j *jobqueue.Job) (Finding, bool) {
 	if places == 1 {
 		all = "the only place of " + capable[0].Worker + " is taken"
 	}
-	return Finding{JobNoPlace, all + ": by " + q.naming(busy),
+	return Finding{jobNoPlace, all + ": by " + q.naming(busy),
 		"wait for one of them, raise `pool_size`, or start another executor"}, true
 }
 

@@ -11,9 +11,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,9 +39,9 @@ func Example() {
 	publish := outbox.PublisherFunc(func(_ context.Context, events []outbox.Event) (int, error) { return len(events), nil })
 	relay, err := outbox.New(db.Outbox(), publish, outbox.Config{Name: "app"})
 	must(err)
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "app"})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app"})
 	must(err)
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "app"})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app"})
 	must(err)
 	executor.Register("greet", func(ctx context.Context, _ *jobqueue.JobContext) error {
 		for _, one := range process.Health(ctx).Stages {

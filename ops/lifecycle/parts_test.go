@@ -11,20 +11,21 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/lifecycle"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
 // parts are the services of a database.
 func parts(t *testing.T, db *store.DB, log *logrus.Logger) map[string]lifecycle.Service {
 	t.Helper()
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Logger: log})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "test", Logger: log})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "test", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

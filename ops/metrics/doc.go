@@ -4,8 +4,8 @@
 // scheduler, executor and relay:
 //
 //	m := metrics.New(metrics.Options{})
-//	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: host, Observe: m.Scheduler})
-//	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: host, Observe: m.Executor})
+//	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: host, Observe: m.Scheduler})
+//	executor, err := executor.New(db.Jobs(), executor.Config{Name: host, Observe: m.Executor})
 //	relay, err := outbox.New(db.Outbox(), publisher, outbox.Config{Name: host, Observe: m.Relay})
 //
 // What the database holds is read by [Metrics.Watch]: any process that lives can show

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 func read(t testing.TB, path string) string {
@@ -38,17 +40,17 @@ func (f *fixture) everything() string {
 	f.schedule()
 	f.Exec(`INSERT INTO periodic_task (id, task, timer, created, nextrun) VALUES ('overdue', 'work', 'yearly', '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
 	task := periodic.NewTask("report", "work", "yearly")
-	for _, e := range []periodic.Event{
-		{Kind: periodic.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Missed, Missed: 3}},
-		{Kind: periodic.EventError, Doing: "claim"}, {Kind: periodic.EventProblem, Task: &task}, {Kind: periodic.EventLocked},
-		{Kind: periodic.EventCleared, Count: 1}, {Kind: periodic.EventLeading, Lock: leader.Lock{Name: "nextrun", Token: 7}},
+	for _, e := range []scheduler.Event{
+		{Kind: scheduler.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Missed, Missed: 3}},
+		{Kind: scheduler.EventError, Doing: "claim"}, {Kind: scheduler.EventProblem, Task: &task}, {Kind: scheduler.EventLocked},
+		{Kind: scheduler.EventCleared, Count: 1}, {Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "nextrun", Token: 7}},
 	} {
 		f.m.Scheduler(e)
 	}
-	for _, kind := range []jobqueue.EventKind{jobqueue.EventBegun, jobqueue.EventEnded, jobqueue.EventLost, jobqueue.EventInterrupted, jobqueue.EventTrouble} {
-		f.m.Executor(jobqueue.Event{Kind: kind, State: jobqueue.Success, Job: jobqueue.Job{JID: "j", Task: "work", Started: task.Created}})
+	for _, kind := range []executor.EventKind{executor.EventBegun, executor.EventEnded, executor.EventLost, executor.EventInterrupted, executor.EventTrouble} {
+		f.m.Executor(executor.Event{Kind: kind, State: jobqueue.Success, Job: jobqueue.Job{JID: "j", Task: "work", Started: task.Created}})
 	}
-	f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "k", Task: "work", Started: periodic.Never}})
+	f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "k", Task: "work", Started: periodic.Never}})
 	for _, kind := range []outbox.NoticeKind{outbox.NoticePublished, outbox.NoticeFailed, outbox.NoticeDead, outbox.NoticeTrouble} {
 		f.m.Relay(outbox.Notice{Kind: kind, Topic: "orders", Doing: "claim"})
 	}

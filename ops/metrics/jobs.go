@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -31,25 +32,25 @@ func newJobs() *jobs {
 	}
 }
 
-// Executor counts an event of an executor. Give it as [jobqueue.Config.Observe].
-func (m *Metrics) Executor(e jobqueue.Event) {
+// Executor counts an event of an executor. Give it as [executor.Config.Observe].
+func (m *Metrics) Executor(e executor.Event) {
 	j, task := m.jobs, e.Job.Task
 	switch e.Kind {
-	case jobqueue.EventBegun:
+	case executor.EventBegun:
 		j.begin(e.Job)
 		if e.Job.Retries == 0 && e.Job.Interrupts == 0 && !e.Job.Started.IsZero() {
 			observe(j.waited, e.Job.Started.Sub(e.Job.Submitted).Seconds(), task)
 		}
-	case jobqueue.EventEnded:
+	case executor.EventEnded:
 		j.leave(e.Job)
 		add(j.ended, 1, task, string(e.State))
 		observe(j.took, e.Duration.Seconds(), task, string(e.State))
-	case jobqueue.EventLost:
+	case executor.EventLost:
 		j.leave(e.Job)
 		add(j.lost, 1, task)
-	case jobqueue.EventInterrupted:
+	case executor.EventInterrupted:
 		add(j.taken, 1, task)
-	case jobqueue.EventTrouble:
+	case executor.EventTrouble:
 		add(j.errors, 1)
 	}
 }

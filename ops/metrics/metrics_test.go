@@ -12,9 +12,11 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -72,13 +74,13 @@ func grep(text, part string) string {
 // schedule lets a scheduler do what is due.
 func (f *fixture) schedule() {
 	f.Helper()
-	f.Schedule(func(c *periodic.Config) { c.Observe = f.m.Scheduler })
+	f.Schedule(func(c *scheduler.Config) { c.Observe = f.m.Scheduler })
 }
 
 // work runs jobs until n have ended.
 func (f *fixture) work(n int, handler jobqueue.Handler) {
 	f.Helper()
-	f.Work(n, "work", handler, func(c *jobqueue.Config) { c.Observe = f.m.Executor })
+	f.Work(n, "work", handler, func(c *executor.Config) { c.Observe = f.m.Executor })
 }
 
 // due makes a task due.
@@ -164,11 +166,11 @@ func TestTooManyAndHostileNames(t *testing.T) {
 		bad.Sink = "\xff"
 		for i := range 5 {
 			id := fmt.Sprintf("\xff%d", i)
-			f.m.Scheduler(periodic.Event{Kind: periodic.EventTick, Task: &bad, Tick: periodic.Tick{TaskID: id, Decision: periodic.Submitted}})
+			f.m.Scheduler(scheduler.Event{Kind: scheduler.EventTick, Task: &bad, Tick: periodic.Tick{TaskID: id, Decision: periodic.Submitted}})
 		}
-		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
-		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
-		f.m.Executor(jobqueue.Event{Kind: jobqueue.EventLost, Job: jobqueue.Job{JID: "2", Task: "\xff"}})
+		f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
+		f.m.Executor(executor.Event{Kind: executor.EventBegun, Job: jobqueue.Job{JID: "1", Task: "\xff"}})
+		f.m.Executor(executor.Event{Kind: executor.EventLost, Job: jobqueue.Job{JID: "2", Task: "\xff"}})
 		for _, topic := range []string{outbox.HookTopics + "ping/a", outbox.HookTopics + "ping/b"} {
 			f.m.Relay(outbox.Notice{Kind: outbox.NoticeFailed, Topic: topic})
 			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload) VALUES (?, ?, 'x', ?, 1, '{}')`, topic, topic, topic)

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -40,33 +41,33 @@ func newSchedule(o Options) schedule {
 	}
 }
 
-// Scheduler counts an event of a scheduler. Give it as [periodic.Config.Observe].
-func (m *Metrics) Scheduler(e periodic.Event) {
+// Scheduler counts an event of a scheduler. Give it as [scheduler.Config.Observe].
+func (m *Metrics) Scheduler(e scheduler.Event) {
 	s := &m.schedule
 	switch e.Kind {
-	case periodic.EventTick:
+	case scheduler.EventTick:
 		s.tick(e)
-	case periodic.EventBatch:
+	case scheduler.EventBatch:
 		observe(s.took, e.Took.Seconds())
 		observe(s.size, float64(e.Count))
-	case periodic.EventError:
+	case scheduler.EventError:
 		add(s.errors, 1, e.Doing)
-	case periodic.EventSplit:
+	case scheduler.EventSplit:
 		if !errors.Is(e.Err, store.ErrContended) { // else rows are locked, and nothing failed
 			add(s.errors, 1, e.Doing)
 		}
-	case periodic.EventProblem:
+	case scheduler.EventProblem:
 		add(s.problems, 1)
-	case periodic.EventLocked:
+	case scheduler.EventLocked:
 		add(s.contended, 1)
-	case periodic.EventCleared:
+	case scheduler.EventCleared:
 		add(s.cleared, e.Count)
-	case periodic.EventLeading, periodic.EventStandby, periodic.EventLost, periodic.EventResigned, periodic.EventReleased:
+	case scheduler.EventLeading, scheduler.EventStandby, scheduler.EventLost, scheduler.EventResigned, scheduler.EventReleased:
 		s.lock(e)
 	}
 }
 
-func (s *schedule) tick(e periodic.Event) {
+func (s *schedule) tick(e scheduler.Event) {
 	if e.Again {
 		return // told before
 	}
@@ -81,22 +82,22 @@ func (s *schedule) tick(e periodic.Event) {
 }
 
 // planned is when a tick was to be submitted: its due with the task's jitter.
-func planned(e periodic.Event) time.Time {
+func planned(e scheduler.Event) time.Time {
 	if e.Tick.Due.Equal(e.Task.Due) && e.Task.NextRun.After(e.Task.Due) {
 		return e.Task.NextRun
 	}
 	return e.Tick.Due
 }
 
-func (s *schedule) lock(e periodic.Event) {
+func (s *schedule) lock(e scheduler.Event) {
 	name := e.Lock.Name
 	set(s.token, float64(e.Lock.Token), name)
 	held := 0.0
-	if e.Kind == periodic.EventLeading {
+	if e.Kind == scheduler.EventLeading {
 		held = 1
 	}
 	set(s.leading, held, name)
-	if e.Kind != periodic.EventStandby {
+	if e.Kind != scheduler.EventStandby {
 		add(s.wonLost, 1, name, string(e.Kind))
 	}
 }

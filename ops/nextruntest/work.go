@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -29,30 +30,30 @@ const workPatience = 5 * time.Minute
 // The scheduler sees that jobs have ended at the next move of the clock.
 func (s *Schedule) Work(task string, h jobqueue.Handler, options ...jobqueue.Option) []Run {
 	s.t.Helper()
-	ended := make(chan jobqueue.Event, 1000)
+	ended := make(chan executor.Event, 1000)
 	silent := logrus.New()
 	silent.SetOutput(io.Discard)
-	executor, err := jobqueue.NewExecutor(s.run.DB.Jobs(), jobqueue.Config{
+	worker, err := executor.New(s.run.DB.Jobs(), executor.Config{
 		Name: "nextruntest", PoolSize: 1, PollInterval: 50 * time.Millisecond, Logger: silent,
-		Observe: func(e jobqueue.Event) {
+		Observe: func(e executor.Event) {
 			switch e.Kind {
-			case jobqueue.EventEnded, jobqueue.EventLost, jobqueue.EventTrouble, jobqueue.EventRefused:
+			case executor.EventEnded, executor.EventLost, executor.EventTrouble, executor.EventRefused:
 				ended <- e
 			}
 		},
 	})
 	s.must("make an executor", err)
-	executor.Register(task, h, options...)
+	worker.Register(task, h, options...)
 	ctx, cancel := context.WithTimeout(s.t.Context(), workPatience)
 	defer cancel()
-	s.must("start the executor", executor.Start(ctx))
-	stop := func() { s.must("stop the executor", executor.Stop(context.WithoutCancel(ctx))) }
+	s.must("start the executor", worker.Start(ctx))
+	stop := func() { s.must("stop the executor", worker.Stop(context.WithoutCancel(ctx))) }
 	defer stop()
 	var runs []Run
 	for s.ready(ctx, task) > 0 {
 		select {
 		case e := <-ended:
-			if e.Kind != jobqueue.EventEnded {
+			if e.Kind != executor.EventEnded {
 				s.t.Fatalf("nextruntest: %s of a job of %q: %v", e.Kind, task, e.Err)
 			}
 			runs = append(runs, s.attempt(ctx, e))
@@ -77,7 +78,7 @@ func (s *Schedule) ready(ctx context.Context, task string) (n int) {
 }
 
 // attempt is what an attempt left.
-func (s *Schedule) attempt(ctx context.Context, e jobqueue.Event) Run {
+func (s *Schedule) attempt(ctx context.Context, e executor.Event) Run {
 	s.t.Helper()
 	queue := jobqueue.NewQueue(s.run.DB.Jobs())
 	job, err := queue.Get(ctx, e.Job.JID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -114,11 +115,11 @@ type ending struct {
 }
 
 // hear notes when the jobs of submitted ticks will end.
-func (r *Replay) hear(e periodic.Event) {
+func (r *Replay) hear(e scheduler.Event) {
 	if r.observe != nil {
 		r.observe(e)
 	}
-	if r.takes == nil || e.Kind != periodic.EventTick || e.Tick.JID == "" || e.Tick.Decision != periodic.Submitted {
+	if r.takes == nil || e.Kind != scheduler.EventTick || e.Tick.JID == "" || e.Tick.Decision != periodic.Submitted {
 		return
 	}
 	took, state := r.takes(*e.Task, e.Tick.Due)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -27,13 +28,13 @@ type Options struct {
 	// Postgres is the URL of a database in which a schema is made, and removed by
 	// [Replay.Close]. The user needs the right to create schemas. Empty: SQLite.
 	Postgres string
-	// Submitters are the queues that are not nextrun's own; see [periodic.Config].
+	// Submitters are the queues that are not nextrun's own; see [scheduler.Config].
 	Submitters map[periodic.Sink]periodic.Submitter
 	// Takes, if not nil, says how long a job of a task runs, and how it ends. Without it
 	// jobs wait until [Replay.End].
 	Takes func(t periodic.Task, due time.Time) (time.Duration, jobqueue.State)
 	// Observe, if not nil, hears what the scheduler does.
-	Observe func(periodic.Event)
+	Observe func(scheduler.Event)
 	// Logger, if not nil, takes the scheduler's log lines. They carry the time of this host.
 	Logger logrus.FieldLogger
 }
@@ -44,10 +45,10 @@ type Replay struct {
 	DB   *store.DB
 	Pool *sql.DB // the same database
 
-	scheduler *periodic.Scheduler
+	scheduler *scheduler.Scheduler
 	postgres  bool
 	remove    func() error
-	observe   func(periodic.Event)
+	observe   func(scheduler.Event)
 	takes     func(periodic.Task, time.Time) (time.Duration, jobqueue.State)
 
 	mu      sync.Mutex // of what follows
@@ -80,13 +81,13 @@ func New(ctx context.Context, o Options) (r *Replay, err error) {
 	if _, err := pool.ExecContext(ctx, `DELETE FROM periodic_task`); err != nil { // housekeeping works on real time
 		return r, err
 	}
-	cfg := periodic.Config{Name: "replay", Lease: time.Hour, Submitters: o.Submitters, Observe: r.hear, Logger: o.Logger}
+	cfg := scheduler.Config{Name: "replay", Lease: time.Hour, Submitters: o.Submitters, Observe: r.hear, Logger: o.Logger}
 	if cfg.Logger == nil {
 		silent := logrus.New()
 		silent.SetOutput(io.Discard)
 		cfg.Logger = silent
 	}
-	r.scheduler, err = periodic.New(r.DB.Periodic(), cfg)
+	r.scheduler, err = scheduler.New(r.DB.Periodic(), cfg)
 	return r, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/tracing"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // BenchmarkBatch measures what traces cost a scheduler that submits 10,000 jobs, as the
@@ -36,7 +36,7 @@ func submit(t testing.TB, kind string, tracer jobqueue.SendTracer) time.Duration
 	d.Exec(`WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 10000)
 		INSERT INTO periodic_task (id, task, timer, nextrun) SELECT 't' || n, 'x', 'yearly', '2026-01-01 00:00:00.000000' FROM s`)
 	log, _ := test.NewNullLogger()
-	s, err := periodic.New(d.Store.Periodic(), periodic.Config{Name: "s", Logger: log, Tracer: tracer})
+	s, err := scheduler.New(d.Store.Periodic(), scheduler.Config{Name: "s", Logger: log, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)
 	}

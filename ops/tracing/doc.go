@@ -2,8 +2,8 @@
 // [Tracer] serves all parts of a program:
 //
 //	tracer := tracing.New(tracing.Options{})
-//	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: name, Tracer: tracer})
-//	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: name, Tracer: tracer})
+//	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: name, Tracer: tracer})
+//	executor, err := executor.New(db.Jobs(), executor.Config{Name: name, Tracer: tracer})
 //	relay, err := outbox.New(db.Outbox(), publisher, outbox.Config{Name: name, Tracer: tracer})
 //	queue := jobqueue.NewQueue(db.Jobs()).Traced(tracer)
 //

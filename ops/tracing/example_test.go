@@ -12,6 +12,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/tracing"
 	"github.com/nextrun/nextrun/store"
 )
@@ -33,7 +34,7 @@ func Example() {
 	ctx, span := provider.Tracer("shop").Start(ctx, "POST /order")
 
 	tracer := tracing.New(tracing.Options{Provider: provider})
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "shop", Tracer: tracer})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop", Tracer: tracer})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,8 +13,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/tracing"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
@@ -45,7 +46,7 @@ func (f *fixture) task(id, handler, sink string) {
 
 func (f *fixture) schedule() {
 	f.Helper()
-	f.Schedule(func(c *periodic.Config) { c.Tracer = f.tracer })
+	f.Schedule(func(c *scheduler.Config) { c.Tracer = f.tracer })
 }
 
 // work runs the jobs of a handler until n attempts have ended. Without a tracer they
@@ -57,7 +58,7 @@ func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer jobq
 
 func (f *fixture) workWith(hooks jobqueue.Hooks, n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
 	f.Helper()
-	f.Work(n, task, handler, func(c *jobqueue.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
+	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
 }
 
 // span is the only span of a name.

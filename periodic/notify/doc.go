@@ -2,7 +2,7 @@
 // jobs. It is for consumers that would otherwise find them only when they poll next.
 //
 //	n, err := notify.New(notify.Config{Sink: "legacy", URL: "https://worker.example.org/wake"})
-//	scheduler, err := periodic.New(store, periodic.Config{Name: "app", Observe: n.Observe})
+//	scheduler, err := scheduler.New(store, scheduler.Config{Name: "app", Observe: n.Observe})
 //	err = n.Start(ctx)         // before the scheduler
 //	err = scheduler.Start(ctx) // ...
 //	err = n.Stop(ctx)          // after the scheduler

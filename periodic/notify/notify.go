@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // addressesFor is how long addresses that were read are used.
@@ -35,10 +36,10 @@ func New(cfg Config) (*Notifier, error) {
 	return &Notifier{cfg: cfg, client: clientOf(cfg), life: service.New("notifier")}, nil
 }
 
-// Observe is a [periodic.Config].Observe: it causes a request if a scheduler has
+// Observe is a [scheduler.Config].Observe: it causes a request if a scheduler has
 // committed a job to the notifier's queue. It never blocks.
-func (n *Notifier) Observe(e periodic.Event) {
-	if e.Kind == periodic.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil && e.Task.Sink == n.cfg.Sink {
+func (n *Notifier) Observe(e scheduler.Event) {
+	if e.Kind == scheduler.EventTick && e.Tick.Decision == periodic.Submitted && e.Task != nil && e.Task.Sink == n.cfg.Sink {
 		n.Notify()
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-func submitted(sink periodic.Sink) periodic.Event {
-	return periodic.Event{Kind: periodic.EventTick, Task: &periodic.Task{Sink: sink}, Tick: periodic.Tick{Decision: periodic.Submitted}}
+func submitted(sink periodic.Sink) scheduler.Event {
+	return scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{Sink: sink}, Tick: periodic.Tick{Decision: periodic.Submitted}}
 }
 
 // Only jobs of its own queue make a notifier send.
@@ -25,7 +26,7 @@ func TestObserve(t *testing.T) {
 		n := start(t, notify.Config{Sink: "legacy", URL: "http://worker/wake", Transport: c, Header: http.Header{"X-Token": {"secret"}}})
 		skipped := submitted("legacy")
 		skipped.Tick.Decision = periodic.Skipped
-		for _, e := range []periodic.Event{{Kind: periodic.EventBatch}, skipped, submitted(periodic.SinkJob)} {
+		for _, e := range []scheduler.Event{{Kind: scheduler.EventBatch}, skipped, submitted(periodic.SinkJob)} {
 			n.Observe(e)
 			synctest.Wait()
 		}

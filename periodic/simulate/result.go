@@ -3,7 +3,7 @@ package simulate
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Result is what would happen.
@@ -30,8 +30,8 @@ const SleepAfter = 5 * time.Minute
 // Task is what would become of a task's ticks.
 type Task struct {
 	ID     string
-	Counts map[task.Decision]int // of ticks; missed ones one by one. More than 10,000 missed in a row count as 10,000
-	Busy   time.Duration         // all its jobs together from From on, also what is left of them at the end
+	Counts map[periodic.Decision]int // of ticks; missed ones one by one. More than 10,000 missed in a row count as 10,000
+	Busy   time.Duration             // all its jobs together from From on, also what is left of them at the end
 	// Problem is why there are no ticks, or no more.
 	Problem string
 	// Left is how many ticks still wait at the end.
@@ -94,7 +94,7 @@ func (r *Result) finish(states []*state) {
 // countedMissed is how many ticks a row stands for that does not say it.
 const countedMissed = 10_000
 
-func (t *Task) add(tick task.Tick) {
+func (t *Task) add(tick periodic.Tick) {
 	n := 1
 	switch {
 	case tick.Missed < 0:

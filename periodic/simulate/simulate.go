@@ -11,7 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // DefaultMaxTicks bounds the ticks that [Run] decides.
@@ -27,7 +27,7 @@ type Options struct {
 	Outages []Span
 	// Takes says how long a job runs that begins at a time. nil: no time at all. A job
 	// begins when it is submitted.
-	Takes func(t *task.Task, begins time.Time) time.Duration
+	Takes func(t *periodic.Task, begins time.Time) time.Duration
 	// Open are the jobs that have not ended at From, by the ids of their tasks, the one
 	// submitted last at the end.
 	Open map[string][]Open
@@ -35,14 +35,14 @@ type Options struct {
 	// first.
 	Queued map[string][]time.Time
 	// Tick, if not nil, is called with each tick when it is decided: a queued one twice.
-	Tick func(task.Tick)
+	Tick func(periodic.Tick)
 	// MaxTicks bounds the ticks. 0: [DefaultMaxTicks].
 	MaxTicks int
 }
 
 // Open is a job that has not ended when a simulation begins.
 type Open struct {
-	task.Pending
+	periodic.Pending
 	Begins time.Time // of its attempt that runs, or of the next one: one that waits for a retry begins later
 	Ends   time.Time
 }
@@ -53,7 +53,7 @@ var ErrTooMany = errors.New("too many ticks")
 // Run replays tasks. They begin with the plan of their row, as the scheduler would: what is
 // overdue is decided at once, and what has no plan gets one. Tasks that are not enabled, or whose timer cannot be read, have no ticks. Run
 // changes the tasks' Due and NextRun in its own copy only.
-func Run(ctx context.Context, tasks []task.Task, o Options) (*Result, error) {
+func Run(ctx context.Context, tasks []periodic.Task, o Options) (*Result, error) {
 	if !o.From.Before(o.To) {
 		return nil, fmt.Errorf("the simulation ends at %s, which is not after its start %s", o.To, o.From)
 	}
@@ -83,15 +83,15 @@ func Run(ctx context.Context, tasks []task.Task, o Options) (*Result, error) {
 
 // state is a task as it is in the simulation.
 type state struct {
-	task.Task
+	periodic.Task
 	timer   calendar.Schedule
 	counts  *Task
-	pending []task.Pending // those submitted last at the end; none if the task overlaps
+	pending []periodic.Pending // those submitted last at the end; none if the task overlaps
 	queued  []time.Time
 }
 
 // newest is the job that the scheduler would find in the way of a tick.
-func (st *state) newest() *task.Pending {
+func (st *state) newest() *periodic.Pending {
 	if len(st.pending) == 0 {
 		return nil
 	}
@@ -107,8 +107,8 @@ type simulation struct {
 	result *Result
 }
 
-func (s *simulation) add(t task.Task) {
-	st := &state{Task: t, counts: &Task{ID: t.ID, Counts: map[task.Decision]int{}}}
+func (s *simulation) add(t periodic.Task) {
+	st := &state{Task: t, counts: &Task{ID: t.ID, Counts: map[periodic.Decision]int{}}}
 	s.states = append(s.states, st)
 	for _, open := range s.Open[t.ID] {
 		s.wait(st, open.Pending)
@@ -127,7 +127,7 @@ func (s *simulation) add(t task.Task) {
 	}
 	st.timer = timer
 	st.queued = append(st.queued, s.Queued[t.ID]...)
-	st.counts.Counts[task.Queued] = len(st.queued)
+	st.counts.Counts[periodic.Queued] = len(st.queued)
 	s.await(st, s.From)
 }
 
@@ -139,7 +139,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // wait notes a job that is in the way of the task's other ticks.
-func (s *simulation) wait(st *state, job task.Pending) {
+func (s *simulation) wait(st *state, job periodic.Pending) {
 	if !st.Overlapping() {
 		st.pending = append(st.pending, job)
 	}
@@ -159,7 +159,7 @@ func (s *simulation) take(w wake) {
 	case w.jid != "":
 		s.result.end(w.at)
 		before := len(st.pending)
-		st.pending = slices.DeleteFunc(st.pending, func(p task.Pending) bool { return p.JID == w.jid })
+		st.pending = slices.DeleteFunc(st.pending, func(p periodic.Pending) bool { return p.JID == w.jid })
 		if len(st.pending) < before && len(st.queued) > 0 {
 			s.wakeAt(wake{at: w.at, of: st})
 		}
@@ -177,7 +177,7 @@ func (s *simulation) decide(st *state, now time.Time) {
 	if st.Deadline != nil && *st.Deadline <= 0 {
 		at = now.Add(time.Microsecond) // no scheduler is so fast that nothing is late
 	}
-	plan := task.Decide(&st.Task, st.timer, task.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
+	plan := periodic.Decide(&st.Task, st.timer, periodic.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
 	st.Due, st.NextRun = plan.Due, plan.NextRun
 	if plan.Problem != "" {
@@ -188,7 +188,7 @@ func (s *simulation) decide(st *state, now time.Time) {
 	}
 	for _, tick := range plan.Settled {
 		st.unqueue(tick.Due)
-		st.counts.Counts[task.Queued]--
+		st.counts.Counts[periodic.Queued]--
 		s.count(st, tick, now)
 	}
 	for _, tick := range plan.Ticks {
@@ -215,7 +215,7 @@ func (s *simulation) await(st *state, now time.Time) {
 
 // cancel ends the job that a later tick replaces.
 func (s *simulation) cancel(st *state, jid string, now time.Time) {
-	st.pending = slices.DeleteFunc(st.pending, func(p task.Pending) bool { return p.JID == jid })
+	st.pending = slices.DeleteFunc(st.pending, func(p periodic.Pending) bool { return p.JID == jid })
 	for i, w := range s.wakes {
 		if w.of == st && w.jid == jid {
 			heap.Remove(&s.wakes, i)
@@ -229,28 +229,28 @@ func (s *simulation) cancel(st *state, jid string, now time.Time) {
 }
 
 // count notes what became of a tick.
-func (s *simulation) count(st *state, tick task.Tick, now time.Time) {
+func (s *simulation) count(st *state, tick periodic.Tick, now time.Time) {
 	s.ticks++
 	if s.Tick != nil {
 		s.Tick(tick)
 	}
 	st.counts.add(tick)
 	switch tick.Decision {
-	case task.Queued:
+	case periodic.Queued:
 		st.queued = append(st.queued, tick.Due)
-	case task.Submitted:
+	case periodic.Submitted:
 		s.begin(st, tick, now)
 	}
 }
 
 // begin lets a job run.
-func (s *simulation) begin(st *state, tick task.Tick, now time.Time) {
+func (s *simulation) begin(st *state, tick periodic.Tick, now time.Time) {
 	var takes time.Duration
 	if s.Takes != nil {
 		takes = max(s.Takes(&st.Task, now), 0)
 	}
 	s.result.submit(now)
-	s.wait(st, task.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now})
+	s.wait(st, periodic.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now})
 	s.run(st, tick.JID, now, now.Add(takes))
 }
 

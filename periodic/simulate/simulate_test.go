@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/simulate"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -42,7 +41,7 @@ var (
 	takes  = []time.Duration{0, time.Minute, 20 * time.Minute, 25 * time.Minute, 3 * time.Hour}
 )
 
-func length(tk *task.Task, begins time.Time) time.Duration {
+func length(tk *periodic.Task, begins time.Time) time.Duration {
 	return takes[(len(tk.Timer)+begins.Hour()/6)%len(takes)]
 }
 
@@ -51,11 +50,11 @@ func length(tk *task.Task, begins time.Time) time.Duration {
 func compare(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	from := time.Date(2026, 3, 28, 18, 0, 0, 0, time.UTC) // clocks change in the night
-	var tasks []task.Task
+	var tasks []periodic.Task
 	for i := range 8 {
 		tk := periodic.NewTask(fmt.Sprint("t", i), "x", timers[r.IntN(len(timers))])
-		tk.Overlap = []task.Overlap{task.OverlapSkip, task.OverlapQueue, task.OverlapReplace, task.OverlapAllow}[r.IntN(4)]
-		tk.Catchup = []task.Catchup{task.CatchupOne, task.CatchupNone, task.CatchupAll}[r.IntN(3)]
+		tk.Overlap = []periodic.Overlap{periodic.OverlapSkip, periodic.OverlapQueue, periodic.OverlapReplace, periodic.OverlapAllow}[r.IntN(4)]
+		tk.Catchup = []periodic.Catchup{periodic.CatchupOne, periodic.CatchupNone, periodic.CatchupAll}[r.IntN(3)]
 		tk.Grace = time.Duration(r.IntN(3)) * 15 * time.Minute
 		if r.IntN(3) == 0 {
 			deadline := time.Duration(10+r.IntN(60)) * time.Minute
@@ -96,7 +95,7 @@ func compare(t *testing.T, r *rand.Rand) {
 	}
 	for _, j := range s.Jobs("") {
 		end := ends[j.Tracker+j.Due.String()]
-		open := simulate.Open{Pending: task.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started, Ends: end}
+		open := simulate.Open{Pending: periodic.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started, Ends: end}
 		if open.State == jobqueue.Stuck {
 			open.Begins = end
 		}
@@ -105,7 +104,7 @@ func compare(t *testing.T, r *rand.Rand) {
 		}
 	}
 	for _, k := range s.Ticks("") {
-		if k.Decision == task.Queued {
+		if k.Decision == periodic.Queued {
 			o.Queued[k.TaskID] = append(o.Queued[k.TaskID], k.Due)
 		}
 	}
@@ -137,7 +136,7 @@ func disturb(s *nextruntest.Schedule, id string, r *rand.Rand) {
 }
 
 // same compares the simulation with the scheduler, which goes on meanwhile.
-func same(t *testing.T, s *nextruntest.Schedule, tasks []task.Task, o simulate.Options) {
+func same(t *testing.T, s *nextruntest.Schedule, tasks []periodic.Task, o simulate.Options) {
 	t.Helper()
 	o.Takes = length
 	got, want := simulated(t, tasks, o), scheduled(s, o)
@@ -150,14 +149,14 @@ func same(t *testing.T, s *nextruntest.Schedule, tasks []task.Task, o simulate.O
 }
 
 // describe leaves out what differs by nature: ids of jobs.
-func describe(k task.Tick) string {
+func describe(k periodic.Tick) string {
 	return fmt.Sprintf("%s %s %s %d %s", k.TaskID, k.Due.UTC().Format(time.DateTime), k.Decision, k.Missed, k.Decided.UTC().Format(time.DateTime))
 }
 
-func simulated(t *testing.T, tasks []task.Task, o simulate.Options) (lines []string) {
+func simulated(t *testing.T, tasks []periodic.Task, o simulate.Options) (lines []string) {
 	t.Helper()
-	last := map[task.TickKey]string{}
-	o.Tick = func(k task.Tick) { last[k.Key()] = describe(k) }
+	last := map[periodic.TickKey]string{}
+	o.Tick = func(k periodic.Tick) { last[k.Key()] = describe(k) }
 	if _, err := simulate.Run(t.Context(), tasks, o); err != nil {
 		t.Fatal(err)
 	}

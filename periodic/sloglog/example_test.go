@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sloglog"
 )
 
@@ -19,7 +19,7 @@ func ExampleNew() {
 			return a
 		},
 	})
-	cfg := periodic.Config{Name: "shop", Logger: sloglog.New(handler)}
+	cfg := scheduler.Config{Name: "shop", Logger: sloglog.New(handler)}
 
 	cfg.Logger.WithField("id", "nightly-backup").Info("job submitted") // as the scheduler does
 	// Output: level=INFO msg="job submitted" id=nightly-backup

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -31,7 +32,7 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"mq": q}})
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"mq": q}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Exec(trigger.Create)
-		scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"river": q}})
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"river": q}})
 		if err != nil {
 			t.Fatal(err)
 		}

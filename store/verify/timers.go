@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/proof"
 )
 
@@ -91,8 +91,8 @@ func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
 
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
-func (a *audits) compare(ctx context.Context, p proof.Planned) (result *task.Audit, follows bool, err error) {
-	if result, err = task.NewAudit(&p.Task); err != nil {
+func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic.Audit, follows bool, err error) {
+	if result, err = periodic.NewAudit(&p.Task); err != nil {
 		return nil, false, nil //nolint:nilerr // nextrun check reports it
 	}
 	from := p.Since

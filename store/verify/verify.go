@@ -13,12 +13,14 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/internal/proof"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Defaults of [Options].
 const (
 	DefaultPeriod  = 30 * 24 * time.Hour
+	DefaultLease   = 30 * time.Second
 	DefaultTimeout = time.Minute
 	DefaultMost    = 20
 )
@@ -93,7 +95,7 @@ func (r *Report) Violated() bool {
 // does not change anything. It returns an error if the database cannot be read at all, or if its
 // schema is newer than this program.
 func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
-	service.SetDefault(&o.Lease, periodic.DefaultLease)
+	service.SetDefault(&o.Lease, DefaultLease)
 	service.SetDefault(&o.Timeout, DefaultTimeout)
 	service.SetDefault(&o.Most, DefaultMost)
 	if o.Since.IsZero() {
@@ -107,7 +109,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: db.Proof(), o: o, report: &Report{Since: o.Since}}
+	r := &run{reader: proof.New(sqldb.Of(db)), o: o, report: &Report{Since: o.Since}}
 	before, err := r.reader.Tokens(ctx)
 	if err != nil {
 		r.undone("tokens", err)

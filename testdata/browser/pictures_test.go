@@ -16,16 +16,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
-
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -133,15 +134,15 @@ func (f files) work(t *testing.T) {
 	storetest.At(t, url).Exec(string(statements))
 	quiet := logrus.New()
 	quiet.SetLevel(logrus.PanicLevel)
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for handler, takes := range handlers {
 		executor.Register(handler, shopJob(takes))
 	}
-	scheduler, err := periodic.New(db.Periodic(), periodic.Config{Name: "shop1", Logger: quiet, Mode: periodic.ModeLeader,
-		Observe: func(periodic.Event) { executor.Wake() }})
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "shop1", Logger: quiet, Mode: scheduler.ModeLeader,
+		Observe: func(scheduler.Event) { executor.Wake() }})
 	if err != nil {
 		t.Fatal(err)
 	}

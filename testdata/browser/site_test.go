@@ -12,8 +12,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/dashboard"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -118,7 +119,7 @@ func (s *site) execute(t testing.TB, name string, run func(context.Context, *job
 	logger := logrus.New()
 	logger.SetOutput(t.Output())
 	logger.SetLevel(logrus.ErrorLevel)
-	executor, err := jobqueue.NewExecutor(s.Store.Jobs(), jobqueue.Config{Name: "browser", Logger: logger})
+	executor, err := executor.New(s.Store.Jobs(), executor.Config{Name: "browser", Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func (s *site) schedule(t testing.TB) {
 	logger := logrus.New()
 	logger.SetOutput(t.Output())
 	logger.SetLevel(logrus.ErrorLevel)
-	scheduler, err := periodic.New(s.Store.Periodic(), periodic.Config{Name: "browser", Logger: logger})
+	scheduler, err := scheduler.New(s.Store.Periodic(), scheduler.Config{Name: "browser", Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -61,7 +62,7 @@ func burst(t testing.TB, q queue, sink string, kind queues.Kind) time.Duration {
 }
 
 // scheduler is one in this process, so that only its work is measured.
-func (f *fixture) scheduler(kind queues.Kind) *periodic.Scheduler {
+func (f *fixture) scheduler(kind queues.Kind) *scheduler.Scheduler {
 	f.Helper()
 	db, err := store.Open(f.Context(), f.URL, store.Options{})
 	if err != nil {
@@ -74,10 +75,10 @@ func (f *fixture) scheduler(kind queues.Kind) *periodic.Scheduler {
 	if err != nil {
 		f.Fatal(err)
 	}
-	cfg := periodic.Config{
+	cfg := scheduler.Config{
 		Name: "bench", Logger: log, Submitters: map[periodic.Sink]periodic.Submitter{periodic.Sink(f.queue.sink): submitter},
 	}
-	s, err := periodic.New(db.Periodic(), cfg)
+	s, err := scheduler.New(db.Periodic(), cfg)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -56,7 +55,7 @@ func (f *follower) in(fn func(ctx context.Context, tx jobqueue.DBTX) error) time
 }
 
 // submit submits jobs of new tasks.
-func (f *follower) submit(n int, name, args string) (open []backend.Open, refused []string, at time.Time) {
+func (f *follower) submit(n int, name, args string) (open []periodic.Open, refused []string, at time.Time) {
 	f.Helper()
 	f.Exec(`INSERT INTO periodic_task (id, task, args, timer) SELECT ? || '-' || i, ?, ?, 'daily' FROM generate_series(1, ?) AS i`,
 		name, f.task, args, n)
@@ -75,7 +74,7 @@ func (f *follower) submit(n int, name, args string) (open []backend.Open, refuse
 				continue
 			}
 			i := slices.IndexFunc(jobs, func(j jobqueue.Job) bool { return j.JID == s.JID })
-			open = append(open, backend.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: now, Submitted: now})
+			open = append(open, periodic.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: now, Submitted: now})
 		}
 		return err
 	})
@@ -83,10 +82,10 @@ func (f *follower) submit(n int, name, args string) (open []backend.Open, refuse
 }
 
 // state is the state of an open job, "" if it is final.
-func (f *follower) state(o backend.Open) (state jobqueue.State) {
+func (f *follower) state(o periodic.Open) (state jobqueue.State) {
 	f.Helper()
 	f.in(func(ctx context.Context, tx jobqueue.DBTX) error {
-		pending, err := f.Pending(ctx, tx, []backend.Open{o})
+		pending, err := f.Pending(ctx, tx, []periodic.Open{o})
 		if len(pending) > 0 {
 			state = pending[0].State
 		}
@@ -95,15 +94,15 @@ func (f *follower) state(o backend.Open) (state jobqueue.State) {
 	return state
 }
 
-func (f *follower) becomes(o backend.Open, want jobqueue.State) {
+func (f *follower) becomes(o periodic.Open, want jobqueue.State) {
 	f.Helper()
 	storetest.Eventually(f, fmt.Sprintf("the state %q of %s", want, o.TaskID), func() bool { return f.state(o) == want })
 }
 
-func (f *follower) cancel(open ...backend.Open) (jids []string) {
+func (f *follower) cancel(open ...periodic.Open) (jids []string) {
 	f.Helper()
 	f.in(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
-		jids, err = f.Submitter.(backend.Canceller).Cancel(ctx, tx, open, time.Now())
+		jids, err = f.Submitter.(periodic.Canceller).Cancel(ctx, tx, open, time.Now())
 		return err
 	})
 	return jids
@@ -184,7 +183,7 @@ func (f *follower) trigger(more ...string) {
 		f.Fatal(err)
 	}
 	f.Exec(trigger.Create)
-	jobs := func() (open []backend.Open) {
+	jobs := func() (open []periodic.Open) {
 		for _, f.task = range append([]string{"proof"}, more...) {
 			some, refused, _ := f.submit(3, fmt.Sprintf("%s-%d", f.task, time.Now().UnixNano()), "{}")
 			if len(some) != 3 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // Burst says when the jobs of tasks that are due at the same time are committed: how long after they are due, as the
@@ -31,8 +31,8 @@ func RunBurst(ctx context.Context, db *DB, tasks int) (b Burst, err error) {
 		return b, err
 	}
 	seen := newTicks(tasks)
-	stop, err := schedule(ctx, db, func(e periodic.Event) {
-		if e.Kind == periodic.EventTick && isOurs(e.Tick.TaskID) {
+	stop, err := schedule(ctx, db, func(e scheduler.Event) {
+		if e.Kind == scheduler.EventTick && isOurs(e.Tick.TaskID) {
 			seen.add(now(db).Sub(due))
 		}
 	})
@@ -108,8 +108,8 @@ func sleepUntil(ctx context.Context, db *DB, at time.Time) error {
 func isOurs(task string) bool { return strings.HasPrefix(task, "bench-") }
 
 // schedule starts a scheduler that says nothing. stop waits for its end.
-func schedule(ctx context.Context, db *DB, observe func(periodic.Event)) (stop func() error, err error) {
-	s, err := periodic.New(db.Periodic(), periodic.Config{Name: "bench", Logger: quiet(), Observe: observe})
+func schedule(ctx context.Context, db *DB, observe func(scheduler.Event)) (stop func() error, err error) {
+	s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "bench", Logger: quiet(), Observe: observe})
 	if err != nil {
 		return nil, err
 	}

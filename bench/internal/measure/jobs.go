@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // Pool is how many jobs run at a time.
@@ -22,8 +23,8 @@ func RunJobs(ctx context.Context, db *DB, count int) (time.Duration, error) {
 	}
 	begun := time.Now()
 	ended := newTicks(count)
-	stop, err := execute(ctx, db, func(e jobqueue.Event) {
-		if e.Kind == jobqueue.EventEnded {
+	stop, err := execute(ctx, db, func(e executor.Event) {
+		if e.Kind == executor.EventEnded {
 			ended.add(time.Since(begun))
 		}
 	})
@@ -58,8 +59,8 @@ func Pickup(ctx context.Context, db *DB, count int) (took []time.Duration, err e
 	}
 	began := make(chan time.Time, 1)
 	ended := make(chan struct{}, 1)
-	stop, err := executeWith(ctx, db, func() { began <- time.Now() }, func(e jobqueue.Event) {
-		if e.Kind == jobqueue.EventEnded {
+	stop, err := executeWith(ctx, db, func() { began <- time.Now() }, func(e executor.Event) {
+		if e.Kind == executor.EventEnded {
 			ended <- struct{}{}
 		}
 	})
@@ -105,12 +106,12 @@ func addJobs(ctx context.Context, db *DB, count int) error {
 	return nil
 }
 
-func execute(ctx context.Context, db *DB, observe func(jobqueue.Event)) (stop func() error, err error) {
+func execute(ctx context.Context, db *DB, observe func(executor.Event)) (stop func() error, err error) {
 	return executeWith(ctx, db, func() {}, observe)
 }
 
-func executeWith(ctx context.Context, db *DB, handle func(), observe func(jobqueue.Event)) (stop func() error, err error) {
-	e, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "bench", PoolSize: Pool, Logger: quiet(), Observe: observe})
+func executeWith(ctx context.Context, db *DB, handle func(), observe func(executor.Event)) (stop func() error, err error) {
+	e, err := executor.New(db.Jobs(), executor.Config{Name: "bench", PoolSize: Pool, Logger: quiet(), Observe: observe})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // eachSecond is a timer that elapses every second.
@@ -22,7 +22,7 @@ func Punctual(ctx context.Context, db *DB, count, beside int) (late []time.Durat
 		return nil, err
 	}
 	if beside > 0 {
-		stop, err := execute(ctx, db, func(jobqueue.Event) {})
+		stop, err := execute(ctx, db, func(executor.Event) {})
 		if err != nil {
 			return nil, err
 		}
@@ -30,8 +30,8 @@ func Punctual(ctx context.Context, db *DB, count, beside int) (late []time.Durat
 	}
 	const first = 2 // until the scheduler has planned and warmed up
 	seen := newTicks(first + count)
-	stop, err := schedule(ctx, db, func(e periodic.Event) {
-		if e.Kind == periodic.EventTick && e.Tick.TaskID == "bench-1" {
+	stop, err := schedule(ctx, db, func(e scheduler.Event) {
+		if e.Kind == scheduler.EventTick && e.Tick.TaskID == "bench-1" {
 			seen.add(now(db).Sub(e.Tick.Due))
 		}
 	})

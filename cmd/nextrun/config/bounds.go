@@ -43,7 +43,7 @@ func (r *reader) check(n *yaml.Node, place string, owner interface{ Validate() e
 }
 
 // renamed has the keys of fields that differ from them in more than the case,
-// and what a file has in the place of jobqueue.Never.
+// and what a file has in the place of executor.Never.
 var renamed = map[string]string{"Lock": "name", "Argv": "command", "Never": "0", "Header": "headers"}
 
 var (

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -19,8 +21,8 @@ import (
 type Config struct {
 	Path      string             // of the file; empty: there is no file
 	Database  store.Options      // section database
-	Scheduler periodic.Config    // section scheduler
-	Executor  jobqueue.Config    // section executor
+	Scheduler scheduler.Config   // section scheduler
+	Executor  executor.Config    // section executor
 	Handlers  map[string]Handler // section handlers, by task name
 	Relay     Relay              // section relay
 	Hooks     HookSet            // the hooks for all

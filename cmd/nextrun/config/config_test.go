@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -60,22 +61,22 @@ handlers:
 			ConnectTimeout: time.Second, StatementTimeout: 2 * time.Second, LockTimeout: 3 * time.Second,
 			IdleTimeout: 4 * time.Second, MaxConns: 5, PollOnly: true,
 		},
-		Scheduler: periodic.Config{
+		Scheduler: scheduler.Config{
 			BatchSize: 6, Lease: 7 * time.Second, Lead: 2 * time.Second, PollInterval: 8 * time.Second,
 			RetryMin: 9 * time.Millisecond, RetryMax: 10 * time.Second,
-			Lock: periodic.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
+			Lock: scheduler.LockConfig{Name: "l", TTL: 22 * time.Second, Heartbeat: time.Second},
 		},
-		Executor: jobqueue.Config{
+		Executor: executor.Config{
 			PoolSize: 11, Groups: []string{"a", "b"}, High: 12, Low: 13, Lease: 14 * time.Second, Heartbeat: time.Second,
 			PollInterval: 15 * time.Second, RetryDelay: 16 * time.Second, RetryCap: 17 * time.Minute,
-			RetryLimit: jobqueue.Never, MaxInterrupts: 18, ShutdownGrace: -1,
+			RetryLimit: executor.Never, MaxInterrupts: 18, ShutdownGrace: -1,
 		},
 		TickRetention: KeepTicks,
 		Handlers: map[string]Handler{
 			"mail": {Command: &handlers.CommandConfig{
 				Argv: []string{"echo", "a b", "1"}, Timeout: 19 * time.Second, KillGrace: 20 * time.Second,
 				Dir: "/tmp", Env: []string{"A=1", "B=x=y"}, MaxOutput: 2048,
-			}, Limits: jobqueue.Limits{RetryLimit: jobqueue.Never, RetryDelay: 23 * time.Second, Concurrency: 24}},
+			}, Limits: jobqueue.Limits{RetryLimit: executor.Never, RetryDelay: 23 * time.Second, Concurrency: 24}},
 			"ping": {HTTP: &handlers.HTTPConfig{
 				Method: "GET", URL: "https://example.org/", Header: map[string][]string{"X-A": {"b"}}, Timeout: 21 * time.Second,
 			}, headerEnv: map[string]string{"authorization": "TOKEN"}},
@@ -99,7 +100,7 @@ func TestReadOfAnEmptyFileIsDefault(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "# nothing\n", "handlers:\n", "executor: {}\n"} {
 		got, err := Read(write(t, text))
-		if err != nil || len(got.Handlers) > 0 || !reflect.DeepEqual(got.Executor, jobqueue.Config{}) {
+		if err != nil || len(got.Handlers) > 0 || !reflect.DeepEqual(got.Executor, executor.Config{}) {
 			t.Errorf("%q: got %+v, %v; want defaults", text, got, err)
 		}
 	}

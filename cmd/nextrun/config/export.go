@@ -12,7 +12,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // WriteTasks writes a file of tasks for [ParseTasks]. It leaves out columns that
@@ -37,7 +36,7 @@ func encode(w io.Writer, root *yaml.Node) error {
 func taskNode(t *periodic.Task) *yaml.Node {
 	standard := periodic.NewTask(t.ID, "", "")
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		if v := c.Get(t); v != c.Get(&standard) || c.Name == "task" || c.Name == "timer" {
 			n.Content = append(n.Content, textNode(c.Name), valueNode(v))
 		}

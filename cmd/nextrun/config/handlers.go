@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 )
 
@@ -52,7 +52,7 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 // withCommon adds the keys that both kinds of handlers have: limits and hooks.
 func (r handlerReader) withCommon(h *Handler, known keys) keys {
 	l := &h.Limits
-	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, jobqueue.Never)
+	known["retry_limit"] = orZero(r.reader, &l.RetryLimit, executor.Never)
 	known["retry_delay"] = &l.RetryDelay
 	known["concurrency"] = &l.Concurrency
 	return hookReader(r).withHooks(&h.Hooks, known)

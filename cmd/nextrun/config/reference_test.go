@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // referenceKeys finds a line of the tables of keys: key, default.
@@ -100,8 +100,8 @@ func TestReferenceHasTheDefaults(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(commented.ReplaceAllString(readSample(t), "$1$2")), &sample); err != nil {
 		t.Fatal(err)
 	}
-	sample.Executor["retry_delay"] = jobqueue.DefaultRetryDelay.String() // the sample sets others
-	sample.Executor["retry_limit"] = strconv.Itoa(jobqueue.DefaultRetryLimit)
+	sample.Executor["retry_delay"] = executor.DefaultRetryDelay.String() // the sample sets others
+	sample.Executor["retry_limit"] = strconv.Itoa(executor.DefaultRetryLimit)
 	compared := 0
 	for section, values := range map[string]map[string]any{
 		"database": sample.Database, "scheduler": sample.Scheduler, "executor": sample.Executor, "relay": sample.Relay,

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -52,16 +52,16 @@ func TestSampleConfiguration(t *testing.T) {
 		ConnectTimeout: store.DefaultConnectTimeout, StatementTimeout: store.DefaultStatementTimeout,
 		LockTimeout: store.DefaultLockTimeout, IdleTimeout: store.DefaultIdleTimeout, MaxConns: store.DefaultMaxConns,
 	})
-	check("scheduler", all.Scheduler, periodic.Config{
-		BatchSize: periodic.DefaultBatchSize, Lease: periodic.DefaultLease, Lead: periodic.DefaultLead, PollInterval: periodic.DefaultPollInterval,
-		RetryMin: periodic.DefaultRetryMin, RetryMax: periodic.DefaultRetryMax,
-		Lock: periodic.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
+	check("scheduler", all.Scheduler, scheduler.Config{
+		BatchSize: scheduler.DefaultBatchSize, Lease: scheduler.DefaultLease, Lead: scheduler.DefaultLead, PollInterval: scheduler.DefaultPollInterval,
+		RetryMin: scheduler.DefaultRetryMin, RetryMax: scheduler.DefaultRetryMax,
+		Lock: scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})
-	check("executor", all.Executor, jobqueue.Config{
-		PoolSize: jobqueue.DefaultPoolSize, Groups: []string{"default"}, High: jobqueue.DefaultHigh, Low: jobqueue.DefaultLow,
-		Lease: jobqueue.DefaultLease, Heartbeat: jobqueue.DefaultLease / 3, PollInterval: jobqueue.DefaultPollInterval,
-		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: jobqueue.DefaultRetryCap,
-		MaxInterrupts: jobqueue.DefaultMaxInterrupts, ShutdownGrace: jobqueue.DefaultShutdownGrace,
+	check("executor", all.Executor, executor.Config{
+		PoolSize: executor.DefaultPoolSize, Groups: []string{"default"}, High: executor.DefaultHigh, Low: executor.DefaultLow,
+		Lease: executor.DefaultLease, Heartbeat: executor.DefaultLease / 3, PollInterval: executor.DefaultPollInterval,
+		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: executor.DefaultRetryCap,
+		MaxInterrupts: executor.DefaultMaxInterrupts, ShutdownGrace: executor.DefaultShutdownGrace,
 	})
 	relay := all.Relay.Config
 	relay.EventRetention = 0

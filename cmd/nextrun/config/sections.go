@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -91,14 +91,14 @@ func (r sectionReader) retention(place string, n *yaml.Node) time.Duration {
 	return d
 }
 
-func (r sectionReader) lock(place string, n *yaml.Node, c *periodic.LockConfig) {
+func (r sectionReader) lock(place string, n *yaml.Node, c *scheduler.LockConfig) {
 	var l leader.Config
 	r.mapping(n, place, keys{"name": &l.Lock, "ttl": &l.TTL, "heartbeat": &l.Heartbeat})
 	r.check(n, place, &l)
-	*c = periodic.LockConfig{Name: l.Lock, TTL: l.TTL, Heartbeat: l.Heartbeat}
+	*c = scheduler.LockConfig{Name: l.Lock, TTL: l.TTL, Heartbeat: l.Heartbeat}
 }
 
-func (r sectionReader) executor(place string, n *yaml.Node, c *jobqueue.Config) {
+func (r sectionReader) executor(place string, n *yaml.Node, c *executor.Config) {
 	r.mapping(n, place, keys{
 		"pool_size":      &c.PoolSize,
 		"groups":         &c.Groups,
@@ -109,8 +109,8 @@ func (r sectionReader) executor(place string, n *yaml.Node, c *jobqueue.Config) 
 		"poll_interval":  &c.PollInterval,
 		"retry_delay":    &c.RetryDelay,
 		"retry_cap":      &c.RetryCap,
-		"retry_limit":    orZero(r.reader, &c.RetryLimit, jobqueue.Never),
-		"max_interrupts": orZero(r.reader, &c.MaxInterrupts, jobqueue.Never),
+		"retry_limit":    orZero(r.reader, &c.RetryLimit, executor.Never),
+		"max_interrupts": orZero(r.reader, &c.MaxInterrupts, executor.Never),
 		"shutdown_grace": orZero(r.reader, &c.ShutdownGrace, -1),
 	})
 	r.check(n, place, c)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
@@ -36,7 +35,7 @@ func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 	known := keys{}
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		if c.Name != "id" { // it is the key of the task
 			known[c.Name] = func(place string, v *yaml.Node) { c.Set(t, r.column(place, v, c)) }
 		}
@@ -47,7 +46,7 @@ func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {
 }
 
 // column reads the value of a column.
-func (r *reader) column(place string, n *yaml.Node, c task.Column) column.Value {
+func (r *reader) column(place string, n *yaml.Node, c periodic.Column) column.Value {
 	v := column.Value{Kind: c.Kind}
 	switch c.Kind {
 	case column.Text:

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
@@ -121,7 +120,7 @@ func TestSampleTasks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		key := c.Name
 		if key == "id" {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -47,7 +47,7 @@ func (w *world) schedulerOn(db *store.DB, lead time.Duration) {
 	w.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	s, err := periodic.New(db.Periodic(), periodic.Config{Name: "main", Logger: log, Lead: lead})
+	s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "main", Logger: log, Lead: lead})
 	if err == nil {
 		err = s.Start(context.WithoutCancel(w.Context()))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -192,7 +193,7 @@ type handler struct {
 // executor starts one that has handlers, and waits until others know of it.
 func (w *world) executor(name string, places int, groups []string, handlers ...handler) {
 	w.Helper()
-	e, err := newExecutor(w.d.Open(), jobqueue.Config{Name: name, PoolSize: places, Groups: groups, Lease: w.lease}, handlers...)
+	e, err := newExecutor(w.d.Open(), executor.Config{Name: name, PoolSize: places, Groups: groups, Lease: w.lease}, handlers...)
 	if err == nil {
 		err = e.Start(context.WithoutCancel(w.Context()))
 	}
@@ -207,11 +208,11 @@ func (w *world) published(name string) {
 	w.until(name+" publishes what it does", "SELECT count(*) FROM worker_service WHERE worker LIKE '"+name+"@%'")
 }
 
-func newExecutor(db *store.DB, cfg jobqueue.Config, handlers ...handler) (*jobqueue.Executor, error) {
+func newExecutor(db *store.DB, cfg executor.Config, handlers ...handler) (*executor.Executor, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	cfg.Logger, cfg.ShutdownGrace = log, -1
-	e, err := jobqueue.NewExecutor(db.Jobs(), cfg)
+	e, err := executor.New(db.Jobs(), cfg)
 	for _, h := range handlers {
 		if err == nil {
 			e.Register(h.name, func(ctx context.Context, _ *jobqueue.JobContext) error {
@@ -232,8 +233,8 @@ const executorURL = "NEXTRUN_SITUATION_EXECUTOR"
 func executeUntilKilled(url string) {
 	db, err := store.Open(context.Background(), url, store.Options{})
 	if err == nil {
-		var e *jobqueue.Executor
-		if e, err = newExecutor(db, jobqueue.Config{Name: "killed"}, handler{name: "backup"}); err == nil {
+		var e *executor.Executor
+		if e, err = newExecutor(db, executor.Config{Name: "killed"}, handler{name: "backup"}); err == nil {
 			err = e.Start(context.Background())
 		}
 	}

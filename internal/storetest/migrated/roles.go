@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/permissions"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/migrations/permissions"
 	"github.com/nextrun/nextrun/store"
 )
 

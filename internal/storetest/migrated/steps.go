@@ -4,18 +4,19 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // Schedule has a scheduler do once what is due.
-func (d *Database) Schedule(change ...func(*periodic.Config)) {
+func (d *Database) Schedule(change ...func(*scheduler.Config)) {
 	d.Helper()
 	log, _ := test.NewNullLogger()
-	cfg := periodic.Config{Name: "s", Logger: log}
+	cfg := scheduler.Config{Name: "s", Logger: log}
 	for _, c := range change {
 		c(&cfg)
 	}
-	s, err := periodic.New(d.Store.Periodic(), cfg)
+	s, err := scheduler.New(d.Store.Periodic(), cfg)
 	if err == nil {
 		err = s.RunOnce(d.Context())
 	}
@@ -25,22 +26,22 @@ func (d *Database) Schedule(change ...func(*periodic.Config)) {
 }
 
 // Work runs jobs of a task until n attempts have ended.
-func (d *Database) Work(n int, task string, handler jobqueue.Handler, change ...func(*jobqueue.Config)) {
+func (d *Database) Work(n int, task string, handler jobqueue.Handler, change ...func(*executor.Config)) {
 	d.Helper()
 	log, _ := test.NewNullLogger()
-	cfg := jobqueue.Config{Name: "e", Logger: log, Observe: func(jobqueue.Event) {}}
+	cfg := executor.Config{Name: "e", Logger: log, Observe: func(executor.Event) {}}
 	for _, c := range change {
 		c(&cfg)
 	}
 	ended := make(chan struct{}, 100)
 	observe := cfg.Observe
-	cfg.Observe = func(e jobqueue.Event) {
+	cfg.Observe = func(e executor.Event) {
 		observe(e)
-		if e.Kind == jobqueue.EventEnded {
+		if e.Kind == executor.EventEnded {
 			ended <- struct{}{}
 		}
 	}
-	e, err := jobqueue.NewExecutor(d.Store.Jobs(), cfg)
+	e, err := executor.New(d.Store.Jobs(), cfg)
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -131,7 +133,7 @@ func (p *program) start(t *testing.T) (stop func()) {
 	}
 	var services []service
 	for _, name := range []string{"a", "b"} {
-		e, err := jobqueue.NewExecutor(p.db.Jobs(), jobqueue.Config{Name: name, PollInterval: 100 * time.Millisecond, Logger: quiet})
+		e, err := executor.New(p.db.Jobs(), executor.Config{Name: name, PollInterval: 100 * time.Millisecond, Logger: quiet})
 		must(t, err)
 		e.Register("note", func(_ context.Context, job *jobqueue.JobContext) error {
 			p.mu.Lock()
@@ -140,7 +142,7 @@ func (p *program) start(t *testing.T) (stop func()) {
 			return nil
 		})
 		e.Register(store.HousekeepingTask, p.db.Housekeeping())
-		s, err := periodic.New(p.db.Periodic(), periodic.Config{Name: name, PollInterval: 100 * time.Millisecond, Logger: quiet})
+		s, err := scheduler.New(p.db.Periodic(), scheduler.Config{Name: name, PollInterval: 100 * time.Millisecond, Logger: quiet})
 		must(t, err)
 		services = append(services, s, e)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/cloudevents"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
-	"github.com/nextrun/nextrun/jobqueue/outbox/cloudevents"
 )
 
 // DefaultTimeout is the default of Timeout in [Config].

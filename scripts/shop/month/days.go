@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -96,7 +95,7 @@ func (s *shop) leave(ctx context.Context) error {
 		return err
 	}
 	for _, j := range jobs {
-		err := s.transition(ctx, backend.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
+		err := s.transition(ctx, jobqueue.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
 		if err != nil {
 			return err
 		}

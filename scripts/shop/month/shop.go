@@ -18,6 +18,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -34,7 +35,7 @@ type shop struct {
 	db        *store.DB
 	pool      *sql.DB
 	postgres  bool
-	scheduler *periodic.Scheduler
+	scheduler *scheduler.Scheduler
 	tasks     *periodic.Tasks
 	hooks     *store.Hooks
 
@@ -110,7 +111,7 @@ func (s *shop) open(ctx context.Context, o Options) error {
 	silent := logrus.New()
 	silent.SetOutput(io.Discard)
 	s.tasks = periodic.NewTasks(s.db.Tasks()).With(queues)
-	s.scheduler, err = periodic.New(s.db.Periodic(), periodic.Config{
+	s.scheduler, err = scheduler.New(s.db.Periodic(), scheduler.Config{
 		Name: "shop", Lease: time.Hour, Submitters: queues, Hooks: s.hooks, Observe: s.hear, Logger: silent,
 	})
 	return err
@@ -240,8 +241,8 @@ func (s *shop) edit(ctx context.Context, query string, args ...any) error {
 }
 
 // hear counts ticks, and notes which jobs are to begin.
-func (s *shop) hear(e periodic.Event) {
-	if e.Kind != periodic.EventTick {
+func (s *shop) hear(e scheduler.Event) {
+	if e.Kind != scheduler.EventTick {
 		return
 	}
 	s.mu.Lock()

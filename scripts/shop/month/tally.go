@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // Tally is what the month was made of.
@@ -40,7 +41,7 @@ func (t *Tally) of(id string) *Count {
 	return c
 }
 
-func (t *Tally) tick(e periodic.Event) {
+func (t *Tally) tick(e scheduler.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.of(e.Task.ID).Ticks[e.Tick.Decision] += max(e.Tick.Missed, 1)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -47,7 +46,7 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 	if job.State.Final() { // replaced or cancelled before it began
 		return nil
 	}
-	result, err := s.db.Jobs().Sync(ctx, backend.Request{Worker: worker, Hooks: s.hooks, Claim: backend.Claim{
+	result, err := s.db.Jobs().Sync(ctx, jobqueue.Request{Worker: worker, Hooks: s.hooks, Claim: jobqueue.Claim{
 		Limit: 1, Tasks: []string{job.Task}, Only: []string{jid}, Name: "shop", High: 1, Low: 1,
 	}})
 	if err != nil {
@@ -69,8 +68,8 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 
 // finish ends an attempt.
 func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool) error {
-	t := backend.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
-	line := backend.NewLine(job.JID, jobqueue.Info, "42 rows")
+	t := jobqueue.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
+	line := jobqueue.NewLine(job.JID, jobqueue.Info, "42 rows")
 	if now, err := s.jobs().Get(ctx, job.JID); err != nil || now.Worker != worker {
 		return err
 	} else if !now.Cancel.IsZero() {
@@ -78,12 +77,12 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 	}
 	if fails {
 		t.To, t.Result = jobqueue.Failed, "exit status 3: FATAL: connection to shop-db refused"
-		line = backend.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused")
+		line = jobqueue.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused")
 		if !p.fatal && job.Retries < retryLimit {
 			t.To, t.Delay = jobqueue.Stuck, retryDelay<<job.Retries
 		}
 	}
-	t.Lines = []backend.Line{line}
+	t.Lines = []jobqueue.Line{line}
 	if err := s.transition(ctx, t); err != nil {
 		return err
 	}
@@ -99,14 +98,14 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 
 // again tries a job again that has failed.
 func (s *shop) again(ctx context.Context, jid string) error {
-	if err := s.transition(ctx, backend.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
+	if err := s.transition(ctx, jobqueue.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
 		return err
 	}
 	return s.attempt(ctx, jid)
 }
 
-func (s *shop) transition(ctx context.Context, t backend.Transition) error {
-	result, err := s.db.Jobs().Sync(ctx, backend.Request{Worker: worker, Hooks: s.hooks, Transitions: []backend.Transition{t}})
+func (s *shop) transition(ctx context.Context, t jobqueue.Transition) error {
+	result, err := s.db.Jobs().Sync(ctx, jobqueue.Request{Worker: worker, Hooks: s.hooks, Transitions: []jobqueue.Transition{t}})
 	if err == nil && len(result.Done) != 1 {
 		err = fmt.Errorf("the job %s did not go from %s to %s", t.JID, t.From, t.To)
 	}

@@ -6,11 +6,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
-	jobbackend "github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -22,16 +20,16 @@ type Hooks struct {
 }
 
 var (
-	_ jobbackend.Hooks = Hooks{}
-	_ backend.Hooks    = Hooks{}
-	_ outbox.Source    = Hooks{}
-	_ outbox.Pruner    = Hooks{}
+	_ jobqueue.Hooks = Hooks{}
+	_ periodic.Hooks = Hooks{}
+	_ outbox.Source  = Hooks{}
+	_ outbox.Pruner  = Hooks{}
 )
 
 // Hooks returns what a database has for the hooks of a book.
 func (db *DB) Hooks(book *hooks.Book) Hooks { return Hooks{db.Outbox(), book} }
 
-// Hears implements [jobbackend.Hooks].
+// Hears implements [jobqueue.Hooks].
 func (h Hooks) Hears(task, tracker string, to jobqueue.State) bool {
 	event := hooks.EventOf(to)
 	if task == "" {
@@ -40,8 +38,8 @@ func (h Hooks) Hears(task, tracker string, to jobqueue.State) bool {
 	return h.book.Hears(task, tracker, event)
 }
 
-// Tell implements [jobbackend.Hooks].
-func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobbackend.Told) error {
+// Tell implements [jobqueue.Hooks].
+func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobqueue.Told) error {
 	notices := make([]hooks.Notice, len(jobs))
 	for i, j := range jobs {
 		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
@@ -49,11 +47,11 @@ func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs [
 	return h.write(ctx, tx, now, notices)
 }
 
-// HearsMissed implements [backend.Hooks].
+// HearsMissed implements [periodic.Hooks].
 func (h Hooks) HearsMissed(t *periodic.Task) bool { return h.book.Hears(t.Task, t.ID, hooks.Missed) }
 
-// TellMissed implements [backend.Hooks].
-func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []backend.MissedTick) error {
+// TellMissed implements [periodic.Hooks].
+func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.MissedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, m := range ticks {
 		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}

@@ -25,7 +25,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	user := storetest.At(t, url)

@@ -6,12 +6,11 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Sink is the queue of tasks whose sink is event: it writes rows of event_store and
-// outbox_message. It implements [backend.Queue]. The event's topic is
+// outbox_message. It implements [periodic.Queue]. The event's topic is
 // the task's group_, its type the task's task, its payload the args, which go
 // from row to row inside the database, and its aggregate the task.
 type Sink struct{ db *DB }
@@ -19,29 +18,29 @@ type Sink struct{ db *DB }
 // NewSink returns the sink of a database.
 func NewSink(db *DB) Sink { return Sink{db} }
 
-var _ backend.Queue = Sink{}
+var _ periodic.Queue = Sink{}
 
-// CopiesArgs implements [backend.Queue].
+// CopiesArgs implements [periodic.Queue].
 func (Sink) CopiesArgs() bool { return true }
 
-// Cancels implements [backend.Queue]: an event is never pending.
+// Cancels implements [periodic.Queue]: an event is never pending.
 func (Sink) Cancels() bool { return true }
 
-// Cancel implements [backend.Queue].
+// Cancel implements [periodic.Queue].
 func (Sink) Cancel(context.Context, jobqueue.DBTX, map[string]string, time.Time) ([]string, error) {
 	return nil, nil
 }
 
-// Pending implements [backend.Queue]: an event is over once it is written,
+// Pending implements [periodic.Queue]: an event is over once it is written,
 // so there is nothing that a tick could overlap with.
 func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]periodic.Pending, error) {
 	return map[string]periodic.Pending{}, nil
 }
 
-// Submit implements [backend.Queue]. It refuses nothing: an event of that
+// Submit implements [periodic.Queue]. It refuses nothing: an event of that
 // task and due can be there only if the tick's own row was removed, and is an
 // error then. All jobs of a batch have the traceparent of the first.
-func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
 	tx := &Tx{s.db.In(outer, time.Time{})}
 	rows := make([]appended, len(jobs))
 	for i, j := range jobs {
@@ -68,7 +67,7 @@ func (s Sink) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.J
 	return nil, tx.addMessages(ctx, rows)
 }
 
-// Probe implements [backend.Queue].
+// Probe implements [periodic.Queue].
 func (Sink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	for _, query := range []string{
 		`INSERT INTO event_aggregate (id) SELECT '' WHERE false`,

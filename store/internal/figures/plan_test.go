@@ -24,7 +24,7 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.Exec("DELETE FROM periodic_task")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -123,16 +123,16 @@ func (q *queue) stillOpen(ctx context.Context, tx *sqldb.Tx, shape *Shape, sink 
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	open := make([]backend.Open, len(rows))
+	open := make([]periodic.Open, len(rows))
 	for i, r := range rows {
-		open[i] = backend.Open{TaskID: r.TaskID, JID: r.JID, Ref: r.JID, Due: r.Due.Time(), Submitted: r.At.Time()}
+		open[i] = periodic.Open{TaskID: r.TaskID, JID: r.JID, Ref: r.JID, Due: r.Due.Time(), Submitted: r.At.Time()}
 	}
 	parts, err := shape.sortOpen(open, true)
 	if err != nil {
 		return nil, err
 	}
 	jobs := map[string][]string{}
-	err = q.overOpen(ctx, tx, shape.Pending, parts, func(o backend.Open, _ row) { jobs[o.TaskID] = append(jobs[o.TaskID], o.JID) })
+	err = q.overOpen(ctx, tx, shape.Pending, parts, func(o periodic.Open, _ row) { jobs[o.TaskID] = append(jobs[o.TaskID], o.JID) })
 	for id, jids := range jobs {
 		if len(jids) > 1 {
 			slices.Sort(jids)

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Cancel implements [backend.Canceller].
-func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []backend.Open, now time.Time) ([]string, error) {
+// Cancel implements [periodic.Canceller].
+func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open, now time.Time) ([]string, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []back
 		if err != nil || found.Cancel.Empty() {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.Cancel, parts, func(o backend.Open, _ row) {
+		return q.overOpen(ctx, tx, found.Cancel, parts, func(o periodic.Open, _ row) {
 			cancelled = append(cancelled, o.JID)
 		}, sqldb.Timestamp(now))
 	})

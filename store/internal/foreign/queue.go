@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Queue is an opened queue: a submitter of periodic tasks that can say how it finds
 // its tables.
 type Queue interface {
-	backend.Submitter
+	periodic.Submitter
 	Inspector
 	Auditor
 	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
@@ -50,10 +49,10 @@ func New(db *sqldb.DB, s Spec) Queue {
 	return q
 }
 
-// CopiesArgs implements [backend.ArgsCopier].
+// CopiesArgs implements [periodic.ArgsCopier].
 func (q *queue) CopiesArgs() {}
 
-// Probe implements [backend.Prober]: it lets the database plan the insert, which
+// Probe implements [periodic.Prober]: it lets the database plan the insert, which
 // checks tables, columns and rights, and waits for locks of the table.
 func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	tx := q.db.In(outer, time.Time{})
@@ -74,21 +73,21 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	}))
 }
 
-// Pending implements [backend.Submitter].
-func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []backend.Open) ([]task.Pending, error) {
+// Pending implements [periodic.Submitter].
+func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open) ([]periodic.Pending, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
 	tx := q.db.In(outer, time.Time{})
-	var pending []task.Pending
+	var pending []periodic.Pending
 	err := q.with(ctx, tx, func(found *Shape, justLooked bool) error {
 		pending = nil
 		parts, err := found.sortOpen(open, justLooked)
 		if err != nil {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.Pending, parts, func(o backend.Open, row row) {
-			p := task.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
+		return q.overOpen(ctx, tx, found.Pending, parts, func(o periodic.Open, row row) {
+			p := periodic.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
 			if state := jobqueue.State(row.text("state")); state.Valid() {
 				p.State = state
 			}
@@ -105,8 +104,8 @@ var errUnknownPart = errors.New("an open job is in a queue that did not exist wh
 // there. It leaves out those that cannot be in the queue. Unless the tables have just
 // been looked at, an unknown part may be a new one. A part that is there and cannot be
 // used is an error, since nobody knows whether its jobs are final.
-func (s *Shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]backend.Open, error) {
-	parts := map[string][]backend.Open{}
+func (s *Shape) sortOpen(open []periodic.Open, justLooked bool) (map[string][]periodic.Open, error) {
+	parts := map[string][]periodic.Open{}
 	for _, o := range open {
 		if s.IsRef != nil && !s.IsRef(o.Ref) {
 			continue
@@ -131,15 +130,15 @@ func (s *Shape) sortOpen(open []backend.Open, justLooked bool) (map[string][]bac
 
 // overOpen runs a statement over open jobs and calls each with those whose
 // reference, or jid, it returns.
-func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts map[string][]backend.Open,
-	each func(backend.Open, row), more ...any,
+func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts map[string][]periodic.Open,
+	each func(periodic.Open, row), more ...any,
 ) error {
 	for part, list := range parts {
 		rows, err := q.readOpen(ctx, tx, s, part, list, more...)
 		if err != nil {
 			return err
 		}
-		byRef, byJID := make(map[string]backend.Open, len(list)), make(map[string]backend.Open, len(list))
+		byRef, byJID := make(map[string]periodic.Open, len(list)), make(map[string]periodic.Open, len(list))
 		for _, o := range list {
 			byRef[o.Ref], byJID[o.JID] = o, o
 		}
@@ -159,7 +158,7 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts m
 }
 
 // readOpen runs a statement over open jobs of one part.
-func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s Statement, part string, open []backend.Open, more ...any) (result, error) {
+func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s Statement, part string, open []periodic.Open, more ...any) (result, error) {
 	r, err := q.db.Records(1, OpenFields, len(open), func(i int) []any {
 		o := open[i]
 		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Planned is a task that is enabled, and since when its plan is as it is.
 type Planned struct {
-	Task  task.Task // with what its plan depends on
+	Task  periodic.Task // with what its plan depends on
 	Since time.Time
 	Now   time.Time // of the database, when the row was read
 }
@@ -39,7 +39,7 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
-			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: task.Task{
+			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
 			}})
@@ -61,7 +61,7 @@ func later(a, b time.Time) time.Time {
 
 // Tick is a recorded tick, or a range of missed ones.
 type Tick struct {
-	task.TickRange
+	periodic.TickRange
 	// Extra says that no scheduler has decided it: a hook that submits the task, or a
 	// backfill, has. The timer need not have it.
 	Extra bool
@@ -82,7 +82,7 @@ func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) 
 		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
 	}
 	for _, row := range rows {
-		list = append(list, Tick{task.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra)})
+		list = append(list, Tick{periodic.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra)})
 	}
 	return list, nil
 }

@@ -20,7 +20,7 @@ func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	checks := Checks()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // hookLines is how many of the last lines of its log go with a job that has ended, and
@@ -17,7 +17,7 @@ const (
 )
 
 // tellHooks tells the hooks of the jobs that have begun or ended in this transaction.
-func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend.Result) error {
+func (tx jobTx) tellHooks(ctx context.Context, q jobqueue.Request, result jobqueue.Result) error {
 	if q.Hooks == nil {
 		return nil
 	}
@@ -26,8 +26,8 @@ func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend
 		return fmt.Errorf("read the jobs for hooks: %w", err)
 	}
 	for _, job := range result.Claimed {
-		if job.State == backend.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State) {
-			told = append(told, backend.Told{Job: job})
+		if job.State == jobqueue.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+			told = append(told, jobqueue.Told{Job: job})
 		}
 	}
 	if len(told) == 0 {
@@ -41,8 +41,8 @@ func (tx jobTx) tellHooks(ctx context.Context, q backend.Request, result backend
 }
 
 // ended are the jobs that have succeeded or failed and of which somebody wants to hear.
-func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]backend.Told, error) {
-	by := make(map[string]backend.Transition, len(q.Transitions))
+func (tx jobTx) ended(ctx context.Context, q jobqueue.Request, done []string) ([]jobqueue.Told, error) {
+	by := make(map[string]jobqueue.Transition, len(q.Transitions))
 	for _, t := range q.Transitions {
 		by[t.JID] = t
 	}
@@ -63,18 +63,18 @@ func (tx jobTx) ended(ctx context.Context, q backend.Request, done []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	var told []backend.Told
+	var told []jobqueue.Told
 	for _, job := range jobs {
 		if q.Hooks.Hears(job.Task, job.Tracker, job.State) {
 			job.Traceparent = cmp.Or(by[job.JID].Traceparent, job.Traceparent)
-			told = append(told, backend.Told{Job: job})
+			told = append(told, jobqueue.Told{Job: job})
 		}
 	}
 	return told, tx.lastLines(ctx, told)
 }
 
 // lastLines reads the end of the logs of jobs.
-func (tx jobTx) lastLines(ctx context.Context, told []backend.Told) error {
+func (tx jobTx) lastLines(ctx context.Context, told []jobqueue.Told) error {
 	if len(told) == 0 {
 		return nil
 	}

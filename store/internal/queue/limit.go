@@ -3,7 +3,7 @@ package queue
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -29,7 +29,7 @@ const (
 
 // limited fills in what a statement says about limits. Parameter n, if the handlers
 // have any, are these.
-func (tx claimTx) limited(statement string, c backend.Claim, n int, args []any) (string, []any, error) {
+func (tx claimTx) limited(statement string, c jobqueue.Claim, n int, args []any) (string, []any, error) {
 	if len(c.Most) == 0 {
 		return tx.fill(statement, "{taskLimits}", taskLimits, "{handlers}", "", "{most}", "l.most"), args, nil
 	}
@@ -45,19 +45,19 @@ func (tx claimTx) limited(statement string, c backend.Claim, n int, args []any) 
 
 // limitsOfJob are the limits of a job, given those that the database has for its task and
 // its group, and its own.
-func limitsOfJob(c backend.Claim, k backend.Kind, tracker string, own int) (limits []backend.Limit) {
-	add := func(kind backend.LimitKind, name string, most int) {
+func limitsOfJob(c jobqueue.Claim, k jobqueue.Kind, tracker string, own int) (limits []jobqueue.Limit) {
+	add := func(kind jobqueue.LimitKind, name string, most int) {
 		if most > 0 {
-			limits = append(limits, backend.Limit{Scope: backend.Scope{Kind: kind, Name: name}, Most: most})
+			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
 		}
 	}
 	if k.TaskMost == 0 {
 		k.TaskMost = c.Most[k.Task]
 	}
-	add(backend.LimitTask, k.Task, k.TaskMost)
-	add(backend.LimitGroup, k.Group, k.GroupMost)
+	add(jobqueue.LimitTask, k.Task, k.TaskMost)
+	add(jobqueue.LimitGroup, k.Group, k.GroupMost)
 	if tracker != "" {
-		add(backend.LimitTracker, tracker, own)
+		add(jobqueue.LimitTracker, tracker, own)
 	}
 	return limits
 }
@@ -65,9 +65,9 @@ func limitsOfJob(c backend.Claim, k backend.Kind, tracker string, own int) (limi
 // running counts the jobs that run, of each scope that limits candidates. Until the
 // transaction ends, no other claim begins jobs of these scopes. A scope of which
 // another claim begins jobs just now counts as full.
-func (tx claimTx) running(ctx context.Context, candidates []backend.Candidate) (map[backend.Scope]int, error) {
-	running := map[backend.Scope]int{}
-	var scopes []backend.Scope
+func (tx claimTx) running(ctx context.Context, candidates []jobqueue.Candidate) (map[jobqueue.Scope]int, error) {
+	running := map[jobqueue.Scope]int{}
+	var scopes []jobqueue.Scope
 	for _, job := range candidates {
 		for _, l := range job.Limits {
 			if _, seen := running[l.Scope]; !seen {
@@ -96,7 +96,7 @@ func (tx claimTx) running(ctx context.Context, candidates []backend.Candidate) (
 			return nil, err
 		}
 		for _, row := range rows {
-			running[backend.Scope{Kind: backend.LimitKind(row.Kind), Name: row.Name}] += row.N
+			running[jobqueue.Scope{Kind: jobqueue.LimitKind(row.Kind), Name: row.Name}] += row.N
 		}
 	}
 	return running, nil
@@ -138,7 +138,7 @@ func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy stri
 
 // nothing completes the result of a claim that has found no job: what it may have to
 // wait for.
-func (tx claimTx) nothing(ctx context.Context, c backend.Claim, result *backend.Result) error {
+func (tx claimTx) nothing(ctx context.Context, c jobqueue.Claim, result *jobqueue.Result) error {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return err

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // linesOfKnownJobs returns the lines whose jobs exist.
-func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []backend.Line) ([]backend.Line, error) {
+func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []jobqueue.Line) ([]jobqueue.Line, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -26,12 +26,12 @@ func (tx workTx) linesOfKnownJobs(ctx context.Context, lines []backend.Line) ([]
 		return nil, err
 	}
 	isThere := sqldb.Set(there)
-	return slices.DeleteFunc(slices.Clone(lines), func(line backend.Line) bool { return !isThere[line.JID] }), nil
+	return slices.DeleteFunc(slices.Clone(lines), func(line jobqueue.Line) bool { return !isThere[line.JID] }), nil
 }
 
 // insertLines adds lines, all of jobs that exist. The counter of each line follows
 // the last one of its job.
-func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
+func (tx jobTx) insertLines(ctx context.Context, lines []jobqueue.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -51,8 +51,8 @@ func (tx jobTx) insertLines(ctx context.Context, lines []backend.Line) error {
 	return err
 }
 
-// Lines implements [backend.JobReader].
-func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLine, error) {
+// Lines implements [jobqueue.JobReader].
+func (tx jobTx) Lines(ctx context.Context, f jobqueue.LogFilter) ([]jobqueue.LogLine, error) {
 	var rows []struct {
 		Counter sqldb.RowInt
 		Created sqldb.RowTime
@@ -64,9 +64,9 @@ func (tx jobTx) Lines(ctx context.Context, f backend.LogFilter) ([]backend.LogLi
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]backend.LogLine, len(rows))
+	lines := make([]jobqueue.LogLine, len(rows))
 	for i, r := range rows {
-		lines[i] = backend.LogLine{Counter: int64(r.Counter.N), Created: r.Created.Time(), Level: backend.Level(r.Level), Message: string(r.Message)}
+		lines[i] = jobqueue.LogLine{Counter: int64(r.Counter.N), Created: r.Created.Time(), Level: jobqueue.Level(r.Level), Message: string(r.Message)}
 	}
 	return lines, nil
 }

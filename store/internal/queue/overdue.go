@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const active = "state IN ('scheduled', 'running')"
 
-// Beat implements [backend.Store].
-func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]backend.JobStatus, error) {
-	var list []backend.JobStatus
+// Beat implements [jobqueue.Store].
+func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobqueue.JobStatus, error) {
+	var list []jobqueue.JobStatus
 	err := s.db.UpdateWithin(ctx, patience(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		r, err := tx.Texts(1, jids)
@@ -42,7 +42,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 	return list, err
 }
 
-// CancelRequests implements [backend.Store].
+// CancelRequests implements [jobqueue.Store].
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
 	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
@@ -65,7 +65,7 @@ func idleSQL(sql *sqldb.Words) string {
 		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
 }
 
-// Ended implements [backend.Store].
+// Ended implements [jobqueue.Store].
 func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duration, error) {
 	var others bool
 	err := s.db.Glance(ctx, &others, othersSQL, worker)
@@ -75,9 +75,9 @@ func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duratio
 	return s.db.Ended(ctx)
 }
 
-// Overdue implements [backend.Store].
-func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Overdue, error) {
-	overdue := backend.Overdue{Next: -1}
+// Overdue implements [jobqueue.Store].
+func (s Store) Overdue(ctx context.Context, q jobqueue.OverdueQuery) (jobqueue.Overdue, error) {
+	overdue := jobqueue.Overdue{Next: -1}
 	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
 	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
 		return overdue, err
@@ -99,7 +99,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 			return err
 		}
 		overdue.More = len(overdue.Dead) >= q.Limit || len(overdue.Left) >= q.Limit
-		for _, state := range []backend.State{backend.Stuck, backend.Waiting} {
+		for _, state := range []jobqueue.State{jobqueue.Stuck, jobqueue.Waiting} {
 			due, err := tx.jobs(ctx, slimColumns, "SELECT "+slimJobColumns+" FROM job WHERE state = '"+string(state)+"' AND retry <= $2"+
 				strings.ReplaceAll(rest, "%s", "retry"), except.Param, sqldb.Timestamp(tx.Now()), q.Limit)
 			if err != nil {
@@ -115,7 +115,7 @@ func (s Store) Overdue(ctx context.Context, q backend.OverdueQuery) (backend.Ove
 }
 
 // left lists the jobs of workers that have ended.
-func (tx workTx) left(ctx context.Context, q backend.OverdueQuery, rest string, except any) ([]backend.Job, error) {
+func (tx workTx) left(ctx context.Context, q jobqueue.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
 	if len(q.Ended) == 0 {
 		return nil, nil
 	}

@@ -4,25 +4,25 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Pause implements [backend.Pauser].
-func (tx jobTx) Pause(ctx context.Context, kind backend.PauseKind, name string) error {
+// Pause implements [jobqueue.Pauser].
+func (tx jobTx) Pause(ctx context.Context, kind jobqueue.PauseKind, name string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO job_pause (kind, name, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
 		string(kind), name, sqldb.Timestamp(tx.Now()))
 	return tx.note(ctx, err, "pause jobs", string(kind), name)
 }
 
-// Resume implements [backend.Pauser].
-func (tx jobTx) Resume(ctx context.Context, kind backend.PauseKind, name string) (bool, error) {
+// Resume implements [jobqueue.Pauser].
+func (tx jobTx) Resume(ctx context.Context, kind jobqueue.PauseKind, name string) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_pause WHERE kind = $1 AND name = $2", string(kind), name)
 	return n > 0, tx.note(ctx, err, "resume jobs", string(kind), name)
 }
 
-// Pauses implements [backend.Pauser].
-func (tx jobTx) Pauses(ctx context.Context) ([]backend.Pause, error) {
+// Pauses implements [jobqueue.Pauser].
+func (tx jobTx) Pauses(ctx context.Context) ([]jobqueue.Pause, error) {
 	var rows []struct {
 		Kind  sqldb.RowText
 		Name  sqldb.RowText
@@ -31,22 +31,22 @@ func (tx jobTx) Pauses(ctx context.Context) ([]backend.Pause, error) {
 	if err := tx.Select(ctx, &rows, "SELECT kind, name, since FROM job_pause ORDER BY kind, name"); err != nil {
 		return nil, err
 	}
-	pauses := make([]backend.Pause, len(rows))
+	pauses := make([]jobqueue.Pause, len(rows))
 	for i, r := range rows {
-		pauses[i] = backend.Pause{Kind: backend.PauseKind(r.Kind), Name: string(r.Name), Since: r.Since.Time()}
+		pauses[i] = jobqueue.Pause{Kind: jobqueue.PauseKind(r.Kind), Name: string(r.Name), Since: r.Since.Time()}
 	}
 	return pauses, nil
 }
 
-// SetLimit implements [backend.Limiter].
-func (tx jobTx) SetLimit(ctx context.Context, l backend.Limit) error {
+// SetLimit implements [jobqueue.Limiter].
+func (tx jobTx) SetLimit(ctx context.Context, l jobqueue.Limit) error {
 	_, err := tx.Exec(ctx, `INSERT INTO job_limit (kind, name, most) VALUES ($1, $2, $3)
 		ON CONFLICT (kind, name) DO UPDATE SET most = excluded.most`, string(l.Kind), l.Name, l.Most)
 	return tx.note(ctx, err, "limit jobs", string(l.Kind), fmt.Sprintf("%s: %d at once", l.Name, l.Most))
 }
 
-// DropLimit implements [backend.Limiter].
-func (tx jobTx) DropLimit(ctx context.Context, s backend.Scope) (bool, error) {
+// DropLimit implements [jobqueue.Limiter].
+func (tx jobTx) DropLimit(ctx context.Context, s jobqueue.Scope) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM job_limit WHERE kind = $1 AND name = $2", string(s.Kind), s.Name)
 	return n > 0, tx.note(ctx, err, "unlimit jobs", string(s.Kind), s.Name)
 }
@@ -59,8 +59,8 @@ func (tx jobTx) note(ctx context.Context, err error, action, kind, name string) 
 	return tx.Note(ctx, sqldb.Action{Action: action, Detail: kind + " " + name})
 }
 
-// Limits implements [backend.Limiter].
-func (tx jobTx) Limits(ctx context.Context) ([]backend.Limit, error) {
+// Limits implements [jobqueue.Limiter].
+func (tx jobTx) Limits(ctx context.Context) ([]jobqueue.Limit, error) {
 	var rows []struct {
 		Kind    sqldb.RowText
 		Name    sqldb.RowText
@@ -72,9 +72,9 @@ func (tx jobTx) Limits(ctx context.Context) ([]backend.Limit, error) {
 			UNION ALL SELECT 'group', group_, count(*) FROM job WHERE `+active+` GROUP BY group_)
 		SELECT l.kind, l.name, l.most, coalesce(b.n, 0) AS running
 		FROM job_limit AS l LEFT JOIN busy AS b ON b.kind = l.kind AND b.name = l.name ORDER BY l.kind, l.name`)
-	limits := make([]backend.Limit, len(rows))
+	limits := make([]jobqueue.Limit, len(rows))
 	for i, r := range rows {
-		limits[i] = backend.Limit{Scope: backend.Scope{Kind: backend.LimitKind(r.Kind), Name: string(r.Name)}, Most: r.Most.N, Running: r.Running}
+		limits[i] = jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.LimitKind(r.Kind), Name: string(r.Name)}, Most: r.Most.N, Running: r.Running}
 	}
 	return limits, err
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -37,7 +37,7 @@ func empty(t testing.TB, url string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -54,8 +54,8 @@ func explain(t *testing.T, db *sqldb.DB, explain, last string, limit int, tasks 
 	t.Helper()
 	err := db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}}
-		claim := backend.Claim{Limit: limit, Tasks: append(tasks, "t"), Turn: backend.Turn{Group: last}, High: 3, Low: 1}
-		return claimTx{tx}.claim(t.Context(), "w/1", claim, &backend.Result{})
+		claim := jobqueue.Claim{Limit: limit, Tasks: append(tasks, "t"), Turn: jobqueue.Turn{Group: last}, High: 3, Low: 1}
+		return claimTx{tx}.claim(t.Context(), "w/1", claim, &jobqueue.Result{})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +159,8 @@ func TestClaimTakesAllThatMayBeTaken(t *testing.T) {
 	for name, url := range map[string]func(testing.TB) string{"postgres": storetest.PostgresURL, "sqlite": storetest.SQLiteURL} {
 		t.Run(name, func(t *testing.T) {
 			db := backlog(t, url(t))
-			claim := backend.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
-			result, err := New(db).Sync(t.Context(), backend.Request{Worker: "w/1", Claim: claim})
+			claim := jobqueue.Claim{Limit: 3, Tasks: []string{"t"}, Name: "w", High: 3, Low: 1}
+			result, err := New(db).Sync(t.Context(), jobqueue.Request{Worker: "w/1", Claim: claim})
 			if err != nil {
 				t.Fatal(err)
 			}

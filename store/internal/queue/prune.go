@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -13,10 +13,10 @@ import (
 const prunable = "finished IS NOT NULL AND finished <= $2 AND state IN (SELECT v.value FROM {states} AS v)"
 
 // selected fills in the condition prunable.
-func (tx jobTx) selected(f backend.PruneFilter) (states sqldb.Records, before sqldb.Timestamp, err error) {
+func (tx jobTx) selected(f jobqueue.PruneFilter) (states sqldb.Records, before sqldb.Timestamp, err error) {
 	list := f.States
 	if len(list) == 0 {
-		list = []backend.State{backend.Success, backend.Failed, backend.Cancelled}
+		list = []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Cancelled}
 	}
 	names := make([]string, len(list))
 	for i, state := range list {
@@ -26,8 +26,8 @@ func (tx jobTx) selected(f backend.PruneFilter) (states sqldb.Records, before sq
 	return states, sqldb.Timestamp(tx.Now().Add(-f.OlderThan)), err
 }
 
-// Finished implements [backend.JobEditor].
-func (tx jobTx) Finished(ctx context.Context, f backend.PruneFilter, after backend.FinishedJob, limit int) ([]backend.FinishedJob, error) {
+// Finished implements [jobqueue.JobEditor].
+func (tx jobTx) Finished(ctx context.Context, f jobqueue.PruneFilter, after jobqueue.FinishedJob, limit int) ([]jobqueue.FinishedJob, error) {
 	states, before, err := tx.selected(f)
 	if err != nil {
 		return nil, err
@@ -37,20 +37,20 @@ func (tx jobTx) Finished(ctx context.Context, f backend.PruneFilter, after backe
 		Finished sqldb.RowTime
 	}
 	condition, args := "", []any{states.Param, before, limit}
-	if after != (backend.FinishedJob{}) {
+	if after != (jobqueue.FinishedJob{}) {
 		condition, args = " AND (finished, jid) > ($4, $5)", append(args, sqldb.Timestamp(after.Finished), after.JID)
 	}
 	err = tx.Select(ctx, &rows, tx.fill("SELECT jid, finished FROM job WHERE "+prunable+condition+" ORDER BY finished, jid LIMIT $3",
 		"{states}", states.SQL), args...)
-	jobs := make([]backend.FinishedJob, len(rows))
+	jobs := make([]jobqueue.FinishedJob, len(rows))
 	for i, r := range rows {
-		jobs[i] = backend.FinishedJob{JID: r.JID, Finished: r.Finished.Time()}
+		jobs[i] = jobqueue.FinishedJob{JID: r.JID, Finished: r.Finished.Time()}
 	}
 	return jobs, err
 }
 
-// Delete implements [backend.JobEditor].
-func (tx jobTx) Delete(ctx context.Context, f backend.PruneFilter, jobs []backend.FinishedJob) (int, error) {
+// Delete implements [jobqueue.JobEditor].
+func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, jobs []jobqueue.FinishedJob) (int, error) {
 	jids := make([]string, len(jobs))
 	for i, job := range jobs {
 		jids[i] = job.JID

@@ -7,26 +7,26 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const pending = "state IN " + sqldb.PendingStates
 
-// Job implements [backend.JobReader].
-func (tx jobTx) Job(ctx context.Context, jid string) (backend.Job, error) {
+// Job implements [jobqueue.JobReader].
+func (tx jobTx) Job(ctx context.Context, jid string) (jobqueue.Job, error) {
 	jobs, err := tx.jobs(ctx, allColumns, "SELECT "+jobColumns+" FROM job WHERE jid = $1", jid)
 	if err == nil && len(jobs) == 0 {
 		err = sqldb.ErrNotFound
 	}
 	if err != nil {
-		return backend.Job{}, err
+		return jobqueue.Job{}, err
 	}
 	return jobs[0], nil
 }
 
-// Jobs implements [backend.JobReader].
-func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, error) {
+// Jobs implements [jobqueue.JobReader].
+func (tx jobTx) Jobs(ctx context.Context, f jobqueue.Filter) ([]jobqueue.Job, error) {
 	where := []string{"true"}
 	var args []any
 	add := func(condition string, value any) {
@@ -75,7 +75,7 @@ func (tx jobTx) Jobs(ctx context.Context, f backend.Filter) ([]backend.Job, erro
 	return tx.jobs(ctx, columns, "SELECT "+names+" FROM job WHERE "+strings.Join(where, " AND "), args...)
 }
 
-// PendingSingle implements [backend.JobReader].
+// PendingSingle implements [jobqueue.JobReader].
 func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, error) {
 	var jids []string
 	err := tx.Select(ctx, &jids, "SELECT jid FROM job WHERE tracker = $1 AND single AND "+pending, tracker)
@@ -85,8 +85,8 @@ func (tx jobTx) PendingSingle(ctx context.Context, tracker string) (string, erro
 	return jids[0], nil
 }
 
-// Insert implements [backend.JobEditor].
-func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error) {
+// Insert implements [jobqueue.JobEditor].
+func (tx jobTx) Insert(ctx context.Context, jobs []jobqueue.Job) ([]string, error) {
 	r, err := tx.DB().Records(1, submitFields, len(jobs), func(i int) []any {
 		values := make([]any, 0, len(submitFields))
 		for _, c := range submitColumns {
@@ -120,16 +120,16 @@ func (tx jobTx) Insert(ctx context.Context, jobs []backend.Job) ([]string, error
 	return refused, nil
 }
 
-// Change implements [backend.JobEditor].
-func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (bool, error) {
+// Change implements [jobqueue.JobEditor].
+func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change) (bool, error) {
 	var set, action string
 	args := []any{was.JID, string(was.State), was.Worker, sqldb.Timestamp(tx.Now())}
 	switch {
-	case c.State != nil && *c.State == backend.Waiting:
+	case c.State != nil && *c.State == jobqueue.Waiting:
 		set = `state = 'waiting', worker = NULL, heartbeat = NULL, started = NULL, startedmillis = NULL, finished = NULL,
 			cancel = NULL, retry = NULL, result = NULL, retries = 0, interrupts = 0, progress = 0`
 		args, action = args[:3], "retry"
-	case c.State != nil && *c.State == backend.Cancelled:
+	case c.State != nil && *c.State == jobqueue.Cancelled:
 		action = "cancel"
 		set = "state = 'cancelled', finished = $4, cancel = $4, retry = NULL, result = 'cancelled before it ran'"
 	case c.Priority != nil:
@@ -143,7 +143,7 @@ func (tx jobTx) Change(ctx context.Context, was backend.Job, c backend.Change) (
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
 	if err == nil && n > 0 && c.Line.Message != "" {
-		err = tx.insertLines(ctx, []backend.Line{c.Line})
+		err = tx.insertLines(ctx, []jobqueue.Line{c.Line})
 	}
 	if err == nil && n > 0 {
 		err = tx.Note(ctx, sqldb.Action{Action: action, TaskID: was.Tracker, JIDs: []string{was.JID}})

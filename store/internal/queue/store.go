@@ -7,37 +7,37 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Store is the queue of a database, for jobqueue.NewExecutor and
+// Store is the queue of a database, for executor.New and
 // jobqueue.NewQueue. It is safe for concurrent use.
 type Store struct{ db *sqldb.DB }
 
 var (
-	_ backend.Store      = Store{}
-	_ backend.QueueStore = Store{}
+	_ jobqueue.Store      = Store{}
+	_ jobqueue.QueueStore = Store{}
 )
 
 // New returns the queue of a database.
 func New(db *sqldb.DB) Store { return Store{db} }
 
-// Update implements [backend.QueueStore].
-func (s Store) Update(ctx context.Context, fn func(backend.QueueTx) error) error {
+// Update implements [jobqueue.QueueStore].
+func (s Store) Update(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
 	return s.db.Update(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicJobs, sqldb.TopicTasks)
 		return fn(jobTx{tx})
 	}))
 }
 
-// View implements [backend.QueueStore].
-func (s Store) View(ctx context.Context, fn func(backend.QueueTx) error) error {
+// View implements [jobqueue.QueueStore].
+func (s Store) View(ctx context.Context, fn func(jobqueue.QueueTx) error) error {
 	return s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error { return fn(jobTx{tx}) }))
 }
 
-// Join implements [backend.QueueStore].
-func (s Store) Join(ctx context.Context, outer backend.DBTX) (backend.QueueTx, error) {
+// Join implements [jobqueue.QueueStore].
+func (s Store) Join(ctx context.Context, outer jobqueue.DBTX) (jobqueue.QueueTx, error) {
 	tx, err := s.db.Join(ctx, outer)
 	if err == nil {
 		err = tx.NeedJobs(ctx)
@@ -56,8 +56,8 @@ func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error
 	}
 }
 
-// Watch implements [backend.Store] and [backend.QueueStore].
-func (s Store) Watch(ctx context.Context, e backend.Service, wake func(), report func(error)) {
+// Watch implements [jobqueue.Store] and [jobqueue.QueueStore].
+func (s Store) Watch(ctx context.Context, e jobqueue.Service, wake func(), report func(error)) {
 	of := sqldb.Service{Worker: e.Worker, Kind: "executor"}
 	if e.Worker != "" {
 		handlers, _ := json.Marshal(e.Handlers) // of texts and numbers

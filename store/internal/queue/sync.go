@@ -8,7 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
-	"github.com/nextrun/nextrun/jobqueue/backend"
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -24,9 +24,9 @@ func patience(brief bool) time.Duration {
 // empty now, and have a million rows a moment later, which PostgreSQL learns of only when it is analysed.
 const keptPlans = 5 * time.Second
 
-// Sync implements [backend.Store]. Only the worker should lock its rows, so Sync
+// Sync implements [jobqueue.Store]. Only the worker should lock its rows, so Sync
 // updates them without locking them first, which would double its time.
-func (s Store) Sync(ctx context.Context, q backend.Request) (result backend.Result, err error) {
+func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
 	err = s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
@@ -76,9 +76,9 @@ func (s Store) Sync(ctx context.Context, q backend.Request) (result backend.Resu
 }
 
 // begun are the log lines of claimed jobs that begin at once.
-func begun(claimed []backend.Job, worker string) (lines []backend.Line) {
+func begun(claimed []jobqueue.Job, worker string) (lines []jobqueue.Line) {
 	for _, job := range claimed {
-		if job.State == backend.Running {
+		if job.State == jobqueue.Running {
 			lines = append(lines, job.Begins(worker))
 		}
 	}
@@ -89,7 +89,7 @@ func begun(claimed []backend.Job, worker string) (lines []backend.Line) {
 // the other. SQLite has one writer.
 func (s Store) Concurrent() bool { return !s.db.SQL().IsSQLite() }
 
-// Judge implements [backend.Store]. An unknown error may come
+// Judge implements [jobqueue.Store]. An unknown error may come
 // from a user's trigger.
 func (Store) Judge(err error) isolate.Cause {
 	switch {
@@ -122,7 +122,7 @@ var ours = fence("job.state IN ('scheduled', 'running') AND coalesce(job.worker,
 type workTx struct{ jobTx }
 
 // transitions moves jobs, and returns those that it has moved.
-func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (done []string, err error) {
+func (tx workTx) transitions(ctx context.Context, list []jobqueue.Transition) (done []string, err error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 		switch {
 		case t.To.Final():
 			finished = tx.Now()
-		case t.To == backend.Stuck:
+		case t.To == jobqueue.Stuck:
 			tried, retry = 1, tx.Now().Add(t.Delay)
 		}
 		if t.Interrupted {
@@ -168,16 +168,16 @@ func (tx workTx) transitions(ctx context.Context, list []backend.Transition) (do
 }
 
 // visit is a point for each kind of transition that was written.
-func visit(list []backend.Transition) {
+func visit(list []jobqueue.Transition) {
 	for _, t := range list {
 		switch {
 		case t.Interrupted:
 			crashpoint.At("executor/dead-taken-back")
 		case t.To.Final():
 			crashpoint.At("executor/end-written")
-		case t.To == backend.Stuck:
+		case t.To == jobqueue.Stuck:
 			crashpoint.At("executor/retry-written")
-		case t.From == backend.Running:
+		case t.From == jobqueue.Running:
 			crashpoint.At("executor/put-back")
 		default:
 			crashpoint.At("executor/retried")
@@ -186,7 +186,7 @@ func visit(list []backend.Transition) {
 }
 
 // giveBack returns the jobs that the worker got by a claim whose reply was lost.
-func (tx workTx) giveBack(ctx context.Context, q backend.Request) error {
+func (tx workTx) giveBack(ctx context.Context, q jobqueue.Request) error {
 	if !q.ReplyLost {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (tx workTx) giveBack(ctx context.Context, q backend.Request) error {
 	return err
 }
 
-func (tx workTx) progress(ctx context.Context, worker string, list []backend.Progress) error {
+func (tx workTx) progress(ctx context.Context, worker string, list []jobqueue.Progress) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (tx workTx) progress(ctx context.Context, worker string, list []backend.Pro
 
 // status returns the status of jobs, in no order. Jobs that are gone are among
 // them, without a state.
-func (tx workTx) status(ctx context.Context, jids []string) ([]backend.JobStatus, error) {
+func (tx workTx) status(ctx context.Context, jids []string) ([]jobqueue.JobStatus, error) {
 	if len(jids) == 0 {
 		return nil, nil
 	}
@@ -224,7 +224,7 @@ func (tx workTx) status(ctx context.Context, jids []string) ([]backend.JobStatus
 	if err != nil {
 		return nil, err
 	}
-	var list []backend.JobStatus
+	var list []jobqueue.JobStatus
 	err = tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
 		FROM `+r.SQL+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.Param)

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
-var manualAgain = task.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
+var manualAgain = periodic.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
 
 // planRecords are plans as records for the first placeholder.
-func planRecords(db *sqldb.DB, plans []task.Plan) (sqldb.Records, error) {
+func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
 	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("version"), sqldb.Text("place"), sqldb.Time("due"), sqldb.Time("nextrun"), sqldb.Text("problem"), sqldb.Time("hand")}
 	return db.Records(1, columns, len(plans), func(i int) []any {
 		p := &plans[i]
@@ -27,10 +27,10 @@ const planned = `due = plan.due, nextrun = plan.nextrun,
 	problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
-		WHEN t.problem LIKE '` + task.WarningPrefix + ` args%' THEN t.problem END`
+		WHEN t.problem LIKE '` + periodic.WarningPrefix + ` args%' THEN t.problem END`
 
-// Advance implements [backend.Tx].
-func (tx schedulerTx) Advance(ctx context.Context, plans []task.Plan) (ids []string, err error) {
+// Advance implements [periodic.Tx].
+func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {
 	r, err := planRecords(tx.DB(), plans)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -23,7 +21,7 @@ func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any
 // leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
 // it with the alias of periodic_task, such as "q.". all is args with the parameters
 // of the condition.
-func leavingOut(tx *sqldb.Tx, without backend.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+func leavingOut(tx *sqldb.Tx, without periodic.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
 		ids, param, err := among(tx, len(args)+1, without.Keys)
@@ -57,8 +55,8 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 	return strings.Join(list, ", ")
 }
 
-// Candidates implements [backend.Store]. It reads only ids, so that no value of a row can make it fail.
-func (s Store) Candidates(ctx context.Context, c backend.Claim) (ids []string, err error) {
+// Candidates implements [periodic.Store]. It reads only ids, so that no value of a row can make it fail.
+func (s Store) Candidates(ctx context.Context, c periodic.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
@@ -113,15 +111,15 @@ const strayAfter = 10 * time.Second
 // isStray is true for a task that should have been claimed $1 ago, and whose
 // problem does not say why it was not.
 const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
-	AND (problem IS NULL OR problem LIKE '` + task.WarningPrefix + `%') AND sink NOT IN `
+	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
 
-// Stray implements [backend.Store].
+// Stray implements [periodic.Store].
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer}
 		if anew {
-			args := []any{task.Waits(errors.New("%"))}
+			args := []any{periodic.Waits(errors.New("%"))}
 			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
 				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().LockRows+`)`, args...)
 			if err != nil {

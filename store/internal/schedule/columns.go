@@ -9,14 +9,13 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // The columns of periodic_task, and lists of their names.
 var (
-	allColumns  = task.Columns()
-	userColumns = task.UserColumns()
+	allColumns  = periodic.Columns()
+	userColumns = periodic.UserColumns()
 	slimColumns = column.Without(allColumns, "args") // which may be large
 
 	// claimedColumns are those that a claim reads: not those whose values it knows, and not the
@@ -25,13 +24,13 @@ var (
 	claimColumns   = column.Names("", claimedColumns)
 	// asClaimed are the same, and what is known of the row.
 	asClaimed = append(slices.Clip(claimedColumns),
-		task.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
-		task.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })})
+		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
+		periodic.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })})
 
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
 	jobColumns   = column.Names("", copied)
 	takenColumns = column.Names("t.", copied)
-	copied       = slices.DeleteFunc(task.Columns(), func(c task.Column) bool { return !c.Job })
+	copied       = slices.DeleteFunc(periodic.Columns(), func(c periodic.Column) bool { return !c.Job })
 
 	insertTask, updateTask = statements()
 )
@@ -59,7 +58,7 @@ func userValues(t *periodic.Task) (values []any) {
 }
 
 // tasks reads tasks by a query that yields these columns.
-func tasks(ctx context.Context, tx *sqldb.Tx, columns []task.Column, query string, args ...any) ([]periodic.Task, error) {
+func tasks(ctx context.Context, tx *sqldb.Tx, columns []periodic.Column, query string, args ...any) ([]periodic.Task, error) {
 	list, err := sqldb.Rows(ctx, tx, columns, query, args...)
 	for i := range list {
 		// Only a scheduler writes due, and never such a time: plan the task anew.

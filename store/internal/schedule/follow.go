@@ -7,24 +7,24 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Follow implements [backend.Store]. A queue that is not nextrun's own does not tell
+// Follow implements [periodic.Store]. A queue that is not nextrun's own does not tell
 // when a job ends, so somebody has to ask. The trigger of periodic_open wakes the
 // schedulers once the row of a job that is final is deleted. Rows of tasks whose sink
 // this scheduler does not know are left to others.
-func (s Store) Follow(ctx context.Context, f backend.Follow) (done backend.Followed, err error) {
+func (s Store) Follow(ctx context.Context, f periodic.Follow) (done periodic.Followed, err error) {
 	open := openJobs{s.db, f.Queues}
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, &done) })
 	if err != nil {
-		return backend.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
+		return periodic.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
 	}
 	return done, nil
 }
 
-func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f backend.Follow, done *backend.Followed) error {
+func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f periodic.Follow, done *periodic.Followed) error {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return err
 	}

@@ -8,24 +8,23 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// foreignQueue is a queue that is not nextrun's own. It implements [backend.Queue]:
+// foreignQueue is a queue that is not nextrun's own. It implements [periodic.Queue]:
 // periodic_open tells which job of a task to ask about. Whoever submits a job of a
 // task holds a lock on the task's row, so nobody else changes that task's row of
 // periodic_open meanwhile.
 type foreignQueue struct {
 	openJobs
-	sink      task.Sink
-	submitter backend.Submitter
-	job       backend.Queue // the built-in queue, from which a task may have come; nil: there is none
+	sink      periodic.Sink
+	submitter periodic.Submitter
+	job       periodic.Queue // the built-in queue, from which a task may have come; nil: there is none
 }
 
-// Pending implements [backend.Queue].
-func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]task.Pending, error) {
+// Pending implements [periodic.Queue].
+func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]periodic.Pending, error) {
 	open, err := q.of(ctx, tx, tasks)
 	if err != nil {
 		return nil, err
@@ -46,8 +45,8 @@ func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []str
 	return pending, nil
 }
 
-// Submit implements [backend.Queue].
-func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+// Submit implements [periodic.Queue].
+func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
 	before, err := q.of(ctx, tx, trackers(jobs))
 	if err != nil {
 		return nil, err
@@ -56,12 +55,12 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err != nil {
 		return nil, err
 	}
-	var refused []backend.Refusal
+	var refused []periodic.Refusal
 	free := make(map[string]jobqueue.Job, len(jobs))
 	list := make([]jobqueue.Job, 0, len(jobs))
 	for _, j := range jobs {
 		if _, inTheWay := pending[j.Tracker]; inTheWay && j.Single {
-			refused = append(refused, backend.Refusal{JID: j.JID})
+			refused = append(refused, periodic.Refusal{JID: j.JID})
 			continue
 		}
 		free[j.JID] = j
@@ -83,7 +82,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		}
 		delete(free, r.JID)
 		if r.Refused != "" {
-			refused = append(refused, backend.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
+			refused = append(refused, periodic.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
 		} else if _, open := pending[j.Tracker]; open {
 			continue // the policy allows both; the older one may be of a time when it did not
 		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
@@ -98,7 +97,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 
 // give hands jobs to the submitter. One that is given args runs the program's own code, whose time
 // is limited: the tasks are locked.
-func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Submission, error) {
+func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
 	within := ctx
 	if !q.CopiesArgs() {
 		limited, cancel, err := q.db.GiveTime(ctx, tx)
@@ -108,7 +107,7 @@ func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 		}
 		within = limited
 	}
-	results, err := guarded(q.sink, func() ([]backend.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
+	results, err := guarded(q.sink, func() ([]periodic.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
 	if err != nil && within.Err() != nil && ctx.Err() == nil { // not the database's fault
 		err = fmt.Errorf("took too long, while the tasks were locked; the limit is idle_timeout less a second: %v", err) //nolint:errorlint // its deadline is not ours
 	}
@@ -160,7 +159,7 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	return fmt.Errorf("a trigger on periodic_open keeps its rows from being written; remove it: without them tasks could get two jobs")
 }
 
-// Cancel implements [backend.Queue].
+// Cancel implements [periodic.Queue].
 func (q foreignQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
 	return q.cancelOf(ctx, tx, tasks, now)
 }
@@ -183,15 +182,15 @@ func (o openJobs) cancelOf(ctx context.Context, tx jobqueue.DBTX, tasks map[stri
 	return o.cancel(ctx, tx, open, now)
 }
 
-// Cancels implements [backend.Queue].
-func (q foreignQueue) Cancels() bool { _, ok := q.submitter.(backend.Canceller); return ok }
+// Cancels implements [periodic.Queue].
+func (q foreignQueue) Cancels() bool { _, ok := q.submitter.(periodic.Canceller); return ok }
 
-// CopiesArgs implements [backend.Queue].
-func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(backend.ArgsCopier); return ok }
+// CopiesArgs implements [periodic.Queue].
+func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(periodic.ArgsCopier); return ok }
 
-// Probe implements [backend.Queue].
+// Probe implements [periodic.Queue].
 func (q foreignQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
-	p, ok := q.submitter.(backend.Prober)
+	p, ok := q.submitter.(periodic.Prober)
 	if !ok {
 		return nil
 	}
@@ -202,12 +201,12 @@ func (q foreignQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 // movedQueue is the built-in queue beside others, from which its tasks may have
 // come.
 type movedQueue struct {
-	backend.Queue
+	periodic.Queue
 	open openJobs
 }
 
-// Pending implements [backend.Queue].
-func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]task.Pending, error) {
+// Pending implements [periodic.Queue].
+func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]periodic.Pending, error) {
 	found, err := q.Queue.Pending(ctx, tx, tasks)
 	if err != nil {
 		return nil, err
@@ -226,15 +225,15 @@ func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []strin
 	return more, err
 }
 
-// Submit implements [backend.Queue]. The newest job of the tasks is in the table job
+// Submit implements [periodic.Queue]. The newest job of the tasks is in the table job
 // afterwards.
-func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
 	refused, err := q.Queue.Submit(ctx, tx, jobs)
 	if err != nil || len(refused) == len(jobs) {
 		return refused, err
 	}
 	r, err := q.open.db.Texts(1, trackers(slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool {
-		return slices.ContainsFunc(refused, func(r backend.Refusal) bool { return r.JID == j.JID })
+		return slices.ContainsFunc(refused, func(r periodic.Refusal) bool { return r.JID == j.JID })
 	})))
 	if err != nil {
 		return nil, err
@@ -243,7 +242,7 @@ func (q movedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 	return refused, err
 }
 
-// Cancel implements [backend.Queue].
+// Cancel implements [periodic.Queue].
 func (q movedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
 	done, err := q.Queue.Cancel(ctx, tx, tasks, now)
 	if err != nil || len(done) == len(tasks) {

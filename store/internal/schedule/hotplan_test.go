@@ -13,8 +13,6 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -116,7 +114,7 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	user := storetest.At(t, url)
@@ -147,23 +145,23 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string, check func(query string, plan []string)) error {
 	return db.Update(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now())}
-		if found, err := tx.summary(ctx, backend.Apart{}); err != nil || !found.Due {
+		if found, err := tx.summary(ctx, periodic.Apart{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
-		tasks, err := tx.Claim(ctx, backend.Claim{Limit: 1000})
+		tasks, err := tx.Claim(ctx, periodic.Claim{Limit: 1000})
 		if err != nil || len(tasks) != dueRows {
 			return fmt.Errorf("claimed %d tasks, %w", len(tasks), err)
 		}
-		var plans []task.Plan
+		var plans []periodic.Plan
 		var ticks []periodic.Tick
 		var jobs []jobqueue.Job
 		var ids []string
-		var keys []task.TickKey
+		var keys []periodic.TickKey
 		next := time.Date(2127, 1, 1, 0, 0, 0, 0, time.UTC)
 		for i := range tasks {
 			of := &tasks[i]
 			tick := periodic.Tick{TaskID: of.ID, Due: of.Due, Decision: periodic.Submitted, JID: "n" + of.ID, Worker: "w@1", Decided: tx.Now()}
-			plans = append(plans, task.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
+			plans = append(plans, periodic.Plan{Task: of, Due: next, NextRun: next, Ticks: []periodic.Tick{tick}})
 			ticks, ids, keys = append(ticks, tick), append(ids, of.ID), append(keys, tick.Key())
 			jobs = append(jobs, of.Job(tick.JID, of.Due, tx.Now()))
 		}

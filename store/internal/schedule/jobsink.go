@@ -8,26 +8,25 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // JobSink is nextrun's own queue: it writes rows of the table job. Args go from row
-// to row inside the database. It implements [backend.Queue].
+// to row inside the database. It implements [periodic.Queue].
 type JobSink struct{ db *sqldb.DB }
 
 // NewJobSink returns the sink of a database.
 func NewJobSink(db *sqldb.DB) JobSink { return JobSink{db} }
 
-var _ backend.Queue = JobSink{}
+var _ periodic.Queue = JobSink{}
 
-// CopiesArgs implements [backend.Queue].
+// CopiesArgs implements [periodic.Queue].
 func (JobSink) CopiesArgs() bool { return true }
 
-// Cancels implements [backend.Queue].
+// Cancels implements [periodic.Queue].
 func (JobSink) Cancels() bool { return true }
 
-// Pending implements [backend.Queue]. Its query looks up one tracker after the
+// Pending implements [periodic.Queue]. Its query looks up one tracker after the
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
 func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
@@ -70,9 +69,9 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 	return pending, rows.Err()
 }
 
-// Submit implements [backend.Queue]. All jobs of a batch have the same Submitted and
+// Submit implements [periodic.Queue]. All jobs of a batch have the same Submitted and
 // the same Traceparent, so those of the first are written.
-func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]backend.Refusal, error) {
+func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
 	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (s JobSink) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 }
 
 // missing returns those of the jobs, given as records, that are not in the queue.
-func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []backend.Refusal, err error) {
+func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Records) (refused []periodic.Refusal, err error) {
 	rows, err := tx.QueryContext(ctx, s.db.SQL().Rebind(`SELECT v.jid FROM `+jobs.SQL+` AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = v.jid)`), jobs.Param)
 	if err != nil {
@@ -111,12 +110,12 @@ func (s JobSink) missing(ctx context.Context, tx jobqueue.DBTX, jobs sqldb.Recor
 		if err := rows.Scan(&jid); err != nil {
 			return nil, err
 		}
-		refused = append(refused, backend.Refusal{JID: jid})
+		refused = append(refused, periodic.Refusal{JID: jid})
 	}
 	return refused, rows.Err()
 }
 
-// Cancel implements [backend.Queue].
+// Cancel implements [periodic.Queue].
 func (s JobSink) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
 	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
 		return nil, err
@@ -141,7 +140,7 @@ func (s JobSink) cancel(ctx context.Context, tx jobqueue.DBTX, jids []string, no
 	return cancelled, err
 }
 
-// Probe implements [backend.Queue].
+// Probe implements [periodic.Queue].
 func (s JobSink) Probe(ctx context.Context, tx jobqueue.DBTX) error {
 	if err := s.db.In(tx, time.Time{}).NeedJobs(ctx); err != nil {
 		return err

@@ -10,29 +10,28 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Queues are the built-in queues of a database.
-type Queues map[task.Sink]backend.Queue
+type Queues map[periodic.Sink]periodic.Queue
 
 // with returns the built-in queues, and others by their names. Where there are
 // others, a task may have come from one of them with a job that is not final, so
 // the table job is not enough to look at.
-func (q Queues) with(db *sqldb.DB, others map[task.Sink]backend.Submitter) map[task.Sink]backend.Queue {
-	all := map[task.Sink]backend.Queue{}
+func (q Queues) with(db *sqldb.DB, others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+	all := map[periodic.Sink]periodic.Queue{}
 	maps.Copy(all, q)
 	if len(others) == 0 {
 		return all
 	}
 	open := openJobs{db, others}
-	if job, ok := all[task.SinkJob]; ok {
-		all[task.SinkJob] = movedQueue{job, open}
+	if job, ok := all[periodic.SinkJob]; ok {
+		all[periodic.SinkJob] = movedQueue{job, open}
 	}
 	for sink, submitter := range others {
-		all[sink] = foreignQueue{openJobs: open, sink: sink, submitter: submitter, job: q[task.SinkJob]}
+		all[sink] = foreignQueue{openJobs: open, sink: sink, submitter: submitter, job: q[periodic.SinkJob]}
 	}
 	return all
 }
@@ -41,13 +40,13 @@ func (q Queues) with(db *sqldb.DB, others map[task.Sink]backend.Submitter) map[t
 // that are not nextrun's own.
 type openJobs struct {
 	db     *sqldb.DB
-	queues map[task.Sink]backend.Submitter
+	queues map[periodic.Sink]periodic.Submitter
 }
 
 // openJob is a row of periodic_open.
 type openJob struct {
-	sink task.Sink
-	backend.Open
+	sink periodic.Sink
+	periodic.Open
 }
 
 // of returns the rows of tasks, by the task's id.
@@ -81,8 +80,8 @@ func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args
 
 // pending asks the queues which of their jobs are not final. It leaves out the jobs
 // of queues that this program does not know: nobody here can tell.
-func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]task.Pending, error) {
-	found := map[string]task.Pending{}
+func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]periodic.Pending, error) {
+	found := map[string]periodic.Pending{}
 	for sink, part := range bySink(jobs) {
 		submitter, ok := o.queues[sink]
 		if !ok {
@@ -92,7 +91,7 @@ func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string
 		for _, job := range part {
 			tasks[job.JID] = job.TaskID
 		}
-		list, err := guarded(sink, func() ([]task.Pending, error) { return submitter.Pending(ctx, tx, part) })
+		list, err := guarded(sink, func() ([]periodic.Pending, error) { return submitter.Pending(ctx, tx, part) })
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +114,7 @@ func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string
 func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob, now time.Time) ([]string, error) {
 	var cancelled []string
 	for sink, part := range bySink(jobs) {
-		canceller, ok := o.queues[sink].(backend.Canceller)
+		canceller, ok := o.queues[sink].(periodic.Canceller)
 		if !ok {
 			continue
 		}
@@ -128,8 +127,8 @@ func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]
 	return cancelled, nil
 }
 
-func bySink(jobs map[string]openJob) map[task.Sink][]backend.Open {
-	parts := map[task.Sink][]backend.Open{}
+func bySink(jobs map[string]openJob) map[periodic.Sink][]periodic.Open {
+	parts := map[periodic.Sink][]periodic.Open{}
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
 		parts[jobs[id].sink] = append(parts[jobs[id].sink], jobs[id].Open)
 	}
@@ -138,7 +137,7 @@ func bySink(jobs map[string]openJob) map[task.Sink][]backend.Open {
 
 // guarded runs code of a queue that is not nextrun's own, and turns a panic into
 // an error.
-func guarded[T any](sink task.Sink, run func() (T, error)) (result T, err error) {
+func guarded[T any](sink periodic.Sink, run func() (T, error)) (result T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("queue %q panicked%s: %v", sink, panicPlace(), p)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/periodic/backend"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -22,7 +22,7 @@ func waitingTicks(t *testing.T, url, analyze string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	user := storetest.At(t, url)
@@ -46,7 +46,7 @@ func waitingTicks(t *testing.T, url, analyze string) *sqldb.DB {
 func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) {
 	t.Helper()
 	for more := true; more; {
-		tended, err := New(db, nil, nil).Tend(t.Context(), false, backend.Apart{})
+		tended, err := New(db, nil, nil).Tend(t.Context(), false, periodic.Apart{})
 		if err != nil || tended.Ready {
 			t.Fatalf("a look at ticks that wait: %+v, %v", tended, err)
 		}
@@ -61,13 +61,13 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 	}
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
-		if found, err := tx.summary(t.Context(), backend.Apart{}); err != nil || !found.Ready {
+		if found, err := tx.summary(t.Context(), periodic.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		if found, err := readyTx(tx).tend(t.Context(), false, backend.Apart{}); err != nil || !found.Ready {
+		if found, err := readyTx(tx).tend(t.Context(), false, periodic.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		_, err := tx.Claim(t.Context(), backend.Claim{Limit: 10})
+		_, err := tx.Claim(t.Context(), periodic.Claim{Limit: 10})
 		return err
 	})
 	if err != nil {

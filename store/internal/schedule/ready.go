@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -34,7 +33,7 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 func readyQueued(now string) string {
 	return `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
-	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + task.UnreadablePrefix + `%'
+	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + periodic.UnreadablePrefix + `%'
 			OR q.paused IS NOT NULL AND (q.paused_until IS NULL OR q.paused_until > ` + now + `)
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
@@ -74,19 +73,19 @@ func (tx readyTx) query(ctx context.Context, query string) (string, error) {
 // maxForget is how many rows of periodic_ready one call of Tend checks at most.
 const maxForget = 5_000
 
-// Tend implements [backend.Store].
-func (s Store) Tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
+// Tend implements [periodic.Store].
+func (s Store) Tend(ctx context.Context, all bool, without periodic.Apart) (done periodic.Tended, err error) {
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		done, err = readyTx{tx}.tend(ctx, all, without)
 		return err
 	})
 	if err != nil {
-		return backend.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
+		return periodic.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
 	}
 	return done, nil
 }
 
-func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (done backend.Tended, err error) {
+func (tx readyTx) tend(ctx context.Context, all bool, without periodic.Apart) (done periodic.Tended, err error) {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return done, err
 	}
@@ -100,7 +99,7 @@ func (tx readyTx) tend(ctx context.Context, all bool, without backend.Apart) (do
 		crashpoint.At("scheduler/ready-forgotten")
 	}
 	if err != nil || forgotten == maxForget {
-		return backend.Tended{More: true}, err // there are very many; look further next time
+		return periodic.Tended{More: true}, err // there are very many; look further next time
 	}
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -62,7 +61,7 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 			return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
 		}
 	case periodic.TaskOverdue:
-		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9`, tx.Now().Add(-task.OverdueAfter)
+		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9`, tx.Now().Add(-periodic.OverdueAfter)
 	case "":
 		return `1 = 1`, at
 	}

@@ -15,38 +15,37 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Store is a database as the scheduler needs it. It implements [backend.Store].
+// Store is a database as the scheduler needs it. It implements [periodic.Store].
 type Store struct {
 	db     *sqldb.DB
 	queues Queues
 	locks  leader.Store
 }
 
-var _ backend.Store = Store{}
+var _ periodic.Store = Store{}
 
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{db, queues, locks} }
 
-// Update implements [backend.Store].
-func (s Store) Update(ctx context.Context, wait time.Duration, fn func(backend.Tx) error) error {
+// Update implements [periodic.Store].
+func (s Store) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
 }
 
-// OpensEarly implements [backend.Store].
+// OpensEarly implements [periodic.Store].
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
-// Watch implements [backend.Store].
+// Watch implements [periodic.Store].
 func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error)) {
 	known, _ := json.Marshal(sinks) // of texts
 	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
 }
 
-// Precedes implements [backend.Store]. Schedulers in the modes leader and exclusive publish no
+// Precedes implements [periodic.Store]. Schedulers in the modes leader and exclusive publish no
 // sinks. One that lets the database sleep may have ended long ago.
 func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
 	rows, err := sqldb.Services(ctx, s.db)
@@ -70,34 +69,34 @@ func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sin
 	return false, err
 }
 
-// SetTrouble implements [backend.Store].
+// SetTrouble implements [periodic.Store].
 func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
 	return sqldb.SetTrouble(ctx, s.db, worker, trouble)
 }
 
-// Queues implements [backend.Store].
-func (s Store) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.Sink]backend.Queue {
+// Queues implements [periodic.Store].
+func (s Store) Queues(others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
 	return s.queues.with(s.db, others)
 }
 
-// Locks implements [backend.Store].
+// Locks implements [periodic.Store].
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements [backend.Store]. While periodic_tick is changed by a
+// Fault implements [periodic.Store]. While periodic_tick is changed by a
 // migration, no task is to blame for a wait that was too long.
-func (s Store) Fault(err error) backend.Fault {
+func (s Store) Fault(err error) periodic.Fault {
 	switch {
 	case errors.Is(err, sqldb.ErrContended) && sqldb.Occupied(s.db, "periodic_tick"):
-		return backend.FaultDatabase
+		return periodic.FaultDatabase
 	case errors.Is(err, sqldb.ErrContended):
-		return backend.FaultLock
+		return periodic.FaultLock
 	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return backend.FaultDatabase
+		return periodic.FaultDatabase
 	case errors.Is(err, sqldb.ErrRefused):
-		return backend.FaultRow
+		return periodic.FaultRow
 	}
-	return backend.FaultUnknown
+	return periodic.FaultUnknown
 }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
@@ -115,9 +114,9 @@ type workSummary struct {
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
-func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, error) {
+func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
 	var found workSummary
-	peek := backend.Peek{}
+	peek := periodic.Peek{}
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
@@ -127,7 +126,7 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 		return err
 	})
 	if err != nil {
-		return backend.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked = found.Next.Time(), found.Marked.Time()
@@ -137,7 +136,7 @@ func (s Store) Peek(ctx context.Context, without backend.Apart) (backend.Peek, e
 	return peek, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, without backend.Apart) (found workSummary, err error) {
+func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
 	rest, args, err := leavingOut(tx.Tx, without, args)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -27,16 +26,16 @@ type tickKeyRow struct {
 	Due    sqldb.Timestamp
 }
 
-func tickKeys(rows []tickKeyRow) []task.TickKey {
-	keys := make([]task.TickKey, len(rows))
+func tickKeys(rows []tickKeyRow) []periodic.TickKey {
+	keys := make([]periodic.TickKey, len(rows))
 	for i, r := range rows {
-		keys[i] = task.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
+		keys[i] = periodic.TickKey{TaskID: r.TaskID, Due: r.Due.Time()}
 	}
 	return keys
 }
 
-// Record implements [backend.Tx].
-func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []task.TickKey, err error) {
+// Record implements [periodic.Tx].
+func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {
 		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
@@ -53,7 +52,7 @@ func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick
 	return keys, nil
 }
 
-func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey
 		return nil, err
 	}
 	if added == int64(len(ticks)) { // almost always; saves sending the keys back
-		keys := make([]task.TickKey, len(ticks))
+		keys := make([]periodic.TickKey, len(ticks))
 		for i, t := range ticks {
 			keys[i] = t.Key()
 		}
@@ -79,7 +78,7 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey
 	return tickKeys(rows), err
 }
 
-func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]task.TickKey, error) {
+func (tx tickTx) settle(ctx context.Context, ticks []periodic.Tick) ([]periodic.TickKey, error) {
 	r, err := tickRecords(tx.DB(), ticks)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -17,32 +16,32 @@ type Tasks struct {
 	queues Queues
 }
 
-var _ backend.TaskStore = Tasks{}
+var _ periodic.TaskStore = Tasks{}
 
 // NewTasks returns the tasks of a database.
 func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
 
-// Update implements [backend.TaskStore].
-func (s Tasks) Update(ctx context.Context, fn func(backend.TaskTx) error) error {
+// Update implements [periodic.TaskStore].
+func (s Tasks) Update(ctx context.Context, fn func(periodic.TaskTx) error) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
 		return fn(taskTx{tx})
 	})
 }
 
-// View implements [backend.TaskStore].
-func (s Tasks) View(ctx context.Context, fn func(backend.TaskTx) error) error {
+// View implements [periodic.TaskStore].
+func (s Tasks) View(ctx context.Context, fn func(periodic.TaskTx) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
 }
 
-// Join implements [backend.TaskStore].
-func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (backend.TaskTx, error) {
+// Join implements [periodic.TaskStore].
+func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, error) {
 	tx, err := s.db.Join(ctx, outer)
 	return taskTx{tx}, err
 }
 
-// Queues implements [backend.TaskStore].
-func (s Tasks) Queues(others map[periodic.Sink]backend.Submitter) map[periodic.Sink]backend.Queue {
+// Queues implements [periodic.TaskStore].
+func (s Tasks) Queues(others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
 	return s.queues.with(s.db, others)
 }
 

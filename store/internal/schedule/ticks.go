@@ -4,17 +4,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/backend"
-	"github.com/nextrun/nextrun/periodic/task"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // tickTx is a transaction that reads and writes ticks.
 type tickTx struct{ *sqldb.Tx }
 
-// Ticks implements [backend.Tx].
-func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []task.TickKey) (backend.Recorded, error) {
-	found := backend.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]task.TickRange{}}
+// Ticks implements [periodic.Tx].
+func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (periodic.Recorded, error) {
+	found := periodic.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
 	if len(queued) > 0 {
 		if err := tickTx(tx).queued(ctx, queued, found.Queued); err != nil {
 			return found, err
@@ -42,7 +41,7 @@ func (tx tickTx) queued(ctx context.Context, ids []string, queued map[string][]t
 
 // decided reads from the newest row that is not after the tick on, since
 // that one may reach beyond it.
-func (tx tickTx) decided(ctx context.Context, since []task.TickKey, decided map[string][]task.TickRange) error {
+func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided map[string][]periodic.TickRange) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("id"), sqldb.Time("since")}, len(since),
 		func(i int) []any { return []any{since[i].TaskID, since[i].Due} })
 	if err != nil {
@@ -58,9 +57,9 @@ func (tx tickTx) decided(ctx context.Context, since []task.TickKey, decided map[
 		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
-		ORDER BY k.due`, r.Param, task.MaxDecided-1)
+		ORDER BY k.due`, r.Param, periodic.MaxDecided-1)
 	for _, row := range rows {
-		decided[row.TaskID] = append(decided[row.TaskID], task.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
+		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
 	}
 	return err
 }

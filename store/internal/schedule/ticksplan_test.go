@@ -18,7 +18,7 @@ func TestTicksOfATaskAreFoundByTheirKeyOnSQLite(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var plans [][]string

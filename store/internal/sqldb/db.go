@@ -9,9 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/migrations"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -42,7 +39,7 @@ type Pools struct {
 
 // Transaction is one that has begun.
 type Transaction interface {
-	jobqueue.DBTX
+	DBTX
 	Commit() error
 	Rollback() error
 }
@@ -93,10 +90,8 @@ func (db *DB) Close() error {
 	return err
 }
 
-// Migrator returns the migrations of this database.
-func (db *DB) Migrator() *migrations.Migrator {
-	return migrations.New(db.pools.Migrate, db.words.Dialect)
-}
+// ForMigrations is the pool in which migrations run.
+func (db *DB) ForMigrations() *sql.DB { return db.pools.Migrate }
 
 // SQL are the words in which the databases differ.
 func (db *DB) SQL() *Words { return &db.words }

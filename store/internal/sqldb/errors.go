@@ -4,8 +4,7 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/nextrun/nextrun/jobqueue/backend"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/cause"
 )
 
 // The sentinel errors, which package store explains.
@@ -17,10 +16,10 @@ var (
 	ErrUnavailable       = errors.New("the database cannot be reached")
 	ErrUnable      error = special{"the database cannot do this now", ErrUnavailable}
 	ErrNoSchema          = errors.New("tables of nextrun are missing, or of another version; run: nextrun migrate up")
-	ErrNoJobs      error = special{noJobs, errors.Join(ErrNoSchema, periodic.ErrNoJobs)}
-	ErrNotFound          = backend.ErrNotFound
+	ErrNoJobs      error = special{noJobs, errors.Join(ErrNoSchema, cause.ErrNoJobs)}
+	ErrNotFound          = cause.ErrNotFound
 	ErrRefused           = errors.New("refused by the database")
-	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, periodic.ErrDuplicate)}
+	ErrDuplicate   error = special{"exists already", errors.Join(ErrRefused, cause.ErrDuplicate)}
 	ErrUnreadable  error = special{"a row cannot be read", ErrRefused}
 	ErrNoDatabase        = errors.New("there is no such file")
 )

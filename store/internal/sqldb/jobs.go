@@ -2,9 +2,10 @@ package sqldb
 
 import (
 	"context"
-
-	"github.com/nextrun/nextrun/migrations"
 )
+
+// withoutJobs is migrations.WithoutJobs.
+const withoutJobs = "without job"
 
 // HasJobs reports whether the database has the tables of jobs. A database that was
 // made without them may get them later, so only a yes is remembered.
@@ -13,7 +14,7 @@ func (tx *Tx) HasJobs(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	var without bool
-	err := tx.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM nextrun_found WHERE name = '"+migrations.WithoutJobs+"')").Scan(&without)
+	err := tx.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM nextrun_found WHERE name = '"+withoutJobs+"')").Scan(&without)
 	if err != nil {
 		return false, tx.db.Classify(ctx, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // timing gives a transaction its now and its timeouts.
@@ -15,7 +13,7 @@ type timing struct {
 }
 
 // begin prepares a transaction and returns its now.
-func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, opening *Opening) (time.Time, error) {
+func (t timing) begin(ctx context.Context, tx DBTX, opening *Opening) (time.Time, error) {
 	switch {
 	case t.words.Begin == "":
 		return t.now(time.Now()), nil
@@ -29,7 +27,7 @@ func (t timing) begin(ctx context.Context, tx jobqueue.DBTX, opening *Opening) (
 }
 
 // again returns the time of a transaction anew.
-func (t timing) again(ctx context.Context, tx jobqueue.DBTX) (now time.Time, err error) {
+func (t timing) again(ctx context.Context, tx DBTX) (now time.Time, err error) {
 	if now = time.Now(); t.words.Now != "" {
 		err = tx.QueryRowContext(ctx, t.words.Now).Scan(&now)
 	}
@@ -37,7 +35,7 @@ func (t timing) again(ctx context.Context, tx jobqueue.DBTX) (now time.Time, err
 }
 
 // join returns the now of a transaction of the caller's, whose timeouts stay.
-func (t timing) join(ctx context.Context, outer jobqueue.DBTX) (now time.Time, schema string, err error) {
+func (t timing) join(ctx context.Context, outer DBTX) (now time.Time, schema string, err error) {
 	if t.words.Now == "" {
 		return t.now(time.Now()), t.options.Schema, nil
 	}

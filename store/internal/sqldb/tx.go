@@ -7,13 +7,18 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/nextrun/nextrun/jobqueue"
 )
+
+// DBTX is what jobqueue.DBTX is.
+type DBTX = interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
 
 // Tx is a transaction. It carries one now. It is not safe for concurrent use.
 type Tx struct {
-	tx  jobqueue.DBTX
+	tx  DBTX
 	db  *DB
 	now time.Time
 
@@ -141,7 +146,7 @@ func (db *DB) committing(err error) error {
 }
 
 // Join returns the caller's transaction as one of ours, with a now of its own.
-func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
+func (db *DB) Join(ctx context.Context, outer DBTX) (*Tx, error) {
 	askForJobs(ctx, db)
 	now, schema, err := db.timing.join(ctx, outer)
 	if err != nil {
@@ -156,13 +161,13 @@ func (db *DB) Join(ctx context.Context, outer jobqueue.DBTX) (*Tx, error) {
 
 // In returns somebody's transaction with its now as one of ours, or one of ours
 // whose statements take a way of the caller's.
-func (db *DB) In(tx jobqueue.DBTX, now time.Time) *Tx { return &Tx{tx: tx, db: db, now: now} }
+func (db *DB) In(tx DBTX, now time.Time) *Tx { return &Tx{tx: tx, db: db, now: now} }
 
 // DB is the database of the transaction.
 func (tx *Tx) DB() *DB { return tx.db }
 
 // DBTX is the bare transaction, for callers with their own statements.
-func (tx *Tx) DBTX() jobqueue.DBTX { return tx.tx }
+func (tx *Tx) DBTX() DBTX { return tx.tx }
 
 // SQL are the words in which the databases differ.
 func (tx *Tx) SQL() *Words { return &tx.db.words }
@@ -187,7 +192,7 @@ func (tx *Tx) Columns(ctx context.Context, table string) ([]string, error) {
 // GiveTime ends a transaction of ours in which nothing happens only after the whole IdleTimeout
 // from now on, instead of half of it: code of the program works in it. It returns a context that ends a
 // second before, so that the code learns of that first.
-func (db *DB) GiveTime(ctx context.Context, tx jobqueue.DBTX) (context.Context, context.CancelFunc, error) {
+func (db *DB) GiveTime(ctx context.Context, tx DBTX) (context.Context, context.CancelFunc, error) {
 	if db.words.IsSQLite() {
 		return ctx, func() {}, nil
 	}

@@ -4,8 +4,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+)
 
-	"github.com/nextrun/nextrun/migrations"
+// System is the name of a database system, as package migrations has it.
+type System string
+
+// The systems.
+const (
+	Postgres System = "postgres"
+	SQLite   System = "sqlite"
 )
 
 // Words are the differences between the databases that are plain text.
@@ -29,7 +36,7 @@ type Words struct {
 	// EndedGrace is how long a worker that lives may need to show it again.
 	EndedGrace time.Duration
 
-	Dialect migrations.Dialect
+	System  System
 	Version string // query for the version of the server, or of the library
 	Columns string // query for the names of the columns of the table $1
 	// Occupied is a query whether somebody has the table $1 for itself, empty if the
@@ -80,7 +87,7 @@ func (w *Words) Clock(now, at int) string {
 }
 
 // IsSQLite reports whether the database is a SQLite file.
-func (w *Words) IsSQLite() bool { return w.Dialect == migrations.SQLite }
+func (w *Words) IsSQLite() bool { return w.System == SQLite }
 
 // RowVersion is a text that changes whenever a row is written, and when the server starts; empty
 // where the database has none. alias is that of the table, such as "t.".

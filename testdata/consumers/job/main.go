@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/testdata/consumers/report"
 )
@@ -38,7 +39,7 @@ func work(ctx context.Context) error {
 	defer func() { _ = db.Close() }()
 	log := logrus.New()
 	log.SetLevel(logrus.WarnLevel)
-	executor, err := jobqueue.NewExecutor(db.Jobs(), jobqueue.Config{Name: "proof", PoolSize: 400, Logger: log})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "proof", PoolSize: 400, Logger: log})
 	if err != nil {
 		return err
 	}

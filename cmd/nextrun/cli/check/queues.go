@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -68,7 +67,7 @@ func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
 		return
 	}
 	submitter, foreign := r.queues[t.Sink]
-	_, cancels := submitter.(backend.Canceller)
+	_, cancels := submitter.(periodic.Canceller)
 	if foreign && !cancels && t.Overlap == periodic.OverlapReplace && !strings.Contains(t.Problem, "overlap replace") {
 		r.add(levelWarning, about, "overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -180,7 +179,7 @@ func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
 
 // problemLevel says whether the column problem holds a warning or an error.
 func problemLevel(problem string) (level, text string) {
-	if text, warning := task.CutWarning(problem); warning {
+	if text, warning := periodic.CutWarning(problem); warning {
 		return levelWarning, text
 	}
 	return levelError, problem

@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
@@ -75,7 +74,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, all, asJSON bool) error {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		lines = append(lines, ui.ColumnsOf(j, backend.Columns()))
+		lines = append(lines, ui.ColumnsOf(j, jobqueue.Columns()))
 		state := jobState(j)
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/jobqueue/backend"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -46,7 +45,7 @@ func submitCommand(env *ui.Env) *cobra.Command {
 			return submit(c.Context(), env, job)
 		},
 	}
-	f = ui.NewColumnFlags(command, backend.SubmitColumns(), &standard)
+	f = ui.NewColumnFlags(command, jobqueue.SubmitColumns(), &standard)
 	command.Flags().Var(&at, "at", "when the job may begin: it waits until then; UTC without a zone (default now)")
 	return command
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
-	"github.com/nextrun/nextrun/migrations/permissions"
+	"github.com/nextrun/nextrun/internal/permissions"
 )
 
 // Command returns the command permissions with the commands below it.

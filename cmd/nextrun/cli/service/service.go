@@ -14,9 +14,10 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/ops/metrics"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -25,7 +26,7 @@ import (
 const stopTimeout = 30 * time.Second
 
 // modes are the values of --mode.
-var modes = []string{string(periodic.ModeShared), string(periodic.ModeLeader), string(periodic.ModeExclusive)}
+var modes = []string{string(scheduler.ModeShared), string(scheduler.ModeLeader), string(scheduler.ModeExclusive)}
 
 // serviceFlags are the flags of the commands that run services.
 type serviceFlags struct {
@@ -75,9 +76,9 @@ type services struct {
 }
 
 // modeOf is the mode of the scheduler.
-func modeOf(env *ui.Env, f *serviceFlags) (periodic.Mode, error) {
-	name := env.Setting(f.mode.Value, "NEXTRUN_MODE", string(periodic.ModeShared))
-	if mode := periodic.Mode(name); mode.Valid() {
+func modeOf(env *ui.Env, f *serviceFlags) (scheduler.Mode, error) {
+	name := env.Setting(f.mode.Value, "NEXTRUN_MODE", string(scheduler.ModeShared))
+	if mode := scheduler.Mode(name); mode.Valid() {
 		return mode, nil
 	}
 	return "", ui.Usagef("NEXTRUN_MODE is %q; use one of %s", name, strings.Join(modes, ", "))
@@ -85,13 +86,13 @@ func modeOf(env *ui.Env, f *serviceFlags) (periodic.Mode, error) {
 
 // checkWorkers refuses a deployment of several instances in mode exclusive, of
 // which all but one would fail.
-func checkWorkers(env *ui.Env, f *serviceFlags, mode periodic.Mode) error {
+func checkWorkers(env *ui.Env, f *serviceFlags, mode scheduler.Mode) error {
 	text := env.Setting(f.workers, "NEXTRUN_WORKERS", "1")
 	workers, err := strconv.Atoi(text)
 	if err != nil || workers < 1 {
 		return ui.Usagef("--workers or NEXTRUN_WORKERS is %q; use a whole number of at least 1", text)
 	}
-	if workers > 1 && mode == periodic.ModeExclusive {
+	if workers > 1 && mode == scheduler.ModeExclusive {
 		return ui.Usagef("--workers or NEXTRUN_WORKERS is %d, but in mode exclusive one instance runs alone; "+
 			"use 1, or --mode leader, in which the others stand by", workers)
 	}
@@ -107,12 +108,12 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 }
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.
-func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler, err error) {
+func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler, err error) {
 	if s.notify, err = ui.NewNotifiers(ctx, s.env, s.config, s.db); err != nil {
 		return nil, err
 	}
 	c := s.config.Scheduler
-	c.Name, c.Logger, c.Observe = s.name, s.log, func(e periodic.Event) {
+	c.Name, c.Logger, c.Observe = s.name, s.log, func(e scheduler.Event) {
 		s.notify.Observe(e)
 		if s.metrics != nil {
 			s.metrics.Scheduler(e)
@@ -129,10 +130,10 @@ func (s *services) scheduler(ctx context.Context) (scheduler *periodic.Scheduler
 	} else if hooks != nil {
 		c.Hooks = hooks
 	}
-	if scheduler, err = periodic.New(s.db.Periodic(), c); err == nil {
-		s.wake = scheduler.Wake
+	if planner, err = scheduler.New(s.db.Periodic(), c); err == nil {
+		s.wake = planner.Wake
 	}
-	return scheduler, err
+	return planner, err
 }
 
 // besides are the services that a scheduler needs here, to start before it.
@@ -147,7 +148,7 @@ func (s *services) besides(ctx context.Context) (list []part, err error) {
 	return list, err
 }
 
-func (s *services) executor() (*jobqueue.Executor, error) {
+func (s *services) executor() (*executor.Executor, error) {
 	c := s.config.Executor
 	c.Name, c.Logger = s.name, s.log
 	if s.metrics != nil {
@@ -161,7 +162,7 @@ func (s *services) executor() (*jobqueue.Executor, error) {
 	} else if hooks != nil {
 		c.Hooks = hooks
 	}
-	executor, err := jobqueue.NewExecutor(s.db.Jobs(), c)
+	executor, err := executor.New(s.db.Jobs(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/lifecycle"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -96,7 +96,7 @@ func (s *services) configure(f *serviceFlags) error {
 	if s.config, err = s.env.Configuration(); err != nil {
 		return err
 	}
-	if s.config.Database.Quiet && mode != periodic.ModeShared {
+	if s.config.Database.Quiet && mode != scheduler.ModeShared {
 		return ui.Usagef("database.quiet needs mode shared: in mode %s the holder of the lock says all the time that it lives", mode)
 	}
 	s.config.Scheduler.Mode = mode
@@ -178,7 +178,7 @@ func (s *services) shutDown(ctx context.Context) error {
 // grace is how long running jobs may go on.
 func (s *services) grace() time.Duration {
 	grace := s.config.Executor.ShutdownGrace
-	service.SetDefault(&grace, jobqueue.DefaultShutdownGrace)
+	service.SetDefault(&grace, executor.DefaultShutdownGrace)
 	return max(grace, 0)
 }
 

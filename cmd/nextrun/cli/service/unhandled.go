@@ -10,6 +10,7 @@ import (
 
 	lifecycle "github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // unhandled is a service that says which tasks have jobs that wait although
@@ -26,11 +27,11 @@ type unhandled struct {
 	life    *lifecycle.Lifecycle
 }
 
-func (s *services) unhandled(executor *jobqueue.Executor) *unhandled {
+func (s *services) unhandled(worker *executor.Executor) *unhandled {
 	return &unhandled{
-		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: executor.Tasks(), groups: s.config.Executor.Groups,
-		idle: executor.Idle,
-		poll: max(cmp.Or(s.config.Executor.PollInterval, jobqueue.DefaultPollInterval), time.Second),
+		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: worker.Tasks(), groups: s.config.Executor.Groups,
+		idle: worker.Idle,
+		poll: max(cmp.Or(s.config.Executor.PollInterval, executor.DefaultPollInterval), time.Second),
 		life: lifecycle.New("search for unhandled jobs"),
 	}
 }

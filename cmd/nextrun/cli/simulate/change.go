@@ -11,7 +11,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // columns are those that --set changes.
@@ -46,10 +45,10 @@ func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 		}
 	}
 	for i := range changed {
-		if tasks[i].ValidateArgs(task.ArgsAny) != nil {
+		if tasks[i].ValidateArgs(periodic.ArgsAny) != nil {
 			continue // as it is in the table; the report says so
 		}
-		if err := changed[i].ValidateArgs(task.ArgsAny); err != nil {
+		if err := changed[i].ValidateArgs(periodic.ArgsAny); err != nil {
 			var wrong *calendar.ParseError
 			if errors.As(err, &wrong) {
 				return nil, timer.BadTimer(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 func exportCommand(env *ui.Env) *cobra.Command {
@@ -59,7 +58,7 @@ func export(env *ui.Env, list []periodic.Task) error {
 // notUTF8 returns the first column of a task whose value is not UTF-8, which
 // SQLite accepts and YAML does not; empty: none.
 func notUTF8(t *periodic.Task) string {
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		if !utf8.ValidString(c.Get(t).Text) {
 			return c.InTable()
 		}

@@ -5,14 +5,13 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // columnFlags adds the flags of the columns of a task to `task add` and `task set`. The column
 // task, which names the handler of the jobs, has two.
 func columnFlags(command *cobra.Command) *ui.ColumnFlags[periodic.Task] {
 	standard := periodic.NewTask("", "", "")
-	columns := task.UserColumns()
+	columns := periodic.UserColumns()
 	for _, c := range columns {
 		if c.Name == "task" {
 			c.Name = "handler"

@@ -6,7 +6,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // taskJSON is the JSON form of a task: its columns, and what became of it last.
@@ -27,7 +26,7 @@ func taskJSON(t *periodic.Task, o periodic.Outcome) ui.Object {
 			Started: ui.TimeOrNull(o.Result.Started), Finished: ui.TimeOrNull(o.Result.Finished), Result: ui.TextOrNull(o.Result.Message),
 		}
 	}
-	return append(ui.ColumnsOf(t, task.Columns()), ui.Member{Name: "last_tick", Value: last}, ui.Member{Name: "last_run", Value: run})
+	return append(ui.ColumnsOf(t, periodic.Columns()), ui.Member{Name: "last_tick", Value: last}, ui.Member{Name: "last_run", Value: run})
 }
 
 // runJSON is the last run of a task.

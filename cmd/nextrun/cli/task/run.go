@@ -8,7 +8,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -107,7 +106,7 @@ func notTaken(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string
 	if err != nil {
 		return err
 	}
-	if _, warning := task.CutWarning(t.Problem); t.Problem != "" && !warning {
+	if _, warning := periodic.CutWarning(t.Problem); t.Problem != "" && !warning {
 		env.Complain("%s: not submitted: %s", id, t.Problem)
 		return nil
 	}

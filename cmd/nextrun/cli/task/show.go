@@ -12,7 +12,6 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // shownTicks is how many ticks `task show` shows.
@@ -159,7 +158,7 @@ func markedBy(env *ui.Env, t *periodic.Task) string {
 // [shown.state] has.
 func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 	standard := periodic.NewTask("", "", "")
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		if v := c.Get(t); v != c.Get(&standard) && !slices.Contains([]string{"id", "task", "timer", "summary", "enabled"}, c.Name) {
 			fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(v)})
 		}

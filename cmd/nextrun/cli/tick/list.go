@@ -9,7 +9,6 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/backend"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -61,7 +60,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
 	period.Register(command, "ticks decided")
 	flags.Var(&decision, "decision", "only ticks with this decision")
-	flags.IntVarP(&filter.Limit, "limit", "n", backend.DefaultTickLimit, "maximum number")
+	flags.IntVarP(&filter.Limit, "limit", "n", periodic.DefaultTickLimit, "maximum number")
 	ui.JSONFlag(command, &asJSON)
 	return command
 }

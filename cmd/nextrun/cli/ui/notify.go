@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -53,7 +54,7 @@ func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB)
 func (n *Notifiers) Any() bool { return len(n.list) > 0 }
 
 // Observe passes the events of a scheduler on.
-func (n *Notifiers) Observe(e periodic.Event) {
+func (n *Notifiers) Observe(e scheduler.Event) {
 	for _, one := range n.list {
 		one.Observe(e)
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // shortFormatter writes a line for somebody who watches a terminal: the time of
@@ -122,29 +124,29 @@ var quietFields = []string{"jid", "worker", "name"}
 // isQuiet reports whether an event tells a reader of a terminal nothing that other lines do
 // not.
 func isQuiet(event any) bool {
-	e, ok := event.(jobqueue.Event)
-	return ok && (e.Kind == jobqueue.EventStarted || e.Kind == jobqueue.EventStopping || e.Kind == jobqueue.EventStopped)
+	e, ok := event.(executor.Event)
+	return ok && (e.Kind == executor.EventStarted || e.Kind == executor.EventStopping || e.Kind == executor.EventStopped)
 }
 
 // short is the line of an event about a tick or a job.
 func short(event any) (line shortLine, known bool) {
 	switch e := event.(type) {
-	case periodic.Event:
+	case scheduler.Event:
 		switch e.Kind {
-		case periodic.EventTick:
+		case scheduler.EventTick:
 			return ofTick(e), true
-		case periodic.EventProblem:
+		case scheduler.EventProblem:
 			return shortLine{e.Task.ID, "problem", e.Problem}, true
 		}
-	case jobqueue.Event:
-		if e.Kind == jobqueue.EventEnded {
+	case executor.Event:
+		if e.Kind == executor.EventEnded {
 			return ofJob(e), true
 		}
 	}
 	return line, false
 }
 
-func ofTick(e periodic.Event) shortLine {
+func ofTick(e scheduler.Event) shortLine {
 	line := shortLine{about: e.Tick.TaskID, became: string(e.Tick.Decision), details: jobID.ReplaceAllString(e.Tick.Reason, "")}
 	switch {
 	case e.Tick.Decision == periodic.Submitted && e.Task.Sink == periodic.SinkEvent:
@@ -160,7 +162,7 @@ func ofTick(e periodic.Event) shortLine {
 }
 
 // ofJob is the line of an attempt that has ended.
-func ofJob(e jobqueue.Event) shortLine {
+func ofJob(e executor.Event) shortLine {
 	line := shortLine{about: cmp.Or(e.Job.Tracker, e.Job.Task), became: string(e.State)}
 	switch e.State {
 	case jobqueue.Success:
@@ -183,7 +185,7 @@ func ofJob(e jobqueue.Event) shortLine {
 
 // attempt is said of jobs that needed several, need more, or failed for good before
 // their last one.
-func attempt(e jobqueue.Event) []string {
+func attempt(e executor.Event) []string {
 	n := e.Job.Retries + 1
 	early := e.State == jobqueue.Failed && n != e.Attempts && e.Attempts != 0
 	switch {

@@ -10,22 +10,24 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // What somebody at a terminal reads of ticks and jobs.
 func TestShortLog(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 14, 33, 20, 0, time.UTC)
-	ended := func(state jobqueue.State, job jobqueue.Job, attempts int, took time.Duration, text string) jobqueue.Event {
-		e := jobqueue.Event{Kind: jobqueue.EventEnded, Job: job, State: state, Attempts: attempts, Duration: took}
+	ended := func(state jobqueue.State, job jobqueue.Job, attempts int, took time.Duration, text string) executor.Event {
+		e := executor.Event{Kind: executor.EventEnded, Job: job, State: state, Attempts: attempts, Duration: took}
 		if text != "" {
 			e.Err = errors.New(text)
 		}
 		return e
 	}
-	ticked := func(d periodic.Decision, id, reason string, missed int) periodic.Event {
-		return periodic.Event{Kind: periodic.EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: id, Decision: d, Reason: reason, Missed: missed}}
+	ticked := func(d periodic.Decision, id, reason string, missed int) scheduler.Event {
+		return scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{}, Tick: periodic.Tick{TaskID: id, Decision: d, Reason: reason, Missed: missed}}
 	}
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -53,13 +55,13 @@ func TestShortLog(t *testing.T) {
 			"14:33:20  clock                 missed     over 10000 ticks: no scheduler ran in time"},
 		{logrus.InfoLevel, ticked(periodic.Submitted, "backup", "", 0),
 			"14:33:20  backup                submitted"},
-		{logrus.InfoLevel, periodic.Event{Kind: periodic.EventTick, Task: &periodic.Task{Sink: periodic.SinkEvent, Group: "billing"},
+		{logrus.InfoLevel, scheduler.Event{Kind: scheduler.EventTick, Task: &periodic.Task{Sink: periodic.SinkEvent, Group: "billing"},
 			Tick: periodic.Tick{TaskID: "invoice", Decision: periodic.Submitted}},
 			"14:33:20  invoice               event      topic billing"},
-		{logrus.WarnLevel, periodic.Event{Kind: periodic.EventProblem, Task: &periodic.Task{ID: "bad\x1b[31m"}, Problem: "timer \"x\"\nis unknown"},
+		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventProblem, Task: &periodic.Task{ID: "bad\x1b[31m"}, Problem: "timer \"x\"\nis unknown"},
 			"14:33:20  bad?[31m              problem    timer \"x\" is unknown"},
-		{logrus.InfoLevel, jobqueue.Event{Kind: jobqueue.EventStopping, Count: 2}, ""},
-		{logrus.WarnLevel, periodic.Event{Kind: periodic.EventSplit}, "14:33:20  any words  id=x  jid=y"},
+		{logrus.InfoLevel, executor.Event{Kind: executor.EventStopping, Count: 2}, ""},
+		{logrus.WarnLevel, scheduler.Event{Kind: scheduler.EventSplit}, "14:33:20  any words  id=x  jid=y"},
 	} {
 		f := &shortFormatter{zone: time.UTC, device: Terminal{Width: 80}}
 		f.about.Store(20) // there was a long id before
@@ -108,7 +110,7 @@ func TestShortLogGrowsWithIDs(t *testing.T) {
 		{"a-longer-name", "14:33:20  a-longer-name  skipped    the job of 14:00:00 ha…ot ended after 33 min"},
 		{"slow", "14:33:20  slow           skipped    the job of 14:00:00 ha…ot ended after 33 min"},
 	} {
-		entry := service.WithEvent(logrus.New(), nil, periodic.Event{Kind: periodic.EventTick, Tick: periodic.Tick{
+		entry := service.WithEvent(logrus.New(), nil, scheduler.Event{Kind: scheduler.EventTick, Tick: periodic.Tick{
 			TaskID: c.id, Decision: periodic.Skipped, Reason: "the job of 14:00:00 has not ended after 33 min (job 01a2-0087)"}})
 		entry.Time, entry.Level = at, logrus.InfoLevel
 		line, err := f.Format(entry)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/task"
 )
 
 // setColumn is a column that users own, with its value as SQL writes it.
@@ -15,7 +14,7 @@ type setColumn struct{ name, value string }
 // columnsOf are those of a task that are not as they are by default. Args are masked.
 func columnsOf(t *periodic.Task, m Mask) (list []setColumn) {
 	standard := periodic.NewTask(t.ID, t.Task, t.Timer)
-	for _, c := range task.UserColumns() {
+	for _, c := range periodic.UserColumns() {
 		if v := c.Get(t); v != c.Get(&standard) {
 			if v.Kind == column.JSON {
 				v.Text = m.Args(v.Text)

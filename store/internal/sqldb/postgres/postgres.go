@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"sync/atomic"
 
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -34,7 +33,7 @@ func (d *dialect) Words() sqldb.Words {
 		Greatest:   "greatest",
 		Least:      "least",
 		Stall:      max(d.options.IdleTimeout, d.options.StatementTimeout),
-		Dialect:    migrations.Postgres,
+		System:     sqldb.Postgres,
 
 		EndedGrace: endedGrace,
 		Version:    "SHOW server_version",

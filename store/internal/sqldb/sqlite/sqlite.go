@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -38,7 +37,7 @@ func (*dialect) Words() sqldb.Words {
 	return sqldb.Words{
 		Greatest:    "max",
 		Least:       "min",
-		Dialect:     migrations.SQLite,
+		System:      sqldb.SQLite,
 		Version:     "SELECT sqlite_version()",
 		Columns:     "SELECT name FROM pragma_table_info($1)",
 		Placeholder: "?", // SQLite numbers ?1, and only names $1

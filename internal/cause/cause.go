@@ -1,0 +1,15 @@
+// Package cause has errors that all floors of nextrun match, so that a database can
+// return them without knowing who asks. The packages above have them under names of their
+// own, such as jobqueue.ErrNotFound.
+package cause
+
+import "errors"
+
+var (
+	// ErrNotFound: there is no row of that id.
+	ErrNotFound = errors.New("not found")
+	// ErrDuplicate: there is one already.
+	ErrDuplicate = errors.New("exists already")
+	// ErrNoJobs: the database was made without the tables of jobs.
+	ErrNoJobs = errors.New("there are no tables of jobs")
+)

@@ -1,0 +1,79 @@
+package executor
+
+import "time"
+
+// duty is something that the loop does at a time.
+type duty int
+
+const (
+	readLogs    duty = iota // fetch what handlers have logged
+	endGrace                // cancel the jobs that still run at a shutdown
+	putBack                 // return jobs that were claimed ahead and have not begun
+	giveUp                  // end although the database cannot be reached
+	renew                   // renew leases
+	lookCancels             // look for requests to cancel running jobs
+	lookEnded               // take back jobs whose workers have ended
+	lookOverdue             // take back jobs whose lease has ended or whose retry is due
+	report                  // write the reports of attempts
+	claim                   // claim jobs
+	retryAlone              // retry jobs that were set aside
+	duties
+)
+
+// needsDatabase reports whether the duty waits while the database has trouble.
+func (d duty) needsDatabase() bool { return d >= renew }
+
+// agenda holds the times of the loop. The zero time means: not at all.
+type agenda struct {
+	at        [duties]time.Time
+	downUntil time.Time // the last work failed, try none before; zero: it succeeded
+}
+
+// down reports whether the database did not do the last work.
+func (g *agenda) down() bool { return !g.downUntil.IsZero() }
+
+func (g *agenda) set(d duty, at time.Time) { g.at[d] = at }
+
+func (g *agenda) clear(d duty) { g.at[d] = time.Time{} }
+
+func (g *agenda) planned(d duty) bool { return !g.at[d].IsZero() }
+
+// sooner plans a duty for a time, unless it is planned for an earlier one.
+func (g *agenda) sooner(d duty, at time.Time) {
+	if !g.planned(d) || at.Before(g.at[d]) {
+		g.at[d] = at
+	}
+}
+
+// notBefore puts a planned duty off.
+func (g *agenda) notBefore(d duty, at time.Time) {
+	if g.planned(d) && g.at[d].Before(at) {
+		g.at[d] = at
+	}
+}
+
+// when is when to do a duty, zero if it is not planned.
+func (g *agenda) when(d duty) time.Time {
+	at := g.at[d]
+	if g.planned(d) && d.needsDatabase() && at.Before(g.downUntil) {
+		return g.downUntil
+	}
+	return at
+}
+
+// due reports whether it is time for a duty.
+func (g *agenda) due(d duty, now time.Time) bool {
+	at := g.when(d)
+	return !at.IsZero() && !at.After(now)
+}
+
+// next is when the next duty is due, at most an hour from now.
+func (g *agenda) next(now time.Time) time.Time {
+	next := now.Add(time.Hour)
+	for d := range duties {
+		if at := g.when(d); !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}

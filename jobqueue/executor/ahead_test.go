@@ -1,0 +1,191 @@
+package executor_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+// backlogStore has jobs without end.
+type backlogStore struct {
+	fakeStore
+	takes  time.Duration // an exchange; 0: 5 ms
+	limits []int         // of the claims
+	claims []string      // jobs that were claimed
+}
+
+func (s *backlogStore) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error) {
+	pass(cmp.Or(s.takes, 5*time.Millisecond))
+	s.mu.Lock()
+	for range q.Claim.Limit {
+		job := jobqueue.Job{JID: fmt.Sprintf("j%05d", len(s.claims)), Task: "t"}
+		s.claims, s.jobs = append(s.claims, job.JID), append(s.jobs, job)
+	}
+	if q.Claim.Limit > 0 {
+		s.limits = append(s.limits, q.Claim.Limit)
+	}
+	s.mu.Unlock()
+	result, err := s.fakeStore.Sync(ctx, q)
+	if q.Claim.Limit > 0 {
+		for _, job := range result.Claimed {
+			result.Chosen = append(result.Chosen, job.JID)
+		}
+	}
+	return result, err
+}
+
+func (s *backlogStore) largest() (most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.limits {
+		most = max(most, n)
+	}
+	s.limits = nil
+	return most
+}
+
+// putBack names the jobs that went back to waiting.
+func (s *backlogStore) putBack() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	back := map[string]bool{}
+	for _, t := range s.ended {
+		if t.To == jobqueue.Waiting {
+			back[t.JID] = true
+		}
+	}
+	return back
+}
+
+// ahead is an executor on such a store.
+type ahead struct {
+	*testing.T
+	backlogStore
+	length        atomic.Int64 // of its jobs
+	running, most atomic.Int32
+	called        sync.Map // by the ids of jobs
+}
+
+func (a *ahead) handle(ctx context.Context, job *jobqueue.JobContext) error {
+	a.called.Store(job.JID, true)
+	if n := a.running.Add(1); n > a.most.Load() {
+		a.most.Store(n)
+	}
+	defer a.running.Add(-1)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Duration(a.length.Load())):
+		return nil
+	}
+}
+
+func runAhead(t *testing.T, pool int, check func(a *ahead, stop func())) {
+	runAheadOn(t, 0, pool, check)
+}
+
+func runAheadOn(t *testing.T, takes time.Duration, pool int, check func(a *ahead, stop func())) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &ahead{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobqueue.Overdue{Next: -1}}}}
+		a.length.Store(int64(time.Millisecond))
+		_, stop := startFake(t, a, executor.Config{PoolSize: pool, ShutdownGrace: time.Second}, a.handle)
+		check(a, stop)
+		if n := int(a.most.Load()); n != pool {
+			t.Errorf("%d handlers ran at once, with a pool of %d", n, pool)
+		}
+	})
+}
+
+// neverCalled checks that jobs went back to waiting whose handlers were never called.
+func (a *ahead) neverCalled(back map[string]bool) {
+	for jid := range back {
+		if _, called := a.called.Load(jid); called {
+			a.Errorf("job %s was put back, although its handler was called", jid)
+		}
+	}
+}
+
+func TestShortJobsAreClaimedAhead(t *testing.T) {
+	runAhead(t, 4, func(a *ahead, stop func()) {
+		pass(time.Second)
+		if n := a.largest(); n < 20 || n > 40 {
+			t.Errorf("the largest claim asked for %d jobs; want five to ten pools of 4", n)
+		}
+		if n := len(a.putBack()); n != 0 {
+			t.Errorf("%d short jobs were put back", n)
+		}
+		stop()
+	})
+}
+
+// However long a claim takes, its jobs then get their time to begin.
+func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
+	runAheadOn(t, 300*time.Millisecond, 4, func(a *ahead, stop func()) {
+		pass(10 * time.Second)
+		if n, back := a.largest(), len(a.putBack()); n < 20 || back != 0 {
+			t.Errorf("the largest claim asked for %d jobs, and %d were put back", n, back)
+		}
+		stop()
+	})
+}
+
+func TestJobsClaimedAheadGoBackIfThePoolStaysBusy(t *testing.T) {
+	runAhead(t, 4, func(a *ahead, stop func()) {
+		pass(time.Second)
+		a.length.Store(int64(time.Hour))
+		pass(200 * time.Millisecond)
+		back := a.putBack()
+		if len(back) < 4 {
+			t.Errorf("%d jobs were put back", len(back))
+		}
+		a.neverCalled(back)
+		a.largest()
+		pass(time.Minute)
+		if n, more := a.largest(), len(a.putBack()); n != 0 || more != len(back) {
+			t.Errorf("while all places are taken, a claim asked for %d jobs, and %d more were put back", n, more-len(back))
+		}
+		stop()
+	})
+}
+
+func TestLongJobsAreNotClaimedAhead(t *testing.T) {
+	for _, pool := range []int{1, 4} {
+		runAhead(t, pool, func(a *ahead, stop func()) {
+			for _, length := range []time.Duration{50 * time.Millisecond, time.Second} {
+				a.length.Store(int64(length))
+				pass(2 * time.Second)
+				a.largest()
+				pass(time.Minute)
+				if n, back := a.largest(), len(a.putBack()); n == 0 || n > pool || back != 0 {
+					t.Errorf("with a pool of %d and jobs of %s a claim asked for %d jobs, and %d were put back", pool, length, n, back)
+				}
+			}
+			stop()
+		})
+	}
+}
+
+func TestJobsClaimedAheadGoBackAtOnceOnStop(t *testing.T) {
+	runAhead(t, 4, func(a *ahead, stop func()) {
+		pass(time.Second)
+		a.length.Store(int64(time.Hour))
+		pass(10 * time.Millisecond)
+		began := time.Now()
+		go stop()
+		pass(20 * time.Millisecond)
+		back := a.putBack()
+		if len(back) < 4 {
+			t.Errorf("after %s of a stop, %d jobs were put back", time.Since(began), len(back))
+		}
+		a.neverCalled(back)
+		pass(2 * time.Second)
+	})
+}

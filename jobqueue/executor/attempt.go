@@ -1,0 +1,175 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/traceparent"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
+)
+
+// attempt is a job in flight, from its claim until its end is recorded. Its
+// fields belong to the loop. Only the log is shared; that the handler has
+// returned arrives by the inbox.
+type attempt struct {
+	job     jobqueue.Job
+	limits  jobqueue.Limits // of the job over those of its handler
+	phase   phase
+	lines   []joblog.Line // to write, in order
+	more    bool          // the log has more, to be fetched once lines are written
+	percent int           // progress to write, or -1
+	held    int           // how often in a row somebody had the row locked
+	sent    bool          // a request with what it has to say has no answer yet
+
+	end jobqueue.Transition // phase ending: to be recorded
+	err error               // phase ending: what the handler returned
+	why error               // the database did not take what it has to say, last
+
+	claimed time.Time // when the claim was sent
+	arrived time.Time // when it was answered
+	place   place
+	began   time.Time // when the handler was called
+	round   int       // which claim began it
+	log     *joblog.Buffer
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	lease   *time.Timer // cancels the handler when the lease ends
+}
+
+// phase is where an attempt is in its life: running -> ending -> recorded, or
+// lost from either.
+type phase int
+
+const (
+	running phase = iota // the handler runs
+	ending               // the handler has returned, and its end is not recorded yet
+	lost                 // another worker has the job: nothing is recorded any more
+)
+
+// step is what to do with an attempt.
+type step int
+
+const (
+	keep       step = iota // nothing: go on
+	stop                   // somebody asked to cancel the job: end the handler
+	turnCancel             // the same, after the handler has returned: record that
+	settle                 // the end is recorded
+	lose                   // another worker has the job, or may have it
+)
+
+// after returns the next step of an attempt, given the status of its job in the
+// database. It is called after a heartbeat, or if the end could not be recorded.
+func (a *attempt) after(s jobqueue.JobStatus, worker string) step {
+	ours := s.Worker == worker && s.State == jobqueue.Running
+	switch {
+	case a.phase == lost:
+		return keep
+	case a.phase == ending && s.State == a.end.To && (s.Worker == worker || s.Worker == ""):
+		return settle // it was committed, although the reply was lost
+	case !ours:
+		return lose
+	case a.phase == running && s.Cancel:
+		return stop
+	case a.phase == ending && s.Cancel && !a.end.To.Final():
+		return turnCancel
+	}
+	return keep
+}
+
+// unwritten reports whether there is something to write that is not on its way.
+func (a *attempt) unwritten() bool {
+	return !a.sent && (a.phase == ending || a.phase == running && (len(a.lines) > 0 || a.percent >= 0))
+}
+
+// fetch takes what the handler has logged. Unless last, it does nothing while earlier
+// lines are unwritten, so that a handler blocks while the database is down.
+func (a *attempt) fetch(last bool) {
+	if a.more = len(a.lines) > 0 && !last; a.more {
+		return
+	}
+	lines, percent := a.log.Fetch()
+	a.lines = append(a.lines, lines...)
+	if percent >= 0 {
+		a.percent = percent
+	}
+}
+
+// written drops what a request has written: so many lines, and a percentage or -1.
+func (a *attempt) written(lines, percent int) {
+	a.lines, a.held, a.why = a.lines[min(lines, len(a.lines)):], 0, nil
+	if a.percent == percent {
+		a.percent = -1
+	}
+	if a.more {
+		a.fetch(false)
+	}
+}
+
+// renewed extends the lease after a heartbeat that began at the time at.
+func (a *attempt) renewed(at time.Time, lease time.Duration) {
+	if a.phase == running {
+		a.lease.Reset(time.Until(at.Add(lease)))
+	}
+}
+
+// ended says that the handler of an attempt has returned.
+type ended struct {
+	attempt     *attempt
+	traceparent string // that of the attempt
+	outcome.Returned
+}
+
+// errNotBegun is what an attempt leaves that ended before it had a place in the pool.
+var errNotBegun = errors.New("the job had not begun")
+
+// run calls the handler, as soon as there is a place in the pool, and reports how it ended.
+func (a *attempt) run(f *flight, handler handler) {
+	tracer, report := f.e.cfg.Tracer, f.e.inbox.ended
+	e := ended{attempt: a, traceparent: a.job.Traceparent}
+	if !a.enter(f.places) {
+		a.lease.Stop()
+		a.log.Finish()
+		a.cancel(nil)
+		e.Err, e.Cause = errNotBegun, context.Cause(a.ctx)
+		report(e)
+		return
+	}
+	a.began = time.Now()
+	crashpoint.At("executor/handler-starts")
+	e.Err = errors.New("the handler ended its goroutine")
+	ctx, end := a.ctx, func(error) {}
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Log(jobqueue.Error, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
+			e.Err = fmt.Errorf("panic: %v", p)
+		}
+		a.lease.Stop()
+		e.Cause = context.Cause(a.ctx)
+		e.Result = a.log.Finish()
+		a.cancel(nil)
+		end(e.Err)
+		<-f.places
+		crashpoint.At("executor/handler-ended")
+		report(e)
+	}()
+	if tracer != nil {
+		var own string
+		ctx, own, end = tracer.Run(ctx, &a.job)
+		e.traceparent = cmp.Or(traceparent.Clean(own), e.traceparent)
+	}
+	run := handler.run
+	if limit := a.limits.Timeout; limit > 0 {
+		run = jobqueue.Timeout(limit)(run)
+	}
+	e.Err = run(traceparent.With(ctx, e.traceparent), jobqueue.Report(a.job, a.log))
+	if e.Err != nil {
+		_ = e.Err.Error() // if this panics, as for a nil pointer, the handler is to blame
+	}
+}

@@ -1,0 +1,49 @@
+package executor
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func TestWhatFollowsForAnAttempt(t *testing.T) {
+	const me, other = "w/1", "w/2"
+	for _, c := range []struct {
+		what   string
+		phase  phase
+		to     jobqueue.State // phase ending
+		state  jobqueue.State // of the job now
+		worker string
+		cancel bool
+		want   step
+	}{
+		{"it runs", running, "", jobqueue.Running, me, false, keep},
+		{"it is to be cancelled", running, "", jobqueue.Running, me, true, stop},
+		{"another worker has it", running, "", jobqueue.Running, other, false, lose},
+		{"another worker is to cancel it", running, "", jobqueue.Running, other, true, lose},
+		{"it waits again", running, "", jobqueue.Waiting, "", false, lose},
+		{"somebody ended it", running, "", jobqueue.Cancelled, me, false, lose},
+		{"somebody set it back", running, "", jobqueue.Scheduled, me, false, lose},
+		{"it is gone", running, "", "", "", false, lose},
+
+		{"its end is not recorded", ending, jobqueue.Success, jobqueue.Running, me, false, keep},
+		{"its end was recorded, but the reply was lost", ending, jobqueue.Success, jobqueue.Success, me, false, settle},
+		{"it was put back, but the reply was lost", ending, jobqueue.Waiting, jobqueue.Waiting, "", false, settle},
+		{"it is stuck, but the reply was lost", ending, jobqueue.Stuck, jobqueue.Stuck, me, false, settle},
+		{"it was put back, and another has it", ending, jobqueue.Waiting, jobqueue.Running, other, false, lose},
+		{"another has ended it", ending, jobqueue.Success, jobqueue.Success, other, false, lose},
+		{"it failed, and is to be cancelled", ending, jobqueue.Stuck, jobqueue.Running, me, true, turnCancel},
+		{"it is to be put back, and to be cancelled", ending, jobqueue.Waiting, jobqueue.Running, me, true, turnCancel},
+		{"it succeeded, and is to be cancelled", ending, jobqueue.Success, jobqueue.Running, me, true, keep},
+		{"it failed for good, and is to be cancelled", ending, jobqueue.Failed, jobqueue.Running, me, true, keep},
+		{"it ended, and is gone", ending, jobqueue.Success, "", "", false, lose},
+
+		{"it was lost before", lost, "", jobqueue.Running, other, false, keep},
+		{"it was lost, and came back", lost, "", jobqueue.Running, me, true, keep},
+	} {
+		a := &attempt{phase: c.phase, end: jobqueue.Transition{From: jobqueue.Running, To: c.to}}
+		if got := a.after(jobqueue.JobStatus{State: c.state, Worker: c.worker, Cancel: c.cancel}, me); got != c.want {
+			t.Errorf("%s: step %d, want %d", c.what, got, c.want)
+		}
+	}
+}

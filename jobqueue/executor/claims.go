@@ -1,0 +1,125 @@
+package executor
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+const (
+	// secondLook is when to look again after a claim that found nothing: another
+	// executor may have locked jobs for a moment without taking them.
+	secondLook = 100 * time.Millisecond
+	// recordPause is the least time between two records of the last group, which
+	// only the next process of that name reads.
+	recordPause = time.Second
+	// kindsTime is how long claims reuse the kinds of waiting jobs that an earlier
+	// claim found, unless a change is reported.
+	kindsTime = 100 * time.Millisecond
+	// limitPause is the least time between two looks for jobs that limits hold back,
+	// while no job ends here: those that they wait for may run elsewhere.
+	limitPause = 500 * time.Millisecond
+	// behindPause is the same while there are groups that the claim did not get to.
+	behindPause = 20 * time.Millisecond
+)
+
+// claims holds what one claim leaves for the next.
+type claims struct {
+	tasks     []string
+	most      map[string]int // of tasks: how many jobs run at once, by their handlers
+	limited   bool           // the last claim left jobs that are beyond a limit
+	turn      jobqueue.Turn
+	kinds     []jobqueue.Kind // that wait, as the last claim found
+	kindsTo   time.Time       // until when to rely on that
+	recorded  time.Time       // when the group was
+	looks     int             // how many claims that find nothing to make; 0: none
+	at        time.Time       // not before
+	hold      time.Time       // the database refused all jobs of a claim: not before
+	refused   service.Backoff
+	replyLost bool // a claim may have got jobs, but its reply was lost
+}
+
+func newClaims(handlers map[string]handler) claims {
+	most := map[string]int{}
+	for task, h := range handlers {
+		if h.limits.Concurrency > 0 {
+			most[task] = h.limits.Concurrency
+		}
+	}
+	return claims{tasks: slices.Sorted(maps.Keys(handlers)), most: most, refused: service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}}
+}
+
+// when is when to claim, if there is a reason.
+func (c *claims) when() (time.Time, bool) { return later(c.at, c.hold), c.looks > 0 }
+
+func (c *claims) due(now time.Time) bool {
+	at, planned := c.when()
+	return planned && !at.After(now)
+}
+
+// allRefused delays claims, but no other work.
+func (c *claims) allRefused(now time.Time) { c.hold = now.Add(c.refused.Next()) }
+
+// look plans this many claims, the first at once; they may find nothing.
+func (c *claims) look(times int) { c.looks, c.at = max(c.looks, times), time.Time{} }
+
+// changed says that there may be new jobs.
+func (c *claims) changed() {
+	c.kinds = nil
+	c.look(2)
+}
+
+// ended says that a job has ended here, for which others may wait.
+func (c *claims) ended() {
+	if c.limited {
+		c.look(1)
+	}
+}
+
+func (c *claims) request(cfg Config, limit int, now time.Time) jobqueue.Claim {
+	r := jobqueue.Claim{
+		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
+		Turn: c.turn, High: cfg.High, Low: cfg.Low, Most: c.most,
+	}
+	if now.Before(c.kindsTo) {
+		r.Kinds = c.kinds
+	}
+	if now.Sub(c.recorded) >= recordPause {
+		r.Name = service.WorkerName(cfg.Name)
+	}
+	return r
+}
+
+// answered takes in the result of a claim.
+func (c *claims) answered(r jobqueue.Claim, result jobqueue.Result, now time.Time) {
+	if r.Name != "" && result.Turn.Group != c.turn.Group {
+		c.recorded = now
+	}
+	c.turn = result.Turn
+	if len(result.Claimed) > 0 {
+		c.hold = time.Time{}
+		c.refused.Reset()
+	}
+	if len(r.Only) > 0 {
+		return
+	}
+	c.limited = result.Limited
+	if c.kinds = result.Kinds; len(r.Kinds) == 0 {
+		c.kindsTo = now.Add(kindsTime)
+	}
+	switch {
+	case len(result.Chosen) == 0 && result.Limited:
+		if c.looks, c.at = 2, now.Add(limitPause); result.More {
+			c.at = now.Add(behindPause)
+		}
+	case len(result.Chosen) > 0 || result.More: // also if it could not begin them: others wait behind
+		c.looks, c.at = 2, time.Time{}
+	case len(r.Kinds) > 0: // of those kinds there are none left
+	default:
+		c.looks--
+		c.at = now.Add(secondLook)
+	}
+}

@@ -1,0 +1,183 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+// meter counts how many handlers run at once, of each of some names.
+type meter struct {
+	mu            sync.Mutex
+	running, most map[string]int
+	done          map[string]int
+}
+
+func newMeter() *meter {
+	return &meter{running: map[string]int{}, most: map[string]int{}, done: map[string]int{}}
+}
+
+// handler counts a job under its group and under its tracker.
+func (m *meter) handler(ctx context.Context, job *jobqueue.JobContext) error {
+	m.change(job, 1)
+	defer m.change(job, -1)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(5 * time.Millisecond):
+		return nil
+	}
+}
+
+func (m *meter) change(job *jobqueue.JobContext, by int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range []string{"task " + job.Task, "group " + job.Group, "tracker " + job.Tracker} {
+		m.running[name] += by
+		m.most[name] = max(m.most[name], m.running[name])
+		if by < 0 {
+			m.done[name]++
+		}
+	}
+}
+
+// Four executors claim at once, on connections of their own, and never run more jobs
+// than a limit allows: of a task, of a group, of a handler, and of a tracker. Jobs
+// beyond a limit hold up no others.
+func TestLimitsHoldOverAllExecutors(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.sql("INSERT INTO job_limit (kind, name, most) VALUES ('task', 'two', 2), ('group', 'three', 3), ('task', 'overruled', 4)")
+		var jobs []jobqueue.Job
+		const each = 40
+		for i := range each {
+			jobs = append(jobs,
+				jobqueue.Job{Task: "two", Group: fmt.Sprintf("g%d", i%7)},
+				jobqueue.Job{Task: "free", Group: "three"},
+				jobqueue.Job{Task: "handlers"},
+				jobqueue.Job{Task: "overruled"},
+				jobqueue.Job{Task: "free", Group: "tracked", Tracker: "one", Limits: jobqueue.Limits{Concurrency: 1}},
+				jobqueue.Job{Task: "free", Group: "tracked", Tracker: fmt.Sprintf("t%d", i)})
+		}
+		q.submit(jobs...)
+		m := newMeter()
+		var executors []*newExecutor
+		for range 4 {
+			e := q.executorOn(q.Open().Jobs(), executor.Config{PoolSize: 20}, map[string]jobqueue.Handler{"two": m.handler, "free": m.handler})
+			e.Register("handlers", m.handler, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 5}))
+			e.Register("overruled", m.handler, jobqueue.WithLimits(jobqueue.Limits{Concurrency: 1}))
+			executors = append(executors, e)
+		}
+		for _, e := range executors {
+			e.start()
+		}
+		storetest.Eventually(q, "the end of all jobs", func() bool {
+			return q.value("SELECT count(*) FROM job WHERE state <> 'success'") == "0"
+		})
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for name, most := range map[string]int{"task two": 2, "group three": 3, "task handlers": 5, "task overruled": 4, "tracker one": 1} {
+			if m.done[name] != each || m.most[name] > most {
+				t.Errorf("%s: %d jobs, at most %d at once; want %d, and at most %d at once", name, m.done[name], m.most[name], each, most)
+			}
+		}
+	})
+}
+
+// Jobs beyond a limit, older than all others and more than a claim looks at, hold up no
+// job of another task, group or tracker.
+func TestJobsBeyondALimitHoldUpNoOthers(t *testing.T) {
+	for name, held := range map[string]jobqueue.Job{
+		"task":    {Task: "held"},
+		"group":   {Task: "free", Group: "held"},
+		"tracker": {Task: "free", Tracker: "held", Limits: jobqueue.Limits{Concurrency: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, q *fixture) {
+				q.sql("INSERT INTO job_limit (kind, name, most) VALUES ('task', 'held', 1), ('group', 'held', 1)")
+				jobs := slices.Repeat([]jobqueue.Job{held}, 100)
+				if name == "tracker" { // in more groups than a claim looks at
+					for i := range jobs {
+						jobs[i].Group = fmt.Sprintf("g%d", i%8)
+					}
+				}
+				q.submit(jobs...)
+				begun, end := make(chan string, 200), make(chan struct{})
+				h := func(ctx context.Context, job *jobqueue.JobContext) error {
+					begun <- job.Subject
+					if job.Subject == "" {
+						<-end
+					}
+					return nil
+				}
+				e := q.run(executor.Config{PoolSize: 3}, map[string]jobqueue.Handler{"held": h, "free": h})
+				if got := receive(q, begun, "the first job"); got != "" {
+					t.Errorf("%s began first", got)
+				}
+				jid := q.submit(jobqueue.Job{Task: "free", Group: "z", Subject: "other"})[0]
+				e.awaitEnd(jid, jobqueue.Success)
+				if running := q.value("SELECT count(*) FROM job WHERE state = 'running'"); running != "1" {
+					t.Errorf("%s jobs run", running)
+				}
+				close(end)
+				e.await(101, "of success", ended(jobqueue.Success))
+			})
+		})
+	}
+}
+
+// Running jobs count until their worker's lease is taken back, whoever had them; and a
+// new limit counts from then on.
+func TestLimitCountsTheJobsOfTheDead(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		now := time.Now()
+		q.sql(`INSERT INTO job (jid, task, state, worker, heartbeat) VALUES ('dead', 'x', 'running', 'w/1', %s)`, utc(now.Add(time.Hour)))
+		if err := q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "x", 1); err != nil {
+			t.Fatal(err)
+		}
+		jid := q.submit(jobqueue.Job{Task: "x"})[0]
+		e := q.run(executor.Config{}, map[string]jobqueue.Handler{"x": nothing, "y": nothing})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "y"})[0], jobqueue.Success)
+		if state := q.get(jid).State; state != jobqueue.Waiting {
+			t.Errorf("the job is %s beside one that runs", state)
+		}
+		if limits, err := q.queue.Limits(q.ctx); err != nil || len(limits) != 1 || limits[0].Running != 1 || limits[0].Most != 1 {
+			t.Errorf("limits %+v, %v", limits, err)
+		}
+		q.sql("UPDATE job SET heartbeat = %s WHERE jid = 'dead'", utc(now.Add(-time.Hour)))
+		e.Wake()
+		q.sql("UPDATE job SET state = 'failed', worker = NULL, heartbeat = NULL WHERE jid = 'dead' AND state = 'running'")
+		e.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
+func TestLimitsOfAQueue(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for _, most := range []int{3, 2} {
+			if err := q.queue.SetLimit(q.ctx, jobqueue.LimitGroup, "g", most); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q.Want("group g 2", "SELECT kind || ' ' || name || ' ' || most FROM job_limit")
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.LimitGroup, "g"); err != nil || !was {
+			t.Errorf("DropLimit: %t, %v", was, err)
+		}
+		if was, err := q.queue.DropLimit(q.ctx, jobqueue.LimitGroup, "g"); err != nil || was {
+			t.Errorf("DropLimit again: %t, %v", was, err)
+		}
+		for _, err := range []error{
+			q.queue.SetLimit(q.ctx, jobqueue.LimitGroup, "g", 0), q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "", 1),
+			q.queue.SetLimit(q.ctx, "tracker", "t", 1), q.queue.SetLimit(q.ctx, jobqueue.LimitTask, "t", 2_000_000),
+		} {
+			if err == nil {
+				t.Error("a bad limit is taken")
+			}
+		}
+	})
+}

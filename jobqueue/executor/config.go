@@ -1,0 +1,148 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
+)
+
+// Defaults of [Config].
+const (
+	DefaultPoolSize      = 10
+	DefaultHigh          = 3
+	DefaultLow           = 1
+	DefaultPollInterval  = 30 * time.Second
+	DefaultLease         = 30 * time.Second
+	DefaultRetryDelay    = 10 * time.Second
+	DefaultRetryLimit    = 5
+	DefaultRetryCap      = time.Hour
+	DefaultMaxInterrupts = 5
+	DefaultShutdownGrace = 20 * time.Second
+)
+
+// Never means zero in [Config.RetryLimit], [Config.MaxInterrupts] and
+// [jobqueue.Limits.RetryLimit], where 0 means the default.
+const Never = jobqueue.Never
+
+// Bounds of [Config].
+const (
+	maxPoolSize = 10_000
+	maxShare    = 1000
+	minLease    = time.Second
+	maxRetries  = 1_000_000
+	maxRetryCap = 365 * 24 * time.Hour
+	maxGrace    = 1000 * time.Hour
+	longest     = 24 * time.Hour // of other durations
+)
+
+// Config are the settings of an [Executor]. Only Name has no default.
+type Config struct {
+	// Name is the worker's name: 1 to 200 bytes, no slash and no control characters.
+	// The column worker holds name@boot id, so that processes of one name stay apart;
+	// there, each character other than an ASCII letter, a digit, -, _ and . is a dash.
+	Name string
+	// PoolSize is how many jobs run at once. While jobs end within milliseconds, up to
+	// three times as many wait here for their turn; those that have not begun after
+	// 100 ms, or when the executor stops, go back to the queue. 0: [DefaultPoolSize].
+	PoolSize int
+	// Groups limits the executor to jobs of these groups. Empty: all groups.
+	Groups []string
+	// High and Low are the counting scheme: of High+Low jobs of a group, High
+	// are of high priority and Low of low priority, as long as there are such.
+	// 0: [DefaultHigh] and [DefaultLow].
+	High, Low int
+	// PollInterval is how often an idle executor looks for jobs without a
+	// notification. While there are jobs it also looks whenever a lease may end, at least
+	// once per Lease. 0: [DefaultPollInterval].
+	PollInterval time.Duration
+	// Lease is the age of a job's heartbeat beyond which any executor takes the
+	// job from its worker; use the same everywhere. 0: [DefaultLease]; at least 1s.
+	Lease time.Duration
+	// Heartbeat is how often the heartbeat of jobs in flight is renewed.
+	// 0: a third of Lease; at most half of it.
+	Heartbeat time.Duration
+	// RetryDelay is how long a failed job is stuck before it is tried again; it
+	// doubles with each retry, and varies by a tenth. 0: [DefaultRetryDelay].
+	RetryDelay time.Duration
+	// RetryLimit is how often a failed job is tried again. The [jobqueue.Limits] of its handler,
+	// and those of the job itself, come before it and RetryDelay. 0:
+	// [DefaultRetryLimit]; [Never]: no retries.
+	RetryLimit int
+	// RetryCap is the longest delay, unless the RetryDelay of the [jobqueue.Limits] is longer.
+	// 0: [DefaultRetryCap].
+	RetryCap time.Duration
+	// MaxInterrupts is how often a job may lose its worker. The next time it fails,
+	// since the job itself may kill its workers. 0: [DefaultMaxInterrupts];
+	// [Never]: a job that loses its worker fails.
+	MaxInterrupts int
+	// ShutdownGrace is how long running jobs may go on once the executor stops;
+	// then their contexts are cancelled and they go back to waiting.
+	// 0: [DefaultShutdownGrace]; negative: cancelled at once.
+	ShutdownGrace time.Duration
+	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
+	// transaction; store.DB.Hooks makes them.
+	Hooks jobqueue.Hooks
+	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
+	Tracer jobqueue.RunTracer
+	// Logger takes the log lines. nil: logrus.StandardLogger().
+	Logger logrus.FieldLogger
+	// Observe, if not nil, is called for every [Event], possibly from several
+	// goroutines at once. It must return at once.
+	Observe func(Event)
+}
+
+func (c Config) withDefaults() Config {
+	service.SetDefault(&c.PoolSize, DefaultPoolSize)
+	service.SetDefault(&c.High, DefaultHigh)
+	service.SetDefault(&c.Low, DefaultLow)
+	service.SetDefault(&c.PollInterval, DefaultPollInterval)
+	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.Heartbeat, c.Lease/3)
+	service.SetDefault(&c.RetryDelay, DefaultRetryDelay)
+	service.SetDefault(&c.RetryLimit, DefaultRetryLimit)
+	service.SetDefault(&c.RetryCap, DefaultRetryCap)
+	service.SetDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
+	service.SetDefault(&c.ShutdownGrace, DefaultShutdownGrace)
+	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
+	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
+	return c
+}
+
+// policy is how often, and when, a job is tried again.
+func (c Config) policy() outcome.Policy {
+	return outcome.Policy{
+		RetryLimit: c.RetryLimit, RetryDelay: c.RetryDelay, RetryCap: c.RetryCap,
+		MaxInterrupts: c.MaxInterrupts, Lease: c.Lease,
+	}
+}
+
+// Validate returns an error that names every field that is out of bounds.
+// [New] calls it. It needs no database.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	p := &service.Check{Config: "executor.Config"}
+	p.Name(c.Name)
+	for _, group := range c.Groups {
+		p.Field(text.Valid(group), "Groups", fmt.Sprintf("%q", group), "UTF-8 without NUL")
+	}
+	service.Within(p, "PoolSize", c.PoolSize, 1, maxPoolSize)
+	service.Within(p, "High", c.High, 1, maxShare)
+	service.Within(p, "Low", c.Low, 1, maxShare)
+	service.Within(p, "PollInterval", c.PollInterval, time.Millisecond, longest)
+	service.Within(p, "Lease", c.Lease, minLease, longest)
+	p.Field(time.Millisecond <= c.Heartbeat && c.Heartbeat <= c.Lease/2, "Heartbeat", c.Heartbeat,
+		fmt.Sprintf("1ms to %s, half of Lease", c.Lease/2))
+	p.Field(0 < c.RetryDelay && c.RetryDelay <= c.RetryCap, "RetryDelay", c.RetryDelay, fmt.Sprintf("1ns to RetryCap (%s)", c.RetryCap))
+	service.Within(p, "RetryCap", c.RetryCap, 1, maxRetryCap)
+	p.Field(Never <= c.RetryLimit && c.RetryLimit <= maxRetries, "RetryLimit", c.RetryLimit, "1 to 1000000, or Never")
+	p.Field(Never <= c.MaxInterrupts && c.MaxInterrupts <= maxRetries, "MaxInterrupts", c.MaxInterrupts, "1 to 1000000, or Never")
+	p.Field(c.ShutdownGrace <= maxGrace, "ShutdownGrace", c.ShutdownGrace, fmt.Sprintf("0s to %s", maxGrace))
+	return p.Err()
+}

@@ -1,0 +1,36 @@
+// Package executor claims jobs, calls their handlers, and records how they end. It claims
+// only jobs of tasks that have a handler; others wait for an executor that knows them.
+//
+// # Loop
+//
+// One goroutine owns the [loop]: the jobs in flight, the agenda of what is due, and
+// what is set aside. It talks to the database in one transaction at a time; what
+// happens meanwhile goes into the next one. Only while many jobs end does it record
+// that in one transaction, and claim the next jobs in another at the same time. Each handler has a goroutine. It reports
+// through the inbox, and through the log of its attempt.
+//
+// # Attempts
+//
+// A claim takes jobs from waiting to running in one step. When it is committed, the
+// loop calls their handlers, as many at a time as the pool has places. While jobs are
+// shorter than an exchange with the database, claims take more than that (see [ahead]).
+// So the job log has a line "attempt N begins" for every call of a handler. (A job that
+// somebody has asked to cancel is cancelled instead.)
+// If the reply to a claim is lost, its jobs return to waiting. Every transition is an
+// UPDATE with the state and the worker in its WHERE, so a worker that has lost a job
+// cannot change it.
+//
+// # Leases
+//
+// Jobs in flight carry a heartbeat. If it is older than the lease, and still is a
+// second later, the executor that notices first puts the job back to waiting and counts
+// an interruption. An engine that cannot renew its leases in time ends the contexts of
+// its handlers. Running jobs without a heartbeat, and jobs of unknown states, belong to
+// other kinds of executors and are left alone.
+//
+// # Jobs that the database refuses
+//
+// A constraint, a trigger or a lock may stop the executor from changing a job. The engine
+// then finds that job, reports it once, and processes the other jobs without it. It
+// retries the job alone: soon after the queue changes, otherwise ever more rarely.
+package executor

@@ -1,0 +1,156 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Executor claims jobs and runs them with the handlers of their tasks. It
+// claims only jobs of tasks that have a handler; others wait for an executor
+// that knows them. Any number of executors may work on one database, in one
+// process or in many. It is safe for concurrent use.
+type Executor struct {
+	store    jobqueue.Store
+	cfg      Config // without zero values; Groups are sorted
+	worker   string // name@boot id
+	observer events
+	life     *service.Lifecycle
+	inbox    *inbox
+	pulse    service.Pulse
+	idle     atomic.Bool   // the last look found that no job waits, runs or is stuck
+	hurry    chan struct{} // of capacity 1
+	mu       sync.Mutex    // guards handlers until the start
+	handlers map[string]handler
+	left     []string // jobs that were in flight at the end, and why
+}
+
+// handler runs the jobs of a task.
+type handler struct {
+	run    jobqueue.Handler
+	limits jobqueue.Limits
+}
+
+// New returns an executor that has yet to be started. It returns an
+// error that names every field of cfg that is out of bounds.
+func New(store jobqueue.Store, cfg Config) (*Executor, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	life, worker := service.New("executor"), service.WorkerID(cfg.Name)
+	return &Executor{
+		store: store, cfg: cfg, worker: worker, observer: events{worker: worker, logger: cfg.Logger, observe: cfg.Observe},
+		life: life, inbox: newInbox(life.Wake), hurry: make(chan struct{}, 1), handlers: map[string]handler{},
+	}, nil
+}
+
+// Worker is what the column worker holds for jobs of this executor: name@boot id.
+func (e *Executor) Worker() string { return e.worker }
+
+// Register sets the handler of a task. Options are its limits ([jobqueue.WithLimits]) and
+// middlewares, of which the first is the outermost. Register panics if the task has a
+// handler already, if limits are out of bounds ([jobqueue.Limits.Validate]) or if the executor
+// has been started. A handler that panics has failed; the executor lives on.
+func (e *Executor) Register(task string, h jobqueue.Handler, options ...jobqueue.Option) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case task == "" || h == nil:
+		panic("executor: Register needs a task and a handler")
+	case e.life.Started():
+		panic("executor: Register after Start")
+	case e.handlers[task].run != nil:
+		panic("executor: task " + task + " has a handler already")
+	}
+	h, limits := jobqueue.Configure(h, options...)
+	if err := limits.Validate(); err != nil {
+		panic("executor: register " + task + ": " + err.Error())
+	}
+	e.handlers[task] = handler{h, limits}
+}
+
+// Tasks lists the tasks that have a handler.
+func (e *Executor) Tasks() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Sorted(maps.Keys(e.handlers))
+}
+
+// Start begins to claim and run jobs and returns at once. When ctx ends, the
+// executor shuts down as with [Executor.Stop]. An executor is started once.
+func (e *Executor) Start(ctx context.Context) error {
+	if len(e.Tasks()) == 0 {
+		return errors.New("start the executor: no task has a handler; call Register first")
+	}
+	return e.life.Start(ctx, func(soft, hard context.Context) {
+		e.observer.started()
+		e.left = newLoop(hard, e, e.handlers).run(soft)
+		e.observer.stopped(len(e.left))
+	}, e.watch)
+}
+
+// Stop ends the executor and waits until it has ended: it claims no more, lets
+// running jobs finish within Config.ShutdownGrace, then cancels their contexts
+// and puts them back to waiting. When ctx ends first, it cancels them at once. Once
+// only jobs are left whose end the database does not take, it tries for 5 s. It
+// returns an error that names the jobs whose handlers still run or whose end could
+// not be recorded, and why: they are run again when their lease ends. Stop may be
+// called more than once, and without Start.
+func (e *Executor) Stop(ctx context.Context) error {
+	_ = e.life.Stop(ctx) // what matters is what was left
+	if len(e.left) > 0 {
+		return fmt.Errorf("stop the executor: jobs not finished: %s", strings.Join(e.left, "; "))
+	}
+	return nil
+}
+
+// Hurry ends the grace time of running jobs in a Stop, also one that has yet to begin:
+// their contexts are cancelled at once, and they go back to waiting.
+func (e *Executor) Hurry() {
+	select {
+	case e.hurry <- struct{}{}:
+	default: // done already
+	}
+}
+
+// Done is closed when the executor has ended.
+func (e *Executor) Done() <-chan struct{} { return e.life.Done() }
+
+// Idle reports whether no job waited, ran or was stuck when the executor looked last, at a
+// poll. It does not ask the database.
+func (e *Executor) Idle() bool { return e.idle.Load() }
+
+// Health says what is wrong with an executor that was started: that it has not been in
+// touch with the database yet, that this has failed for more than ten seconds, or that
+// it is stuck. Health does not ask the database.
+func (e *Executor) Health(context.Context) error {
+	return e.pulse.Health(service.Stuck(e.cfg.PollInterval))
+}
+
+// Wake makes the executor look for jobs now. Stores that notify of new jobs do
+// so by themselves.
+func (e *Executor) Wake() { e.inbox.look() }
+
+// watch wakes the executor whenever the database reports a change, until ctx ends.
+// Meanwhile others can read what it does.
+func (e *Executor) watch(ctx context.Context) {
+	who := jobqueue.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
+	for _, name := range e.Tasks() {
+		limits := e.handlers[name].limits
+		who.Handlers = append(who.Handlers, jobqueue.HandlerLimits{Name: name, Concurrency: limits.Concurrency, Attempts: e.cfg.policy().Limited(limits).Attempts()})
+	}
+	e.store.Watch(ctx, who, e.Wake, func(err error) {
+		if ctx.Err() == nil {
+			e.observer.Trouble(err, 0)
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+// pass lets time of a synctest bubble pass.
+func pass(d time.Duration) { <-time.After(d) }
+
+// fakeStore is a queue that is empty, and counts what it is asked.
+type fakeStore struct {
+	mu      sync.Mutex
+	calls   map[string]int
+	overdue jobqueue.Overdue
+	fail    error
+	jobs    []jobqueue.Job // to be claimed
+	checked []time.Time
+	ended   []jobqueue.Transition
+	lines   []string
+	accept  bool // the end of the job bad, too
+}
+
+func (s *fakeStore) note(call string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls == nil {
+		s.calls = map[string]int{}
+	}
+	s.calls[call]++
+	return s.fail
+}
+
+func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return "", nil }
+
+func (s *fakeStore) Sync(_ context.Context, q jobqueue.Request) (r jobqueue.Result, err error) {
+	if err := s.note("sync"); err != nil {
+		return r, err
+	}
+	for _, by := range q.Transitions {
+		if by.JID == "bad" && !s.accept {
+			return r, errRefused
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range q.Lines {
+		s.lines = append(s.lines, line.Message)
+	}
+	for _, by := range q.Transitions {
+		r.Done = append(r.Done, by.JID)
+		s.ended = append(s.ended, by)
+	}
+	if q.Claim.Limit > 0 {
+		for _, job := range s.jobs {
+			job.State = jobqueue.Running
+			r.Claimed = append(r.Claimed, job)
+		}
+		s.jobs = nil
+	}
+	return r, nil
+}
+
+func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []jobqueue.JobStatus, err error) {
+	for _, jid := range jids {
+		list = append(list, jobqueue.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})
+	}
+	return list, s.note("beat")
+}
+
+var errRefused = errors.New("refused")
+
+func (s *fakeStore) Judge(err error) isolate.Cause {
+	if errors.Is(err, errRefused) {
+		return isolate.Row
+	}
+	return isolate.Database
+}
+
+func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
+	return nil, s.note("cancel")
+}
+
+func (s *fakeStore) Overdue(context.Context, jobqueue.OverdueQuery) (jobqueue.Overdue, error) {
+	err := s.note("overdue")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checked = append(s.checked, time.Now())
+	return s.overdue, err
+}
+
+func (s *fakeStore) Watch(ctx context.Context, _ jobqueue.Service, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
+
+func (s *fakeStore) Ended(context.Context, string) ([]string, time.Duration, error) {
+	return nil, 0, nil
+}
+
+// goDown makes everything fail from now on.
+func (s *fakeStore) goDown(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
+func (s *fakeStore) count(call string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[call]
+}
+
+// startFake starts an executor on the store and returns a function to end it.
+func startFake(t *testing.T, s jobqueue.Store, cfg executor.Config, h jobqueue.Handler) (e *executor.Executor, stop func()) {
+	t.Helper()
+	cfg.Name, cfg.Logger = "w", silent
+	e, err := executor.New(s, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Register("t", h)
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return e, func() {
+		if err := e.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}

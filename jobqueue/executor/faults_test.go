@@ -1,0 +1,195 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/store"
+)
+
+// faulty is a queue whose syncs go wrong on request.
+type faulty struct {
+	store.JobStore
+	sync func(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error)
+	beat func(ctx context.Context) error
+	down atomic.Bool
+}
+
+func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
+	if f.down.Load() {
+		return "", errDown
+	}
+	return f.JobStore.LastGroup(ctx, name)
+}
+
+func (f *faulty) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error) {
+	if f.down.Load() {
+		return jobqueue.Result{}, errDown
+	}
+	if f.sync == nil {
+		return f.JobStore.Sync(ctx, q)
+	}
+	return f.sync(ctx, q)
+}
+
+func (f *faulty) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobqueue.JobStatus, error) {
+	if f.beat != nil {
+		if err := f.beat(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.JobStore.Beat(ctx, worker, jids, brief)
+}
+
+var errDown = fmt.Errorf("%w: the connection broke", store.ErrUnavailable)
+
+// A claim is committed, but the answer is lost: the job does not wait for the end
+// of a lease, and has not been interrupted.
+func TestClaimThatWasNotHeardOf(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		lost := &faulty{JobStore: q.store}
+		var claims atomic.Int64
+		lost.sync = func(ctx context.Context, r jobqueue.Request) (jobqueue.Result, error) {
+			result, err := q.store.Sync(ctx, r)
+			if len(result.Claimed) > 0 && claims.Add(1) == 1 {
+				return jobqueue.Result{}, errDown
+			}
+			return result, err
+		}
+		e := q.executorOn(lost, executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		e.start()
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.awaitEnd(jid, jobqueue.Success)
+		if job := q.get(jid); claims.Load() != 2 || job.Interrupts != 0 || job.Retries != 0 {
+			t.Errorf("after %d claims the job is %+v", claims.Load(), job)
+		}
+	})
+}
+
+// The beginning is committed, but the answer is lost, and then the executor is
+// stopped: the handler was never called, so the job goes back.
+func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		begun := make(chan string, 1)
+		lost := &faulty{JobStore: q.store}
+		stopping := make(chan struct{})
+		lost.sync = func(ctx context.Context, r jobqueue.Request) (jobqueue.Result, error) {
+			result, err := q.store.Sync(ctx, r)
+			if len(result.Claimed) > 0 {
+				begun <- result.Claimed[0].JID
+				<-stopping
+				return jobqueue.Result{}, errDown
+			}
+			return result, err
+		}
+		e := q.executorOn(lost, executor.Config{}, map[string]jobqueue.Handler{
+			"t": func(context.Context, *jobqueue.JobContext) error { t.Error("it ran"); return nil },
+		})
+		start, stop := context.WithCancel(q.ctx)
+		if err := e.Start(start); err != nil {
+			t.Fatal(err)
+		}
+		q.submit(jobqueue.Job{Task: "t"})
+		jid := receive(q, begun, "the beginning")
+		stop()
+		close(stopping)
+		select {
+		case <-e.Done():
+		case <-time.After(patience):
+			ctx, cancel := context.WithCancel(q.ctx)
+			cancel()
+			t.Errorf("the executor does not end: %v", e.Stop(ctx))
+		}
+		if job := q.get(jid); job.State != jobqueue.Waiting || job.Worker != "" || job.Interrupts != 0 || job.Retries != 0 {
+			t.Errorf("the job is %+v", job)
+		}
+	})
+}
+
+// A database that neither answers nor fails keeps the lease from being renewed
+// just as well.
+func TestLeaseThatADatabaseWithoutAnswerHoldsEndsTheHandler(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		hang := make(chan struct{})
+		s := &faulty{JobStore: q.store, beat: func(context.Context) error { <-hang; return nil }}
+		cause := make(chan error, 10)
+		e := q.executorOn(s, executor.Config{Lease: time.Second, ShutdownGrace: -1}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, _ *jobqueue.JobContext) error {
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			},
+		})
+		e.start()
+		q.submit(jobqueue.Job{Task: "t"})
+		defer close(hang)
+		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
+			t.Errorf("cause: %v", err)
+		}
+	})
+}
+
+// badError is an error whose text cannot be had.
+type badError struct{ text string }
+
+func (e *badError) Error() string { return e.text }
+
+func TestErrorThatPanicsFailsTheJobOnly(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{
+			"t":    func(context.Context, *jobqueue.JobContext) error { var e *badError; return e },
+			"good": nothing,
+		})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
+	})
+}
+
+func TestHandlerThatEndsItsGoroutineFailsTheJobOnly(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.run(executor.Config{RetryLimit: executor.Never}, map[string]jobqueue.Handler{
+			"t":    func(context.Context, *jobqueue.JobContext) error { runtime.Goexit(); return nil },
+			"good": nothing,
+		})
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "t"})[0], jobqueue.Failed)
+		e.awaitEnd(q.submit(jobqueue.Job{Task: "good"})[0], jobqueue.Success)
+	})
+}
+
+// While nothing can be written, a handler that has much to say waits.
+func TestLogWaitsWhileTheDatabaseIsAway(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		s := &faulty{JobStore: q.store}
+		const lines = 10_000 // several times what the executor keeps in memory
+		var written atomic.Int64
+		e := q.executorOn(s, executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				s.down.Store(true)
+				for i := range lines {
+					job.Log(jobqueue.Info, fmt.Sprint(i))
+					written.Store(int64(i + 1))
+				}
+				return ctx.Err()
+			},
+		}).start()
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		storetest.Eventually(t, "lines wait", func() bool { return written.Load() >= 2000 })
+		e.await(3, "of trouble", kind(executor.EventTrouble))
+		if n := written.Load(); n >= lines {
+			t.Errorf("%d lines wait in memory", n)
+		}
+		s.down.Store(false)
+		e.awaitEnd(jid, jobqueue.Success)
+		if log := q.log(jid); len(log) != lines+1 || log[lines] != fmt.Sprint(lines-1) {
+			t.Errorf("%d lines", len(log))
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package executor
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
+)
+
+// flight holds the jobs in flight: it begins them, renews their leases, and lets go of
+// them when their end is recorded or another worker has them. It is part of the loop,
+// which writes what they have to say.
+type flight struct {
+	attempts
+	e        *Executor
+	hard     context.Context
+	handlers map[string]handler
+	agenda   *agenda
+	aside    *aside
+	places   chan struct{} // holds one for each handler that runs
+}
+
+// begin calls the handler of a job. The claim, of that round, began at the time
+// claimed, from which the lease counts.
+func (f *flight) begin(job jobqueue.Job, round int, claimed time.Time) {
+	if old := f.byJID[job.JID]; old != nil { // another worker had taken it, and it is claimed here again
+		f.lose(old)
+	}
+	handler := f.handlers[job.Task]
+	a := &attempt{job: job, limits: job.Limits.Over(handler.limits), percent: -1, claimed: claimed, arrived: time.Now(), began: claimed, round: round}
+	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(f.hard))
+	a.log = joblog.New(a.ctx, job.JID, func(urgent bool) { f.e.inbox.logged(a, urgent) })
+	// A timer ends the lease, since the loop may be waiting for the database.
+	a.lease = time.AfterFunc(time.Until(claimed.Add(f.e.cfg.Lease)), func() {
+		if context.Cause(a.ctx) == nil {
+			f.e.observer.Lost(a.job)
+			a.cancel(jobqueue.ErrLeaseLost)
+		}
+	})
+	f.byJID[job.JID] = a
+	f.agenda.sooner(renew, claimed.Add(f.e.cfg.Heartbeat))
+	f.agenda.sooner(lookCancels, claimed.Add(cancelInterval))
+	f.e.observer.Begun(job)
+	go a.run(f, handler)
+}
+
+// returned decides what follows for a job after its handler has returned.
+func (f *flight) returned(e ended) {
+	a := e.attempt
+	if a.phase == lost {
+		f.drop(a)
+		return
+	}
+	a.fetch(true)
+	a.percent = -1 // the transition sets it
+	a.err = e.Err
+	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
+	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
+	a.phase = ending
+	crashpoint.At("executor/end-decided")
+}
+
+// apply updates an attempt by the status of its job in the database.
+func (f *flight) apply(a *attempt, s jobqueue.JobStatus) step {
+	what := a.after(s, f.e.worker)
+	switch what {
+	case keep:
+	case stop:
+		a.cancel(jobqueue.ErrCancelled)
+	case turnCancel:
+		a.end.To, a.end.Interrupted = jobqueue.Cancelled, false
+	case settle:
+		f.settle(a)
+	case lose:
+		f.lose(a)
+	}
+	return what
+}
+
+// settle lets go of a job whose end is recorded.
+func (f *flight) settle(a *attempt) {
+	f.drop(a)
+	f.aside.release(a.job.JID)
+	if a.end.To == jobqueue.Stuck && !f.closed {
+		f.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
+	}
+	if len(f.byJID) == 0 && f.e.cfg.PollInterval > f.e.cfg.Lease && !f.closed {
+		f.agenda.sooner(lookOverdue, time.Now().Add(time.Second)) // there may be nothing left to look for
+	}
+	f.e.observer.Ended(a.job, f.e.cfg.policy().Limited(a.limits).Attempts(), a.end.To, time.Since(a.began), a.err)
+}
+
+// lose gives up a job that another worker has. The attempt stays until its handler has
+// returned.
+func (f *flight) lose(a *attempt) {
+	a.cancel(jobqueue.ErrLeaseLost)
+	f.drop(a)
+	f.aside.release(a.job.JID)
+	if a.phase == running {
+		f.lost[a] = true
+	}
+	a.phase = lost
+	f.e.observer.Lost(a.job)
+}
+
+// ready lists the attempts that have something to write, sorted, except those that
+// are set aside.
+func (f *flight) ready() []item {
+	var items []item
+	for _, jid := range f.jids() {
+		if a := f.byJID[jid]; a.unwritten() && !f.aside.hasReport(jid) {
+			items = append(items, item{jid: jid, attempt: a})
+		}
+	}
+	return items
+}
+
+// attempts are the jobs in flight.
+type attempts struct {
+	byJID    map[string]*attempt
+	lost     map[*attempt]bool // their handlers have not returned yet
+	pool     int
+	ahead    ahead
+	reserved int  // what claims without an answer may get
+	closed   bool // there is no room for more: the executor shuts down
+}
+
+func newAttempts(pool int) attempts {
+	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool, ahead: newAhead(pool)}
+}
+
+func (as *attempts) jids() []string { return slices.Sorted(maps.Keys(as.byJID)) }
+
+func (as *attempts) count() int { return len(as.byJID) + len(as.lost) }
+
+// drop forgets an attempt.
+func (as *attempts) drop(a *attempt) {
+	if as.byJID[a.job.JID] == a {
+		delete(as.byJID, a.job.JID)
+	}
+	delete(as.lost, a)
+}
+
+// maxUnrecorded is how many jobs whose ends cannot be recorded take no place in
+// the pool.
+const maxUnrecorded = 100
+
+// room is for how many more jobs there is room, in the pool or ahead of it.
+func (as *attempts) room() int {
+	if as.closed {
+		return 0
+	}
+	busy := len(as.lost) + as.reserved
+	for _, a := range as.byJID {
+		if a.phase == running {
+			busy++
+		}
+	}
+	room := as.pool + as.ahead.extra
+	return min(room-busy, room+maxUnrecorded-as.count()-as.reserved)
+}
+
+// all yields every attempt.
+func (as *attempts) all(yield func(*attempt) bool) {
+	for _, a := range as.byJID {
+		if !yield(a) {
+			return
+		}
+	}
+	for a := range as.lost {
+		if !yield(a) {
+			return
+		}
+	}
+}
+
+// wrote drops what a request has written. It returns the attempts that have
+// nothing else to write for now.
+func (as *attempts) wrote(q jobqueue.Request) (done []*attempt) {
+	lines, percent := map[string]int{}, map[string]int{}
+	for _, line := range q.Lines {
+		lines[line.JID]++
+	}
+	for _, p := range q.Progress {
+		percent[p.JID] = p.Percent
+		lines[p.JID] += 0 // it has an entry
+	}
+	for jid, n := range lines {
+		a := as.byJID[jid]
+		if a == nil {
+			continue
+		}
+		wrote, some := percent[jid]
+		if !some {
+			wrote = -1
+		}
+		if a.written(n, wrote); a.phase == running {
+			done = append(done, a)
+		}
+	}
+	return done
+}

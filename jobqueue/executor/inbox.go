@@ -1,0 +1,94 @@
+package executor
+
+import (
+	"sync"
+	"time"
+)
+
+// inbox collects what other goroutines report to the loop. Reporting never waits.
+type inbox struct {
+	signal func() // wakes the loop
+
+	mu       sync.Mutex
+	returned []ended
+	expected int // handlers of which only the last is worth waking up for
+	unread   map[*attempt]bool
+	since    time.Time // when the first of unread was reported; zero: none
+	urgent   bool      // a handler waits for room in its log
+	changed  bool      // jobs may have been added or cancelled
+}
+
+func newInbox(signal func()) *inbox { return &inbox{signal: signal, unread: map[*attempt]bool{}} }
+
+// look says that jobs may have been added or cancelled.
+func (b *inbox) look() {
+	b.mu.Lock()
+	b.changed = true
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *inbox) ended(e ended) {
+	b.mu.Lock()
+	b.returned = append(b.returned, e)
+	b.expected--
+	wake := b.expected <= 0
+	b.mu.Unlock()
+	if wake {
+		b.signal()
+	}
+}
+
+// expect lets n jobs end before the loop is woken. If fewer end, the loop opens the
+// inbox when its own wait is over.
+func (b *inbox) expect(n int) {
+	b.mu.Lock()
+	b.expected = n
+	wake := n == 0 && len(b.returned) > 0
+	b.mu.Unlock()
+	if wake {
+		b.signal()
+	}
+}
+
+// logged says that the attempt's log is to be fetched.
+func (b *inbox) logged(a *attempt, urgent bool) {
+	b.mu.Lock()
+	first := b.since.IsZero() || urgent && !b.urgent
+	if b.since.IsZero() {
+		b.since = time.Now()
+	}
+	b.unread[a] = true
+	b.urgent = b.urgent || urgent
+	b.mu.Unlock()
+	if first {
+		b.signal()
+	}
+}
+
+// messages are the contents of the inbox.
+type messages struct {
+	returned []ended
+	logged   map[*attempt]bool // whose logs to fetch now
+	logsAt   time.Time         // when to fetch logs; zero: there are none
+	changed  bool
+}
+
+// open empties the inbox. Logs stay in it until they are old enough, so that they
+// are written in batches.
+func (b *inbox) open(now time.Time, patience time.Duration) messages {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := messages{returned: b.returned, changed: b.changed}
+	b.returned, b.changed, b.expected = nil, false, 0
+	if b.since.IsZero() {
+		return m
+	}
+	if at := b.since.Add(patience); !b.urgent && at.After(now) {
+		m.logsAt = at
+		return m
+	}
+	m.logged = b.unread
+	b.unread, b.since, b.urgent = map[*attempt]bool{}, time.Time{}, false
+	return m
+}

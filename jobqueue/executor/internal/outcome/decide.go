@@ -1,0 +1,137 @@
+package outcome
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// ErrAhead ends an attempt that was claimed ahead, before its handler is called.
+var ErrAhead = errors.New("all places of the executor are taken")
+
+// Policy is how often, and when, a job is tried again. The fields are those of
+// executor.Config, without zero values.
+type Policy struct {
+	RetryLimit    int
+	RetryDelay    time.Duration
+	RetryCap      time.Duration
+	MaxInterrupts int
+	Lease         time.Duration
+}
+
+// Limited returns the policy for a job with these limits.
+func (p Policy) Limited(l jobqueue.Limits) Policy {
+	if l.RetryLimit != 0 {
+		p.RetryLimit = l.RetryLimit
+	}
+	if l.RetryDelay != 0 {
+		p.RetryDelay = l.RetryDelay
+		p.RetryCap = max(p.RetryCap, l.RetryDelay)
+	}
+	return p
+}
+
+// Attempts is how often a job that fails is tried at most, not counting attempts that
+// lost their worker.
+func (p Policy) Attempts() int { return max(p.RetryLimit, 0) + 1 }
+
+// Returned is what a handler left when it returned.
+type Returned struct {
+	Err    error
+	Cause  error // why its context had ended, if it had
+	Result string
+}
+
+// Decide returns the transition of a running job after its handler has returned.
+// random is a number from 0 to 1.
+func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobqueue.Transition {
+	end := jobqueue.Transition{JID: job.JID, From: jobqueue.Running}
+	note := func(level jobqueue.Level, format string, args ...any) {
+		end.Lines = append(end.Lines, jobqueue.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
+	}
+	switch {
+	case r.Err == nil:
+		end.To, end.Result = jobqueue.Success, r.Result
+		return end
+	case errors.Is(r.Cause, jobqueue.ErrLeaseLost):
+		job.State = jobqueue.Running
+		end = p.Abandoned(job)
+		end.Lease = 0 // the worker itself ends it, whatever the heartbeat
+		return end
+	case errors.Is(r.Cause, jobqueue.ErrCancelled):
+		end.To = jobqueue.Cancelled
+		note(jobqueue.Info, "cancelled: %v", r.Err)
+	case errors.Is(r.Cause, jobqueue.ErrShutdown), errors.Is(r.Cause, ErrAhead):
+		end.To = jobqueue.Waiting
+		note(jobqueue.Info, "put back: %v", r.Cause)
+		return end
+	case jobqueue.IsPermanent(r.Err), job.Retries+1 >= p.Attempts():
+		end.To = jobqueue.Failed
+		note(jobqueue.Error, "failed: %v", r.Err)
+	default:
+		end.To, end.Delay = jobqueue.Stuck, p.delay(job.Retries, r.Err, random)
+		note(jobqueue.Warn, "failed, to be tried again in %s: %v", end.Delay.Round(time.Millisecond), r.Err)
+	}
+	end.Result = jobqueue.CleanMessage(r.Err.Error())
+	return end
+}
+
+// delay is how long a job is stuck before retry number retries+1: RetryDelay *
+// 2^retries, at least what [jobqueue.RetryAfter] asks for, at most RetryCap, and varied
+// by a tenth so that jobs which failed together do not come back together.
+func (p Policy) delay(retries int, err error, random float64) time.Duration {
+	delay := float64(p.RetryDelay) * math.Pow(2, float64(min(retries, 62)))
+	delay = min(delay, float64(p.RetryCap)) * (0.9 + 0.2*random)
+	delay = max(delay, float64(jobqueue.DelayAfter(err)))
+	return time.Duration(min(delay, float64(p.RetryCap)))
+}
+
+// HasWorker reports whether a worker has the job, or had it when its lease ended.
+func HasWorker(job jobqueue.Job) bool {
+	return job.State == jobqueue.Scheduled || job.State == jobqueue.Running
+}
+
+// Abandoned returns the transition of a job that has no worker any more: its lease
+// has ended, or the time of its retry has come.
+func (p Policy) Abandoned(job jobqueue.Job) jobqueue.Transition {
+	t := p.abandoned(job, "sent no heartbeat for "+p.Lease.Round(time.Second).String())
+	if HasWorker(job) {
+		t.Lease = p.Lease
+	}
+	return t
+}
+
+// Left returns the transition of a job whose worker is known to have ended. A worker that
+// lives after all, and renews its lease, keeps the job.
+func (p Policy) Left(job jobqueue.Job) jobqueue.Transition {
+	t := p.abandoned(job, "has ended")
+	t.Heartbeat = job.Heartbeat
+	return t
+}
+
+// abandoned returns the transition of a job, and says what became of its worker.
+func (p Policy) abandoned(job jobqueue.Job, what string) jobqueue.Transition {
+	t := jobqueue.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
+	if !HasWorker(job) {
+		if !job.Cancel.IsZero() {
+			t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
+		}
+		return t
+	}
+	t.Interrupted = job.State == jobqueue.Running
+	message := "interrupted: worker " + job.Worker + " " + what
+	switch {
+	case !job.Cancel.IsZero():
+		t.To, t.Result = jobqueue.Cancelled, "cancelled; "+message
+	case t.Interrupted && job.Interrupts >= max(p.MaxInterrupts, 0):
+		t.To, t.Result = jobqueue.Failed, message+", too often to try again"
+	}
+	if t.Interrupted || t.To != jobqueue.Waiting {
+		t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Warn, cmp.Or(t.Result, message))}
+	}
+	return t
+}

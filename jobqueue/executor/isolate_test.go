@@ -1,0 +1,316 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+// punctual submits jobs of the task "good" one after the other, and fails unless the time
+// from submitting one to its handler's call is short.
+func (q *fixture) punctual(runs <-chan string) {
+	q.Helper()
+	storetest.Punctual(q, "healthy jobs", func() (waits []time.Duration) {
+		for range 25 {
+			began := time.Now()
+			q.submit(jobqueue.Job{Task: "good"})
+			receive(q, runs, "a healthy job")
+			waits = append(waits, time.Since(began))
+		}
+		return waits
+	})
+}
+
+// lock leaves a transaction open after a statement.
+func (q *fixture) lock(statement string, args ...any) *sqlx.Tx {
+	q.Helper()
+	tx, err := q.Connect().BeginTxx(q.ctx, nil)
+	if err != nil {
+		q.Fatal(err)
+	}
+	if _, err := tx.ExecContext(q.ctx, fmt.Sprintf(statement, args...)); err != nil {
+		q.Fatal(err)
+	}
+	return tx
+}
+
+// healthy runs jobs of the tasks "good" and "bad"; it reports those of "good".
+func (q *fixture) healthy(cfg executor.Config) (*newExecutor, <-chan string) {
+	runs := make(chan string, 1000)
+	return q.run(cfg, map[string]jobqueue.Handler{
+		"good": func(_ context.Context, job *jobqueue.JobContext) error { runs <- job.JID; return nil },
+		"bad":  nothing,
+	}), runs
+}
+
+// refused counts the events that name a job which the database refuses.
+func refused(jid string) func(executor.Event) bool {
+	return func(e executor.Event) bool {
+		return e.Kind == executor.EventRefused && (e.Job.JID == jid || strings.Contains(e.Err.Error(), jid))
+	}
+}
+
+// badJobs are ten jobs, the oldest of the queue.
+func (q *fixture) badJobs() (jids []string) {
+	q.Helper()
+	for range 10 {
+		jids = append(jids, q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})...)
+	}
+	return jids
+}
+
+// trigger makes one that fires before jobs with the subject "bad" are updated.
+func (q *fixture) trigger(when, onPostgres, onSQLite string) {
+	q.Helper()
+	when = "OLD.subject = 'bad' AND " + when
+	if q.Kind == storetest.SQLite {
+		q.sql("CREATE TRIGGER own BEFORE UPDATE ON job WHEN %s BEGIN %s; END", when, onSQLite)
+		return
+	}
+	q.sql("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN %s; END $$", onPostgres)
+	q.sql("CREATE TRIGGER own BEFORE UPDATE ON job FOR EACH ROW WHEN (%s) EXECUTE FUNCTION own()", when)
+}
+
+func (q *fixture) dropTrigger() {
+	q.Helper()
+	if q.Kind == storetest.SQLite {
+		q.sql("DROP TRIGGER own")
+		return
+	}
+	q.sql("DROP TRIGGER own ON job")
+}
+
+func TestJobsThatCannotBeginHoldUpNoOther(t *testing.T) {
+	begins := "NEW.state = 'running'"
+	for name, c := range map[string]struct{ postgres, sqlite string }{
+		"refused alike":   {"RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')"},
+		"refused by name": {"RAISE EXCEPTION 'no %', NEW.jid", ""}, // triggers of SQLite raise constant texts only
+		"unknown error":   {"RAISE 'no' USING ERRCODE = 'XX123'", "SELECT raise(ROLLBACK, 'no')"},
+		"suppressed":      {"RETURN NULL", "SELECT raise(IGNORE)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := onBoth
+			if c.sqlite == "" {
+				on = onPostgres
+			}
+			on(t, func(t *testing.T, q *fixture) {
+				q.trigger(begins, c.postgres, c.sqlite)
+				bad := q.badJobs()
+				// Nothing waits for a poll, also if all bad jobs do not fit into one claim.
+				e, runs := q.healthy(executor.Config{PoolSize: 2, PollInterval: time.Hour, Lease: time.Hour})
+				q.punctual(runs)
+				for _, jid := range bad {
+					e.await(1, "that name "+jid, refused(jid))
+					if n := e.count(refused(jid)); n != 1 {
+						t.Errorf("job %s was named %d times", jid, n)
+					}
+				}
+				q.dropTrigger()
+				for _, jid := range bad {
+					e.awaitEnd(jid, jobqueue.Success)
+				}
+			})
+		})
+	}
+}
+
+// A row that is slow to write, at its begin, at its end or both, is named once for each task, and
+// still runs.
+func TestSlowJobsHoldUpNoOther(t *testing.T) {
+	for name, when := range map[string]string{"begin": "NEW.state = 'running'", "end": "NEW.state = 'success'", "both": "NEW.state <> OLD.state"} {
+		t.Run(name, func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, q *fixture) {
+				q.trigger(when, "PERFORM pg_sleep(1); RETURN NEW", "")
+				var slow []string
+				e, runs := q.healthy(executor.Config{PoolSize: 8})
+				for range 5 {
+					slow = append(slow, q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})...)
+				}
+				q.punctual(runs)
+				for _, jid := range slow {
+					e.awaitEnd(jid, jobqueue.Success)
+				}
+				for e.count(kind(executor.EventSlow)) == 0 {
+					e.awaitEnd(q.submit(jobqueue.Job{Task: "bad", Subject: "bad"})[0], jobqueue.Success)
+				}
+				if n := e.count(kind(executor.EventSlow)); n != 1 {
+					t.Errorf("the task was named %d times", n)
+				}
+				if n := e.count(kind(executor.EventRefused)); n != 0 {
+					t.Errorf("%d jobs were refused", n)
+				}
+			})
+		})
+	}
+}
+
+func TestJobsThatCannotEndHoldUpNoOther(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.trigger("NEW.state = 'success'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
+		bad := q.badJobs()
+		e, runs := q.healthy(executor.Config{PoolSize: 4})
+		q.punctual(runs)
+		q.dropTrigger()
+		for _, jid := range bad {
+			e.awaitEnd(jid, jobqueue.Success)
+		}
+		if n := e.count(kind(executor.EventLost)); n != 0 {
+			t.Errorf("%d jobs were lost", n)
+		}
+	})
+}
+
+func TestLeasesThatCannotBeRenewedCostNoOther(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, release := make(chan string, 20), make(chan struct{})
+		hold := func(ctx context.Context, job *jobqueue.JobContext) error {
+			began <- job.JID
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}
+		q.trigger("NEW.heartbeat <> OLD.heartbeat", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
+		bad := q.submit(jobqueue.Job{Task: "t", Subject: "bad"})[0]
+		good := q.submit(jobqueue.Job{Task: "t"})[0]
+		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 100 * time.Millisecond}, map[string]jobqueue.Handler{"t": hold})
+		receive(q, began, "a job")
+		receive(q, began, "a job")
+		e.await(1, "of the loss of "+bad, func(e executor.Event) bool { return e.Kind == executor.EventLost && e.Job.JID == bad })
+		close(release)
+		e.awaitEnd(good, jobqueue.Success)
+		if n := e.count(refused(bad)); n != 1 {
+			t.Errorf("job %s was named %d times", bad, n)
+		}
+	})
+}
+
+func TestJobsThatCannotBeTakenBackHoldUpNoOther(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.trigger("NEW.state = 'waiting'", "RAISE EXCEPTION 'no'", "SELECT raise(ABORT, 'no')")
+		dead := func(subject, set string) string {
+			jid := q.submit(jobqueue.Job{Task: "good", Subject: subject})[0]
+			q.sql("UPDATE job SET %s WHERE jid = '%s'", set, jid)
+			return jid
+		}
+		old := "state = 'running', worker = 'me/1', heartbeat = " + utc(time.Now().Add(-time.Hour))
+		var bad []string
+		for range 10 {
+			bad = append(bad, dead("bad", old))
+		}
+		limit := dead("limit", old+", interrupts = 2147483647")
+		good := []string{
+			dead("", old),
+			dead("", "state = 'stuck', worker = 'me/1', retry = "+utc(time.Now().Add(-time.Hour))),
+		}
+		e, runs := q.healthy(executor.Config{Heartbeat: 100 * time.Millisecond, PollInterval: 300 * time.Millisecond})
+		for _, jid := range good {
+			e.awaitEnd(jid, jobqueue.Success)
+			receive(q, runs, "a job that was taken back")
+		}
+		q.punctual(runs)
+		for _, jid := range bad {
+			if n := e.count(refused(jid)); n != 1 {
+				t.Errorf("job %s was named %d times", jid, n)
+			}
+		}
+		if state := q.get(limit).State; state != jobqueue.Failed {
+			t.Errorf("the job with too many interrupts is %s", state)
+		}
+		q.dropTrigger()
+		for _, jid := range bad {
+			e.awaitEnd(jid, jobqueue.Success)
+		}
+	})
+}
+
+// A lock on a job's row that outlasts the lease does not cost its healthy worker
+// the job. A worker that stands still for longer than the lease may lose it.
+func TestLockedRowStaysWithItsWorker(t *testing.T) {
+	onPostgres(t, func(t *testing.T, q *fixture) {
+		for round := 1; !q.staysWithItsWorker(); round++ {
+			if round == 5 {
+				t.Fatal("the job was taken from its worker, again and again")
+			}
+		}
+	})
+}
+
+func (q *fixture) staysWithItsWorker() bool {
+	q.Helper()
+	began, release := make(chan string, 10), make(chan struct{})
+	cfg := executor.Config{Lease: 2 * time.Second, Heartbeat: time.Second}
+	handlers := map[string]jobqueue.Handler{
+		"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+			began <- job.JID
+			<-release
+			return ctx.Err()
+		},
+	}
+	e := q.run(cfg, handlers)
+	jid := q.submit(jobqueue.Job{Task: "t"})[0]
+	receive(q, began, "the job")
+	other := q.executorOn(q.Open().Jobs(), cfg, handlers).start()
+	tx := q.lock("SELECT 1 FROM job WHERE jid = '%s' FOR UPDATE", jid)
+	heartbeat := q.get(jid).Heartbeat
+	storetest.Eventually(q, "the lease has ended", func() bool { return time.Since(heartbeat) > cfg.Lease+cfg.Heartbeat })
+	if err := tx.Rollback(); err != nil {
+		q.Fatal(err)
+	}
+	storetest.Eventually(q, "the heartbeat is renewed", func() bool { return q.get(jid).Heartbeat.After(heartbeat) })
+	close(release)
+	storetest.Eventually(q, "the job has ended", func() bool { return q.get(jid).State == jobqueue.Success })
+	for _, one := range []*newExecutor{e, other} {
+		if err := one.Stop(q.ctx); err != nil {
+			q.Fatal(err)
+		}
+	}
+	return q.get(jid).Interrupts == 0 && other.count(kind(executor.EventInterrupted)) == 0 && e.count(kind(executor.EventLost)) == 0
+}
+
+// Locks on rows hold up the others for a moment only.
+func TestLocksHoldUpNoOther(t *testing.T) {
+	onPostgres(t, func(t *testing.T, q *fixture) {
+		began, release := make(chan string, 10), make(chan struct{})
+		runs := make(chan string, 100)
+		e := q.run(executor.Config{PoolSize: 20}, map[string]jobqueue.Handler{
+			"bad":  func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
+			"good": func(_ context.Context, job *jobqueue.JobContext) error { runs <- job.JID; return nil },
+		})
+		bad := q.badJobs()
+		for range bad {
+			receive(q, began, "a job")
+		}
+		tx := q.lock("SELECT 1 FROM job WHERE subject = 'bad' FOR UPDATE")
+		close(release)
+		q.punctual(runs)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		for _, jid := range bad {
+			e.awaitEnd(jid, jobqueue.Success)
+		}
+	})
+}
+
+// Waiting rows that somebody has locked do not hide the groups behind them.
+func TestLockedGroupsHideNoOther(t *testing.T) {
+	onPostgres(t, func(t *testing.T, q *fixture) {
+		for i := range 10 {
+			q.submit(jobqueue.Job{Task: "t", Group: fmt.Sprintf("a%d", i)})
+		}
+		q.lock("SELECT 1 FROM job FOR UPDATE")
+		good := q.submit(jobqueue.Job{Task: "t", Group: "b"})[0]
+		e := q.run(executor.Config{PoolSize: 1}, map[string]jobqueue.Handler{"t": nothing})
+		e.awaitEnd(good, jobqueue.Success)
+	})
+}

@@ -1,0 +1,127 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+var errBroken = errors.New("broken")
+
+func broken(context.Context, *jobqueue.JobContext) error { return errBroken }
+
+// The limits of a job come before those of its handler, and these before those of the
+// executor.
+func TestLimitsOfTheNearestCount(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		soon := jobqueue.Limits{RetryDelay: time.Millisecond}
+		e := q.executor(executor.Config{RetryLimit: 2, RetryDelay: time.Millisecond}, nil)
+		e.Register("plain", broken)
+		e.Register("payment", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: executor.Never}))
+		e.Register("eager", broken, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: 3}), jobqueue.WithLimits(soon))
+		e.start()
+		retries := map[string]int{}
+		for name, job := range map[string]jobqueue.Job{
+			"executor's":               {Task: "plain"},
+			"handler's":                {Task: "payment"},
+			"handler's three":          {Task: "eager"},
+			"job's never":              {Task: "eager", Limits: jobqueue.Limits{RetryLimit: executor.Never}},
+			"job's, of a payment":      {Task: "payment", Limits: jobqueue.Limits{RetryLimit: 1}},
+			"job's, of the executor's": {Task: "plain", Limits: jobqueue.Limits{RetryLimit: 1}},
+		} {
+			jid := q.submit(job)[0]
+			if got := q.get(jid); got.Limits != job.Limits {
+				t.Errorf("%s: limits %+v, want %+v", name, got.Limits, job.Limits)
+			}
+			e.awaitEnd(jid, jobqueue.Failed)
+			retries[name] = q.get(jid).Retries
+			if n := e.count(func(event executor.Event) bool {
+				return event.Kind == executor.EventEnded && event.Job.JID == jid && event.Attempts == retries[name]+1
+			}); n != retries[name]+1 {
+				t.Errorf("%s: %d events name %d attempts, want all of its attempts", name, n, retries[name]+1)
+			}
+		}
+		want := map[string]int{
+			"executor's": 2, "handler's": 0, "handler's three": 3, "job's never": 0, "job's, of a payment": 1, "job's, of the executor's": 1,
+		}
+		for name, n := range want {
+			if retries[name] != n {
+				t.Errorf("%s: %d retries, want %d", name, retries[name], n)
+			}
+		}
+	})
+}
+
+// A timeout of the job replaces those of the handler and of its middleware, also a
+// shorter one, and its error is not repeated.
+func TestTimeoutOfAJob(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.sql("INSERT INTO job (jid, task, timeout, retry_limit) VALUES ('slow', 'slow', 1, 0), ('patient', 'patient', 3600, 0)")
+		slow := func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() }
+		e := q.executor(executor.Config{}, nil)
+		e.Register("slow", slow, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Hour}), jobqueue.Timeout(time.Hour))
+		e.Register("patient", func(ctx context.Context, _ *jobqueue.JobContext) error {
+			if at, _ := ctx.Deadline(); time.Until(at) < time.Minute {
+				return errors.New("the timeout of the handler counts")
+			}
+			return nil
+		}, jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Second}), jobqueue.Timeout(time.Millisecond))
+		e.start()
+		e.awaitEnd("patient", jobqueue.Success)
+		e.awaitEnd("slow", jobqueue.Failed)
+		if result := q.get("slow").Result; strings.Count(result, "too long") != 1 || !strings.Contains(result, "1s") {
+			t.Errorf("result %q", result)
+		}
+	})
+}
+
+func TestTimeoutOfAHandler(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.executor(executor.Config{RetryLimit: executor.Never}, nil)
+		e.Register("slow", func(ctx context.Context, _ *jobqueue.JobContext) error { <-ctx.Done(); return ctx.Err() },
+			jobqueue.WithLimits(jobqueue.Limits{Timeout: time.Millisecond}))
+		e.start()
+		jid := q.submit(jobqueue.Job{Task: "slow"})[0]
+		e.awaitEnd(jid, jobqueue.Failed)
+	})
+}
+
+func TestLimitsOutOfBounds(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for name, l := range map[string]jobqueue.Limits{
+			"RetryLimit":  {RetryLimit: -2},
+			"RetryDelay":  {RetryDelay: 1500 * time.Millisecond},
+			"Timeout":     {Timeout: -time.Second},
+			"Concurrency": {Concurrency: 2_000_000},
+		} {
+			if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "x", Tracker: "t", Limits: l}); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s of a job: %v", name, err)
+			}
+		}
+		if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "x", Limits: jobqueue.Limits{Concurrency: 1}}); err == nil || !strings.Contains(err.Error(), "Tracker") {
+			t.Errorf("a limit of a tracker without one: %v", err)
+		}
+		for _, column := range []string{"retry_limit, -1", "retry_delay, 0", "timeout, 31536001", "concurrency, 0"} {
+			name, value, _ := strings.Cut(column, ", ")
+			for _, statement := range []string{
+				"INSERT INTO job (task, " + name + ") VALUES ('x', " + value + ")",
+				"INSERT INTO periodic_task (id, task, timer, " + name + ") VALUES ('x', 'x', 'daily', " + value + ")",
+			} {
+				if _, err := q.SQL.Exec(statement); err == nil {
+					t.Errorf("%s is taken", statement)
+				}
+			}
+		}
+		defer func() {
+			if p := recover(); p == nil || !strings.Contains(p.(string), "RetryLimit") {
+				t.Errorf("Register: %v", p)
+			}
+		}()
+		q.executor(executor.Config{}, nil).Register("x", nothing, jobqueue.WithLimits(jobqueue.Limits{RetryLimit: -2}))
+	})
+}

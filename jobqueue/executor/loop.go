@@ -1,0 +1,180 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+)
+
+// logPatience is how long lines and progress are gathered before they are
+// written.
+const logPatience = 200 * time.Millisecond
+
+// loop is what the executor's one goroutine owns. It syncs with the database in
+// one transaction at a time: what happens meanwhile goes into the next one.
+type loop struct {
+	e        *Executor
+	hard     context.Context // ends when Stop gives up
+	flight   flight
+	agenda   agenda
+	claims   claims
+	gather   gather
+	aside    aside
+	lanes    lanes
+	recovery recovery
+	trouble  service.Backoff // of the database
+	why      error           // of the trouble; nil: there is none
+	hurried  bool            // a shutdown has no grace time
+}
+
+func newLoop(hard context.Context, e *Executor, handlers map[string]handler) *loop {
+	patience := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
+	l := &loop{
+		e: e, hard: hard, claims: newClaims(handlers), aside: newAside(), lanes: newLanes(e.store),
+		recovery: recovery{trouble: patience}, trouble: patience,
+	}
+	l.flight = flight{
+		attempts: newAttempts(e.cfg.PoolSize), e: e, hard: hard, handlers: handlers, agenda: &l.agenda, aside: &l.aside,
+		places: make(chan struct{}, e.cfg.PoolSize),
+	}
+	return l
+}
+
+// run returns the jobs that are still in flight, and why.
+func (l *loop) run(soft context.Context) []string {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var err error
+	if l.claims.turn.Group, err = l.e.store.LastGroup(l.hard, service.WorkerName(l.e.cfg.Name)); err != nil {
+		l.e.observer.Trouble(err, 0)
+	}
+	l.agenda.set(lookOverdue, time.Now())
+	stop := soft.Done()
+	for {
+		l.readInbox(time.Now())
+		if l.agenda.due(putBack, time.Now()) {
+			l.flight.putBack(time.Now())
+		}
+		if l.hard.Err() == nil {
+			l.work(time.Now())
+		}
+		if l.finished(time.Now()) {
+			return l.flight.leave(l.why)
+		}
+		l.plan(time.Now())
+		timer.Reset(time.Until(l.agenda.next(time.Now())))
+		answers := l.lanes.answers
+		if l.agenda.down() {
+			answers = nil // they are taken in with the reports, later
+		}
+		select {
+		case <-l.e.life.Woken():
+		case a := <-answers:
+			l.lanes.answers <- a
+		case <-timer.C:
+		case <-stop:
+			stop = nil
+			l.shutDown(time.Now())
+		case <-l.e.hurry:
+			l.hurried = true
+		case <-l.hard.Done():
+		}
+	}
+}
+
+// readInbox handles what the handlers and the watcher have reported.
+func (l *loop) readInbox(now time.Time) {
+	m := l.e.inbox.open(now, logPatience)
+	l.agenda.set(readLogs, m.logsAt)
+	for a := range m.logged {
+		if a.phase == lost {
+			a.log.Fetch() // and drop it
+		} else {
+			a.fetch(false)
+		}
+	}
+	for _, e := range m.returned {
+		l.gather.ended(e.attempt.round)
+		l.claims.ended()
+		l.flight.returned(e)
+	}
+	if m.changed {
+		l.claims.changed()
+		l.aside.hurry(now)
+		l.agenda.sooner(lookCancels, now.Add(cancelPause))
+		l.agenda.sooner(lookEnded, now.Add(endedLook))
+		if !l.flight.closed {
+			l.agenda.sooner(lookOverdue, now.Add(l.e.cfg.Lease)) // others may have what there is now
+		}
+	}
+}
+
+// work does what is due in the database.
+func (l *loop) work(now time.Time) {
+	l.agenda.set(report, now) // handlers may have returned since the plan
+	for _, task := range []struct {
+		duty duty
+		do   func(time.Time) error
+	}{
+		{renew, l.flight.renew},
+		{lookEnded, l.lookEnded},
+		{lookOverdue, l.lookOverdue},
+		{lookCancels, l.flight.lookCancels},
+		{retryAlone, l.retryAlone},
+		{report, l.sync},
+	} {
+		if !l.agenda.due(task.duty, now) {
+			continue
+		}
+		if err := task.do(now); err != nil {
+			if l.hard.Err() == nil { // the work stays planned
+				wait := l.trouble.Next()
+				l.agenda.downUntil, l.why = time.Now().Add(wait), err
+				l.e.pulse.Beat(err)
+				l.e.observer.Trouble(err, wait)
+			}
+			return
+		}
+	}
+	if now.Before(l.agenda.downUntil) {
+		return
+	}
+	l.agenda.downUntil, l.why = time.Time{}, nil
+	l.trouble.Reset()
+	l.e.pulse.Beat(nil)
+	if len(l.aside.reports()) == 0 {
+		l.agenda.clear(giveUp)
+	}
+}
+
+// plan sets the times that follow from the jobs in flight.
+func (l *loop) plan(now time.Time) {
+	l.agenda.clear(report)
+	l.agenda.clear(claim)
+	if len(l.flight.ready()) > 0 || l.claims.replyLost && l.lanes.claims == 0 {
+		l.agenda.set(report, now)
+	}
+	if at, planned := l.claims.when(); planned && l.flight.room() > 0 && l.lanes.mayClaim(&l.claims) {
+		l.agenda.set(claim, later(now, at))
+	}
+	if l.gather.waits(now) {
+		l.agenda.set(report, l.gather.until)
+		l.agenda.notBefore(claim, l.gather.until)
+	} else if l.gather.fresh > 1 {
+		l.e.inbox.expect(0) // each end wakes the loop from now on
+	}
+	l.agenda.set(retryAlone, l.aside.next(l.flight.room()))
+	if len(l.flight.byJID) == 0 {
+		l.agenda.clear(renew)
+		l.agenda.clear(lookCancels)
+	}
+	l.flight.planGiveUp(now)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,266 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
+)
+
+// Actions implements explore.State.
+func (w *jobWorld) Actions() (list []explore.Action[*jobWorld]) {
+	add := func(name string, do func(w *jobWorld)) {
+		list = append(list, explore.Action[*jobWorld]{Name: name, Next: func() *jobWorld {
+			c := cloneJobWorld(w)
+			do(c)
+			return c
+		}})
+	}
+	for p := range w.procs {
+		w.process(p, func(what string, do func(w *jobWorld, x *executor)) {
+			add(w.id(p)+" "+what, func(w *jobWorld) { do(w, &w.procs[p]) })
+		})
+	}
+	if w.steps.clock > 0 {
+		add(fmt.Sprintf("a minute passes: it is %d", w.now+1), func(w *jobWorld) { w.now++; w.steps.clock-- })
+	}
+	if w.steps.cancel > 0 && !w.job.State.Final() {
+		add("a user asks to cancel the job", func(w *jobWorld) {
+			w.steps.cancel--
+			if w.job.Cancel = minute(w.now); !outcome.HasWorker(w.job) {
+				w.job.State = jobqueue.Cancelled
+			}
+		})
+	}
+	return list
+}
+
+// process adds what an executor can do.
+func (w *jobWorld) process(p int, add func(string, func(*jobWorld, *executor))) {
+	x, me := &w.procs[p], w.id(p)
+	if !x.up {
+		add("starts again", func(_ *jobWorld, x *executor) { *x = executor{up: true, boot: x.boot + 1} })
+		return
+	}
+	if w.steps.crash > 0 {
+		add("is killed", func(w *jobWorld, x *executor) { w.steps.crash--; *x = executor{boot: x.boot} })
+	}
+	if probe := cloneJobWorld(w); !x.replyLost && probe.claim(me) {
+		add("claims the job", func(w *jobWorld, x *executor) { w.claims(x, me) })
+		if w.steps.lost > 0 {
+			add("claims the job, and does not hear of it", func(w *jobWorld, x *executor) {
+				w.steps.lost--
+				w.takenAway(nil)
+				w.claim(me)
+				x.replyLost = true
+			})
+		}
+	}
+	if x.replyLost {
+		add("gives back jobs of a claim whose reply was lost", func(w *jobWorld, x *executor) {
+			x.replyLost = false
+			if j := &w.job; j.State == jobqueue.Running && j.Worker == me && j.Cancel.IsZero() && x.current() == nil {
+				j.State, j.Worker, j.Heartbeat = jobqueue.Waiting, "", noTime
+			}
+		})
+	}
+	w.handlers(x, me, add)
+	w.takeBack(x, me, add)
+}
+
+var noTime = jobqueue.Job{}.Heartbeat
+
+// current is the attempt in flight.
+func (x *executor) current() *try {
+	if n := len(x.tries); n > 0 && x.tries[n-1].phase != lost {
+		return &x.tries[n-1]
+	}
+	return nil
+}
+
+// claims claims the job and begins it, as flight.begin does: an older attempt is lost.
+func (w *jobWorld) claims(x *executor, me string) {
+	w.takenAway(nil)
+	w.claim(me)
+	if w.job.State != jobqueue.Running {
+		return
+	}
+	if a := x.current(); a != nil && w.out != attemptCheck {
+		x.apply(a, lose)
+	}
+	x.tries = append(x.tries, try{n: w.n, phase: running, job: w.job, expires: w.now + int(jobLease.Minutes()), handler: true})
+}
+
+// takenAway checks that whoever changes a running job may take it from its worker. seen is
+// the job as it was when it was judged; nil: it was not.
+func (w *jobWorld) takenAway(seen *jobqueue.Job) {
+	if !outcome.HasWorker(w.job) || w.job.Heartbeat.Before(minute(w.now).Add(-jobLease)) {
+		return
+	}
+	if seen == nil || !seen.Heartbeat.Equal(w.job.Heartbeat) {
+		w.broken = ruleLive
+	}
+}
+
+// apply does in the model what flight.apply does in the executor. It cancels the context of a
+// handler that runs; the handler returns later, by an action of its own.
+func (x *executor) apply(a *try, what step) {
+	switch what {
+	case stop:
+		a.cause = jobqueue.ErrCancelled
+	case turnCancel:
+		a.end.To, a.end.Interrupted = jobqueue.Cancelled, false
+	case lose:
+		if a.cause == nil {
+			a.cause = jobqueue.ErrLeaseLost
+		}
+		a.phase = lost
+	case settle:
+		a.phase, a.handler = lost, false
+	}
+	x.tries = slices.DeleteFunc(x.tries, func(t try) bool { return t.phase == lost && !t.handler })
+}
+
+// handlers adds what becomes of attempts.
+func (w *jobWorld) handlers(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
+	for n := range x.tries {
+		a := x.tries[n]
+		if !a.handler {
+			continue
+		}
+		if a.phase == running && a.cause == nil && w.now >= a.expires {
+			add(fmt.Sprintf("ends the lease of attempt %d by its own clock", a.n), func(_ *jobWorld, x *executor) { x.tries[n].cause = jobqueue.ErrLeaseLost })
+		}
+		for _, err := range []error{nil, errHandler} {
+			add(fmt.Sprintf("sees the handler of attempt %d return: %v", a.n, err), func(_ *jobWorld, x *executor) { x.returned(n, err, me) })
+		}
+	}
+	a := x.current()
+	if w.out == attemptCheck { // each attempt writes for itself
+		for n := range x.tries {
+			if x.tries[n].phase == ending {
+				a = &x.tries[n]
+			}
+		}
+	}
+	if a == nil {
+		return
+	}
+	which := a.n
+	find := func(x *executor) *try {
+		return &x.tries[slices.IndexFunc(x.tries, func(t try) bool { return t.n == which })]
+	}
+	add("renews its lease", func(w *jobWorld, x *executor) { w.beat(x, find(x), me) })
+	if a.phase == ending {
+		add(fmt.Sprintf("records the end of attempt %d: %s", a.n, a.end.To), func(w *jobWorld, x *executor) { w.write(x, find(x), me, false) })
+		if w.steps.lost > 0 {
+			add(fmt.Sprintf("records the end of attempt %d: %s, and does not hear of it", a.n, a.end.To), func(w *jobWorld, x *executor) {
+				w.steps.lost--
+				w.write(x, find(x), me, true)
+			})
+		}
+	}
+}
+
+// returned is flight.returned.
+func (x *executor) returned(n int, err error, me string) {
+	a := &x.tries[n]
+	if a.handler = false; a.phase == lost {
+		x.apply(a, keep)
+		return
+	}
+	a.end = policy.Decide(a.job, outcome.Returned{Err: err, Cause: a.cause}, 0.5)
+	a.end.Worker, a.phase = me, ending
+}
+
+// beat is Beat: it renews the heartbeat of a job that is ours, and says what it found.
+func (w *jobWorld) beat(x *executor, a *try, me string) {
+	if w.job.State == jobqueue.Running && w.job.Worker == me {
+		w.job.Heartbeat = minute(w.now)
+	}
+	what := a.after(w.status(), me)
+	if what == keep && a.phase == running {
+		a.expires = w.now + int(jobLease.Minutes())
+	}
+	x.apply(a, what)
+}
+
+// write records the end of an attempt.
+func (w *jobWorld) write(x *executor, a *try, me string, replyLost bool) {
+	before := w.job
+	if done := w.transition(a.end); done {
+		if outcome.HasWorker(before) && a.n != w.n && w.begun(w.n) {
+			w.broken = fmt.Sprintf("%s: attempt %d, while attempt %d runs", ruleOurs, a.n, w.n)
+		}
+		if !replyLost {
+			x.apply(a, settle)
+		}
+	} else if !replyLost {
+		x.apply(a, a.after(w.status(), me))
+	}
+}
+
+// begun reports whether an executor has begun an attempt: it has heard of its claim.
+func (w *jobWorld) begun(n int) bool {
+	return slices.ContainsFunc(w.procs[:], func(x executor) bool {
+		return slices.ContainsFunc(x.tries, func(a try) bool { return a.n == n })
+	})
+}
+
+// takeBack adds the look for jobs whose lease or whose worker has ended, and what follows.
+func (w *jobWorld) takeBack(x *executor, me string, add func(string, func(*jobWorld, *executor))) {
+	if x.suspect != nil {
+		add("takes the job back", func(w *jobWorld, x *executor) {
+			t := policy.Abandoned(*x.suspect)
+			if x.left {
+				t = policy.Left(*x.suspect)
+			}
+			before := cloneJobWorld(w)
+			if w.transition(t) {
+				before.takenAway(x.suspectIfLeft())
+				if before.broken != "" && w.broken == "" {
+					w.broken = before.broken
+				}
+			}
+			x.suspect = nil
+		})
+		return
+	}
+	j := w.job
+	see := func(what string, left bool, presume int) {
+		add(what, func(w *jobWorld, x *executor) {
+			w.steps.presume -= presume
+			x.suspect, x.left = &j, left
+		})
+	}
+	ours := j.Worker == me && x.current() != nil
+	switch {
+	case j.State == jobqueue.Stuck && !j.Retry.After(minute(w.now)):
+		see("sees that the time of the retry has come", false, 0)
+	case !outcome.HasWorker(j), ours:
+	case j.Heartbeat.Before(minute(w.now).Add(-jobLease)):
+		see("sees that the lease has ended", false, 0)
+	case w.ended(j.Worker):
+		see("sees that the worker has ended", true, 0)
+	case w.steps.presume > 0:
+		see("takes the worker for dead", true, 1)
+	}
+}
+
+func (x *executor) suspectIfLeft() *jobqueue.Job {
+	if x.left {
+		return x.suspect
+	}
+	return nil
+}
+
+func (w *jobWorld) ended(worker string) bool {
+	for p := range w.procs {
+		if w.procs[p].up && w.id(p) == worker {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,233 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+func TestSubmitFillsInDefaults(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		due := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		full := jobqueue.Job{
+			JID: "own id", Task: "ü", Group: "g", Args: `{"a": "ß\u0001"}`, Subject: "s", Submitter: "me", Priority: 10,
+			Tracker: "tr", Single: true, Due: due,
+		}
+		q.submit(full)
+		job := q.get(jid)
+		if job.Group != "default" || job.Args != "{}" || job.Submitter != "nextrun" || job.State != jobqueue.Waiting || job.Tracker != "" {
+			t.Errorf("%+v", job)
+		}
+		got := q.get("own id")
+		full.Submitted, full.State = got.Submitted, jobqueue.Waiting
+		if got != full {
+			t.Errorf("got  %+v\nwant %+v", got, full)
+		}
+		if since := time.Since(got.Submitted); since < -time.Minute || since > time.Minute {
+			t.Errorf("submitted %s ago", since)
+		}
+	})
+}
+
+func TestSubmitRefusesBadFields(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for field, job := range map[string]jobqueue.Job{
+			"Task": {}, "Tracker": {Task: "t", Single: true}, "Group": {Task: "t", Group: strings.Repeat("g", 255)},
+			"Subject": {Task: "t", Subject: "a\x00b"}, "Args": {Task: "t", Args: "\xff"},
+		} {
+			if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "fine"}, job); err == nil || !strings.Contains(err.Error(), "Job."+field) {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		if n := q.value("SELECT count(*) FROM job"); n != "0" {
+			t.Errorf("%s jobs were submitted", n)
+		}
+	})
+}
+
+func TestSubmitInFollowsTheTransaction(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for _, commit := range []bool{false, true} {
+			tx, err := q.SQL.BeginTx(q.ctx, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			jids, err := q.queue.In(tx).Submit(q.ctx, jobqueue.Job{Task: "t"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if job, err := q.queue.In(tx).Get(q.ctx, jids[0]); err != nil || job.Task != "t" {
+				t.Errorf("inside: %+v, %v", job, err)
+			}
+			if !commit {
+				err = tx.Rollback()
+			} else {
+				err = tx.Commit()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.queue.Get(q.ctx, jids[0]); (err == nil) != commit {
+				t.Errorf("committed %t: %v", commit, err)
+			}
+		}
+	})
+}
+
+func TestSingleJobsDoNotOverlap(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		single := jobqueue.Job{Task: "t", Tracker: "nightly", Single: true}
+		first := q.submit(single)[0]
+		var overlap *jobqueue.OverlapError
+		if _, err := q.queue.Submit(q.ctx, jobqueue.Job{Task: "t"}, single); !errors.As(err, &overlap) || overlap.JID != first {
+			t.Fatalf("submitted beside: %v", err)
+		}
+		if n := q.value("SELECT count(*) FROM job"); n != "1" {
+			t.Errorf("%s jobs, want 1: all or none", n)
+		}
+		if _, err := q.queue.Cancel(q.ctx, first); err != nil {
+			t.Fatal(err)
+		}
+		second := q.submit(single)[0]
+		if err := q.queue.Retry(q.ctx, first); !errors.As(err, &overlap) || overlap.JID != second {
+			t.Fatalf("retried beside: %v", err)
+		}
+		if job := q.get(first); job.State != jobqueue.Cancelled {
+			t.Errorf("%+v", job)
+		}
+		if err := q.queue.Retry(q.ctx, second); !errors.Is(err, jobqueue.ErrNotFinal) {
+			t.Errorf("retried while pending: %v", err)
+		}
+		if _, err := q.queue.Cancel(q.ctx, second); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.queue.Retry(q.ctx, first); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRetryBeginsAnew(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		var mended atomic.Bool
+		e := q.run(executor.Config{RetryLimit: 1, RetryDelay: 1}, map[string]jobqueue.Handler{
+			"t": func(context.Context, *jobqueue.JobContext) error {
+				if !mended.Load() {
+					return errors.New("not yet")
+				}
+				return nil
+			},
+		})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		e.awaitEnd(jid, jobqueue.Failed)
+		mended.Store(true)
+		if err := q.queue.Retry(q.ctx, jid); err != nil {
+			t.Fatal(err)
+		}
+		e.awaitEnd(jid, jobqueue.Success)
+		if job := q.get(jid); job.Retries != 0 || job.Result != "" {
+			t.Errorf("%+v", job)
+		}
+	})
+}
+
+func TestSetPriorityOfAWaitingJob(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.submit(jobqueue.Job{Task: "t", Subject: "first"})
+		jid := q.submit(jobqueue.Job{Task: "t", Subject: "second"})[0]
+		if err := q.queue.SetPriority(q.ctx, jid, jobqueue.PriorityHigh); err != nil {
+			t.Fatal(err)
+		}
+		if got := q.claimer("t").turns(2); got != "second first" {
+			t.Errorf("claimed %s", got)
+		}
+		if err := q.queue.SetPriority(q.ctx, jid, 0); !errors.Is(err, jobqueue.ErrTaken) {
+			t.Errorf("of a scheduled job: %v", err)
+		}
+	})
+}
+
+func TestListFilters(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		q.submit(jobqueue.Job{JID: "1", Task: "t", Group: "a"})
+		q.submit(jobqueue.Job{JID: "2", Task: "t", Group: "b", Tracker: "x"})
+		q.submit(jobqueue.Job{JID: "3", Task: "u", Group: "b", Args: "large"})
+		q.submit(jobqueue.Job{JID: "0", Task: "v", Group: "c"})
+		q.sql("UPDATE job SET state = 'success', worker = 'w-w@1' WHERE jid = '0'")
+		q.sql("UPDATE job SET state = 'running', worker = 'w/1' WHERE jid = '2'") // of an earlier release
+		q.sql("UPDATE job SET state = 'failed', worker = 'w2/1' WHERE jid = '1'")
+		for _, c := range []struct {
+			filter jobqueue.Filter
+			want   string
+		}{
+			{jobqueue.Filter{Task: "v", Worker: "w w"}, "0"},
+			{jobqueue.Filter{Worker: "w-w"}, "0"},
+			{jobqueue.Filter{Worker: "w-w@1"}, "0"},
+			{jobqueue.Filter{}, "0 3 2 1"},
+			{jobqueue.Filter{Limit: 3}, "0 3 2"},
+			{jobqueue.Filter{Group: "b"}, "3 2"},
+			{jobqueue.Filter{Task: "t"}, "2 1"},
+			{jobqueue.Filter{Tracker: "x"}, "2"},
+			{jobqueue.Filter{Worker: "w"}, "2"},
+			{jobqueue.Filter{Worker: "w2/1"}, "1"},
+			{jobqueue.Filter{States: []jobqueue.State{jobqueue.Running, jobqueue.Failed}}, "2 1"},
+			{jobqueue.Filter{States: []jobqueue.State{jobqueue.Waiting}, Group: "a"}, ""},
+		} {
+			jobs, err := q.queue.List(q.ctx, c.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, job := range jobs {
+				got = append(got, job.JID)
+				if job.Args != "" {
+					t.Error("args were read")
+				}
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%+v: %s, want %s", c.filter, got, c.want)
+			}
+		}
+	})
+}
+
+func TestPruneDeletesOldFinalJobs(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for i, state := range jobqueue.States() {
+			for _, age := range []time.Duration{time.Hour, 3 * time.Hour} {
+				finished := "NULL"
+				if state.Final() {
+					finished = utc(time.Now().Add(-age))
+				}
+				jid := fmt.Sprintf("%s-%s", state, age)
+				q.submit(jobqueue.Job{JID: jid, Task: "t"})
+				q.sql("UPDATE job SET state = '%s', finished = %s WHERE jid = '%s'", state, finished, jid)
+				q.sql("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('%d-%s', '%s', 'info', %s, 'm', 1)",
+					i, age, jid, utc(time.Now()))
+			}
+		}
+		if _, err := q.queue.Prune(q.ctx, jobqueue.PruneFilter{States: []jobqueue.State{jobqueue.Running}}); err == nil {
+			t.Error("running jobs may be pruned")
+		}
+		prune := func(filter jobqueue.PruneFilter, want int) {
+			t.Helper()
+			if n, err := q.queue.Prune(q.ctx, filter); err != nil || n != want {
+				t.Errorf("%+v: %d, %v; want %d", filter, n, err, want)
+			}
+		}
+		prune(jobqueue.PruneFilter{OlderThan: 2 * time.Hour, States: []jobqueue.State{jobqueue.Success}}, 1)
+		prune(jobqueue.PruneFilter{OlderThan: 2 * time.Hour}, 2)
+		prune(jobqueue.PruneFilter{}, 3)
+		if n := q.value("SELECT count(*) FROM job") + " " + q.value("SELECT count(*) FROM joblog"); n != "8 8" {
+			t.Errorf("jobs and lines left: %s", n)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+// age makes a heartbeat old.
+func (q *fixture) age(jid string, by time.Duration) {
+	q.Helper()
+	q.sql("UPDATE job SET heartbeat = %s WHERE jid = '%s'", utc(q.get(jid).Heartbeat.Add(-by)), jid)
+}
+
+// takeBack lets an executor without a handler for the job take it from its
+// worker.
+func (q *fixture) takeBack(jid string) {
+	q.Helper()
+	e := q.run(executor.Config{MaxInterrupts: 2, Heartbeat: 10 * time.Millisecond}, map[string]jobqueue.Handler{"none": nothing})
+	e.await(1, "of an interruption", func(event executor.Event) bool {
+		return event.Kind == executor.EventInterrupted && event.Job.JID == jid
+	})
+	if err := e.Stop(q.ctx); err != nil {
+		q.Error(err)
+	}
+}
+
+func TestJobsOfADeadWorkerRunAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		running, scheduled := q.inState(jobqueue.Running), q.inState(jobqueue.Scheduled)
+		q.age(running, time.Minute)
+		q.age(scheduled, time.Minute)
+		attempts := make(chan int, 2)
+		e := q.run(executor.Config{}, map[string]jobqueue.Handler{
+			"t": func(_ context.Context, job *jobqueue.JobContext) error { attempts <- job.Attempt(); return nil },
+		})
+		e.awaitEnd(running, jobqueue.Success)
+		e.awaitEnd(scheduled, jobqueue.Success)
+		got := []int{receive(q, attempts, "an attempt"), receive(q, attempts, "an attempt")}
+		slices.Sort(got)
+		if !slices.Equal(got, []int{1, 2}) {
+			t.Errorf("attempts %v: what never began does not count", got)
+		}
+		if job := q.get(running); job.Interrupts != 1 || job.Retries != 0 {
+			t.Errorf("%+v", job)
+		}
+		if log := q.log(running); !strings.HasPrefix(log[0], "interrupted: worker me/1 ") || !strings.HasPrefix(log[1], "attempt 2 ") {
+			t.Errorf("log %q", log)
+		}
+		if e.count(kind(executor.EventInterrupted)) != 2 {
+			t.Error("the interruptions were not reported")
+		}
+	})
+}
+
+func TestLiveJobsAreNotTakenBack(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		jid := q.inState(jobqueue.Running)
+		q.age(jid, 20*time.Second)
+		before := q.get(jid)
+		overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: 30 * time.Second, Limit: 10})
+		if err != nil || len(overdue.Dead) > 0 || overdue.Next <= 0 || overdue.Next > 11*time.Second {
+			t.Errorf("overdue %+v, %v", overdue, err)
+		}
+		if after := q.get(jid); after != before {
+			t.Errorf("%+v became %+v", before, after)
+		}
+	})
+}
+
+// An idle executor looks without the writer of SQLite, for which others may have to wait.
+func TestIdleExecutorDoesNotWrite(t *testing.T) {
+	onSQLite(t, func(t *testing.T, q *fixture) {
+		q.claimed()
+		q.sql("UPDATE job SET state = 'success'")
+		writer, err := q.SQL.BeginTxx(q.ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer writer.Rollback()
+		overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: time.Minute, Limit: 10})
+		if err != nil || !overdue.Idle || overdue.Next >= 0 {
+			t.Errorf("overdue %+v, %v", overdue, err)
+		}
+	})
+}
+
+// Whatever may have to be done later ends it.
+func TestOpenJobIsNoIdleness(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for _, state := range []jobqueue.State{jobqueue.Waiting, jobqueue.Running, jobqueue.Stuck} {
+			jid := q.inState(jobqueue.Running)
+			q.sql("UPDATE job SET state = '%s', retry = %s WHERE jid = '%s'", state, utc(time.Now().Add(time.Hour)), jid)
+			if overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: time.Minute, Limit: 10}); err != nil || overdue.Idle || overdue.Next <= 0 {
+				t.Errorf("%s: overdue %+v, %v", state, overdue, err)
+			}
+			q.sql("DELETE FROM job")
+		}
+	})
+}
+
+func TestJobsOfOtherExecutorsAreNeverTouched(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		for _, columns := range []string{
+			"'running', 'docspell', NULL, NULL", "'scheduled', 'docspell', NULL, NULL",
+			"'stuck', 'docspell', NULL, NULL", "'dreaming', NULL, NULL, NULL",
+			"'dreaming', 'other', '2020-01-01 00:00:00.000000', '2020-01-01 00:00:00.000000'",
+		} {
+			q.sql(`INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, retries, progress,
+				state, worker, heartbeat, retry) VALUES ('foreign', 't', 'g', '{}', '', %s, 'x', 0, 0, 0, %s)`,
+				utc(time.Now()), columns)
+			before := q.get("foreign")
+			if !before.Foreign() {
+				t.Errorf("%s counts as ours", columns)
+			}
+			mine := q.submit(jobqueue.Job{Task: "t"})[0]
+			e := q.run(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
+			e.awaitEnd(mine, jobqueue.Success)
+			if _, err := q.queue.Cancel(q.ctx, "foreign"); !errors.Is(err, jobqueue.ErrForeign) {
+				t.Errorf("cancel: %v", err)
+			}
+			if err := e.Stop(q.ctx); err != nil {
+				t.Error(err)
+			}
+			if after := q.get("foreign"); after != before {
+				t.Errorf("%+v became %+v", before, after)
+			}
+			q.sql("DELETE FROM job WHERE jid = 'foreign'")
+		}
+	})
+}
+
+func TestJobThatKillsItsWorkersFails(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		jid := q.inState(jobqueue.Running)
+		for i := range 3 {
+			q.age(jid, time.Minute)
+			q.takeBack(jid)
+			job := q.get(jid)
+			if i == 2 {
+				if job.State != jobqueue.Failed || job.Interrupts != 3 || !strings.Contains(job.Result, "too often") {
+					t.Errorf("at the end: %+v", job)
+				}
+				return
+			}
+			if job.State != jobqueue.Waiting || job.Worker != "" || !job.Heartbeat.IsZero() || job.Interrupts != i+1 {
+				t.Errorf("after interrupt %d: %+v", i+1, job)
+			}
+			c := q.claimer("t")
+			c.next(1)
+		}
+	})
+}
+
+func TestLostLeaseEndsTheHandler(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, cause := make(chan string, 1), make(chan error, 1)
+		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				began <- job.JID
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			},
+		})
+		q.submit(jobqueue.Job{Task: "t"})
+		jid := receive(q, began, "the handler")
+		q.sql("UPDATE job SET worker = 'thief/1', heartbeat = %s WHERE jid = '%s'", utc(time.Now().Add(time.Hour)), jid)
+		if err := receive(q, cause, "the end of the context"); !errors.Is(err, jobqueue.ErrLeaseLost) {
+			t.Errorf("cause: %v", err)
+		}
+		e.await(1, "lost", kind(executor.EventLost))
+		if err := e.Stop(q.ctx); err != nil {
+			t.Error(err)
+		}
+		if job := q.get(jid); job.State != jobqueue.Running || job.Worker != "thief/1" || job.Retries != 0 || job.Interrupts != 0 {
+			t.Errorf("the thief's job is now %+v", job)
+		}
+	})
+}
+
+func TestHeartbeatKeepsTheLease(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, release := make(chan string, 1), make(chan struct{})
+		e := q.run(executor.Config{Lease: 2 * time.Second, Heartbeat: 20 * time.Millisecond}, map[string]jobqueue.Handler{
+			"t": func(_ context.Context, job *jobqueue.JobContext) error { began <- job.JID; <-release; return nil },
+		})
+		q.submit(jobqueue.Job{Task: "t"})
+		jid := receive(q, began, "the handler")
+		first := q.get(jid).Heartbeat
+		storetest.Eventually(t, "the heartbeat is renewed", func() bool { return q.get(jid).Heartbeat.After(first) })
+		close(release)
+		e.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
+func TestManyExecutorsRunEachJobOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		const jobs, executors = 300, 3
+		ran := make(chan string, 2*jobs)
+		handlers := map[string]jobqueue.Handler{
+			"t": func(_ context.Context, job *jobqueue.JobContext) error { ran <- job.JID; return nil },
+		}
+		for i := range executors {
+			// The same name on purpose: the boot id keeps them apart.
+			q.executorOn(q.Open().Jobs(), executor.Config{Name: "twin", PoolSize: 7 + i}, handlers).start()
+		}
+		var want []string
+		for range 10 {
+			batch := make([]jobqueue.Job, jobs/10)
+			for i := range batch {
+				batch[i] = jobqueue.Job{Task: "t", Group: string(rune('a' + i%3))}
+			}
+			want = append(want, q.submit(batch...)...)
+		}
+		got := make([]string, jobs)
+		for i := range got {
+			got[i] = receive(q, ran, "a job")
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Error("not every job ran exactly once")
+		}
+		storetest.Eventually(t, "every job ended", func() bool {
+			return q.value("SELECT count(*) FROM job WHERE state <> 'success'") == "0"
+		})
+		if len(ran) > 0 {
+			t.Errorf("%d jobs ran again", len(ran))
+		}
+	})
+}

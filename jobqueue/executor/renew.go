@@ -1,0 +1,85 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+const (
+	// cancelInterval is how often to look for cancellations while jobs run, in
+	// case a notification was lost; cancelPause is the least time between two
+	// looks.
+	cancelInterval = 900 * time.Millisecond
+	cancelPause    = 100 * time.Millisecond
+)
+
+// renew renews the leases, and finds out which jobs were lost or cancelled.
+func (f *flight) renew(now time.Time) error {
+	jids := f.jids()
+	if len(jids) == 0 {
+		return nil
+	}
+	f.agenda.set(renew, now.Add(f.e.cfg.Heartbeat))
+	err := f.beat(jids, false)
+	if err != nil && f.e.store.Judge(err) != isolate.Database {
+		found := isolate.Bisect(f.hard, jids, err, isolate.Search[string]{
+			Judge: f.e.store.Judge,
+			Try:   func(_ context.Context, jids []string, brief bool) error { return f.beat(jids, brief) },
+		})
+		for _, c := range found.Culprits {
+			if f.aside.renewals.Add(c.Item, now) {
+				f.e.observer.Refused([]jobqueue.Job{{JID: c.Item}}, f.e.cfg.Heartbeat, c.Err)
+			}
+		}
+		err = found.Err
+	}
+	if err != nil {
+		f.agenda.set(renew, now)
+	}
+	return err
+}
+
+// beat renews the leases of some jobs. Rows that somebody has locked are retried
+// within the time of suspicion, in which others do not take the job yet.
+func (f *flight) beat(jids []string, brief bool) error {
+	asked := time.Now()
+	list, err := f.e.store.Beat(f.hard, f.e.worker, jids, brief)
+	if err != nil {
+		return err
+	}
+	crashpoint.At("executor/leases-kept")
+	for _, s := range list {
+		a := f.byJID[s.JID]
+		if a == nil {
+			continue
+		}
+		if what := f.apply(a, s); what != lose && what != settle {
+			a.renewed(asked, f.e.cfg.Lease)
+		}
+		if s.Locked {
+			f.agenda.sooner(renew, asked.Add(f.e.cfg.suspicion()/2))
+		}
+		f.aside.renewals.Release(s.JID)
+	}
+	return nil
+}
+
+// lookCancels ends the contexts of jobs that somebody asked to cancel.
+func (f *flight) lookCancels(now time.Time) error {
+	f.agenda.set(lookCancels, now.Add(cancelInterval))
+	jids, err := f.e.store.CancelRequests(f.hard, f.e.worker)
+	if err != nil {
+		return err
+	}
+	for _, jid := range jids {
+		if a := f.byJID[jid]; a != nil {
+			crashpoint.At("executor/cancel-seen")
+			a.cancel(jobqueue.ErrCancelled)
+		}
+	}
+	return nil
+}

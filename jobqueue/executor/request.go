@@ -1,0 +1,72 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
+)
+
+// maxSyncLines and maxSyncBytes bound the lines of one transaction. The lines of
+// one attempt always fit.
+const (
+	maxSyncLines = 4 * joblog.MaxLines
+	maxSyncBytes = 4 * joblog.MaxBytes
+)
+
+// item is the part of a request about one job: the report of its attempt (log,
+// progress, end), its claim, or a transition of a job that is not in flight here.
+type item struct {
+	jid        string
+	attempt    *attempt
+	transition *jobqueue.Transition
+}
+
+func (it item) isClaim() bool { return it.attempt == nil && it.transition == nil }
+
+// job is what is known of the item's job.
+func (it item) job() jobqueue.Job {
+	if it.attempt != nil {
+		return it.attempt.job
+	}
+	return jobqueue.Job{JID: it.jid}
+}
+
+// fitting is how many of the items fit into one transaction.
+func fitting(items []item) int {
+	lines, bytes := 0, 0
+	for i, it := range items {
+		lines += len(it.attempt.lines)
+		for _, line := range it.attempt.lines {
+			bytes += len(line.Message)
+		}
+		if i > 0 && (lines > maxSyncLines || bytes > maxSyncBytes) {
+			return i
+		}
+	}
+	return len(items)
+}
+
+// request says what is to be done for the items.
+func request(worker string, items []item, now time.Time) jobqueue.Request {
+	q := jobqueue.Request{Worker: worker}
+	for _, it := range items {
+		switch a := it.attempt; {
+		case it.transition != nil:
+			q.Transitions = append(q.Transitions, *it.transition)
+		case a == nil:
+			q.Claim.Only = append(q.Claim.Only, it.jid)
+		default:
+			for _, line := range a.lines {
+				line.Age = now.Sub(line.At)
+				q.Lines = append(q.Lines, line.Line)
+			}
+			if a.phase == ending {
+				q.Transitions = append(q.Transitions, a.end)
+			} else if a.percent >= 0 {
+				q.Progress = append(q.Progress, jobqueue.Progress{JID: it.jid, Percent: a.percent})
+			}
+		}
+	}
+	return q
+}

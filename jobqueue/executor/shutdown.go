@@ -1,0 +1,85 @@
+package executor
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// giveUpAfter is how long a shutdown goes on trying to record the ends of jobs,
+// once no handler that has grace time left runs.
+const giveUpAfter = 5 * time.Second
+
+// shutDown ends the claiming and gives the jobs their grace time.
+func (l *loop) shutDown(now time.Time) {
+	crashpoint.At("executor/stopping")
+	l.flight.closed = true
+	l.flight.withdraw(now, jobqueue.ErrShutdown)
+	l.e.observer.Stopping(l.flight.count())
+	l.agenda.set(endGrace, now.Add(max(l.e.cfg.ShutdownGrace, 0)))
+	l.agenda.clear(lookOverdue)
+	if l.agenda.downUntil.After(now) { // there is little time left: see at once whether the database is back
+		l.agenda.downUntil = now
+		l.trouble.Reset()
+	}
+}
+
+// finished reports whether the loop may end.
+func (l *loop) finished(now time.Time) bool {
+	if l.agenda.due(endGrace, now) || l.hurried && l.agenda.planned(endGrace) {
+		l.agenda.clear(endGrace)
+		for a := range l.flight.all {
+			a.cancel(jobqueue.ErrShutdown)
+		}
+	}
+	return l.hard.Err() != nil || l.agenda.due(giveUp, now) ||
+		l.flight.closed && l.flight.count() == 0 && !l.claims.replyLost && l.lanes.open == 0
+}
+
+// planGiveUp bounds the time for ends that the database does not take.
+func (f *flight) planGiveUp(now time.Time) {
+	if !f.closed || !f.agenda.down() && len(f.aside.reports()) == 0 {
+		return
+	}
+	if !f.onlyUnwritable() {
+		now = later(now, f.agenda.at[endGrace])
+	}
+	f.agenda.sooner(giveUp, now.Add(min(giveUpAfter, f.e.cfg.Lease)))
+}
+
+// onlyUnwritable reports whether all handlers have returned and the database takes
+// none of the ends.
+func (f *flight) onlyUnwritable() bool {
+	for a := range f.all {
+		if a.phase != ending || !f.agenda.down() && !f.aside.hasReport(a.job.JID) {
+			return false
+		}
+	}
+	return true
+}
+
+// leave cancels what still runs, and says what is left and why. down is why the
+// database cannot be reached, if so.
+func (f *flight) leave(down error) []string {
+	var left []string
+	for a := range f.all {
+		a.cancel(jobqueue.ErrShutdown)
+		left = append(left, a.job.JID+" ("+whyLeft(a, down)+")")
+	}
+	slices.Sort(left)
+	return left
+}
+
+func whyLeft(a *attempt, down error) string {
+	switch {
+	case a.phase != ending:
+		return "its handler still runs"
+	case a.why != nil:
+		return "its end cannot be recorded: " + a.why.Error()
+	case down != nil:
+		return "its end cannot be recorded: " + down.Error()
+	}
+	return "its end is not recorded yet"
+}

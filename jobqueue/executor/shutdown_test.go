@@ -1,0 +1,124 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+func TestShutdownLetsRunningJobsFinish(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, release := make(chan string, 1), make(chan struct{})
+		e := q.run(executor.Config{PoolSize: 1, ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				began <- job.JID
+				<-release
+				return ctx.Err()
+			},
+		})
+		jids := q.submit(jobqueue.Job{Task: "t"}, jobqueue.Job{Task: "t"})
+		running := receive(q, began, "the handler")
+		stopped := make(chan error, 1)
+		go func() { stopped <- e.Stop(context.Background()) }()
+		e.await(1, "stopping", kind(executor.EventStopping))
+		close(release)
+		if err := receive(q, stopped, "the end of the executor"); err != nil {
+			t.Error(err)
+		}
+		for _, jid := range jids {
+			want := jobqueue.Waiting
+			if jid == running {
+				want = jobqueue.Success
+			}
+			if job := q.get(jid); job.State != want {
+				t.Errorf("job %s is %s, want %s", jid, job.State, want)
+			}
+		}
+		if err := e.Stop(q.ctx); err != nil {
+			t.Errorf("stopped again: %v", err)
+		}
+	})
+}
+
+func TestShutdownReturnsJobsAfterTheGrace(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, cause := make(chan string, 1), make(chan error, 1)
+		e := q.run(executor.Config{ShutdownGrace: -1}, map[string]jobqueue.Handler{
+			"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+				began <- job.JID
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			},
+		})
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		receive(q, began, "the handler")
+		if err := e.Stop(q.ctx); err != nil {
+			t.Error(err)
+		}
+		if err := receive(q, cause, "the cause"); !errors.Is(err, jobqueue.ErrShutdown) {
+			t.Errorf("cause: %v", err)
+		}
+		job := q.get(jid)
+		if job.State != jobqueue.Waiting || job.Worker != "" || !job.Heartbeat.IsZero() || job.Retries != 0 || job.Interrupts != 0 {
+			t.Errorf("returned as %+v", job)
+		}
+		// A new process of the same name has it at once.
+		next := q.run(executor.Config{Lease: time.Hour}, map[string]jobqueue.Handler{"t": nothing})
+		next.awaitEnd(jid, jobqueue.Success)
+	})
+}
+
+func TestStopGivesUpOnAHandlerThatDoesNotReturn(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		began, release := make(chan struct{}), make(chan struct{})
+		defer close(release)
+		e := q.executor(executor.Config{ShutdownGrace: time.Hour}, map[string]jobqueue.Handler{
+			"t": func(context.Context, *jobqueue.JobContext) error { close(began); <-release; return nil },
+		})
+		if err := e.Start(q.ctx); err != nil {
+			t.Fatal(err)
+		}
+		jid := q.submit(jobqueue.Job{Task: "t"})[0]
+		receive(q, began, "the handler")
+		ctx, cancel := context.WithCancel(q.ctx)
+		cancel()
+		if err := e.Stop(ctx); err == nil {
+			t.Error("stopped although the handler runs")
+		}
+		if job := q.get(jid); job.State != jobqueue.Running || job.Heartbeat.IsZero() {
+			t.Errorf("left to its lease: %+v", job)
+		}
+	})
+}
+
+func TestEndOfTheStartContextShutsDown(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
+		ctx, cancel := context.WithCancel(q.ctx)
+		if err := e.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Start(ctx); err == nil {
+			t.Error("started twice")
+		}
+		cancel()
+		receive(q, e.Done(), "the end")
+	})
+}
+
+func TestStopWithoutStart(t *testing.T) {
+	onBoth(t, func(t *testing.T, q *fixture) {
+		e := q.executor(executor.Config{}, map[string]jobqueue.Handler{"t": nothing})
+		if err := errors.Join(e.Stop(q.ctx), e.Stop(q.ctx)); err != nil {
+			t.Error(err)
+		}
+		if err := e.Start(q.ctx); err == nil {
+			t.Error("started after Stop")
+		}
+	})
+}

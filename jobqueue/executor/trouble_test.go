@@ -1,0 +1,42 @@
+package executor_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+)
+
+func TestDatabaseMayGoAndComeBack(t *testing.T) {
+	t.Parallel()
+	server := storetest.PostgresServer(t)
+	q := newFixture(migrated.Up(storetest.At(t, server.URL())))
+	began, release := make(chan string, 1), make(chan struct{})
+	runs := make(chan string, 10)
+	e := q.run(executor.Config{Lease: time.Minute}, map[string]jobqueue.Handler{
+		"long": func(ctx context.Context, job *jobqueue.JobContext) error {
+			runs <- job.JID
+			began <- job.JID
+			<-release
+			return ctx.Err()
+		},
+		"short": func(_ context.Context, job *jobqueue.JobContext) error { runs <- job.JID; return nil },
+	})
+	long := q.submit(jobqueue.Job{Task: "long"})[0]
+	receive(q, began, "the handler")
+	server.Stop()
+	e.Wake()
+	e.await(3, "of trouble", kind(executor.EventTrouble))
+	close(release) // it ends while the database is away
+	server.Start()
+	e.awaitEnd(long, jobqueue.Success)
+	short := q.submit(jobqueue.Job{Task: "short"})[0]
+	e.awaitEnd(short, jobqueue.Success)
+	if len(runs) != 2 || e.count(kind(executor.EventLost)) != 0 {
+		t.Errorf("%d runs of 2 jobs", len(runs))
+	}
+}

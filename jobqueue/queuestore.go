@@ -1,0 +1,141 @@
+package jobqueue
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+)
+
+// QueueStore is what a [Queue] needs of a database.
+type QueueStore interface {
+	// Update runs fn in a transaction, and commits it unless fn returns an error.
+	Update(ctx context.Context, fn func(QueueTx) error) error
+	// View runs fn in a transaction that only reads.
+	View(ctx context.Context, fn func(QueueTx) error) error
+	// Join returns the operations inside the caller's transaction.
+	Join(ctx context.Context, tx DBTX) (QueueTx, error)
+	// Judge is as in [Store].
+	Judge(err error) isolate.Cause
+	// Watch is as in [Store].
+	Watch(ctx context.Context, who Service, wake func(), report func(error))
+}
+
+// QueueTx are the operations of a queue inside one transaction.
+type QueueTx interface {
+	jobReader
+	jobEditor
+	pauser
+	limiter
+}
+
+// jobReader finds jobs.
+type jobReader interface {
+	Job(ctx context.Context, jid string) (Job, error)
+	Jobs(ctx context.Context, filter Filter) ([]Job, error)
+	Lines(ctx context.Context, filter LogFilter) ([]LogLine, error)
+	// PendingSingle returns the pending single job of a tracker, "" if none.
+	PendingSingle(ctx context.Context, tracker string) (string, error)
+}
+
+// jobEditor adds, changes and removes jobs.
+type jobEditor interface {
+	// Insert adds jobs to the queue; it returns those that were refused because
+	// a single job of their tracker is pending.
+	Insert(ctx context.Context, jobs []Job) (refused []string, err error)
+	// Change carries out one fenced transition: only if the job is as it was
+	// read. It reports whether it was.
+	Change(ctx context.Context, was Job, change Change) (bool, error)
+	// Finished lists the jobs that a filter selects, in the order of their ends, after
+	// one of them.
+	Finished(ctx context.Context, filter PruneFilter, after FinishedJob, limit int) ([]FinishedJob, error)
+	// Delete removes jobs with their logs, all or none but those that the filter does
+	// not select any more or that somebody has locked. It returns how many.
+	Delete(ctx context.Context, filter PruneFilter, jobs []FinishedJob) (int, error)
+}
+
+// pauser keeps executors from groups and tasks.
+type pauser interface {
+	Pause(ctx context.Context, kind PauseKind, name string) error
+	Resume(ctx context.Context, kind PauseKind, name string) (bool, error)
+	Pauses(ctx context.Context) ([]Pause, error)
+}
+
+// limiter bounds how many jobs run at once.
+type limiter interface {
+	SetLimit(ctx context.Context, limit Limit) error
+	DropLimit(ctx context.Context, scope Scope) (bool, error)
+	Limits(ctx context.Context) ([]Limit, error)
+}
+
+// Change is a transition that somebody asked for. nil fields stay.
+type Change struct {
+	State         *State // Waiting makes the job as good as new; Cancelled ends it
+	Priority      *int
+	RequestCancel bool // sets the column cancel
+	Line          Line // for the job log; without a message: none
+}
+
+// Filter selects jobs. Empty fields select all.
+type Filter struct {
+	States  []State
+	Group   string
+	Task    string
+	Tracker string
+	Worker  string // a worker's name, or name@boot id
+	Begin   string // of the job's id
+	End     string // of the job's id
+	Part    string // of the job's id
+	Limit   int    // at most so many; 0: [DefaultListLimit]
+
+	Since time.Time // submitted at that time or later; zero: whenever
+	Until time.Time // submitted before that time; zero: whenever
+
+	WithArgs bool // read the args, too, which may be large
+}
+
+// DefaultListLimit is how many jobs or lines a list has by default.
+const DefaultListLimit = 100
+
+// LogFilter selects lines of a job's log, oldest first.
+type LogFilter struct {
+	JID   string
+	After int64 // only lines whose Counter is greater: the last one seen
+	Limit int   // at most so many; 0: [DefaultListLimit]
+}
+
+// LogLine is a line of a job's log as the table has it.
+type LogLine struct {
+	Counter int64 // rises along the log of a job
+	Created time.Time
+	Level   Level
+	Message string
+}
+
+// PruneFilter selects final jobs to delete.
+type PruneFilter struct {
+	OlderThan time.Duration // finished longer ago than that, by the database's clock
+	States    []State       // of these final states; empty: all
+}
+
+// FinishedJob is a final job that may be deleted. The zero value comes before all.
+type FinishedJob struct {
+	JID      string
+	Finished time.Time
+}
+
+// PauseKind says what is paused.
+type PauseKind string
+
+// What can be paused.
+const (
+	PauseGroup PauseKind = "group"
+	PauseTask  PauseKind = "task"
+)
+
+// Pause is a group or a task of which no job is claimed. Jobs that run go on.
+type Pause struct {
+	Kind  PauseKind
+	Name  string
+	Since time.Time
+}

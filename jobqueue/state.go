@@ -1,0 +1,57 @@
+package jobqueue
+
+// State is where a job is in its life:
+//
+//	waiting -> scheduled -> running -> success | failed | cancelled | stuck
+//	stuck -> waiting
+//
+// Waiting, scheduled, running and stuck jobs are pending; the others are final.
+type State string
+
+// The states, as the table has them.
+const (
+	Waiting   State = "waiting"   // to be taken by an executor
+	Scheduled State = "scheduled" // taken, not begun: of other executors, or about to be cancelled
+	Running   State = "running"   // the handler runs
+	Stuck     State = "stuck"     // failed, will be tried again
+	Success   State = "success"   // final: the handler returned without an error
+	Failed    State = "failed"    // final: no more attempts
+	Cancelled State = "cancelled" // final: somebody asked for it
+)
+
+// States lists all states, pending ones first.
+func States() []State {
+	return []State{Waiting, Scheduled, Running, Stuck, Success, Failed, Cancelled}
+}
+
+// Final reports whether a job of this state never changes again by itself.
+// States of other executors count as pending.
+func (s State) Final() bool { return s == Success || s == Failed || s == Cancelled }
+
+// Valid reports whether s is one of [States].
+func (s State) Valid() bool {
+	switch s {
+	case Waiting, Scheduled, Running, Stuck, Success, Failed, Cancelled:
+		return true
+	}
+	return false
+}
+
+// Word is the state as people read it: a job that is stuck is retrying.
+func (s State) Word() string {
+	if s == Stuck {
+		return retrying
+	}
+	return string(s)
+}
+
+const retrying = "retrying"
+
+// ParseState reads a state as the table has it, or as people read it. It does not check
+// it: see Valid.
+func ParseState(text string) State {
+	if text == retrying {
+		return Stuck
+	}
+	return State(text)
+}

@@ -1,0 +1,149 @@
+package jobqueue
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+)
+
+// Store is what an executor needs of a database. Every method is a transaction
+// of its own. Every transition in it is fenced: it happens only to a job that
+// still has the state and the worker that the caller believes.
+type Store interface {
+	// LastGroup returns the group that the worker of this name served last,
+	// empty if it never did.
+	LastGroup(ctx context.Context, name string) (string, error)
+	// Sync carries out a request, completely or not at all. If it fails,
+	// Result.Chosen names the jobs that it tried to claim; everything else in
+	// the result is then of no use.
+	Sync(ctx context.Context, request Request) (Result, error)
+	// Beat renews the heartbeat of the worker's jobs among the named ones and
+	// returns the status of all of them. It passes over rows that somebody else
+	// has locked. If brief is true, it waits for other locks for a few
+	// milliseconds only.
+	Beat(ctx context.Context, worker string, jids []string, brief bool) ([]JobStatus, error)
+	// CancelRequests lists the worker's jobs that somebody asked to cancel.
+	CancelRequests(ctx context.Context, worker string) ([]string, error)
+	// Overdue lists the jobs whose lease has ended or whose time has come. Rows
+	// that somebody else has locked are not among them.
+	Overdue(ctx context.Context, query OverdueQuery) (Overdue, error)
+	// Judge says what an error of this store means for the rows of a request.
+	Judge(err error) isolate.Cause
+	// Ended lists the workers of which the database knows that they have ended.
+	// again is when to look again; 0: the database cannot tell, or no other worker
+	// has a job now.
+	Ended(ctx context.Context, worker string) (workers []string, again time.Duration, err error)
+	// Watch calls wake whenever jobs may have been added or cancelled, until
+	// ctx ends. It calls report on failures, and retries. Meanwhile Ended does not list
+	// the worker, and others can read what it does; an empty one is nobody.
+	Watch(ctx context.Context, who Service, wake func(), report func(error))
+}
+
+// Service is what an executor tells others about itself, so that they can explain what a
+// job waits for.
+type Service struct {
+	Worker   string        // name@boot id
+	Places   int           // how many jobs it runs at once
+	Lease    time.Duration // the age of a heartbeat beyond which it takes the job from its worker
+	Groups   []string      // it takes jobs of these groups only; empty: of all
+	Handlers []HandlerLimits
+}
+
+// HandlerLimits are the limits of a handler, as far as others need them.
+type HandlerLimits struct {
+	Name        string `json:"name"`
+	Concurrency int    `json:"concurrency,omitempty"` // how many of its jobs may run at once, everywhere; 0: any number
+	Attempts    int    `json:"attempts"`              // how often it tries a failing job at most
+}
+
+// Request is what a worker wants done in one transaction, in the order of the
+// fields.
+type Request struct {
+	Worker      string     // name@boot id
+	Lines       []Line     // for the job log, in order; dropped if the job is gone
+	Progress    []Progress // of running jobs
+	Transitions []Transition
+	ReplyLost   bool     // an earlier claim may have succeeded: jobs of the worker other than InFlight go back to waiting
+	InFlight    []string // with ReplyLost: the worker's jobs
+	Claim       Claim
+	Brief       bool  // somebody holds a lock: wait for locks for a few milliseconds only
+	Hooks       Hooks // hear of jobs that begin or end here; nil: nobody does
+}
+
+// Empty reports whether there is nothing to do.
+func (r *Request) Empty() bool {
+	return len(r.Lines)+len(r.Progress)+len(r.Transitions) == 0 && !r.ReplyLost && r.Claim.Limit == 0
+}
+
+// Line is a line of the job log.
+type Line struct {
+	ID      string // unique; a line that is there already is not written again
+	JID     string
+	Level   Level
+	Message string
+	Age     time.Duration // how long ago it was written
+}
+
+// Progress is how far a running job is.
+type Progress struct {
+	JID     string
+	Percent int // 0 to 100
+}
+
+// Transition moves a job from scheduled, running or stuck to another state, or ends
+// the wait of a waiting job for its time. A
+// job that somebody asked to cancel does not go to waiting or stuck.
+type Transition struct {
+	JID         string
+	Worker      string        // who has the job; empty: no worker
+	From, To    State         // From is scheduled, running, stuck, or waiting with a time of retry
+	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
+	Heartbeat   time.Time     // only if the heartbeat is still that; zero: whatever it is
+	Result      string        // for the column result
+	Delay       time.Duration // To is stuck: until it is tried again
+	Interrupted bool          // counts as an interrupted attempt
+	Lines       []Line        // written with the transition
+	Traceparent string        // of the attempt that ends, for the hooks; empty: that of the job
+}
+
+// Result is what became of a [Request].
+type Result struct {
+	Done    []string    // jobs that made their transition
+	Missed  []JobStatus // the other jobs of Transitions
+	Chosen  []string    // jobs that the claim tried to take
+	Claimed []Job       // those that it took: running now, or cancelled because somebody had asked for that
+	Turn    Turn        // of the next claim
+	Kinds   []Kind      // all kinds that wait, for the next claim if it comes soon; none: not known
+	More    bool        // the claim did not get to all kinds: claim again
+
+	Limited bool          // there are jobs that it may not take because of limits
+	Later   time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
+}
+
+// JobStatus is what the database says of a job. A job that is gone has no state.
+type JobStatus struct {
+	JID    string
+	State  State
+	Worker string
+	Cancel bool // somebody asked to cancel it
+	Locked bool // of Beat: somebody has the row locked, so its heartbeat was not renewed
+}
+
+// OverdueQuery selects jobs that somebody has to take back.
+type OverdueQuery struct {
+	Lease  time.Duration // age of a heartbeat beyond which a worker counts as dead
+	Ended  []string      // workers that have ended, whatever the heartbeats of their jobs
+	Except []string      // jobs to leave out
+	Limit  int           // at most so many of each kind
+}
+
+// Overdue are jobs that somebody has to take back.
+type Overdue struct {
+	Dead []Job         // scheduled or running, and their lease has ended
+	Left []Job         // scheduled or running, and their worker has ended
+	Due  []Job         // stuck or waiting, and the time of their retry has come
+	More bool          // there may be others
+	Idle bool          // no job waits, runs or is stuck
+	Next time.Duration // until the next lease ends or retry is due; negative: neither
+}

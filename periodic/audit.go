@@ -1,0 +1,96 @@
+package periodic
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+)
+
+// Audit compares recorded ticks of a task with its timer, in the order of their due
+// times. It does no I/O. Start it with [NewAudit], give it the ticks with Add, and
+// call End.
+type Audit struct {
+	task  *Task
+	timer bounded
+	next  time.Time // the elapse that has to be recorded next; zero: none any more
+	begun bool
+
+	Recorded   int         // ticks and ranges that were looked at
+	Unrecorded []TickRange // elapses that no tick accounts for, at most MaxAuditFindings
+	Strange    []time.Time // recorded ticks that the timer does not have, at most as many
+}
+
+// maxAuditFindings bounds what an audit returns of each kind.
+const maxAuditFindings = 10
+
+// NewAudit begins the audit of a task that is enabled. Its first recorded tick is where
+// it starts, whatever that is: somebody may have set it by hand. It returns a
+// *calendar.ParseError if the timer cannot be read.
+func NewAudit(t *Task) (*Audit, error) {
+	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		return nil, err
+	}
+	return &Audit{task: t, timer: bounded{Schedule: schedule, starts: t.Starts, ends: t.Ends}}, nil
+}
+
+// Add looks at the next recorded tick, or range of missed ones.
+func (a *Audit) Add(r TickRange) {
+	a.Recorded++
+	if !a.begun {
+		a.begun = true
+		a.next = a.timer.Next(r.Last)
+		return
+	}
+	a.unrecorded(r.First)
+	switch {
+	case a.next.Equal(r.First):
+		a.next = a.timer.Next(r.Last)
+	case a.elapses(r.First): // within a range of missed ticks, of which somebody has run this one since
+	case len(a.Strange) < maxAuditFindings:
+		a.Strange = append(a.Strange, r.First)
+	}
+}
+
+// AddExtra looks at the next recorded tick, which somebody gave the task beside its timer.
+// It counts as one of the timer if it is.
+func (a *Audit) AddExtra(due time.Time) {
+	if a.elapses(due) {
+		a.Add(TickRange{First: due, Last: due})
+	} else {
+		a.Recorded++
+	}
+}
+
+func (a *Audit) elapses(at time.Time) bool {
+	return a.timer.Next(at.Add(-time.Microsecond)).Equal(at)
+}
+
+// unrecorded notes the elapses before a time that should have been recorded.
+func (a *Audit) unrecorded(before time.Time) {
+	if a.next.IsZero() || !a.next.Before(before) {
+		return
+	}
+	if len(a.Unrecorded) < maxAuditFindings {
+		a.Unrecorded = append(a.Unrecorded, TickRange{First: a.next, Last: a.timer.Prev(before)})
+	}
+	a.next = a.timer.Next(before.Add(-time.Microsecond))
+}
+
+// End looks at the plan of the task, behind its last recorded tick. It reports whether
+// the plan follows from the timer. A task that is not planned yet, whose next tick was
+// set by hand, or that its problem blocks, has no such plan.
+func (a *Audit) End(now time.Time) (follows bool) {
+	due := a.task.Due
+	if due.IsZero() {
+		return true
+	}
+	if !due.Before(Never) {
+		_, warning := CutWarning(a.task.Problem)
+		return a.task.Problem != "" && !warning || a.timer.Next(now).IsZero()
+	}
+	if a.begun {
+		a.unrecorded(due)
+	}
+	return a.elapses(due)
+}

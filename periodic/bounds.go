@@ -1,0 +1,78 @@
+package periodic
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+)
+
+// bounded is a schedule between a task's Starts and Ends.
+type bounded struct {
+	calendar.Schedule
+	starts, ends time.Time // zero: no bound
+}
+
+// Next is the earliest tick strictly after a time, zero if there is none.
+func (b bounded) Next(after time.Time) time.Time {
+	if !b.starts.IsZero() && after.Before(b.starts) {
+		after = b.starts.Add(-time.Microsecond)
+	}
+	return b.within(b.Schedule.Next(after))
+}
+
+// Prev is the latest tick strictly before a time, zero if there is none.
+func (b bounded) Prev(before time.Time) time.Time {
+	if !b.ends.IsZero() && before.After(b.ends) {
+		before = b.ends
+	}
+	return b.within(b.Schedule.Prev(before))
+}
+
+// warning is about a timer that never elapses, in all of time. One that has elapsed for the
+// last time has done what it was to do.
+func (b bounded) warning(timer string) string {
+	switch {
+	case b.Schedule.Next(Unplanned).IsZero():
+		return Warning(fmt.Sprintf("timer %q never elapses", timer))
+	case b.Next(Unplanned).IsZero():
+		return Warning(fmt.Sprintf("timer %q never elapses between starts and ends", timer))
+	}
+	return ""
+}
+
+func (b bounded) within(tick time.Time) time.Time {
+	if tick.IsZero() || tick.Before(b.starts) || !b.ends.IsZero() && !tick.Before(b.ends) || !tick.Before(Never) {
+		return time.Time{}
+	}
+	return tick.UTC()
+}
+
+// jitter is the delay of a task's tick: the same whenever and wherever it is
+// computed, spread evenly over ticks and tasks, at most greatest and never up
+// to the following tick.
+func jitter(id string, due, following time.Time, greatest time.Duration) time.Duration {
+	if greatest <= 0 {
+		return 0
+	}
+	width := greatest + time.Microsecond // the delay may be greatest itself
+	if gap := following.Sub(due); !following.IsZero() && gap < width {
+		width = gap
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(id)) // a Hash never fails
+	_, _ = hash.Write([]byte(due.UTC().Format(time.RFC3339Nano)))
+	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(width/time.Microsecond))
+	return time.Duration(share) * time.Microsecond
+}
+
+// mix spreads the entropy of a hash to its high bits: the finalizer of
+// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+// Generators, OOPSLA 2014).
+func mix(h uint64) uint64 {
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}

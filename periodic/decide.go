@@ -1,0 +1,265 @@
+package periodic
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Facts is what a decision depends on besides the task.
+type Facts struct {
+	Now     time.Time
+	Pending *Pending    // a job of the task that is not final
+	Queued  []time.Time // due times of its queued ticks, oldest first
+	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
+	Worker  string      // who decides
+	Delay   string      // why its ticks were not decided in time, if they were not; empty: no scheduler ran
+	Most    int         // greatest number of ticks to decide; 0: 1,000
+}
+
+// Decide returns what becomes of a task that has been claimed: its ticks that
+// are due, and when it is due next. It does no I/O; newID makes the id of a tick's job.
+func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
+	d := decider{
+		task: t, Facts: f, newID: newID, paused: t.Pause,
+		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
+		plan:  Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
+	}
+	if t.Overlapping() {
+		d.Pending = nil
+	}
+	if !t.Pause.At(f.Now) {
+		d.takeQueued()
+	}
+	switch {
+	case t.Unplanned():
+		d.planAfter(f.Now)
+	case t.NextRun.After(f.Now): // claimed for a queued tick
+	case t.Manual():
+		d.plan.Manual = t.NextRun
+		d.byHand(t.NextRun)
+		d.elapsed(d.timer.Next(t.NextRun))
+	default:
+		d.claimed = t.Due // it is due because nextrun has come, even if the jitter was edited since
+		d.elapsed(t.Due)
+	}
+	return d.plan
+}
+
+// Blocked is the plan of a task whose timer cannot be read: never, until the
+// row is edited.
+func Blocked(t *Task, problem error) Plan {
+	return Plan{Task: t, Due: Never, NextRun: Never, Problem: problem.Error()}
+}
+
+// decider holds a decision while it is made.
+type decider struct {
+	Facts
+	task    *Task
+	timer   bounded
+	claimed time.Time // the planned tick that the task was claimed for
+	newID   func(due time.Time) string
+	paused  Pause
+	plan    Plan
+}
+
+// elapsed decides the ticks of the timer from first on, as far as they are due,
+// and plans the one after them.
+func (d *decider) elapsed(first time.Time) {
+	if first.IsZero() || !d.isDue(first) {
+		d.planAt(first)
+		return
+	}
+	if d.task.Catchup == CatchupAll {
+		tick, most := first, maxCatchup
+		if d.Most > 0 {
+			most = min(most, d.Most)
+		}
+		for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
+			d.current(tick)
+			tick = d.timer.Next(tick)
+		}
+		d.planAt(tick)
+		return
+	}
+	newest := d.newestDue(first)
+	if known, partly := d.knownUntil(); partly && known.Before(newest) {
+		// There may be more recorded ticks than were read: go up to the last of
+		// those now, and on from there in the next batch.
+		d.missed(first, known)
+		d.planAfter(known)
+		return
+	}
+	switch {
+	case d.task.Catchup == CatchupNone && d.Now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
+		d.missed(first, newest)
+	case newest.After(first):
+		d.missed(first, d.timer.Prev(newest))
+		d.current(newest)
+	default:
+		d.current(newest)
+	}
+	d.planAfter(newest)
+}
+
+// knownUntil reports whether more ticks may be recorded than this decision knows,
+// and up to which tick it knows them.
+func (d *decider) knownUntil() (last time.Time, partly bool) {
+	if len(d.Decided) < MaxDecided {
+		return last, false
+	}
+	return d.Decided[len(d.Decided)-1].Last, true
+}
+
+// newestDue is the latest tick not before first that is due.
+func (d *decider) newestDue(first time.Time) time.Time {
+	newest := d.timer.Prev(d.Now.Add(time.Microsecond))
+	if newest.After(first) && !d.isDue(newest) { // its jitter has not passed yet, but its predecessor's has
+		newest = d.timer.Prev(newest)
+	}
+	if newest.Before(first) {
+		return first
+	}
+	return newest
+}
+
+func (d *decider) isDue(tick time.Time) bool {
+	return tick.Equal(d.claimed) || !tick.Add(d.delay(tick)).After(d.Now)
+}
+
+func (d *decider) delay(tick time.Time) time.Duration {
+	if d.task.Jitter <= 0 {
+		return 0
+	}
+	return jitter(d.task.ID, tick, d.timer.Next(tick), d.task.Jitter)
+}
+
+// planAfter plans the first tick strictly after a time.
+func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
+
+// planAt plans a tick; the zero time means never.
+func (d *decider) planAt(tick time.Time) {
+	if tick.IsZero() {
+		d.plan.Due, d.plan.NextRun = Never, Never
+		d.plan.Problem = d.timer.warning(d.task.Timer)
+		return
+	}
+	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
+}
+
+// byHand decides a tick that a user set, also while the task is paused. Queued ticks,
+// which a pause keeps waiting, do not keep it from running.
+func (d *decider) byHand(due time.Time) {
+	pause, queued := d.task.Pause, d.Queued
+	if pause.At(d.Now) {
+		d.Queued = nil
+	}
+	d.paused = Pause{}
+	d.current(due)
+	if d.paused = pause; pause.At(d.Now) {
+		d.Queued = append(queued, d.Queued...)
+	}
+}
+
+// current decides the tick whose turn it is.
+func (d *decider) current(due time.Time) {
+	switch {
+	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
+	case d.paused.Skips(due, d.Now):
+		d.record(due, Skipped, d.paused.Text(), "")
+	case d.isLate(due):
+		d.record(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
+	case d.Pending == nil && len(d.Queued) == 0:
+		d.submit(due)
+	default:
+		d.overlap(due)
+	}
+}
+
+func (d *decider) isLate(due time.Time) bool {
+	return d.task.Deadline != nil && d.Now.Sub(due) > *d.task.Deadline
+}
+
+// submit records a tick as submitted; its job is pending from now on.
+func (d *decider) submit(due time.Time) {
+	jid := d.newID(due)
+	d.record(due, Submitted, "", jid)
+	d.expect(jid, due)
+}
+
+func (d *decider) expect(jid string, due time.Time) {
+	if !d.task.Overlapping() {
+		d.Pending = &Pending{JID: jid, State: jobqueue.Waiting, Due: due}
+	}
+}
+
+// overlap decides a tick while a job of the task is not final.
+func (d *decider) overlap(due time.Time) {
+	switch d.task.Overlap {
+	case OverlapQueue:
+		d.queue(due, WaitReason(d.Pending, due, d.Now))
+	case OverlapReplace:
+		d.replace(due)
+	default:
+		d.record(due, Skipped, SkipReason(d.Pending, due, d.Now), "")
+	}
+}
+
+// queue makes a tick wait: with CatchupAll behind the other queued ticks, otherwise
+// instead of them.
+func (d *decider) queue(due time.Time, reason string) {
+	if d.task.Catchup == CatchupAll {
+		if len(d.Queued) >= maxQueued {
+			d.record(due, Skipped, fmt.Sprintf("%d ticks of the task are waiting already", maxQueued), "")
+			return
+		}
+	} else {
+		for _, older := range d.Queued {
+			d.settle(older, Skipped, supersededReason(due), "")
+		}
+		d.Queued = nil
+	}
+	d.record(due, Queued, reason, "")
+	d.Queued = append(d.Queued, due)
+}
+
+// replace puts a tick in the place of the pending job.
+func (d *decider) replace(due time.Time) {
+	for _, older := range d.Queued {
+		d.settle(older, Skipped, supersededReason(due), "")
+	}
+	d.Queued = nil
+	switch {
+	case d.Pending == nil:
+		d.submit(due)
+	case d.isOwn(d.Pending.JID): // submitted by this decision, so not in the queue yet
+		d.withdraw(d.Pending.JID, supersededReason(due))
+		d.submit(due)
+	case d.Pending.State == jobqueue.Waiting || d.Pending.State == jobqueue.Stuck:
+		d.plan.Cancel = d.Pending.JID
+		d.submit(due)
+	default:
+		d.plan.Cancel = d.Pending.JID
+		d.record(due, Queued, replaceReason(d.Pending, due, d.Now), "")
+		d.Queued = append(d.Queued, due)
+	}
+}
+
+// takeQueued submits the oldest queued tick that is not late if no job of the
+// task is pending: it goes before ticks that fall due now.
+func (d *decider) takeQueued() {
+	for len(d.Queued) > 0 && d.Pending == nil {
+		due := d.Queued[0]
+		d.Queued = d.Queued[1:]
+		if d.isLate(due) {
+			d.settle(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
+			continue
+		}
+		jid := d.newID(due)
+		d.settle(due, Submitted, "", jid)
+		d.expect(jid, due)
+	}
+}

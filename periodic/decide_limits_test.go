@@ -1,0 +1,57 @@
+package periodic
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+func TestDecideLimitsCatchup(t *testing.T) {
+	p := situation{due: -10 * 1500, catchup: CatchupAll, overlap: OverlapAllow}.decide(t)
+	if len(p.Ticks) != maxCatchup {
+		t.Errorf("%d ticks in one batch", len(p.Ticks))
+	}
+	if want := minute(-10 * 500); !p.Due.Equal(want) || !p.NextRun.Equal(want) {
+		t.Errorf("goes on at %s and not with the next tick, %s", p.Due, want)
+	}
+}
+
+// Of very many recorded ticks the oldest are known: the plan goes that far, and
+// the next batch goes on from there.
+func TestDecideLimitsLookBack(t *testing.T) {
+	s := situation{due: -10 * 5 * MaxDecided, hand: true, overlap: OverlapAllow}
+	for m := range MaxDecided {
+		at := float64(-10 * (4*MaxDecided - m))
+		s.decided = append(s.decided, [2]float64{at, at})
+	}
+	want := fmt.Sprintf("-50000 submitted, -49990 missed %d until -40010, next -30000", MaxDecided-1)
+	if got := s.decide(t).text(); got != want {
+		t.Errorf("\n got  %s\n want %s", got, want)
+	}
+}
+
+func TestDecideLimitsQueue(t *testing.T) {
+	s := situation{due: 0, overlap: OverlapQueue, catchup: CatchupAll, pending: jobqueue.Running}
+	for m := range maxQueued {
+		s.queued = append(s.queued, float64(-10*(maxQueued-m)))
+	}
+	if got := s.decide(t).text(); got != "0 skipped, next 10" {
+		t.Error(got)
+	}
+}
+
+// A batch of many tasks takes fewer ticks of each.
+func TestDecideLimitsTheBatch(t *testing.T) {
+	timer, err := calendar.Parse("*:0/10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &Task{ID: "task", Due: minute(-1000), NextRun: minute(-1000), Timer: "*:0/10", Catchup: CatchupAll, Overlap: OverlapAllow}
+	p := Decide(task, timer, Facts{Now: noon, Most: 20}, func(time.Time) string { return "new" })
+	if len(p.Ticks) != 20 || !p.Due.Equal(minute(-800)) {
+		t.Errorf("%d ticks, next due %s", len(p.Ticks), p.Due)
+	}
+}

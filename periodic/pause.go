@@ -1,0 +1,71 @@
+package periodic
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Pause says that a task is paused: its timer goes on, and what falls due is skipped.
+// The zero value is no pause.
+type Pause struct {
+	Since  time.Time // zero: the task is not paused
+	Until  time.Time // when the pause ends by itself; zero: when somebody ends it
+	By     string    // who paused the task
+	Reason string    // why
+}
+
+// maxPauseText is the greatest length of By and Reason.
+const maxPauseText = 254
+
+// At reports whether the pause holds at a time.
+func (p Pause) At(now time.Time) bool {
+	return !p.Since.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// Skips reports whether a tick that is decided now is skipped. A tick that fell due
+// during a pause is also skipped when no scheduler decided it before its end.
+func (p Pause) Skips(due, now time.Time) bool {
+	return p.At(now) || p.holds(due)
+}
+
+// holds reports whether a tick falls due during the pause.
+func (p Pause) holds(due time.Time) bool { return p.At(due) && !due.Before(p.Since) }
+
+// Text says who paused the task, since and until when, and why.
+func (p Pause) Text() string {
+	const layout = "2006-01-02 15:04:05 UTC"
+	text := "paused"
+	if p.By != "" {
+		text += " by " + p.By
+	}
+	text += " since " + p.Since.UTC().Format(layout)
+	if !p.Until.IsZero() {
+		text += " until " + p.Until.UTC().Format(layout)
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// Validate checks a pause of the task with an id that begins now. It returns an [*TaskError].
+func (p Pause) Validate(id string, now time.Time) error {
+	bad := func(column, problem string) error {
+		return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
+	}
+	for _, c := range []struct{ column, value string }{{"paused_by", p.By}, {"paused_reason", p.Reason}} {
+		if n := utf8.RuneCountInString(c.value); n > maxPauseText {
+			return bad(c.column, fmt.Sprintf("has %d characters; use at most %d", n, maxPauseText))
+		}
+		if !utf8.ValidString(c.value) || strings.ContainsRune(c.value, 0) {
+			return bad(c.column, "is not UTF-8 text without NUL")
+		}
+	}
+	if !p.Until.IsZero() && (!p.Until.After(now) || p.Until.After(Never)) {
+		return bad("paused_until", "is "+p.Until.UTC().Format("2006-01-02 15:04:05 UTC")+"; use a time from now on up to the year 9999")
+	}
+	return nil
+}

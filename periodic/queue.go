@@ -1,0 +1,129 @@
+package periodic
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Submitter feeds a queue that is not nextrun's own, in the scheduler's
+// transaction. Its name in the column sink selects it. It must be safe for
+// concurrent use, and must not commit, roll back or keep the transaction.
+//
+// The scheduler records the newest job of each task in the table periodic_open,
+// in the same transaction. From there it knows which jobs to ask about, so the
+// other queue's tables need no column, index or trigger.
+//
+// The id of a job is the same each time its tick is tried, so that whatever Submit does outside the
+// transaction can be recognised if the transaction is not committed.
+//
+// A panic counts as an error of the batch.
+type Submitter interface {
+	// Submit adds jobs, and says in any order what became of each. An error rolls the
+	// transaction back: the scheduler then finds out whether single jobs are to blame.
+	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]Submission, error)
+	// Pending returns those of the open jobs that are not final, by the JID of [Open].
+	// It takes no locks. A job that the queue does not have any more is final.
+	Pending(ctx context.Context, tx jobqueue.DBTX, open []Open) ([]Pending, error)
+}
+
+// Submission is what became of a job that a [Submitter] was given.
+type Submission struct {
+	JID     string // of the job
+	Ref     string // the job's id in the queue
+	Refused string // why the queue does not take the job; empty: it has taken it
+	// Passing says that the reason may pass: the tick stays, and is tried again
+	// with backoff. Otherwise the tick is skipped, and the reason becomes the
+	// problem of the task.
+	Passing bool
+}
+
+// Open is a row of periodic_open: the newest job of a task in a queue that is
+// not nextrun's own.
+type Open struct {
+	TaskID, JID, Ref string
+	Due, Submitted   time.Time
+}
+
+// ArgsCopier is a [Submitter] that reads args from periodic_task by the
+// tracker of a job itself, so that the scheduler need not read them. Other
+// submitters get jobs with their args: at most 100 in a transaction, and at most 256 KiB of args at a
+// time, or one job.
+type ArgsCopier interface{ CopiesArgs() }
+
+// Canceller is a [Submitter] whose jobs the policy [OverlapReplace] can
+// cancel. Cancel cancels those that no worker has begun, passes over rows that
+// somebody else has locked, and returns the JIDs of those that it cancelled.
+type Canceller interface {
+	Cancel(ctx context.Context, tx jobqueue.DBTX, open []Open, now time.Time) ([]string, error)
+}
+
+// Prober is a [Submitter] that can tell whether its queue takes jobs at all.
+// Probe submits nothing. It fails as Submit would while somebody has locked the
+// whole queue, or rights or tables are missing. The tasks of such a sink then
+// wait, and those of other sinks do not.
+type Prober interface {
+	Probe(ctx context.Context, tx jobqueue.DBTX) error
+}
+
+// Queue is a queue as the scheduler uses it: a built-in one, or a [Submitter]
+// whose jobs the store follows in periodic_open.
+type Queue interface {
+	// Pending returns, by the task's id, the job of each task that is not final.
+	Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]Pending, error)
+	// Submit adds jobs and returns those that were refused.
+	Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]Refusal, error)
+	// Cancel cancels the jobs of tasks, by the job's id: at once where no worker has
+	// them yet, else by asking the worker, if the queue can. It passes over jobs that
+	// somebody else has locked, and returns the ids of those it has cancelled or asked.
+	Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error)
+	// Cancels reports whether the queue can cancel jobs.
+	Cancels() bool
+	// CopiesArgs reports whether jobs can be submitted without their args.
+	CopiesArgs() bool
+	// Probe is that of [Prober].
+	Probe(ctx context.Context, tx jobqueue.DBTX) error
+}
+
+// Refusal is a job that a queue did not take.
+type Refusal struct {
+	JID     string
+	Reason  string // empty: another job of the task was there first, or a rule of the table forbids it
+	Passing bool   // see [Submission]
+}
+
+// JobIDs makes the ids of a task's jobs. Jobs for a [Submitter] that is given args have ids that
+// follow from the task and the tick: UUIDs of version 8 (RFC 9562).
+func JobIDs(t *Task, queue Queue) func(due time.Time) string {
+	if queue == nil || queue.CopiesArgs() {
+		return func(time.Time) string { return jobqueue.NewID() }
+	}
+	return func(due time.Time) string {
+		sum := sha256.Sum256([]byte(due.UTC().Format(time.RFC3339Nano) + " " + t.ID))
+		id := uuid.UUID(sum[:16])
+		id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+		return id.String()
+	}
+}
+
+// Hooks hear of ticks that get no job although they should, in the transaction that
+// records them: what TellMissed writes is committed with that, or not at all. They must
+// be safe for concurrent use.
+type Hooks interface {
+	// HearsMissed reports whether anybody wants to hear of the ticks of a task.
+	HearsMissed(t *Task) bool
+	// TellMissed writes what is to be told of ticks that were missed, were too late, or
+	// were refused for good by the queue of their task. It must not commit, roll back or
+	// keep the transaction. An error rolls it back.
+	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
+}
+
+// MissedTick is a tick without a job.
+type MissedTick struct {
+	Task *Task
+	Tick Tick
+}

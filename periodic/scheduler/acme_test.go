@@ -1,0 +1,168 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+// acme is a queue of somebody else: the table acme_job.
+type acme struct {
+	mu     sync.Mutex
+	refuse map[string]periodic.Submission // by the job's task
+	submit func(jobqueue.Job) error
+	broken error // of Pending
+}
+
+func (q *acme) set(change func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	change()
+}
+
+func (q *acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var done []periodic.Submission
+	for _, j := range jobs {
+		if r, ok := q.refuse[j.Task]; ok {
+			r.JID = j.JID
+			done = append(done, r)
+			continue
+		}
+		if q.submit != nil {
+			if err := q.submit(j); err != nil {
+				return nil, err
+			}
+		}
+		ref := "acme-" + j.JID
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`INSERT INTO acme_job (ref, task, args, tracker, state) VALUES ('%s', '%s', '%s', '%s', 'new')`,
+			ref, j.Task, strings.ReplaceAll(j.Args, "'", "''"), j.Tracker))
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, periodic.Submission{JID: j.JID, Ref: ref})
+	}
+	return done, nil
+}
+
+func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) ([]periodic.Pending, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.broken != nil {
+		return nil, q.broken
+	}
+	var list []periodic.Pending
+	for _, o := range open {
+		var state string
+		err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT coalesce(max(state), 'gone') FROM acme_job WHERE ref = '%s'`, o.Ref)).Scan(&state)
+		switch {
+		case err != nil:
+			return nil, err
+		case state == "new":
+			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Waiting})
+		case state == "busy":
+			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Running})
+		}
+	}
+	return list, nil
+}
+
+// acmeCanceller is an acme whose waiting jobs can be cancelled.
+type acmeCanceller struct{ *acme }
+
+func (q acmeCanceller) Cancel(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open, _ time.Time) (done []string, err error) {
+	for _, o := range open {
+		result, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE acme_job SET state = 'cancelled' WHERE ref = '%s' AND state = 'new'`, o.Ref))
+		if err != nil {
+			return nil, err
+		}
+		if n, _ := result.RowsAffected(); n == 1 {
+			done = append(done, o.JID)
+		}
+	}
+	return done, nil
+}
+
+func withAcme(q periodic.Submitter) func(*scheduler.Config) {
+	return func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"acme": q} }
+}
+
+func withOther(q periodic.Submitter) func(*scheduler.Config) {
+	return func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"other": q} }
+}
+
+func (f *fixture) acme() *acme {
+	f.exec("CREATE TABLE acme_job (ref varchar(254) PRIMARY KEY, task varchar(254), args text, tracker varchar(254), state varchar(20))")
+	return &acme{refuse: map[string]periodic.Submission{}}
+}
+
+// addAcme adds a task for that queue that is due.
+func (f *fixture) addAcme(id, overlap string) {
+	f.exec("INSERT INTO periodic_task (id, task, timer, sink, overlap, args) VALUES (?, ?, 'yearly', 'acme', ?, ?)", id, id, overlap, `{"n":"`+id+`"}`)
+}
+
+func (f *fixture) plan(q periodic.Submitter) { f.once(withAcme(q)) }
+
+// tick makes a task due a number of seconds ago, and runs a scheduler once.
+func (f *fixture) tick(id string, ago int, change ...func(*scheduler.Config)) {
+	f.Helper()
+	f.due(id, time.Duration(ago)*time.Second)
+	f.once(change...)
+}
+
+// planned adds one task for that queue, with the id a, and plans it.
+func (f *fixture) planned(q periodic.Submitter, overlap string) {
+	f.Helper()
+	f.addAcme("a", overlap)
+	f.plan(q)
+}
+
+const (
+	acmeJobs = "SELECT count(*) FROM acme_job WHERE tracker = ?"
+	decision = "SELECT decision FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
+	reason   = "SELECT reason FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
+)
+
+func withSubmitter(cfg scheduler.Config, q periodic.Submitter) scheduler.Config {
+	withAcme(q)(&cfg)
+	return cfg
+}
+
+// aQueued adds a task with a job that runs in the queue acme, and a tick that waits
+// for it.
+func (f *fixture) aQueued(overlap string) *acme {
+	f.Helper()
+	q := f.acme()
+	f.planned(q, overlap)
+	f.tick("a", 2, withAcme(q))
+	f.exec("UPDATE acme_job SET state = 'busy'")
+	f.tick("a", 1, withAcme(q))
+	f.want("queued", decision, "a")
+	return q
+}
+
+// ends runs a scheduler once, which must end within a while.
+func (f *fixture) ends(change ...func(*scheduler.Config)) {
+	f.Helper()
+	cfg := f.config("ends")
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := scheduler.New(f.db.Periodic(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storetest.Patience)
+	defer cancel()
+	if _ = s.RunOnce(ctx); ctx.Err() != nil { // it may say what failed
+		f.Errorf("RunOnce has not ended within %s", storetest.Patience)
+	}
+}

@@ -1,0 +1,161 @@
+package scheduler_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// waiting is a scheduler whose batches wait for their time, on a database whose
+// clock the test moves. The time of the tasks comes by such a step only, so that a slow
+// machine does not matter.
+type waiting struct {
+	*fixture
+	step      func(time.Duration)
+	scheduler *scheduler.Scheduler
+	seen      *events
+	hooks     *hooked
+	onUpdate  atomic.Pointer[func(n int64) error] // before a transaction
+	onAdvance atomic.Pointer[func() error]        // in a submit transaction
+	claimed   chan []periodic.Task
+}
+
+const (
+	// soonDue is when tasks are due, from the beginning of a test on.
+	soonDue = 9 * time.Second
+	// farLead makes the scheduler claim them at once.
+	farLead = 10 * time.Second
+)
+
+// whileWaiting runs a test on both databases.
+func whileWaiting(t *testing.T, test func(w *waiting)) {
+	t.Helper()
+	both(t, func(f *fixture) { test(newWaiting(f)) })
+}
+
+func newWaiting(f *fixture) *waiting {
+	f.Helper()
+	w := &waiting{fixture: f, claimed: make(chan []periodic.Task, 1000)}
+	file := filepath.Join(f.TempDir(), "step")
+	w.step = f.stepDatabaseClock(file)
+	db, err := store.Open(f.Context(), f.URL, store.Options{
+		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout,
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	f.db = db
+	return w
+}
+
+// task adds a task that is due soon, with a policy for overlaps.
+func (w *waiting) task(id, timer, overlap string) (due string) {
+	w.Helper()
+	w.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES (?, 'backup', ?, ?)", id, timer, overlap)
+	return utc(w.due(id, -soonDue))
+}
+
+// start starts the scheduler and returns when it has prepared so many tasks, which are not
+// due yet.
+func (w *waiting) start(tasks int, change ...func(*scheduler.Config)) {
+	w.Helper()
+	cfg := w.config("waits")
+	cfg.Lead = farLead
+	cfg.RetryMin, cfg.RetryMax = time.Millisecond, 10*time.Millisecond
+	for _, c := range change {
+		c(&cfg)
+	}
+	w.seen = watch(&cfg)
+	w.hooks = &hooked{
+		Store: w.db.Periodic(),
+		beforeUpdate: func(n int64) error {
+			if act := w.onUpdate.Load(); act != nil {
+				return (*act)(n)
+			}
+			return nil
+		},
+		afterAdvance: func() error {
+			if act := w.onAdvance.Load(); act != nil {
+				return (*act)()
+			}
+			return nil
+		},
+	}
+	s, err := scheduler.New(claims{w.hooks, w.claimed}, cfg)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.scheduler = s
+	w.Cleanup(func() { w.stop(s) })
+	if err := s.Start(context.Background()); err != nil {
+		w.Fatal(err)
+	}
+	w.await(tasks)
+}
+
+// await returns when tasks have been prepared.
+func (w *waiting) await(tasks int) {
+	w.Helper()
+	for limit := time.After(storetest.Patience); tasks > 0; {
+		select {
+		case some := <-w.claimed:
+			tasks -= len(some)
+		case <-limit:
+			w.Fatal("the scheduler claims no task before its time")
+		}
+	}
+}
+
+// pass has the time come, and more.
+func (w *waiting) pass(more time.Duration) {
+	w.Helper()
+	w.step(soonDue + more)
+	w.scheduler.Wake()
+}
+
+// decided waits for the decision on a tick.
+func (w *waiting) decided(id string, decision periodic.Decision) {
+	w.Helper()
+	w.seen.until(w, string(decision)+" tick of "+id, func(e scheduler.Event) bool {
+		return e.Kind == scheduler.EventTick && e.Tick.TaskID == id && e.Tick.Decision == decision
+	})
+}
+
+// claims tells of the tasks that were claimed before their time.
+type claims struct {
+	periodic.Store
+	claimed chan<- []periodic.Task
+}
+
+// Precedes lets two of these prepare the same tasks.
+func (claims) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return false, nil }
+
+func (c claims) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+	var tasks []periodic.Task
+	err := c.Store.Update(ctx, wait, func(tx periodic.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
+	if err == nil && len(tasks) > 0 {
+		c.claimed <- tasks
+	}
+	return err
+}
+
+type claimsTx struct {
+	periodic.Tx
+	tasks *[]periodic.Task
+}
+
+func (tx *claimsTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+	tasks, err := tx.Tx.Claim(ctx, c)
+	if c.Ahead > 0 {
+		*tx.tasks = tasks
+	}
+	return tasks, err
+}

@@ -1,0 +1,117 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Ticks that were decided before, by a backfill or before nextrun was set back,
+// take no row away from those beside them that were not (G2).
+func TestG2BesideDecidedTicks(t *testing.T) {
+	t.Parallel()
+	const task = "INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*:0/10', 'allow')"
+	for name, meanwhile := range map[string]func(f *fixture, first, now time.Time){
+		"the oldest was backfilled": func(f *fixture, first, _ time.Time) {
+			f.backfill("report", first, first.Add(25*time.Second))
+		},
+		"the oldest was backfilled between mark and submit": func(f *fixture, first, _ time.Time) {
+			f.backfill("report", first, first.Add(15*time.Second))
+		},
+		"some amid were backfilled": func(f *fixture, first, _ time.Time) {
+			f.backfill("report", first.Add(30*time.Second), first.Add(55*time.Second))
+		},
+		"nextrun was set back after an outage": func(f *fixture, first, _ time.Time) {
+			f.exec(`INSERT INTO periodic_tick (task_id, due, decision, until, missed, decided)
+				VALUES ('report', ?, 'missed', ?, 3, ?)`, utc(first), utc(first.Add(20*time.Second)), utc(first))
+			f.exec("UPDATE periodic_task SET nextrun = ?", utc(first))
+		},
+		"nextrun was set into a row of missed ones": func(f *fixture, first, _ time.Time) {
+			f.exec(`INSERT INTO periodic_tick (task_id, due, decision, until, missed, decided)
+				VALUES ('report', ?, 'missed', ?, 3, ?)`, utc(first), utc(first.Add(20*time.Second)), utc(first))
+			f.exec("UPDATE periodic_task SET nextrun = ?", utc(first.Add(15*time.Second)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				f.exec(task)
+				f.once()
+				now := f.due("report", 0)
+				first := now.Add(-2 * time.Minute).Truncate(10 * time.Second)
+				f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
+				if name == "the oldest was backfilled between mark and submit" {
+					f.between(func() { meanwhile(f, first, now) })
+				} else {
+					meanwhile(f, first, now)
+				}
+				f.once()
+				f.guarantees()
+				for due := first; !due.After(now); due = due.Add(10 * time.Second) {
+					f.want(1, "SELECT count(*) FROM periodic_tick WHERE ? BETWEEN due AND coalesce(until, due)", utc(due))
+				}
+			})
+		})
+	}
+}
+
+// backfill submits the jobs of past ticks.
+func (f *fixture) backfill(id string, from, to time.Time) {
+	f.Helper()
+	b := periodic.Backfill{From: from, To: to}
+	if err := periodic.NewTasks(f.db.Tasks()).Backfill(f.Context(), id, b); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// Of very many ticks only the oldest are read; the next batch reads on.
+func TestDecidedTicksAreLimited(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(`INSERT INTO periodic_tick (task_id, due, decision, decided)
+			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+			SELECT 'report', ` + f.timeOf("i") + `, 'submitted', '2026-01-01 00:00:00' FROM n`)
+		since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		err := f.db.Periodic().Update(f.Context(), time.Second, func(tx periodic.Tx) error {
+			recorded, err := tx.Ticks(f.Context(), nil, []periodic.TickKey{{TaskID: "report", Due: since}, {TaskID: "none", Due: since}})
+			decided := recorded.Decided
+			if n := len(decided["report"]); n != periodic.MaxDecided || len(decided) != 1 {
+				f.Errorf("%d ranges of the task, %d tasks", n, len(decided))
+			} else if oldest := decided["report"][0].First; !oldest.Equal(since) {
+				f.Errorf("the oldest is %s", oldest)
+			}
+			return err
+		})
+		if err != nil {
+			f.Error(err)
+		}
+	})
+}
+
+// timeOf is the SQL of the time some seconds after the begin of 2026.
+func (f *fixture) timeOf(seconds string) string {
+	if f.Kind == "postgres" {
+		return "timestamp '2026-01-01 00:00:00' + " + seconds + " * interval '1 second'"
+	}
+	return "strftime('%Y-%m-%d %H:%M:%S.000000', '2026-01-01', '+' || " + seconds + " || ' seconds')"
+}
+
+// More ticks were backfilled since an outage began than one decision reads: each
+// tick has a row all the same.
+func TestG2BesideVeryManyDecidedTicks(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:*', 'allow')")
+		f.once()
+		now := f.due("report", 0)
+		first := now.Add(-time.Duration(3*periodic.MaxDecided) * time.Minute).Truncate(time.Minute)
+		f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(first), utc(first))
+		f.exec("INSERT INTO periodic_tick (task_id, due, decision, decided) SELECT 'report', "+
+			map[string]string{
+				"postgres": "timestamp '" + utc(first) + "' + n * interval '1 minute'",
+				"sqlite":   "strftime('%Y-%m-%d %H:%M:%S.000000', '" + utc(first) + "', '+' || n || ' minutes')",
+			}[f.Kind]+", 'submitted', ? FROM "+f.series(2*periodic.MaxDecided+500)+" WHERE n % 100 <> 0", utc(now))
+		f.once()
+		f.want(3*periodic.MaxDecided+1, `SELECT sum(CASE WHEN decision = 'missed' THEN missed ELSE 1 END) FROM periodic_tick WHERE due <= ?`, utc(now))
+		f.want(1, "SELECT count(*) FROM job")
+		f.guarantees()
+	})
+}

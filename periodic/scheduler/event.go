@@ -1,0 +1,57 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that
+// runs or ran.
+var ErrStarted = service.ErrStarted
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventTick    EventKind = "tick"    // a tick was decided, and the decision is committed
+	EventProblem EventKind = "problem" // a row has a problem
+	EventBatch   EventKind = "batch"   // a batch was committed
+	EventCleared EventKind = "cleared" // stale marks were removed
+	EventError   EventKind = "error"   // something failed and will be tried again
+	EventSplit   EventKind = "split"   // a batch failed; its tasks are tried in smaller parts, to find those that fail
+	EventAside   EventKind = "aside"   // a task fails alone: it is left out of batches and tried again by itself
+	EventSlow    EventKind = "slow"    // the row of a task takes long to write: it is taken alone, beside the others; Took 0: not any more
+	EventSink    EventKind = "sink"    // a sink cannot be used, and its tasks wait; or it can be used again
+	EventLocked  EventKind = "locked"  // due rows are locked by somebody else
+	EventHeld    EventKind = "held"    // the row of a due task is locked for a while, by the session in Problem; empty: not any more
+	EventClock   EventKind = "clock"   // the database's clock differs from the host's by more than a second
+
+	// In the modes leader and exclusive.
+	EventLeading  EventKind = "leading"  // the lock was acquired; scheduling begins
+	EventStandby  EventKind = "standby"  // somebody else has the lock
+	EventLost     EventKind = "lost"     // the lock was lost; scheduling has stopped
+	EventResigned EventKind = "resigned" // the lock was given up after failed rounds
+	EventReleased EventKind = "released" // the lock was released at the end
+)
+
+// Event is something that a scheduler did. Which fields are set depends on Kind.
+type Event struct {
+	Kind    EventKind
+	Task    *periodic.Task // tick, problem
+	Tick    periodic.Tick  // tick
+	Again   bool           // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
+	Problem string         // problem; held: who has locked the row
+	Count   int            // batch: tasks; cleared: marks
+	Ticks   int            // batch: ticks
+	Took    time.Duration  // batch, slow; held: how long the row was locked, about
+	Skew    time.Duration  // clock: how far the database's clock is ahead
+	ID      string         // aside, held, slow: the task's id
+	Sink    periodic.Sink  // sink
+	Doing   string         // error, split, aside: what was attempted
+	Err     error          // error, split, aside; sink: nil if it can be used again
+	Lock    leader.Lock    // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
+}

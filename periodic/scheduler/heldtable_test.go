@@ -1,0 +1,77 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// Somebody holds periodic_tick as a whole while a scheduler works. It waits, however
+// long that takes, blames no row, and every tick is accounted for.
+func TestHeldTableBlamesNoRowPostgres(t *testing.T) {
+	f := newPostgresFixture(t)
+	f.exec("INSERT INTO periodic_task (id, task, timer, overlap) SELECT 'task-' || n, 'backup', '*:*:*', 'allow' FROM generate_series(1, 20) AS n")
+	db, err := store.Open(t.Context(), f.URL, store.Options{LockTimeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	cfg := f.config("one")
+	cfg.RetryMax = time.Second
+	seen := watch(&cfg)
+	s, err := scheduler.New(db.Periodic(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tickAfter := func(what string) {
+		since := time.Now()
+		seen.until(f, "tick after "+what, func(e scheduler.Event) bool { return e.Kind == scheduler.EventTick && e.Tick.Due.After(since) })
+	}
+	tickAfter("the start")
+	f.heldTable(seen)
+	tickAfter("a long lock")
+	if err := s.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f.guarantees()
+	f.want(0, accounted)
+	f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+	for _, e := range seen.list {
+		if e.Kind == scheduler.EventProblem || e.Kind == scheduler.EventAside || e.Kind == scheduler.EventSink {
+			t.Errorf("%s: %s %s %v", e.Kind, e.ID, e.Problem, e.Err)
+		}
+	}
+}
+
+// heldTable has the table locked, as a conversion of many rows does, until the scheduler has
+// given up waiting for it more than once.
+func (f *fixture) heldTable(seen *events) {
+	f.Helper()
+	tx, err := f.SQL.Begin()
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("LOCK TABLE periodic_tick IN ACCESS EXCLUSIVE MODE"); err != nil {
+		f.Fatal(err)
+	}
+	troubles := func() (n int) {
+		seen.mu.Lock()
+		defer seen.mu.Unlock()
+		for _, e := range seen.list {
+			if e.Kind != scheduler.EventTick && e.Kind != scheduler.EventBatch {
+				n++
+			}
+		}
+		return n
+	}
+	before := troubles()
+	storetest.Eventually(f, "the scheduler gives up waiting", func() bool { return troubles() >= before+2 })
+}

@@ -1,0 +1,181 @@
+package scheduler_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+// bubble runs a test with fake time over a real SQLite database, whose clock is
+// the host's.
+func bubble(t *testing.T, test func(f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	url := migrated.New(t, storetest.SQLite).URL
+	synctest.Test(t, func(t *testing.T) { test(newFixture(migrated.Open(storetest.At(t, url)))) })
+}
+
+// unwatched is a store that reports no changes: it spares a test that fakes hours a
+// look for changes four times a second.
+type unwatched struct{ periodic.Store }
+
+func (unwatched) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
+	<-ctx.Done()
+}
+
+// rarely has a scheduler query only when something is to be done.
+func rarely(c *scheduler.Config) { c.PollInterval = 24 * time.Hour }
+
+// seldom is rarely for a test that changes rows.
+func seldom(c *scheduler.Config) { c.PollInterval = 10 * time.Minute }
+
+// pass lets fake time pass.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
+
+// run starts a scheduler over h and returns the function that stops it.
+func (f *fixture) run(h periodic.Store, change ...func(*scheduler.Config)) (stop func()) {
+	f.Helper()
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	cfg := scheduler.Config{Name: "bubble", Logger: log}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := scheduler.New(h, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	return func() {
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	}
+}
+
+// An idle scheduler looks at the database once in a poll interval.
+func TestG8IdleIsQuiet(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec(insertTask, "report", "2090-01-01")
+		h := &hooked{Store: f.db.Periodic()}
+		stop := f.run(h)
+		pass(75 * time.Second) // fake: planned, every wake-up of it over, and halfway between two looks
+		peeks, updates := h.peeks.Load(), h.updates.Load()
+		pass(10 * time.Minute)
+		if got := h.peeks.Load() - peeks; got != 20 {
+			f.Errorf("%d looks in ten idle minutes with a poll interval of 30 s", got)
+		}
+		if got := h.updates.Load() - updates; got != 0 {
+			f.Errorf("%d transactions in ten idle minutes", got)
+		}
+		stop()
+	})
+}
+
+// It wakes at the next nextrun, not at a poll, and works for each tick once.
+func TestG8WakesWhenDue(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '*:07:13', 'allow')")
+		var late []time.Duration
+		stop := f.run(unwatched{f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+			c.Observe = func(e scheduler.Event) {
+				if e.Kind == scheduler.EventTick {
+					late = append(late, e.Tick.Decided.Sub(e.Tick.Due))
+				}
+			}
+		})
+		pass(6 * time.Hour)
+		stop()
+		if len(late) != 6 {
+			f.Fatalf("%d ticks in 6 hours of an hourly task", len(late))
+		}
+		for _, d := range late {
+			if d < 0 || d > 2*time.Millisecond {
+				f.Errorf("a tick was decided %s after its due", d)
+			}
+		}
+	})
+}
+
+// A mark of a dead scheduler is waited for, and taken when the lease ends.
+func TestG8WakesWhenAMarkExpires(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		f.due("report", time.Second)
+		f.exec("UPDATE periodic_task SET worker = 'dead/abc/1', marked = ?", f.at(0))
+		begun := time.Now()
+		var taken time.Duration
+		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely, func(c *scheduler.Config) {
+			c.Observe = func(e scheduler.Event) {
+				if e.Kind == scheduler.EventTick {
+					taken = time.Since(begun)
+				}
+			}
+		})
+		pass(time.Minute)
+		stop()
+		if taken < 30*time.Second || taken > 31*time.Second {
+			f.Errorf("taken over after %s, the lease is 30 s", taken)
+		}
+	})
+}
+
+// A change is noticed without a poll: on SQLite within the interval at which
+// data_version is asked for.
+func TestG7ChangeIsNoticed(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		stop := f.run(&hooked{Store: f.db.Periodic()}, rarely)
+		pass(time.Minute)
+		f.exec(insertTask, "report", "yearly")
+		f.exec("UPDATE periodic_task SET nextrun = ?", f.at(0))
+		pass(time.Second)
+		f.want(1, "SELECT count(*) FROM job")
+		stop()
+	})
+}
+
+// PostgreSQL notifies; a poll would take 24 hours.
+func TestG7ChangeIsNotified(t *testing.T) {
+	f := newPostgresFixture(t)
+	cfg := f.config("listener")
+	cfg.PollInterval = 24 * time.Hour
+	seen := watch(&cfg)
+	h := &hooked{Store: f.db.Periodic()}
+	stop := f.run(h, func(c *scheduler.Config) { c.PollInterval, c.Observe = cfg.PollInterval, cfg.Observe })
+	f.exec(insertTask, "inserted", "yearly")
+	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
+	seen.until(t, "job", submitted("inserted"))
+	f.exec("UPDATE job SET state = 'success'")
+	f.exec("UPDATE periodic_task SET nextrun = now() AT TIME ZONE 'UTC' WHERE id = 'inserted'")
+	seen.until(t, "second job", nth(2, submitted("inserted")))
+	stop()
+}
+
+// A year of outage, simulated: the scheduler stops, time passes, it starts again.
+func TestOutageInFakeTime(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('report', 'backup', '02:00', 'allow')")
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		pass(49 * time.Hour)
+		stop()
+		f.want(2, "SELECT count(*) FROM job")
+		pass(365 * 24 * time.Hour)
+		stop = f.run(f.db.Periodic())
+		pass(time.Second)
+		stop()
+		f.want(3, "SELECT count(*) FROM job")
+		f.want(364, "SELECT missed FROM periodic_tick WHERE decision = 'missed'")
+		f.guarantees()
+	})
+}

@@ -1,0 +1,71 @@
+package batch
+
+import (
+	"fmt"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// decide makes the plans of a batch.
+func (c Committer) decide(b *facts) []periodic.Plan {
+	plans := make([]periodic.Plan, len(b.tasks))
+	for i := range b.tasks {
+		t := &b.tasks[i]
+		timer, err := c.timers.of(t)
+		if err != nil {
+			plans[i] = periodic.Blocked(t, err)
+			continue
+		}
+		late := ""
+		switch {
+		case b.aside != "":
+			late = "the task was set aside: " + b.aside
+		case b.at(t).After(t.NextRun):
+			late = c.Late(t)
+		}
+		f := periodic.Facts{
+			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
+			Worker: c.Worker, Delay: late, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
+		}
+		if p, ok := b.pending[t.ID]; ok {
+			f.Pending = &p
+		}
+		plans[i] = periodic.Decide(t, timer, f, periodic.JobIDs(t, c.Queues[t.Sink]))
+		if plans[i].Problem == "" {
+			plans[i].Problem = sinkProblem(t, c.Queues[t.Sink])
+		}
+	}
+	return plans
+}
+
+// sinkProblem is what is wrong with a task's sink; empty: nothing. queue is nil if
+// the scheduler does not know the sink.
+func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
+	switch {
+	case queue == nil:
+		return NoQueue(t.Sink)
+	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
+		return periodic.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
+	}
+	return ""
+}
+
+// NoQueue is the problem of a task whose sink the scheduler does not know. The task
+// keeps its plan: a scheduler that knows the sink submits its jobs.
+func NoQueue(sink periodic.Sink) string {
+	return fmt.Sprintf("sink %q: the scheduler has no queue of that name; add it to the section queues of its configuration, or set sink to another queue", sink)
+}
+
+// refusePlan takes the jobs that the database refuses out of a plan; its ticks and its problem
+// say so.
+func refusePlan(p *periodic.Plan, cause error) {
+	p.Problem = fmt.Sprintf("the tick could not be submitted: %v", cause)
+	p.Cancel = ""
+	for _, ticks := range [][]periodic.Tick{p.Ticks, p.Settled} {
+		for i := range ticks {
+			if ticks[i].Decision == periodic.Submitted {
+				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = periodic.Skipped, p.Problem, ""
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// delivery hands the jobs of one submit transaction to their queues.
+type delivery struct {
+	tx     periodic.Tx
+	queues map[periodic.Sink]periodic.Queue
+	done   *Outcome
+	later  LaterError
+	spans  *spans
+	begun  time.Time // the writes; zero: not yet
+}
+
+// cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
+// that somebody else has locked and returns those that are still pending, by
+// tracker. Their ticks are not submitted: the insert would wait for that lock.
+func (d *delivery) cancelJobs(ctx context.Context) (map[string]periodic.Pending, error) {
+	replaced := map[string]bool{}
+	for _, t := range d.done.Ticks {
+		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == periodic.Submitted || t.Decision == periodic.Queued
+	}
+	trackers := map[periodic.Sink]map[string]string{} // by the job's id
+	for _, p := range d.done.Kept {
+		if p.Cancel != "" && replaced[p.Task.ID] {
+			if trackers[p.Task.Sink] == nil {
+				trackers[p.Task.Sink] = map[string]string{}
+			}
+			trackers[p.Task.Sink][p.Cancel] = p.Task.ID
+		}
+	}
+	inTheWay := map[string]periodic.Pending{}
+	for sink, jobs := range trackers {
+		queue := d.queues[sink]
+		got, err := queue.Cancel(ctx, d.tx.DBTX(), jobs, d.tx.Now())
+		if err != nil {
+			return nil, err
+		}
+		crashpoint.At("scheduler/jobs-replaced")
+		for _, jid := range got {
+			delete(jobs, jid)
+		}
+		if len(jobs) == 0 {
+			continue
+		}
+		left, err := queue.Pending(ctx, d.tx.DBTX(), slices.Collect(maps.Values(jobs)))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(inTheWay, left)
+	}
+	return inTheWay, nil
+}
+
+// submitJobs submits the jobs of the recorded ticks, unless a job is in the way,
+// and changes the ticks whose job is not submitted.
+func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]periodic.Pending) error {
+	bySink := map[periodic.Sink][]jobqueue.Job{}
+	waiting := map[string]string{}
+	for _, tick := range d.done.Ticks {
+		if tick.Decision != periodic.Submitted {
+			continue
+		}
+		if _, ok := inTheWay[tick.TaskID]; ok {
+			waiting[tick.JID] = periodic.TableRefused
+			continue
+		}
+		t := d.done.Plans[tick.TaskID].Task
+		if bySink[t.Sink] == nil {
+			bySink[t.Sink] = make([]jobqueue.Job, 0, len(d.done.Ticks))
+		}
+		bySink[t.Sink] = append(bySink[t.Sink], t.Job(tick.JID, tick.Due, d.tx.Now()))
+	}
+	if err := d.refuse(ctx, waiting, inTheWay); err != nil {
+		return err
+	}
+	for sink, jobs := range bySink {
+		d.spans.begin(sink, jobs)
+		refused, err := d.give(ctx, d.queues[sink], jobs)
+		if err == nil && len(refused) > 0 {
+			err = d.explain(ctx, d.queues[sink], jobs, refused)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(d.later) > 0 {
+		return d.later
+	}
+	return nil
+}
+
+// give hands jobs to a queue, and returns those that it refused.
+func (d *delivery) give(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+	if queue.CopiesArgs() {
+		return queue.Submit(ctx, d.tx.DBTX(), jobs)
+	}
+	err = withArgs(ctx, d.tx, jobs, func(part []jobqueue.Job) error {
+		more, err := queue.Submit(ctx, d.tx.DBTX(), part)
+		refused = append(refused, more...)
+		return err
+	})
+	return refused, err
+}
+
+// Limits of one call of a [periodic.Submitter] that does not copy args itself.
+const (
+	maxSubmitJobs  = 100       // also of a transaction
+	maxSubmitBytes = 256 << 10 // more may stay in the connection of a process that was stopped, and no limit ends that
+)
+
+// withArgs reads the args of jobs and passes them on in parts of limited size.
+func withArgs(ctx context.Context, tx periodic.Tx, jobs []jobqueue.Job, give func([]jobqueue.Job) error) error {
+	for len(jobs) > 0 {
+		part := jobs[:min(len(jobs), maxSubmitJobs)]
+		ids := make([]string, len(part))
+		for i, j := range part {
+			ids[i] = j.Tracker
+		}
+		args, err := tx.Args(ctx, ids, maxSubmitBytes)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for ; n < len(part); n++ {
+			text, ok := args[part[n].Tracker]
+			if !ok {
+				break
+			}
+			part[n].Args = text
+		}
+		if n == 0 {
+			return fmt.Errorf("the args of task %q cannot be read", part[0].Tracker)
+		}
+		if err := give(part[:n]); err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// LaterError says, by the task's id, why queues do not take jobs now. The reasons may
+// pass, so nothing of those tasks is committed.
+type LaterError map[string]string
+
+func (e LaterError) Error() string {
+	for id, reason := range e {
+		return fmt.Sprintf("the queue does not take the job of task %q now: %s", id, reason)
+	}
+	return "the queue does not take the jobs now"
+}
+
+// explain handles refused jobs. Where the queue gives no reason, somebody else has
+// usually submitted a job of the task since the claim. If that job has ended by
+// now, explain submits the refused one again.
+func (d *delivery) explain(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []periodic.Refusal) error {
+	reasons := map[string]string{}
+	unexplained := d.sort(jobs, refused, reasons)
+	if len(unexplained) == 0 {
+		return d.refuse(ctx, reasons, nil)
+	}
+	ids := make([]string, len(unexplained))
+	for i, j := range unexplained {
+		ids[i] = j.Tracker
+		reasons[j.JID] = periodic.TableRefused
+	}
+	pending, err := queue.Pending(ctx, d.tx.DBTX(), ids)
+	if err != nil {
+		return err
+	}
+	again := slices.DeleteFunc(unexplained, func(j jobqueue.Job) bool { _, ok := pending[j.Tracker]; return ok })
+	if len(again) > 0 {
+		still, err := d.give(ctx, queue, again)
+		if err != nil {
+			return err
+		}
+		for _, j := range again {
+			delete(reasons, j.JID)
+		}
+		for _, j := range d.sort(again, still, reasons) {
+			reasons[j.JID] = periodic.TableRefused
+		}
+	}
+	return d.refuse(ctx, reasons, pending)
+}
+
+// sort adds the reasons of refused jobs to reasons, by the job's id, or to later, by
+// the task's. It returns the jobs that were refused without a reason.
+func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, reasons map[string]string) (unexplained []jobqueue.Job) {
+	byID := make(map[string]jobqueue.Job, len(jobs))
+	for _, j := range jobs {
+		byID[j.JID] = j
+	}
+	for _, r := range refused {
+		switch j := byID[r.JID]; {
+		case r.Passing:
+			d.later[j.Tracker] = r.Reason
+		case r.Reason != "":
+			reasons[r.JID] = r.Reason
+		default:
+			unexplained = append(unexplained, j)
+		}
+	}
+	return unexplained
+}
+
+// refuse changes the ticks of jobs that are not submitted, by the job's id: because
+// of the pending job of their task, or because the queue does not take them.
+func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pending map[string]periodic.Pending) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	var changed []periodic.Tick
+	for i := range d.done.Ticks {
+		tick := &d.done.Ticks[i]
+		reason, refused := reasons[tick.JID]
+		if tick.JID == "" || !refused {
+			continue
+		}
+		tick.JID, tick.Decision, tick.Reason = "", periodic.Skipped, reason
+		if p, ok := pending[tick.TaskID]; ok {
+			tick.Reason = periodic.SkipReason(&p, tick.Due, d.tx.Now())
+			if d.done.Plans[tick.TaskID].Task.Queues() {
+				tick.Decision, tick.Reason = periodic.Queued, periodic.WaitReason(&p, tick.Due, d.tx.Now())
+			}
+		} else if err := d.refuseForGood(ctx, *tick); err != nil {
+			return err
+		}
+		changed = append(changed, *tick)
+	}
+	_, err := d.tx.Record(ctx, changed, nil)
+	crashpoint.At("scheduler/ticks-refused")
+	return err
+}
+
+// refuseForGood notes a tick that the queue of its task does not take, and the reason as
+// the problem of the task, unless that has another.
+func (d *delivery) refuseForGood(ctx context.Context, tick periodic.Tick) error {
+	if d.done.refused == nil {
+		d.done.refused = map[periodic.TickKey]bool{}
+	}
+	d.done.refused[tick.Key()] = true
+	plan := d.done.Plans[tick.TaskID]
+	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, periodic.WarningPrefix) {
+		return nil
+	}
+	plan.Problem = tick.Reason
+	return d.tx.SetProblem(ctx, tick.TaskID, tick.Reason)
+}

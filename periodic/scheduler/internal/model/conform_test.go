@@ -1,0 +1,243 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+)
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
+
+// What the model says of the database is what the databases do: random actions leave the
+// same rows behind.
+func TestModelIsLikeTheDatabases(t *testing.T) {
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		r := newReal(d)
+		sqlite := d.Kind == storetest.SQLite
+		for n, s := range scenes {
+			if len(s.roles) > 2 || s.roles[0].led && !sqlite { // PostgreSQL judges the lock by its own clock
+				continue
+			}
+			s.sqlite, s.left = sqlite, budget{ahead: 8, back: 2, crash: 2, lost: 1, end: 1, edit: 5, job: 6, mark: 2}
+			if !sqlite {
+				s.left.lose = 1
+			}
+			s.edits = sorted(edits)
+			if !s.roles[0].others {
+				s.edits = slices.DeleteFunc(s.edits, func(name string) bool { return name == "moves it to another queue" })
+			}
+			for walk := range *flagWalks {
+				s.fine, s.each = !sqlite && (n+walk)%2 == 1, true // SQLite has one writer
+				r.walk(t, s, rand.New(rand.NewPCG(*flagSeed, uint64(n*1000+walk))))
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	})
+}
+
+// walk does the same random actions in the model and on the database.
+func (r *served) walk(t *testing.T, s scene, rng *rand.Rand) {
+	w := s.first()
+	r.begin(w)
+	defer r.end()
+	var done []string
+	for range 25 {
+		choice := w.Actions()
+		if open := slices.IndexFunc(w.instances, func(i instance) bool { return i.tx != nil }); open >= 0 && !s.fine {
+			choice = slices.DeleteFunc(choice, func(a action) bool { return !strings.HasPrefix(a.Name, w.instances[open].id()+" ") })
+		}
+		if len(choice) == 0 {
+			return
+		}
+		a := choose(choice, rng)
+		next := a.Next()
+		done = append(done, a.Name)
+		if err := r.follow(w, next, a.Name); err != nil {
+			t.Errorf("scene %q: %v, after\n%s", s.name, err, explore.Steps(done))
+			return
+		}
+		if w = next; !s.fine && slices.ContainsFunc(w.instances, func(i instance) bool { return i.tx != nil }) {
+			continue // to be done when it commits
+		}
+		if have, want := r.rows(), w.rowsText(); have != want {
+			t.Errorf("scene %q: the rows are\n%s\nand in the model\n%s\nafter\n%s", s.name, have, want, explore.Steps(done))
+			return
+		}
+	}
+}
+
+// choose chooses who does something, and then what: users could do more than all others.
+func choose(all []action, rng *rand.Rand) action {
+	by := map[string][]action{}
+	for _, a := range all {
+		who, _, _ := strings.Cut(strings.TrimPrefix(a.Name, "a "), " ")
+		by[who] = append(by[who], a)
+	}
+	who := sorted(by)
+	some := by[who[rng.IntN(len(who))]]
+	return some[rng.IntN(len(some))]
+}
+
+// follow does on the database what has led from one state of the model to the next.
+func (r *served) follow(w, next *world, name string) error {
+	for n := range w.instances {
+		before, after := &w.instances[n], &next.instances[n]
+		if what, ours := strings.CutPrefix(name, before.id()+" "); ours {
+			follow := r.followProcess
+			if w.fine {
+				follow = r.followStatement
+			}
+			err := follow(w, before, after, what)
+			if after.held == nil {
+				r.process(before).batch = batch.Batch{}
+			}
+			return err
+		}
+	}
+	r.now = at(next.now)
+	if strings.Contains(name, "standby") {
+		return r.serverFails(next)
+	}
+	if id, ok := strings.CutPrefix(name[strings.Index(name, " the task ")+1:], "the task "); ok {
+		return r.mark(id, w, next)
+	}
+	if what, ok := strings.CutPrefix(name, "a user "); ok {
+		if next == w && w.fine {
+			return nil // it would wait for a lock
+		}
+		what, id, _ := strings.Cut(strings.TrimSuffix(what, ")"), " (task ")
+		return r.user(what, id, w, next)
+	}
+	if r.worker != nil && next.worker == nil {
+		r.commitJob()
+		return nil
+	}
+	r.followJobs(w, next)
+	return nil
+}
+
+// followJobs does what a worker has done.
+func (r *served) followJobs(w, next *world) {
+	jobs := next.tables.jobs
+	if next.worker != nil && w.worker == nil {
+		jobs = merge(jobs, next.worker.own.jobs, sameJob)
+	}
+	for n, j := range jobs {
+		if n >= len(w.tables.jobs) || w.tables.jobs[n] == j {
+			continue
+		}
+		table, which, args := "job", "tracker = ? AND due IS NULL AND state IN ('waiting', 'running')", []any{j.tracker}
+		if j.other {
+			table = "other_queue"
+		}
+		if !j.due.IsZero() {
+			which, args = "tracker = ? AND due = ?", append(args, utc(j.due))
+		}
+		query, args := `UPDATE `+table+` SET state = ? WHERE `+which, append([]any{string(j.state)}, args...)
+		if next.worker != nil {
+			r.endJob(query, args...)
+		} else {
+			r.Exec(query, args...)
+		}
+	}
+}
+
+// followStatement does what one step of the model is, a statement of a transaction or all
+// else.
+func (r *served) followStatement(w *world, before, after *instance, what string) error {
+	p := r.process(before)
+	switch {
+	case before.tx == nil && after.tx != nil:
+		p.tx = p.begin(r.Context(), after.tx.kind)
+		p.tx.step(nil)
+	case before.tx == nil:
+		return r.followProcess(w, before, after, what)
+	case strings.HasPrefix(what, "commits: "):
+		if !p.tx.atEnd {
+			return errors.New("the transaction has another statement, in the model it has not")
+		}
+		p.tx.step(nil)
+		<-p.tx.done
+		if err := p.tx.err; err != nil {
+			return err
+		}
+		if before.tx.kind == prepare {
+			p.batch = p.tx.prepared
+		}
+		p.tx = nil
+	case after.tx == nil: // it is killed, or loses its transaction
+		p.tx.step(errGivenUp)
+		<-p.tx.done
+		p.tx = nil
+	default:
+		if p.tx.atEnd {
+			return errors.New("the transaction is at its end, in the model it is not")
+		}
+		p.tx.step(nil)
+	}
+	if p.tx != nil && p.tx.atEnd != after.tx.done {
+		return fmt.Errorf("the transaction is at its end: %v, in the model %v", p.tx.atEnd, after.tx.done)
+	}
+	return nil
+}
+
+func (r *served) followProcess(w *world, before, after *instance, what string) error {
+	switch {
+	case strings.HasPrefix(what, "commits: "):
+		return r.do(before, before.tx.kind)
+	case what == submit && after.tx == nil && !before.led:
+		return r.do(before, submit) // it is too early
+	case what == "starts: it removes the marks of its name":
+		return r.clear(r.db.Periodic().Update, before.name)
+	case what == "removes expired marks":
+		return r.fenced(before, after)
+	case what == "looks after queued ticks":
+		_, err := r.db.Periodic().Tend(r.Context(), false, periodic.Apart{})
+		return err
+	case what == "looks at the open jobs of other queues":
+		_, err := r.db.Periodic().Follow(r.Context(), periodic.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})
+		return err
+	case strings.HasPrefix(what, "acquires the lock"):
+		var over leader.Fence
+		if w.holderEnded() {
+			over = leader.Fence{Lock: "nextrun", Holder: w.lock.holder, Token: int64(w.lock.token)}
+		}
+		if err := r.acquire(before, over); err != nil {
+			return err
+		}
+		if token := r.process(before).fence.Token; token != int64(after.token) {
+			return fmt.Errorf("the token is %d, in the model %d", token, after.token)
+		}
+	case what == "renews the lock":
+		if ok, err := r.db.Locks().Renew(r.Context(), r.process(before).fence, ttl*unit); err != nil || !ok {
+			return fmt.Errorf("the lock is not renewed: %w", err)
+		}
+	}
+	return nil
+}
+
+// fenced removes expired marks, in a leader's transaction.
+func (r *served) fenced(before, after *instance) error {
+	if !before.led || before.token == 0 {
+		return r.clear(r.db.Periodic().Update, "")
+	}
+	err := r.clear(r.process(before).commit.Update, "")
+	if lost := errors.Is(err, leader.ErrLost); lost != (after.token == 0) {
+		return fmt.Errorf("the lock is lost: %v, in the model %v", lost, after.token == 0)
+	} else if lost {
+		return nil
+	}
+	return err
+}

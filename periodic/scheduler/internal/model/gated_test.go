@@ -1,0 +1,164 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+)
+
+// gate stops a real transaction before each of its statements and before its commit, as the
+// model does, so that others can act in between.
+type gate struct {
+	arrived chan bool  // at the next statement or, true, at the end
+	open    chan error // go on, or give up with an error
+}
+
+func newGate() *gate { return &gate{make(chan bool), make(chan error)} }
+
+// pass waits until the transaction may go on.
+func (g *gate) pass(end bool) error {
+	if g == nil {
+		return nil
+	}
+	g.arrived <- end
+	return <-g.open
+}
+
+// errGivenUp rolls a transaction back.
+var errGivenUp = errors.New("given up")
+
+// running is a transaction of the real code that has begun.
+type running struct {
+	*gate
+	done     chan struct{}
+	atEnd    bool
+	prepared batch.Batch
+	err      error
+}
+
+type gateKey struct{}
+
+// gated runs a transaction that stops at a gate, if the context has one.
+func gated(ctx context.Context, s periodic.Store, steps bool, wait time.Duration, fn func(periodic.Tx) error) error {
+	g := gateOf(ctx)
+	return s.Update(ctx, wait, func(tx periodic.Tx) error {
+		if err := fn(gatedTx{tx, g, steps}); err != nil {
+			return err
+		}
+		return g.pass(true)
+	})
+}
+
+// begin starts a transaction in a goroutine of its own. It stops before its first statement.
+func (p *process) begin(ctx context.Context, kind string) *running {
+	r := &running{gate: newGate(), done: make(chan struct{})}
+	b := p.batch
+	go func() {
+		defer close(r.done)
+		r.prepared, r.err = perform(context.WithValue(ctx, gateKey{}, r.gate), p.commit, kind, b)
+	}()
+	r.wait()
+	return r
+}
+
+// wait waits for the next gate, or the end.
+func (r *running) wait() {
+	select {
+	case r.atEnd = <-r.arrived:
+	case <-r.done:
+	}
+}
+
+// step lets a transaction go on to its next gate.
+func (r *running) step(err error) {
+	select {
+	case r.open <- err:
+		r.wait()
+	case <-r.done:
+	}
+}
+
+type gatedTx struct {
+	periodic.Tx
+	g       *gate
+	without bool // it submits step by step
+}
+
+// through does a statement when the gate lets it pass.
+func through[T any](g *gate, do func() (T, error)) (value T, err error) {
+	if err := g.pass(false); err != nil {
+		return value, err
+	}
+	return do()
+}
+
+func (t gatedTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+	return through(t.g, func() ([]periodic.Task, error) { return t.Tx.Claim(ctx, c) })
+}
+
+func (t gatedTx) Ticks(ctx context.Context, queued []string, since []periodic.TickKey) (periodic.Recorded, error) {
+	return through(t.g, func() (periodic.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
+}
+
+func (t gatedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
+	return through(t.g, func() ([]string, error) { return t.Tx.Advance(ctx, plans) })
+}
+
+func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]periodic.TickKey, error) {
+	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
+}
+
+func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []periodic.Left, can bool, err error) {
+	if t.without {
+		return nil, false, nil
+	}
+	left, err = through(t.g, func() (left []periodic.Left, err error) {
+		left, can, err = t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
+		return left, err
+	})
+	return left, can || err != nil, err
+}
+
+// gatedQueue is a queue whose statements stop at the gate, too.
+type gatedQueue struct{ periodic.Queue }
+
+func gateOf(ctx context.Context) *gate {
+	g, _ := ctx.Value(gateKey{}).(*gate)
+	return g
+}
+
+func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string) (map[string]periodic.Pending, error) {
+	return through(gateOf(ctx), func() (map[string]periodic.Pending, error) { return q.Queue.Pending(ctx, tx, ids) })
+}
+
+func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+	return through(gateOf(ctx), func() ([]periodic.Refusal, error) { return q.Queue.Submit(ctx, tx, jobs) })
+}
+
+func (q gatedQueue) Cancel(ctx context.Context, tx jobqueue.DBTX, tasks map[string]string, now time.Time) ([]string, error) {
+	return through(gateOf(ctx), func() ([]string, error) { return q.Queue.Cancel(ctx, tx, tasks, now) })
+}
+
+// endJob begins the transaction in which a worker ends a job.
+func (r *served) endJob(query string, args ...any) {
+	tx, err := r.SQL.Beginx()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if _, err := tx.Exec(r.SQL.Rebind(query), args...); err != nil {
+		r.Fatal(err)
+	}
+	r.worker = tx
+}
+
+// commitJob commits it.
+func (r *served) commitJob() {
+	if err := r.worker.Commit(); err != nil {
+		r.Fatal(err)
+	}
+	r.worker = nil
+}

@@ -1,0 +1,101 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// This file is the table job, as the model has it.
+
+// jobEnds is the trigger nextrun_job_ended, and nextrun_open_ended for periodic_open. The
+// tick that waits may be committed later than the end, so the policy counts, too. SQLite has
+// one writer and looks for the tick only.
+func (w *world) jobEnds(t *txn, id string) {
+	policy := slices.ContainsFunc(w.seen(t).tasks, func(r row) bool { return r.ID == id && r.Queues() })
+	if w.hasQueued(t, id) || !w.sqlite && policy && !w.off(readyPolicy) {
+		t.own.ready = append(t.own.ready, id)
+	}
+}
+
+// pendingJob is JobSink.Pending: the newest pending job of a task.
+func (w *world) pendingJob(t *txn, id string) (periodic.Pending, bool) {
+	for _, j := range slices.Backward(w.seen(t).jobs) {
+		if j.tracker == id && !j.other && j.pending() {
+			return periodic.Pending{JID: j.id, State: j.state, Due: j.due}, true
+		}
+	}
+	return periodic.Pending{}, false
+}
+
+// submit is JobSink.Submit. The index nextrun_job_pending refuses a job that is single while
+// another one of its tracker is pending. It waits for a job that another transaction is
+// adding or ending.
+func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+	for _, j := range jobs {
+		inTheWay := func(o job) bool { return o.tracker == j.Tracker && !o.other && o.single && j.Single && o.pending() }
+		for _, other := range w.transactions(t) {
+			changing := func(o job) bool { return o.tracker == j.Tracker && !o.other && o.single && j.Single }
+			if slices.ContainsFunc(other.own.jobs, changing) && !w.off(pendingIndex) {
+				return nil, errWaits
+			}
+		}
+		if slices.ContainsFunc(w.seen(t).jobs, inTheWay) && !w.off(pendingIndex) {
+			refused = append(refused, periodic.Refusal{JID: j.JID})
+			continue
+		}
+		t.own.jobs = append(t.own.jobs, job{id: j.JID, tracker: j.Tracker, due: j.Due, single: j.Single, state: jobqueue.Waiting})
+	}
+	return refused, nil
+}
+
+// submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
+// A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
+// it has not written as a whole. While it waits, it has done nothing.
+func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []periodic.Left, err error) {
+	own := t.own.clone()
+	ids := w.advance(t, plans)
+	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
+	ticked := func(id string) bool {
+		return slices.ContainsFunc(keys, func(k periodic.TickKey) bool { return k.TaskID == id })
+	}
+	var refused []periodic.Refusal
+	if err == nil {
+		refused, err = w.submit(t, slices.DeleteFunc(slices.Clone(jobs), func(j jobqueue.Job) bool { return !ticked(j.Tracker) }))
+	}
+	if err != nil {
+		t.own = own
+		return nil, err
+	}
+	for _, j := range jobs {
+		if id := j.Tracker; !ticked(id) || slices.Contains(refused, periodic.Refusal{JID: j.JID}) {
+			left = append(left, periodic.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
+		}
+	}
+	return left, nil
+}
+
+// cancel is JobSink.Cancel: jobs that no worker has become final, others are asked to end.
+// It passes over locked rows.
+func (w *world) cancel(t *txn, jid string) bool {
+	for _, other := range w.transactions(t) {
+		if slices.ContainsFunc(other.own.jobs, func(j job) bool { return j.id == jid }) {
+			return false
+		}
+	}
+	for _, j := range w.seen(t).jobs {
+		if j.id != jid || !j.pending() || j.other { // the other queue cannot cancel
+			continue
+		}
+		if j.asked = true; j.state == jobqueue.Waiting {
+			j.state = jobqueue.Cancelled
+		}
+		t.own.jobs = merge(t.own.jobs, []job{j}, sameJob)
+		if !j.pending() {
+			w.jobEnds(t, j.tracker)
+		}
+		return true
+	}
+	return false
+}

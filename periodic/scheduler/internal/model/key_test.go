@@ -1,0 +1,187 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Key implements explore.State. Processes that work alike may change places.
+func (w *world) Key() (key [16]byte) {
+	h := fnv.New128a()
+	texts := w.texts()
+	_, _ = h.Write([]byte(texts)) // a Hash never fails
+	h.Sum(key[:0])
+	return key
+}
+
+// texts writes what matters of a state. Processes are named by the order of what they hold,
+// those that have ended alike.
+func (w *world) texts() string {
+	b := text{w: w}
+	fmt.Fprint(&b, w.now, w.high, w.lock, w.started, w.left, w.broken, "|")
+	writeTables(&b, w.tables)
+	if w.standby != nil {
+		fmt.Fprint(&b, "standby", w.standby.lock)
+		writeTables(&b, w.standby.tables)
+	}
+	writeTransaction(&b, w.worker)
+	own := make([]string, len(w.instances))
+	order := make([]int, len(w.instances))
+	for i := range w.instances {
+		own[i] = w.instances[i].text(w)
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(own[x], own[y]) })
+	all := b.String()
+	for n, i := range order {
+		p := &w.instances[i]
+		all += own[i]
+		if p.up {
+			all = strings.ReplaceAll(all, p.id(), "process "+strconv.Itoa(n))
+		}
+	}
+	return ended.ReplaceAllString(all, "ended@")
+}
+
+// ended are the ids of processes that have ended.
+var ended = regexp.MustCompile(`[A-Z]@[0-9]+`)
+
+// text is a text about a state. The number of a version matters only where it may come again, else
+// only whether the row is still as it was read.
+type text struct {
+	strings.Builder
+	w *world
+}
+
+func (b *text) number(r row) int {
+	if b.w.scene.left.lose == 0 {
+		return 0
+	}
+	return r.version
+}
+
+func (b *text) version(read row) string {
+	if b.w.scene.left.lose > 0 {
+		return strconv.Itoa(read.version)
+	}
+	same := func(r row) bool { return r.ID == read.ID && r.version == read.version }
+	return strconv.FormatBool(slices.ContainsFunc(b.w.tables.tasks, same))
+}
+
+func taskText(t *periodic.Task) string {
+	b := text{}
+	writeTask(&b, t)
+	return b.String()
+}
+
+func (i *instance) text(w *world) string {
+	b := text{w: w}
+	fmt.Fprint(&b, i.led, i.up, i.begun, i.token, "|")
+	if i.held != nil {
+		fmt.Fprint(&b, "holds")
+		writePlans(&b, i.held.batch.Plans)
+		writeClaimed(&b, i.held.edits)
+	}
+	writeTransaction(&b, i.tx)
+	return b.String()
+}
+
+func writeTables(b *text, t tables) {
+	for _, r := range t.tasks {
+		writeTask(b, &r.Task)
+		fmt.Fprint(b, r.edits, b.number(r), clock(r.since), ";")
+	}
+	lines := make([]string, 0, 16)
+	for _, k := range t.ticks {
+		lines = append(lines, fmt.Sprint(k.TaskID, clock(k.Due), k.Decision, clock(k.Until), k.JID, k.copies))
+	}
+	for _, j := range t.jobs {
+		lines = append(lines, fmt.Sprint(j.id, j.single, j.other, j.state, j.asked))
+	}
+	for _, o := range t.open {
+		lines = append(lines, fmt.Sprint(o.task, o.jid, o.gone))
+	}
+	sort.Strings(lines)
+	fmt.Fprint(b, lines, t.ready, "|")
+}
+
+func writeTask(b *text, t *periodic.Task) {
+	fmt.Fprint(b, t.ID, t.Enabled, t.Worker, clock(t.Marked), t.Timer, clock(t.NextRun), clock(t.Due), t.Overlap, t.Sink,
+		clock(t.Pause.Since), len(t.Summary))
+}
+
+func writePlans(b *text, plans []periodic.Plan) {
+	for _, p := range plans {
+		writeTask(b, p.Task)
+		if b.w.scene.left.lose > 0 {
+			b.WriteString(p.Task.Version)
+		}
+		fmt.Fprint(b, clock(p.Due), clock(p.NextRun), p.Cancel)
+		for _, k := range slices.Concat(p.Settled, p.Ticks) {
+			fmt.Fprint(b, clock(k.Due), k.Decision, clock(k.Until))
+		}
+	}
+}
+
+func writeClaimed(b *text, claimed map[string]row) {
+	for _, id := range sorted(claimed) {
+		fmt.Fprint(b, id, claimed[id].edits, b.version(claimed[id]))
+	}
+}
+
+func writeTransaction(b *text, t *txn) {
+	if t == nil {
+		b.WriteString("-|")
+		return
+	}
+	fmt.Fprint(b, t.kind, clocks(t.begun), t.fence, t.shares, t.held, t.forgot, t.done)
+	writeClaimed(b, t.edits)
+	writeTables(b, t.own)
+	for _, a := range t.calls {
+		b.WriteString(a.call)
+		writeAnswer(b, a.value)
+	}
+}
+
+func writeAnswer(b *text, value any) {
+	switch v := value.(type) {
+	case []periodic.Task:
+		for i := range v {
+			writeTask(b, &v[i])
+		}
+	case map[string]periodic.Pending:
+		for _, id := range sorted(v) {
+			fmt.Fprint(b, id, v[id].JID, v[id].State)
+		}
+	case periodic.Recorded:
+		for _, id := range sorted(v.Queued) {
+			fmt.Fprint(b, id, clocks(v.Queued[id]))
+		}
+		for _, id := range sorted(v.Decided) {
+			for _, r := range v.Decided[id] {
+				fmt.Fprint(b, id, clock(r.First), clock(r.Last))
+			}
+		}
+	default:
+		fmt.Fprint(b, v)
+	}
+}
+
+func clocks(times []time.Time) (list []string) {
+	for _, t := range times {
+		list = append(list, clock(t))
+	}
+	return list
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

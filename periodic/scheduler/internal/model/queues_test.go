@@ -1,0 +1,90 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// This file is the part of the database for queues that are not nextrun's own:
+// store/internal/schedule/foreign.go, open.go and follow.go. Each function stands for
+// several statements. Only the end of a job can come between these, since whoever submits
+// has the task's row locked.
+
+// otherPending is openJobs.pending: the job that periodic_open names, if it is not final.
+func (w *world) otherPending(t *txn, id string) (periodic.Pending, bool) {
+	v := w.seen(t)
+	if w.off(openRow) {
+		return periodic.Pending{}, false
+	}
+	for _, o := range v.open {
+		if i := slices.IndexFunc(v.jobs, func(j job) bool { return j.id == o.jid && j.other && j.pending() }); o.task == id && i >= 0 {
+			return periodic.Pending{JID: o.jid, State: v.jobs[i].state, Due: o.due}, true
+		}
+	}
+	return periodic.Pending{}, false
+}
+
+// pendingAnywhere is movedQueue.Pending and foreignQueue.Pending: a job in the table job goes
+// before one of another queue.
+func (w *world) pendingAnywhere(t *txn, id string) (periodic.Pending, bool) {
+	if p, ok := w.pendingJob(t, id); ok {
+		return p, ok
+	}
+	return w.otherPending(t, id)
+}
+
+// submitMoved is movedQueue.Submit: the newest job of the tasks is in the table job
+// afterwards, so their rows of periodic_open go.
+func (w *world) submitMoved(t *txn, jobs []jobqueue.Job) ([]periodic.Refusal, error) {
+	refused, err := w.submit(t, jobs)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if !slices.ContainsFunc(refused, func(r periodic.Refusal) bool { return r.JID == j.JID }) {
+			w.closeOpen(t, j.Tracker, "")
+		}
+	}
+	return refused, nil
+}
+
+// submitOther is foreignQueue.Submit: it refuses a job that is single while the open job of
+// its task is pending, and records the others in periodic_open.
+func (w *world) submitOther(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal, err error) {
+	for _, j := range jobs {
+		if _, inTheWay := w.otherPending(t, j.Tracker); inTheWay && j.Single {
+			refused = append(refused, periodic.Refusal{JID: j.JID})
+			continue
+		}
+		t.own.jobs = append(t.own.jobs, job{id: j.JID, tracker: j.Tracker, due: j.Due, single: j.Single, other: true, state: jobqueue.Waiting})
+		t.own.open = merge(t.own.open, []opened{{task: j.Tracker, jid: j.JID, sink: otherSink, due: j.Due}}, sameOpen)
+	}
+	return refused, nil
+}
+
+// closeOpen deletes a task's row of periodic_open; with a job, only if it still names that
+// (openJobs.forget).
+func (w *world) closeOpen(t *txn, id, jid string) {
+	for _, o := range w.seen(t).open {
+		if o.task == id && (jid == "" || o.jid == jid) {
+			o.gone = true
+			t.own.open = merge(t.own.open, []opened{o}, sameOpen)
+			w.jobEnds(t, id)
+		}
+	}
+}
+
+// follow is Follow: it deletes the rows of periodic_open whose job is final while a queued
+// tick waits for it. It passes over locked rows.
+func (w *world) follow(t *txn) {
+	for _, o := range w.tables.open {
+		locked := slices.ContainsFunc(w.transactions(t), func(other *txn) bool {
+			return slices.ContainsFunc(other.own.open, func(p opened) bool { return p.task == o.task })
+		})
+		if _, waits := w.otherPending(t, o.task); !locked && !waits && w.hasQueued(t, o.task) {
+			w.closeOpen(t, o.task, o.jid)
+		}
+	}
+}

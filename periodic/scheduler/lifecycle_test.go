@@ -1,0 +1,144 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+func TestMain(m *testing.M) {
+	migrated.As("scheduler", "editor")
+	migrated.VerifyTestMain(m)
+}
+
+func TestStartAndStop(t *testing.T) {
+	both(t, func(f *fixture) {
+		s, err := scheduler.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
+			f.Errorf("a second Start returned %v", err)
+		}
+		if err := s.RunOnce(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
+			f.Errorf("RunOnce after Start returned %v", err)
+		}
+		var stopping sync.WaitGroup
+		for range 4 {
+			stopping.Go(func() {
+				if err := s.Stop(context.Background()); err != nil {
+					f.Error(err)
+				}
+			})
+		}
+		stopping.Wait()
+
+		unstarted, err := scheduler.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for range 2 {
+			if err := unstarted.Stop(context.Background()); err != nil {
+				f.Error(err)
+			}
+		}
+		if err := unstarted.Start(context.Background()); !errors.Is(err, scheduler.ErrStarted) {
+			f.Errorf("Start after Stop returned %v", err)
+		}
+	})
+}
+
+// Stop finishes the batch in hand.
+func TestStopFinishesTheBatch(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		f.due("report", time.Second)
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		h := &hooked{Store: f.db.Periodic(), beforeUpdate: func(n int64) error {
+			if n == nthTake {
+				close(begun)
+				<-goOn
+			}
+			return nil
+		}}
+		cfg := f.config("life")
+		s, err := scheduler.New(h, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		<-begun
+		stopped := storetest.Stop(f, s.Stop)
+		close(goOn)
+		if err := <-stopped; err != nil {
+			f.Error(err)
+		}
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL")
+	})
+}
+
+// The end of Start's context is a Stop.
+func TestContextEndsTheScheduler(t *testing.T) {
+	both(t, func(f *fixture) {
+		ctx, cancel := context.WithCancel(context.Background())
+		s, err := scheduler.New(f.db.Periodic(), f.config("life"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(ctx); err != nil {
+			f.Fatal(err)
+		}
+		cancel()
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	})
+}
+
+func TestConfigIsValidated(t *testing.T) {
+	good := scheduler.Config{Name: "host"}
+	for field, change := range map[string]func(*scheduler.Config){
+		"Name is \"\"":              func(c *scheduler.Config) { c.Name = "" },
+		"Name is \"a/b\"":           func(c *scheduler.Config) { c.Name = "a/b" },
+		"Name is \"a\\nb\"":         func(c *scheduler.Config) { c.Name = "a\nb" },
+		"Name is \"xxxx":            func(c *scheduler.Config) { c.Name = strings.Repeat("x", 201) },
+		"BatchSize is -1":           func(c *scheduler.Config) { c.BatchSize = -1 },
+		"BatchSize is 10001":        func(c *scheduler.Config) { c.BatchSize = 10_001 },
+		"Lease is 10ms":             func(c *scheduler.Config) { c.Lease = 10 * time.Millisecond },
+		"Lead is 11s":               func(c *scheduler.Config) { c.Lead = 11 * time.Second; c.Lease = time.Hour },
+		"Lead is 2s; use 1ms to 1s": func(c *scheduler.Config) { c.Lead = 2 * time.Second; c.Lease = 3 * time.Second },
+		"PollInterval is -1s":       func(c *scheduler.Config) { c.PollInterval = -time.Second },
+		"RetryMin is -1s":           func(c *scheduler.Config) { c.RetryMin = -time.Second },
+		"RetryMax is 1ms; use Retr": func(c *scheduler.Config) { c.RetryMax = time.Millisecond },
+	} {
+		cfg := good
+		change(&cfg)
+		if _, err := scheduler.New(noStore{}, cfg); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := scheduler.New(noStore{}, good); err != nil {
+		t.Error(err)
+	}
+}
+
+// noStore is a store that New must not touch.
+type noStore struct{ periodic.Store }
+
+func (noStore) Queues(map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+	return nil
+}

@@ -1,0 +1,147 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+func TestG4MarksAtStartup(t *testing.T) {
+	both(t, func(f *fixture) {
+		marks := map[string]struct {
+			worker string
+			age    time.Duration
+			free   bool
+		}{
+			"own":            {"m-e@abc.1", time.Second, true},
+			"own-as-before":  {"m e/abc/1", time.Second, true}, // of an earlier release
+			"own-old-form":   {"m e", time.Second, true},
+			"live":           {"you@abc.1", time.Second, false},
+			"live-as-before": {"you/abc/1", time.Second, false},
+			"live-prefix":    {"m-e2@abc.1", time.Second, false},
+			"live-prefix-2":  {"m-e.2@abc.1", time.Second, false},
+			"live-prefix-3":  {"m e2/abc/1", time.Second, false},
+			"expired":        {"you@abc.2", 31 * time.Second, true},
+			"future":         {"you@abc.3", -time.Hour, true}, // a clock was set back
+		}
+		for id, m := range marks {
+			f.exec(insertTask, id, "yearly")
+			f.due(id, time.Second)
+			f.exec("UPDATE periodic_task SET worker = ?, marked = ? WHERE id = ?", m.worker, f.at(-m.age), id)
+		}
+		s, err := scheduler.New(f.db.Periodic(), f.config("m e"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.RunOnce(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		for id, m := range marks {
+			worker, jobs := m.worker, 0
+			if m.free {
+				worker, jobs = "", 1
+			}
+			f.want(worker, "SELECT worker FROM periodic_task WHERE id = ?", id)
+			f.want(jobs, "SELECT count(*) FROM job WHERE tracker = ?", id)
+		}
+	})
+}
+
+// What was done under a mark that was lost does not commit; what the heir of
+// the mark does, does.
+func TestG4LostMarkDoesNotCommit(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "lost", "yearly")
+		f.exec(insertTask, "kept", "yearly")
+		due := f.due("lost", time.Second)
+		f.due("kept", time.Second)
+		f.between(func() {
+			f.exec("UPDATE periodic_task SET worker = 'heir/abc/1', marked = ? WHERE id = 'lost'", f.at(0))
+		})
+		f.want(0, "SELECT count(*) FROM job WHERE tracker = 'lost'")
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'lost'")
+		f.want("heir/abc/1", "SELECT worker FROM periodic_task WHERE id = 'lost'")
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'kept'")
+
+		f.exec("UPDATE periodic_task SET worker = NULL, marked = NULL")
+		f.once()
+		f.want(1, "SELECT count(*) FROM job WHERE tracker = 'lost' AND due = ?", utc(due))
+	})
+}
+
+// Two live processes of one name take each other's marks away and still make
+// one job of each tick.
+func TestG4SecondProcessOfTheSameName(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		f.due("report", time.Second)
+		f.between(func() {
+			second, err := scheduler.New(f.db.Periodic(), f.config("between"))
+			if err != nil {
+				f.Fatal(err)
+			}
+			if err := second.RunOnce(f.Context()); err != nil {
+				f.Fatal(err)
+			}
+		})
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, "SELECT count(*) FROM periodic_tick")
+		f.guarantees()
+	})
+}
+
+// A failed submit leaves nothing behind, and the marks go with the next round.
+func TestG4FailedBatchIsUnmarked(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "report", "yearly")
+		f.due("report", time.Second)
+		failed := false
+		h := &hooked{Store: f.db.Periodic(), afterAdvance: func() error {
+			if failed {
+				return nil
+			}
+			failed = true
+			return context.DeadlineExceeded // transient
+		}}
+		cfg := f.config("retry")
+		cfg.RetryMin, cfg.RetryMax = time.Millisecond, time.Millisecond
+		seen := watch(&cfg)
+		s, err := scheduler.New(h, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		seen.until(f, "error", func(e scheduler.Event) bool { return errors.Is(e.Err, context.DeadlineExceeded) })
+		seen.until(f, "job", submitted("report"))
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, "SELECT count(*) FROM periodic_tick")
+	})
+}
+
+// A table that nextrun has found takes any time of a mark on SQLite. One that
+// cannot be read counts as expired, and keeps nothing else from being scheduled.
+func TestMarkWithAnUnreadableTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(migrated.New(t, storetest.SQLite))
+	for _, id := range []string{"odd", "other"} {
+		f.exec(insertTask, id, "yearly")
+	}
+	f.once() // planned, so that the loop does not mark them meanwhile
+	seen := f.watching()
+	at := f.at(-time.Second)
+	f.exec("DROP TRIGGER nextrun_task_refuse_marked")
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ?, worker = 'somebody', marked = 'yesterday' WHERE id = 'odd'", at, at)
+	f.due("other", time.Second)
+	seen.until(f, "job of the other task", submitted("other"))
+	seen.until(f, "job of the marked task", submitted("odd"))
+}

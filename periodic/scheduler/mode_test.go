@@ -1,0 +1,183 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// quick opens the database again with timeouts that allow for a short TTL.
+func (f *fixture) quick() *store.DB {
+	f.Helper()
+	db, err := store.Open(f.Context(), f.URL, store.Options{StatementTimeout: time.Second, IdleTimeout: time.Second})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// inMode makes a scheduler, and the events that it tells of.
+func (f *fixture) inMode(s periodic.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+	f.Helper()
+	cfg := f.config(name)
+	cfg.Mode = mode
+	cfg.RetryMin = time.Millisecond
+	for _, c := range change {
+		c(&cfg)
+	}
+	told := watch(&cfg)
+	made, err := scheduler.New(s, cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = made.Stop(context.Background()) })
+	return made, told
+}
+
+// runNow has a task run now, as a user would, and returns the tick's due.
+func (f *fixture) runNow(id string) string {
+	f.Helper()
+	due := f.at(-time.Second)
+	f.exec("UPDATE periodic_task SET nextrun = ? WHERE id = ?", due, id)
+	return due
+}
+
+// shortTTL is for tests in which somebody waits for the lock to expire.
+func shortTTL(c *scheduler.Config) {
+	c.Lock.TTL, c.Lock.Heartbeat = 3*time.Second, 300*time.Millisecond
+}
+
+func (f *fixture) begin(s *scheduler.Scheduler) {
+	f.Helper()
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) stop(s *scheduler.Scheduler) {
+	f.Helper()
+	if err := s.Stop(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func kindOf(k scheduler.EventKind) func(scheduler.Event) bool {
+	return func(e scheduler.Event) bool { return e.Kind == k }
+}
+
+// steal puts another holder into the lock's row, as if it had expired.
+const steal = `UPDATE scheduler_lock SET holder = 'thief', token = token + 1`
+
+func TestLeaderSchedulesAndFollowerTakesOver(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "yearly")
+		a, toldA := f.inMode(f.db.Periodic(), "a", scheduler.ModeLeader)
+		f.begin(a)
+		toldA.until(f, "leadership of a", kindOf(scheduler.EventLeading))
+		b, toldB := f.inMode(f.db.Periodic(), "b", scheduler.ModeLeader)
+		f.begin(b)
+		toldB.until(f, "standby of b", kindOf(scheduler.EventStandby))
+		if a, b := a.Status(), b.Status(); !a.Schedule || b.Schedule || !strings.HasPrefix(b.Lock.Holder, "a@") {
+			f.Errorf("standings: %+v and %+v, want that a schedules and b knows", a, b)
+		}
+		due := f.runNow("t")
+		toldA.until(f, "tick by a", kindOf(scheduler.EventTick))
+		f.stop(a)
+		toldB.until(f, "leadership of b", kindOf(scheduler.EventLeading))
+		f.runNow("t")
+		toldB.until(f, "tick by b", kindOf(scheduler.EventTick))
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'a@%' AND due = ?", due)
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE worker LIKE 'b@%'")
+		f.want(2, "SELECT token FROM scheduler_lock")
+		f.guarantees()
+	})
+}
+
+func TestExclusiveRefusesASecondInstance(t *testing.T) {
+	both(t, func(f *fixture) {
+		a, _ := f.inMode(f.db.Periodic(), "a", scheduler.ModeExclusive)
+		f.begin(a)
+		b, _ := f.inMode(f.db.Periodic(), "b", scheduler.ModeExclusive)
+		err := b.Start(context.Background())
+		var held *leader.HeldError
+		if !errors.As(err, &held) || !strings.HasPrefix(held.Lock.Holder, "a@") || held.Lock.PID == 0 {
+			f.Fatalf("Start = %v, want a HeldError about a", err)
+		}
+		f.stop(a)
+		f.begin(b) // at once: the lock was released
+	})
+}
+
+func TestExclusiveEndsWhenItsLockIsTaken(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "yearly")
+		a, told := f.inMode(f.quick().Periodic(), "a", scheduler.ModeExclusive, shortTTL,
+			func(c *scheduler.Config) { c.PollInterval = time.Hour }) // nothing but the loss ends its sleep
+		f.begin(a)
+		told.until(f, "leadership", kindOf(scheduler.EventLeading))
+		f.exec(steal + `, expires = '9999-01-01 00:00:00.000000', heartbeat = acquired`)
+		told.until(f, "loss of the lock", kindOf(scheduler.EventLost))
+		f.exec("UPDATE periodic_task SET nextrun = '2020-01-01 00:00:00.000000'")
+		select {
+		case <-a.Done():
+		case <-time.After(storetest.Patience):
+			f.Fatal("the scheduler goes on")
+		}
+		var held *leader.HeldError
+		if err := a.Err(); !errors.As(err, &held) || held.Lock.Holder != "thief" {
+			f.Errorf("Err = %v, want a HeldError about the thief", err)
+		}
+		f.want(0, "SELECT count(*) FROM job")
+	})
+}
+
+// The lock changes hands before the claim while the leader believes to
+// have it, as it does when its process was stopped.
+func TestPausedLeaderSubmitsNothing(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "yearly")
+		f.once()
+		f.due("t", time.Second)
+		h := &hooked{Store: f.db.Periodic()}
+		h.beforeUpdate = func(n int64) error {
+			if n == nthTake {
+				f.exec(steal)
+			}
+			return nil
+		}
+		s, told := f.inMode(h, "paused", scheduler.ModeLeader)
+		if err := s.RunOnce(f.Context()); !errors.Is(err, leader.ErrLost) {
+			f.Errorf("RunOnce = %v, want ErrLost", err)
+		}
+		told.until(f, "loss of the lock", kindOf(scheduler.EventLost))
+		f.want(0, "SELECT count(*) FROM job")
+		f.want(0, "SELECT count(*) FROM periodic_tick")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE worker IS NOT NULL") // left to the successor at once
+		f.want("thief", "SELECT holder FROM scheduler_lock")
+	})
+}
+
+func TestLeaderThatCannotScheduleResigns(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec(insertTask, "t", "yearly")
+		broken := &hooked{Store: f.quick().Periodic(), beforeUpdate: func(int64) error { return errors.New("broken") }}
+		a, toldA := f.inMode(broken, "a", scheduler.ModeLeader, shortTTL)
+		f.begin(a)
+		toldA.until(f, "leadership of a", kindOf(scheduler.EventLeading))
+		b, toldB := f.inMode(f.quick().Periodic(), "b", scheduler.ModeLeader, shortTTL)
+		f.begin(b)
+		toldA.until(f, "resignation of a", kindOf(scheduler.EventResigned))
+		toldB.until(f, "leadership of b", kindOf(scheduler.EventLeading))
+		f.runNow("t")
+		toldB.until(f, "tick by b", kindOf(scheduler.EventTick))
+	})
+}

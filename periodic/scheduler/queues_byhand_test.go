@@ -1,0 +1,44 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// Run now and backfill submit to the queue of the task, and say so if the program
+// does not know it.
+func TestQueueByHand(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.addAcme("a", "skip")
+		f.exec("UPDATE periodic_task SET enabled = false, timer = '*-*-01'")
+		tasks := periodic.NewTasks(f.db.Tasks())
+		var unknown *periodic.SinkError
+		if err := tasks.RunNow(f.Context(), "a"); !errors.As(err, &unknown) || unknown.Sink != "acme" {
+			f.Errorf("without the queue: %v", err)
+		}
+		f.want(0, "SELECT count(*) FROM periodic_tick")
+		tasks = tasks.With(map[periodic.Sink]periodic.Submitter{"acme": q})
+		if err := tasks.RunNow(f.Context(), "a"); err != nil {
+			f.Fatal(err)
+		}
+		f.want(1, acmeJobs, "a")
+		f.want(0, "SELECT count(*) FROM job")
+		var pending *periodic.PendingError
+		if err := tasks.RunNow(f.Context(), "a"); !errors.As(err, &pending) {
+			f.Errorf("while its job is not final: %v", err)
+		}
+		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		err := tasks.Backfill(f.Context(), "a", periodic.Backfill{From: from, To: from.AddDate(0, 2, 0),
+			Waits:  func(time.Time, periodic.Pending) { f.exec("UPDATE acme_job SET state = 'done'") },
+			Report: func(time.Time, string) { f.exec("UPDATE acme_job SET state = 'done'") }})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.want(3, acmeJobs, "a")
+		f.guarantees()
+	})
+}

@@ -1,0 +1,145 @@
+package scheduler_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+// Jobs of a task go to the queue that its sink names, with their args, and nothing
+// goes into the table job.
+func TestQueueGetsTheJobs(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
+			f.addAcme(overlap, overlap)
+		}
+		f.plan(q)
+		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
+			f.due(overlap, time.Second)
+		}
+		f.once(withAcme(q))
+		f.want(4, "SELECT count(*) FROM acme_job WHERE args = '{\"n\":\"' || tracker || '\"}'")
+		f.want(0, "SELECT count(*) FROM job")
+		f.want(4, "SELECT count(*) FROM periodic_tick AS k JOIN periodic_open AS o ON o.task_id = k.task_id AND o.jid = k.jid AND o.due = k.due AND o.ref = 'acme-' || k.jid WHERE decision = 'submitted' AND o.sink = 'acme'")
+	})
+}
+
+// While a job is not final the policies decide, on a queue that has no column for
+// the task.
+func TestQueueOverlap(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		for _, c := range []struct{ overlap, state, decision, jobs string }{
+			{"skip", "busy", "skipped", "1"}, {"queue", "new", "queued", "1"}, {"allow", "busy", "submitted", "2"},
+			{"replace", "busy", "queued", "1"}, {"skip", "done", "submitted", "2"}, {"queue", "done", "submitted", "2"},
+		} {
+			id := c.overlap + "-" + c.state
+			f.addAcme(id, c.overlap)
+			f.plan(q)
+			f.tick(id, 2, withAcme(q))
+			f.exec("UPDATE acme_job SET state = ? WHERE tracker = ?", c.state, id)
+			f.tick(id, 1, withAcme(q))
+			f.want(c.decision, decision, id)
+			f.want(c.jobs, acmeJobs, id)
+		}
+		if got := f.one(reason, "skip-busy"); !strings.Contains(got, "is still running") {
+			f.Errorf("reason %q", got)
+		}
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE id = 'skip-busy' AND problem IS NOT NULL")
+		if got := f.one("SELECT problem FROM periodic_task WHERE id = 'replace-busy'"); !strings.Contains(got, "cannot cancel") {
+			f.Errorf("a queue that cannot cancel gives the problem %q", got)
+		}
+	})
+}
+
+// replace cancels a waiting job where the queue permits that, and waits for a
+// running one.
+func TestQueueReplaces(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := acmeCanceller{f.acme()}
+		f.planned(q, "replace")
+		f.tick("a", 3, withAcme(q))
+		f.tick("a", 2, withAcme(q))
+		f.want(1, "SELECT count(*) FROM acme_job WHERE state = 'cancelled'")
+		f.want(1, "SELECT count(*) FROM acme_job WHERE state = 'new'")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+		f.exec("UPDATE acme_job SET state = 'busy' WHERE state = 'new'")
+		f.tick("a", 1, withAcme(q))
+		f.want("queued", decision, "a")
+		f.exec("UPDATE acme_job SET state = 'new' WHERE state = 'busy'") // it failed, and is to be retried
+		f.start(withSubmitter(f.config("follows"), q))
+		storetest.Eventually(f, "the queued tick is submitted", func() bool { return f.one(decision, "a") == "submitted" })
+		f.want(2, "SELECT count(*) FROM acme_job WHERE state = 'cancelled'")
+	})
+}
+
+// A queued tick goes when the job before it has ended, although the queue does not
+// tell, and a scheduler that was not there when the tick was queued sees to it.
+func TestQueueWaitEnds(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		f.start(withSubmitter(f.config("later"), q))
+		f.exec("UPDATE acme_job SET state = 'done'")
+		storetest.Eventually(f, "the queued tick is submitted", func() bool { return f.one(decision, "a") == "submitted" })
+		f.want(2, acmeJobs, "a")
+		f.guarantees()
+	})
+}
+
+// To delete the row of periodic_open, as a trigger of the other table does, ends the
+// wait at once.
+func TestQueueWaitEndsByDelete(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("DELETE FROM periodic_open WHERE sink = 'acme'")
+		q.set(func() { q.broken = errors.New("nobody has to ask") })
+		defer q.set(func() { q.broken = nil })
+		f.want(1, "SELECT count(*) FROM periodic_ready WHERE task_id = 'a'")
+	})
+}
+
+// Nobody claims the task of a queued tick while its job is not final.
+func TestQueueWaitIsQuiet(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		batches := 0
+		f.once(withAcme(q), func(c *scheduler.Config) {
+			c.Observe = func(e scheduler.Event) {
+				if e.Kind == scheduler.EventBatch {
+					batches++
+				}
+			}
+		})
+		if batches != 0 {
+			f.Errorf("%d batches for a tick that waits", batches)
+		}
+	})
+}
+
+// A task that moves from one queue to another has no two jobs that are not final.
+func TestQueueChanges(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "skip")
+		for _, sink := range []string{"acme", "job", "acme"} {
+			f.exec("UPDATE periodic_task SET sink = ?", sink)
+			f.tick("a", 1, withAcme(q))
+		}
+		f.want(1, acmeJobs, "a")
+		f.want(0, "SELECT count(*) FROM job")
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("UPDATE periodic_task SET sink = 'job'")
+		for range 2 {
+			f.tick("a", 1, withAcme(q))
+			f.exec("UPDATE periodic_task SET sink = 'acme'")
+		}
+		f.want(1, "SELECT count(*) FROM job")
+		f.want(1, acmeJobs, "a")
+	})
+}

@@ -1,0 +1,153 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// What a queue refuses for good costs that tick only; what may pass costs none.
+func TestQueueRefuses(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		for _, id := range []string{"good", "never", "later"} {
+			f.addAcme(id, "skip")
+		}
+		q.refuse["never"] = periodic.Submission{Refused: "the kind never is unknown"}
+		q.refuse["later"] = periodic.Submission{Refused: "the queue is full", Passing: true}
+		f.plan(q)
+		for _, id := range []string{"good", "never", "later"} {
+			f.due(id, time.Second)
+		}
+		f.start(withSubmitter(f.config("refused"), q))
+		storetest.Eventually(f, "the good one is submitted", func() bool { return f.one(acmeJobs, "good") == "1" })
+		storetest.Eventually(f, "the bad one is skipped", func() bool { return f.one("SELECT count(*) FROM periodic_tick WHERE task_id = 'never'") == "1" })
+		f.want("skipped", decision, "never")
+		f.want("the kind never is unknown", reason, "never")
+		f.want("the kind never is unknown", "SELECT problem FROM periodic_task WHERE id = 'never'")
+		storetest.Eventually(f, "the problem says what is in the way", func() bool {
+			return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = 'later'"), "the queue is full")
+		})
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'later'")
+		q.set(func() { delete(q.refuse, "later") })
+		storetest.Eventually(f, "the other is submitted later", func() bool { return f.one(acmeJobs, "later") == "1" })
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'later' AND decision = 'submitted'")
+		f.want("", "SELECT problem FROM periodic_task WHERE id = 'later'")
+	})
+}
+
+// Errors and panics of a queue's code are those of a task: others go on, and no
+// tick is lost.
+func TestQueuePanics(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		for _, id := range []string{"good", "panics", "errs"} {
+			f.addAcme(id, "skip")
+		}
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('own', 'own', 'yearly')")
+		q.submit = func(j jobqueue.Job) error {
+			switch j.Task {
+			case "panics":
+				panic("oh no")
+			case "errs":
+				return errors.New("out of paper")
+			}
+			return nil
+		}
+		f.plan(q)
+		for _, id := range []string{"good", "panics", "errs", "own"} {
+			f.due(id, time.Second)
+		}
+		f.start(withSubmitter(f.config("panics"), q))
+		storetest.Eventually(f, "the good ones are submitted", func() bool {
+			return f.one(acmeJobs, "good") == "1" && f.one("SELECT count(*) FROM job WHERE tracker = 'own'") == "1"
+		})
+		for id, want := range map[string]string{"panics": "panicked in ", "errs": "out of paper"} {
+			storetest.Eventually(f, "problem of "+id, func() bool {
+				return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = ?", id), want)
+			})
+			f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = ?", id)
+		}
+		q.set(func() { q.submit = nil })
+		storetest.Eventually(f, "the others follow", func() bool {
+			return f.one(acmeJobs, "panics") == "1" && f.one(acmeJobs, "errs") == "1"
+		})
+	})
+}
+
+// A scheduler leaves the tasks of a queue that it does not know to others, and says
+// so in the row if there is nobody.
+func TestQueueIsUnknown(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "skip")
+		f.tick("a", 11)
+		f.want(0, "SELECT count(*) FROM periodic_tick")
+		if got := f.one("SELECT problem FROM periodic_task"); !strings.Contains(got, `sink "acme"`) {
+			f.Errorf("the problem is %q", got)
+		}
+		f.addAcme("b", "skip") // it is planned by whoever comes first
+		f.once()
+		if got := f.one("SELECT problem FROM periodic_task WHERE id = 'b' AND due IS NOT NULL"); !strings.Contains(got, `sink "acme"`) {
+			f.Errorf("the problem of a new row is %q", got)
+		}
+		f.once(withAcme(q))
+		f.want("submitted", decision, "a")
+		f.want("", "SELECT problem FROM periodic_task WHERE id = 'a'")
+	})
+}
+
+// acmeProber is an acme that says when it cannot be used.
+type acmeProber struct{ *acme }
+
+func (q acmeProber) Probe(context.Context, jobqueue.DBTX) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.broken
+}
+
+// While a queue cannot be used at all, its tasks say why, no tick of theirs is
+// lost, and the tasks of other queues go on. Later they are as before.
+func TestQueueCannotBeUsed(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := acmeProber{f.acme()}
+		f.addAcme("a", "skip")
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('own', 'own', 'yearly')")
+		f.plan(q)
+		q.set(func() {
+			q.broken = errors.New("the table acme_job is of version 1")
+			q.submit = func(jobqueue.Job) error { return q.broken }
+		})
+		f.due("a", 11*time.Second)
+		f.due("own", time.Second)
+		f.start(withSubmitter(f.config("unusable"), q))
+		storetest.Eventually(f, "the problem says why", func() bool {
+			return strings.Contains(f.one("SELECT problem FROM periodic_task WHERE id = 'a'"), "is of version 1")
+		})
+		storetest.Eventually(f, "the other is submitted", func() bool { return f.one("SELECT count(*) FROM job WHERE tracker = 'own'") == "1" })
+		f.want(0, "SELECT count(*) FROM periodic_tick WHERE task_id = 'a'")
+		q.set(func() { q.broken, q.submit = nil, nil })
+		storetest.Eventually(f, "the tick is submitted", func() bool { return f.one(acmeJobs, "a") == "1" })
+		f.want("", "SELECT problem FROM periodic_task WHERE id = 'a'")
+		f.guarantees()
+	})
+}
+
+// Why a queue refuses a job is worth more than a warning of nextrun's own.
+func TestQueueRefusesWithAWarning(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.addAcme("a", "skip")
+		f.exec("UPDATE periodic_task SET args = '{'")
+		q.refuse["a"] = periodic.Submission{Refused: "args end too soon"}
+		f.plan(q)
+		f.tick("a", 1, withAcme(q))
+		f.want("args end too soon", "SELECT problem FROM periodic_task")
+	})
+}

@@ -1,0 +1,103 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// A scheduler that knows another queue only does not end the wait for a job of this one.
+func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		f.ends(withOther(&acme{refuse: map[string]periodic.Submission{}}))
+		f.ends(withAcme(q))
+		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
+	})
+}
+
+// RunOnce ends although a tick is ready whose sink the scheduler does not know.
+func TestQueueUnknownDoesNotKeepOnceRunning(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.aQueued("queue")
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("DELETE FROM periodic_open")
+		f.ends()
+	})
+}
+
+// A queued tick of a task that has ended is submitted once its queue takes it.
+func TestQueueTickOfAnEndedTask(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
+		f.ends(withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'done'")
+		q.refuse["a"] = periodic.Submission{Refused: "later", Passing: true}
+		f.exec("DELETE FROM periodic_open")
+		f.ends(withAcme(q))
+		delete(q.refuse, "a")
+		f.ends(withAcme(q))
+		f.ends(withAcme(q))
+		f.want("submitted", decision, "a")
+	})
+}
+
+// So is one of a task that a scheduler without that queue has planned last.
+func TestQueueTickOfATaskPlannedByOthers(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.aQueued("queue")
+		f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
+		f.ends()
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("DELETE FROM periodic_open")
+		f.ends(withAcme(q))
+		f.ends(withAcme(q))
+		f.want("submitted", decision, "a")
+	})
+}
+
+// A task moves to the table job and back under programs that do not know the other queue.
+func TestQueueMovesWithoutItsConfiguration(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "queue")
+		f.tick("a", 5, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'done'")
+		f.exec("UPDATE periodic_task SET sink = 'job' WHERE id = 'a'")
+		f.due("a", 4*time.Second)
+		f.ends()
+		f.want(1, "SELECT count(*) FROM job")
+		f.due("a", 3*time.Second)
+		f.ends()
+		f.exec("UPDATE job SET state = 'success'")
+		f.ends()
+		if f.one(decision, "a") != "submitted" {
+			f.Error("the tick waits although the job before it has ended")
+		}
+		f.exec("DELETE FROM periodic_tick WHERE decision = 'queued'")
+		f.due("a", 2*time.Second)
+		f.ends() // J2 waiting in job
+		f.exec("UPDATE periodic_task SET sink = 'acme' WHERE id = 'a'")
+		f.due("a", time.Second)
+		f.ends(withAcme(q))
+		f.want(1, "SELECT (SELECT count(*) FROM job WHERE state = 'waiting') + (SELECT count(*) FROM acme_job WHERE state = 'new')")
+	})
+}
+
+// A job of the time before the policy allowed several still counts afterwards.
+func TestQueueAllowInBetween(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := f.acme()
+		f.planned(q, "skip")
+		f.tick("a", 5, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'busy'")
+		f.exec("UPDATE periodic_task SET overlap = 'allow' WHERE id = 'a'")
+		f.tick("a", 4, withAcme(q))
+		f.exec("UPDATE acme_job SET state = 'done' WHERE state = 'new'")
+		f.exec("UPDATE periodic_task SET overlap = 'skip' WHERE id = 'a'")
+		f.tick("a", 3, withAcme(q))
+		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
+	})
+}

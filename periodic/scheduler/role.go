@@ -1,0 +1,71 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// role is the behaviour of a mode: whether the scheduler may schedule, and how its
+// transactions are fenced. It is safe for concurrent use, except for judge.
+type role interface {
+	// join starts to contend for the lock, if the mode has one.
+	join(ctx context.Context) error
+	// joinOnce joins for one run, without waiting for another holder to end. It
+	// reports whether to schedule.
+	joinOnce(ctx context.Context) (bool, error)
+	// leave undoes join.
+	leave(ctx context.Context)
+	// schedules reports whether this scheduler may schedule now.
+	schedules() bool
+	// await returns when this scheduler may schedule. An error means that it never will.
+	await(ctx context.Context) error
+	// update runs fn in a transaction that commits only if this scheduler may
+	// still schedule; else it returns [leader.ErrLost].
+	update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error
+	// watch calls wake when tasks change, while this scheduler may schedule.
+	watch(ctx context.Context, wake func(), report func(error))
+	// precedes reports whether another scheduler goes first, as far as that is known.
+	precedes(ctx context.Context) bool
+	// judge is called by the loop with the result of each round.
+	judge(err error)
+	status() Status
+}
+
+// Status is what a scheduler does in its mode.
+type Status struct {
+	Mode     Mode
+	Schedule bool        // it schedules, or would if it was started
+	Lock     leader.Lock // as last seen; zero in ModeShared
+}
+
+// shared is the role in ModeShared: every scheduler schedules, and locks on rows keep them
+// apart.
+type shared struct {
+	store  periodic.Store
+	worker string
+	sinks  []periodic.Sink
+}
+
+func (shared) join(context.Context) error             { return nil }
+func (shared) joinOnce(context.Context) (bool, error) { return true, nil }
+func (shared) leave(context.Context)                  {}
+func (shared) schedules() bool                        { return true }
+func (shared) await(context.Context) error            { return nil }
+func (shared) judge(error)                            {}
+func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
+
+func (s shared) update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+	return s.store.Update(ctx, wait, fn)
+}
+
+func (s shared) watch(ctx context.Context, wake func(), report func(error)) {
+	s.store.Watch(ctx, s.worker, s.sinks, wake, report)
+}
+
+func (s shared) precedes(ctx context.Context) bool {
+	another, err := s.store.Precedes(ctx, s.worker, s.sinks)
+	return another && err == nil
+}

@@ -1,0 +1,197 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
+)
+
+// releaseTimeout bounds the release of the lock at the end; without it the
+// lock expires.
+const releaseTimeout = 2 * time.Second
+
+// led is the role of a scheduler in the modes leader and exclusive.
+type led struct {
+	store   periodic.Store
+	locks   leader.Store
+	mode    Mode
+	lock    leader.Config
+	observe func(Event)
+	elector *leader.Elector
+	joined  atomic.Bool
+	streak  failureStreak // of the loop
+}
+
+// newLed returns the role of a scheduler that holds its lock under the name holder.
+// It calls wake when the lock is acquired, lost or released.
+func newLed(store periodic.Store, cfg Config, holder string, observe func(Event), wake func()) (*led, error) {
+	l := &led{store: store, locks: store.Locks(), mode: cfg.Mode, observe: observe}
+	l.lock = leader.Config{
+		Lock:      cfg.Lock.Name,
+		Holder:    holder,
+		TTL:       cfg.Lock.TTL,
+		Heartbeat: cfg.Lock.Heartbeat,
+		Observe:   func(e leader.Event) { l.observeLock(e, wake) },
+	}
+	err := l.newElector(cfg.Mode == ModeExclusive)
+	return l, err
+}
+
+func (l *led) newElector(exclusive bool) (err error) {
+	cfg := l.lock
+	cfg.Exclusive = exclusive
+	if l.elector, err = leader.New(l.locks, cfg); err != nil {
+		return fmt.Errorf("scheduler.Config.Lock: %w", err)
+	}
+	return nil
+}
+
+func (l *led) join(ctx context.Context) error {
+	if err := l.elector.Start(ctx); err != nil && !errors.Is(err, leader.ErrStarted) {
+		return err
+	}
+	l.joined.Store(true)
+	return nil
+}
+
+func (l *led) joinOnce(ctx context.Context) (bool, error) {
+	if !l.joined.Load() {
+		if err := l.newElector(true); err != nil {
+			return false, err
+		}
+	}
+	err := l.join(ctx)
+	var held *leader.HeldError
+	if l.mode == ModeLeader && errors.As(err, &held) {
+		l.observe(Event{Kind: EventStandby, Lock: held.Lock})
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// leave releases the lock.
+func (l *led) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	if err := l.elector.Stop(ctx); err != nil {
+		l.observe(Event{Kind: EventError, Doing: "release the lock", Err: err})
+	}
+	l.joined.Store(false)
+}
+
+func (l *led) schedules() bool {
+	_, leads := l.elector.Term()
+	return leads
+}
+
+func (l *led) await(ctx context.Context) error {
+	_, err := l.elector.Await(ctx)
+	return err
+}
+
+// update runs fn in a transaction that begins with a check of the lock, keeps
+// the lock's row locked, and ends with the term.
+func (l *led) update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+	term, ok := l.elector.Term()
+	if !ok {
+		return leader.ErrLost
+	}
+	leading, end := during(ctx, term)
+	defer end()
+	err := term.Enter(leading)
+	if err == nil {
+		err = l.store.Update(leading, wait, func(tx periodic.Tx) error {
+			if err := l.locks.Guard(leading, tx.DBTX(), tx.Now(), term.Fence()); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+	}
+	switch {
+	case errors.Is(err, leader.ErrLost):
+		l.elector.Depose(term)
+	case err != nil && ctx.Err() == nil && leading.Err() != nil:
+		return leader.ErrLost
+	}
+	return err
+}
+
+// during returns a context that ends with another one and with a term.
+func during(ctx context.Context, term *leader.Term) (context.Context, context.CancelFunc) {
+	both, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(term.Context(), cancel)
+	return both, func() {
+		stop()
+		cancel()
+	}
+}
+
+// watch needs a connection while this scheduler leads, and none while it stands
+// by.
+func (l *led) watch(ctx context.Context, wake func(), report func(error)) {
+	for {
+		term, err := l.elector.Await(ctx)
+		if err != nil {
+			return
+		}
+		leading, end := during(ctx, term)
+		l.store.Watch(leading, "", nil, wake, report) // the elector shows that the holder lives
+		end()
+	}
+}
+
+func (l *led) precedes(context.Context) bool { return false }
+
+func (l *led) status() Status {
+	return Status{Mode: l.mode, Schedule: l.schedules(), Lock: l.elector.Seen()}
+}
+
+// maxFailedRounds is the number of failed rounds in a row after which a leader
+// resigns, if they took at least a heartbeat.
+const maxFailedRounds = 5
+
+// failureStreak counts the failed rounds of a leader.
+type failureStreak struct {
+	rounds int
+	since  time.Time
+}
+
+// judge resigns when the leader holds the lock but cannot schedule, since another
+// scheduler may be able to. In mode exclusive there is no other.
+func (l *led) judge(err error) {
+	if err == nil || l.mode != ModeLeader {
+		l.streak = failureStreak{}
+		return
+	}
+	if l.streak.rounds++; l.streak.rounds == 1 {
+		l.streak.since = time.Now()
+	}
+	term, leads := l.elector.Term()
+	if leads && l.streak.rounds >= maxFailedRounds && time.Since(l.streak.since) >= l.elector.Heartbeat() {
+		l.streak = failureStreak{}
+		l.elector.Resign(term)
+	}
+}
+
+// observeLock reports what happened to the lock.
+func (l *led) observeLock(e leader.Event, wake func()) {
+	lock := e.Lock
+	if lock.Name == "" {
+		lock = leader.Lock{Name: e.Fence.Lock, Holder: e.Fence.Holder, Token: e.Fence.Token}
+	}
+	kinds := map[leader.EventKind]EventKind{
+		leader.EventLeading: EventLeading, leader.EventStandby: EventStandby, leader.EventLost: EventLost,
+		leader.EventResigned: EventResigned, leader.EventReleased: EventReleased,
+	}
+	if kind, ok := kinds[e.Kind]; ok {
+		l.observe(Event{Kind: kind, Lock: lock})
+		wake() // the loop may be asleep until the next tick
+		return
+	}
+	l.observe(Event{Kind: EventError, Doing: e.Doing, Err: e.Err})
+}

@@ -1,0 +1,148 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+)
+
+// The smallest INSERT works: the table knows everything else.
+func TestSQLSmallestInsert(t *testing.T) {
+	both(t, func(f *fixture) {
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('nightly-backup', 'backup', '*-*-* 02:00 Europe/Berlin')")
+		f.want(1, `SELECT count(*) FROM periodic_task WHERE enabled AND group_ = 'default' AND args = '{}' AND subject = ''
+			AND submitter = 'nextrun' AND priority = 0 AND worker IS NULL AND marked IS NULL AND due IS NULL
+			AND starts IS NULL AND ends IS NULL AND overlap = 'skip' AND catchup = 'one' AND grace = 60
+			AND deadline IS NULL AND jitter = 0 AND sink = 'job' AND problem IS NULL
+			AND nextrun = ? AND created >= ? AND created <= ?`, unplanned, f.at(-time.Minute), f.at(time.Second))
+		f.once()
+		f.want(1, "SELECT count(*) FROM periodic_task WHERE due = nextrun AND nextrun > ? AND nextrun < ?", f.at(0), f.at(25*time.Hour))
+	})
+}
+
+const unplanned = "1970-01-01 00:00:00.000000"
+
+// timeTexts are times as SQLite's table accepts them, and as it stores them.
+var timeTexts = map[string]string{
+	"2026-07-01 12:30":                 "2026-07-01 12:30:00.000000",
+	"2026-07-01T12:30":                 "2026-07-01 12:30:00.000000",
+	"2026-07-01 12:30:05":              "2026-07-01 12:30:05.000000",
+	"2026-07-01T12:30:05Z":             "2026-07-01 12:30:05.000000",
+	"2026-07-01 12:30Z":                "2026-07-01 12:30:00.000000",
+	"2026-07-01 12:30:05.1":            "2026-07-01 12:30:05.100000",
+	"2026-07-01T12:30:05.1234567Z":     "2026-07-01 12:30:05.123456",
+	"2026-07-01 12:30:05+02:00":        "2026-07-01 10:30:05.000000",
+	"2026-07-01T00:30:05.5-01:30":      "2026-07-01 02:00:05.500000",
+	"2026-01-01 00:30:00+01:00":        "2025-12-31 23:30:00.000000",
+	"2028-02-29 00:00":                 "2028-02-29 00:00:00.000000",
+	"1970-01-01 00:00:00":              unplanned,
+	"9999-12-31 23:59:59":              "9999-12-31 23:59:59.000000",
+	"9999-12-31 23:59:59.999999":       "9999-12-31 23:59:59.999999",
+	"2026-07-01 12:30:05.000001+00:00": "2026-07-01 12:30:05.000001",
+}
+
+// notTimes are refused. Those that SQLite's own functions would take are the
+// dangerous ones.
+var notTimes = []any{
+	"", "now", "2026", "12:30", "12:30:05", "2026-07-01", "2026-02-31 00:00", "2026-02-29 00:00", "2026-13-01 00:00",
+	"2026-00-10 00:00", "2026-07-00 00:00", "2026-07-01 24:00", "2026-07-01 25:00", "2026-07-01 12:60", "2026-07-01 12:30:60",
+	"2026-07-01 12:30:05.", "2026-07-01 12:30:05.x", "2026-07-01 12:30:05.1x2", "2026-07-01 12:30:5", "2026-7-1 12:30",
+	"2026-07-01 12:30 ", " 2026-07-01 12:30", "2026-07-01  12:30", "2026-07-01 12:30 +02:00", "2026-07-01 12:30+0200",
+	"2026-07-01 12:30+25:00", "2026-07-01 12:30:05z", "2026-07-01t12:30", "2026-07-01 12:30:05 Europe/Berlin", "2460000.5",
+	"1969-12-31 23:59:59", "0001-01-01 00:00:00", "1970-01-01 00:00+00:01", "9999-12-31 23:59:59-00:01", "10000-01-01 00:00",
+	"infinity", "-infinity", "-2026-07-01 12:30", "2026-07-01 12:30\x00", "\xff026-07-01 12:30",
+	int64(1782909000), 2460000.5, []byte("2026-07-01 12:30:00"),
+}
+
+// SQLite has no type for times: the table accepts texts that mean one time only,
+// stores them in the one form, and refuses all others, inserted or updated.
+func TestSQLTimeTexts(t *testing.T) {
+	f := newSQLiteFixture(t)
+	f.exec(insertTask, "edited", "yearly")
+	f.once() // so that due is set
+	for _, column := range []string{"nextrun", "starts", "ends", "created"} {
+		for text, want := range timeTexts {
+			f.exec("INSERT INTO periodic_task (id, task, timer, "+column+") VALUES ('added', 'backup', 'daily', ?)", text)
+			f.want(want, "SELECT CAST("+column+" AS text) FROM periodic_task WHERE id = 'added'")
+			f.exec("DELETE FROM periodic_task WHERE id = 'added'")
+			f.exec("UPDATE periodic_task SET "+column+" = ? WHERE id = 'edited'", text)
+			f.want(want, "SELECT CAST("+column+" AS text) FROM periodic_task WHERE id = 'edited'")
+			f.exec("UPDATE periodic_task SET starts = NULL, ends = NULL WHERE id = 'edited'")
+		}
+		for _, bad := range notTimes {
+			f.refused(column, "INSERT INTO periodic_task (id, task, timer, "+column+") VALUES ('added', 'backup', 'daily', ?)", bad)
+			f.refused(column, "UPDATE periodic_task SET "+column+" = ? WHERE id = 'edited'", bad)
+		}
+	}
+	f.want(1, "SELECT count(*) FROM periodic_task")
+	f.once()
+}
+
+// The column due is the scheduler's. Who writes it all the same cannot put
+// there what a scheduler could not read.
+func TestSQLTimesBesideDue(t *testing.T) {
+	f := newSQLiteFixture(t)
+	f.exec(insertTask, "edited", "yearly")
+	for _, bad := range notTimes {
+		f.refused("nextrun_due", "UPDATE periodic_task SET due = ?, nextrun = ?", bad, utc(time.Now()))
+		f.refused("nextrun", "UPDATE periodic_task SET due = ?, nextrun = ?", utc(time.Now()), bad)
+	}
+	f.refused("timer", "UPDATE periodic_task SET due = ?, nextrun = ?, timer = x'ff'", utc(time.Now()), utc(time.Now()))
+	f.refused("enabled", "UPDATE periodic_task SET due = ?, nextrun = ?, enabled = 7", utc(time.Now()), utc(time.Now()))
+}
+
+func newSQLiteFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	return newFixture(migrated.New(t, storetest.SQLite))
+}
+
+// refused fails unless a user's statement is refused with a message that names
+// what is wrong, and leaves nothing behind.
+func (f *fixture) refused(message, query string, args ...any) {
+	f.Helper()
+	_, err := f.SQL.Exec(f.SQL.Rebind(query), args...)
+	switch {
+	case err == nil:
+		f.Errorf("%s %q was accepted", query, args)
+	case !strings.Contains(err.Error(), message):
+		f.Errorf("%s %q: the message does not name %q: %v", query, args, message, err)
+	}
+}
+
+// The sqlite3 program is enough: the triggers use nothing that only Go registers.
+func TestSQLite3Program(t *testing.T) {
+	storetest.Client(t, storetest.SQLite)
+	f := newSQLiteFixture(t)
+	run := func(statement string) (string, error) {
+		command := exec.CommandContext(t.Context(), "sqlite3", strings.TrimPrefix(f.URL, "sqlite:"))
+		command.Stdin = strings.NewReader(".timeout 10000\n" + statement)
+		var out bytes.Buffer
+		command.Stdout, command.Stderr = &out, &out
+		err := command.Run()
+		return out.String(), err
+	}
+	for _, bad := range []string{"'2026'", "'12:30'", "'2026-02-31 00:00'", "'now'", "1782909000"} {
+		if out, err := run("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('bad', 'backup', 'daily', " + bad + ");"); err == nil ||
+			!strings.Contains(out, "nextrun must be a UTC time") {
+			t.Errorf("%s: %v %s", bad, err, out)
+		}
+	}
+	if out, err := run("INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('good', 'backup', 'yearly', datetime('now'));"); err != nil {
+		t.Fatal(err, out)
+	}
+	f.once()
+	f.want(1, "SELECT count(*) FROM job WHERE tracker = 'good'")
+	if out, err := run("UPDATE periodic_task SET args = 'nonsense', enabled = true; SELECT problem FROM periodic_task;"); err != nil ||
+		!strings.Contains(out, "args is not JSON") {
+		t.Error(err, out)
+	}
+	if out, err := run("DELETE FROM periodic_task;"); err != nil {
+		t.Error(err, out)
+	}
+}

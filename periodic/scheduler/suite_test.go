@@ -1,0 +1,193 @@
+package scheduler_test
+
+import (
+	"context"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+)
+
+// fixture is a database of a test's own, with the schema in it.
+type fixture struct {
+	*storetest.Database
+	db *store.DB
+}
+
+// both runs a test on SQLite and on PostgreSQL.
+func both(t *testing.T, test func(f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	migrated.Both(t, func(_ *testing.T, d *migrated.Database) { test(newFixture(d)) })
+}
+
+// newPostgresFixture is for what SQLite has no equal of. The test runs in parallel
+// with others.
+func newPostgresFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	return newFixture(migrated.New(t, storetest.Postgres))
+}
+
+func newFixture(d *migrated.Database) *fixture {
+	d.Helper()
+	f := &fixture{d.Database, d.Store}
+	f.exec("DELETE FROM periodic_task") // housekeeping would be counted
+	return f
+}
+
+// exec runs a user's SQL with ? as placeholder.
+func (f *fixture) exec(query string, args ...any) { f.Helper(); f.Exec(query, args...) }
+
+// one returns the single value of a user's query as text; "" for NULL.
+func (f *fixture) one(query string, args ...any) string { f.Helper(); return f.One(query, args...) }
+
+// want fails unless a query returns a value.
+func (f *fixture) want(value any, query string, args ...any) {
+	f.Helper()
+	f.Want(value, query, args...)
+}
+
+// at is a time as a user writes it, some time from the database's now.
+func (f *fixture) at(offset time.Duration) string {
+	f.Helper()
+	var now time.Time
+	if err := f.db.View(f.Context(), func(tx *store.Tx) error { now = tx.Now(); return nil }); err != nil {
+		f.Fatal(err)
+	}
+	return utc(now.Add(offset))
+}
+
+func utc(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05.000000") }
+
+// due makes a task's planned tick one of some time ago, as if nobody had
+// scheduled since.
+func (f *fixture) due(id string, ago time.Duration) time.Time {
+	f.Helper()
+	at := f.at(-ago)
+	f.exec("UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?", at, at, id)
+	due, err := time.Parse("2006-01-02 15:04:05.000000", at)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return due
+}
+
+// config is the configuration of a scheduler of a test. What no wake-up brings never comes.
+func (f *fixture) config(name string) scheduler.Config {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return scheduler.Config{Name: name, Logger: log, PollInterval: 24 * time.Hour}
+}
+
+// once runs a scheduler until nothing is due.
+func (f *fixture) once(change ...func(*scheduler.Config)) {
+	f.Helper()
+	cfg := f.config("once")
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := scheduler.New(f.db.Periodic(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.RunOnce(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// start starts a scheduler that is stopped with the test.
+func (f *fixture) start(cfg scheduler.Config) *scheduler.Scheduler {
+	f.Helper()
+	s, err := scheduler.New(f.db.Periodic(), cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			f.Error(err)
+		}
+	})
+	return s
+}
+
+// guarantees fails if one of the queries of G1 to G3 finds something.
+func (f *fixture) guarantees() {
+	f.Helper()
+	f.want(0, g1)
+	f.want(0, g3)
+}
+
+const (
+	// g1: at most one job for each (task, due).
+	g1 = `SELECT count(*) FROM (SELECT tracker, due FROM job WHERE due IS NOT NULL
+		GROUP BY tracker, due HAVING count(*) > 1) AS doubled`
+	// g3: no two single jobs of a task that are not final.
+	g3 = `SELECT count(*) FROM (SELECT tracker FROM job
+		WHERE single AND state IN ('waiting', 'scheduled', 'running', 'stuck')
+		GROUP BY tracker HAVING count(*) > 1) AS overlapping`
+)
+
+// events collects what a scheduler did.
+type events struct {
+	mu   sync.Mutex
+	list []scheduler.Event
+	more chan struct{}
+}
+
+func watch(cfg *scheduler.Config) *events {
+	e := &events{more: make(chan struct{}, 1)}
+	cfg.Observe = func(event scheduler.Event) {
+		e.mu.Lock()
+		e.list = append(e.list, event)
+		e.mu.Unlock()
+		select {
+		case e.more <- struct{}{}:
+		default:
+		}
+	}
+	return e
+}
+
+// until waits for an event.
+func (e *events) until(t testing.TB, what string, found func(scheduler.Event) bool) scheduler.Event {
+	t.Helper()
+	limit := time.After(storetest.Patience)
+	for seen := 0; ; {
+		e.mu.Lock()
+		list := e.list[seen:]
+		seen = len(e.list)
+		e.mu.Unlock()
+		for _, event := range list {
+			if found(event) {
+				return event
+			}
+		}
+		select {
+		case <-e.more:
+		case <-limit:
+			t.Fatalf("no %s within %s", what, storetest.Patience)
+		}
+	}
+}
+
+// nth finds the nth event that another condition finds: until looks at all
+// events from the first on.
+func nth(n int, found func(scheduler.Event) bool) func(scheduler.Event) bool {
+	return func(e scheduler.Event) bool {
+		if found(e) {
+			n--
+		}
+		return n == 0
+	}
+}

@@ -1,0 +1,115 @@
+package scheduler_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+)
+
+func at(t *testing.T, text string) time.Time {
+	t.Helper()
+	v, err := time.Parse("2006-01-02 15:04:05", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-03-28 12:00:30")
+	clock := func(text string) time.Time { return at(t, "2026-03-28 "+text) }
+	task := func(id, timer string, change func(*periodic.Task)) periodic.Task {
+		task := periodic.NewTask(id, "echo", timer)
+		task.Created = at(t, "2026-03-28 12:00:00")
+		task.NextRun = periodic.Unplanned
+		if change != nil {
+			change(&task)
+		}
+		return task
+	}
+	planned := func(due string) func(*periodic.Task) {
+		return func(t *periodic.Task) { t.Due, t.NextRun = clock(due), clock(due) }
+	}
+	tests := []struct {
+		name string
+		task periodic.Task
+		want string // times of the next ten minutes
+	}{
+		{"not planned yet", task("a", "*:0/5", nil), "12:05:00 12:10:00"},
+		{"planned", task("a", "*:0/5", planned("12:05:00")), "12:05:00 12:10:00"},
+		{"planned with the jitter of before", task("a", "*:0/5", func(t *periodic.Task) {
+			t.Due, t.NextRun = clock("12:05:00"), clock("12:05:07")
+		}), "12:05:07 12:10:00"},
+		{"due", task("a", "*:0/5", planned("12:00:00")), "12:00:00 12:05:00 12:10:00"},
+		{"long due", task("a", "*:0/5", planned("11:00:00")), "11:00:00 12:05:00 12:10:00"},
+		{"long due, all", task("a", "*:0/5", func(t *periodic.Task) {
+			planned("11:50:00")(t)
+			t.Catchup = periodic.CatchupAll
+		}), "11:50:00 11:55:00 12:00:00 12:05:00 12:10:00"},
+		{"set by hand", task("a", "*:0/5", func(t *periodic.Task) { t.NextRun = clock("12:03:00") }), "12:03:00 12:05:00 12:10:00"},
+		{"disabled", task("a", "*:0/5", func(t *periodic.Task) { t.Enabled = false }), ""},
+		{"bad timer", task("a", "nonsense", nil), ""},
+		{"never again", task("a", "*:0/5", func(t *periodic.Task) { t.Due, t.NextRun = periodic.Never, periodic.Never }), ""},
+		{"bounds", task("a", "*:0/2", func(t *periodic.Task) { t.Starts, t.Ends = clock("12:04:00"), clock("12:08:00") }), "12:04:00 12:06:00"},
+		{"interval from creation", task("a", "every 4m", nil), "12:04:00 12:08:00"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for tick := range periodic.Preview([]periodic.Task{test.task}, now, now.Add(10*time.Minute)) {
+				got = append(got, tick.NextRun.Format(time.TimeOnly))
+			}
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("got  %s\nwant %s", text, test.want)
+			}
+		})
+	}
+}
+
+// Ticks of many tasks come in the order of their times, with the jitter that
+// the scheduler will give them.
+func TestPreviewOrdersTasks(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-03-28 12:00:30")
+	var tasks []periodic.Task
+	for _, id := range []string{"c", "a", "b", "d"} {
+		task := periodic.NewTask(id, "echo", "*:*:0/20")
+		task.NextRun, task.Jitter = periodic.Unplanned, 15*time.Second
+		tasks = append(tasks, task)
+	}
+	var previous periodic.Upcoming
+	n := 0
+	for tick := range periodic.Preview(tasks, now, now.Add(time.Hour)) {
+		if n++; tick.NextRun.Before(previous.NextRun) {
+			t.Fatalf("%s follows %s", tick.NextRun, previous.NextRun)
+		}
+		if delay := tick.NextRun.Sub(tick.Due); delay < 0 || delay > 15*time.Second {
+			t.Fatalf("a delay of %s", delay)
+		}
+		previous = tick
+	}
+	if n < 4*179 || n > 4*181 {
+		t.Errorf("%d ticks in an hour, want about %d", n, 4*180)
+	}
+}
+
+func TestUpcomingIsWhatTheSchedulerPlans(t *testing.T) {
+	t.Parallel()
+	task := periodic.NewTask("a", "echo", "*-*-* 02:30 Europe/Berlin")
+	list, err := task.Upcoming(at(t, "2026-03-28 12:00:00"), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tick := range list {
+		got = append(got, tick.Due.UTC().Format("01-02 15:04"))
+	}
+	if want := []string{"03-29 01:30", "03-30 00:30", "03-31 00:30"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,68 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// A tick that is submitted after something else is one tick, however often it is
+// submitted, and the policy of the task holds.
+func TestSubmitNext(t *testing.T) {
+	both(t, func(f *fixture) {
+		tasks := periodic.NewTasks(f.db.Tasks())
+		due := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+		next := func(id string, due time.Time) {
+			t.Helper()
+			if err := tasks.SubmitNext(t.Context(), id, due, "submitted by a test"); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		for _, overlap := range []string{"skip", "queue", "replace", "allow"} {
+			f.exec("INSERT INTO periodic_task (id, task, timer, overlap) VALUES ($1, 'echo', 'yearly', $1)", overlap)
+			next(overlap, due)
+			next(overlap, due) // delivered twice
+			f.want(1, "SELECT count(*) FROM job WHERE tracker = $1", overlap)
+			f.want("submitted submitted by a test", "SELECT decision || ' ' || reason FROM periodic_tick WHERE task_id = $1", overlap)
+			next(overlap, due.Add(time.Second)) // while the first job is pending
+			next(overlap, due.Add(time.Second))
+		}
+		const second = "SELECT decision FROM periodic_tick WHERE task_id = $1 ORDER BY due DESC LIMIT 1"
+		f.want("skipped", second, "skip")
+		f.want("queued", second, "queue")
+		f.want("queued", second, "replace")
+		f.want("submitted", second, "allow")
+		f.want("cancelled", "SELECT state FROM job WHERE tracker = 'replace'")
+		f.exec("UPDATE job SET state = 'success' WHERE tracker = 'queue'")
+		f.once()
+		f.want("submitted", second, "queue")
+		f.want("submitted", second, "replace")
+		f.guarantees()
+	})
+}
+
+func TestSubmitNextOfATaskThatTakesNone(t *testing.T) {
+	both(t, func(f *fixture) {
+		tasks := periodic.NewTasks(f.db.Tasks())
+		f.exec("INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('off', 'echo', 'yearly', false)")
+		f.exec("INSERT INTO periodic_task (id, task, timer, starts) VALUES ('soon', 'echo', 'yearly', $1)", f.at(time.Hour))
+		f.exec("INSERT INTO periodic_task (id, task, timer, paused, paused_by, paused_reason) VALUES ('paused', 'echo', 'yearly', '2026-01-01 00:00:00', 'ada', 'moving')")
+		f.exec("INSERT INTO periodic_task (id, task, timer, ends) VALUES ('over', 'echo', 'yearly', $1)", f.at(-time.Hour))
+		for id, want := range map[string]string{
+			"off": "the task is disabled: by a test", "soon": "the task has not started yet: by a test", "over": "the task has ended: by a test",
+			"paused": "the task is paused by ada since 2026-01-01 00:00:00 UTC: moving: by a test",
+		} {
+			if err := tasks.SubmitNext(t.Context(), id, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "by a test"); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+			f.want("skipped "+want, "SELECT decision || ' ' || reason FROM periodic_tick WHERE task_id = $1", id)
+		}
+		f.want(0, "SELECT count(*) FROM job")
+		if err := tasks.SubmitNext(t.Context(), "none", time.Now(), ""); !errors.Is(err, jobqueue.ErrNotFound) {
+			t.Errorf("a task that is not there: %v", err)
+		}
+	})
+}

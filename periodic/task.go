@@ -1,0 +1,117 @@
+package periodic
+
+import "time"
+
+// Overlap says what becomes of a tick while a job of its task is not final.
+type Overlap string
+
+// The overlap policies.
+const (
+	OverlapSkip    Overlap = "skip"    // the tick is recorded and left out
+	OverlapQueue   Overlap = "queue"   // it waits for the end of that job
+	OverlapReplace Overlap = "replace" // that job is cancelled
+	OverlapAllow   Overlap = "allow"   // both run
+)
+
+// Catchup says what becomes of ticks that fell due while no scheduler ran.
+type Catchup string
+
+// The catchup policies.
+const (
+	CatchupOne  Catchup = "one"  // the newest is submitted, the others are missed
+	CatchupNone Catchup = "none" // as one, but none that is older than Grace
+	CatchupAll  Catchup = "all"  // each is decided on its own, oldest first
+)
+
+// Sink names the queue that the jobs of a task go to: a built-in one, or one of the
+// scheduler's configuration.
+type Sink string
+
+// The built-in sinks.
+const (
+	SinkJob   Sink = "job"   // a row of the table job
+	SinkEvent Sink = "event" // an event of the outbox
+)
+
+// MaxSink is the greatest length of the name of a sink.
+const MaxSink = 64
+
+// Valid reports whether s can be the name of a sink: a lower-case letter, then
+// lower-case letters, digits, '-' and '_', at most [MaxSink] characters.
+func (s Sink) Valid() bool {
+	for i, c := range []byte(s) {
+		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || c != '-' && c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxSink
+}
+
+var (
+	// Unplanned is the NextRun of a task that no scheduler has planned yet.
+	Unplanned = time.Unix(0, 0).UTC()
+	// Never is the NextRun and Due of a task that will not elapse again.
+	Never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// Task is a row of the table periodic_task. All times are UTC with
+// microseconds; the zero time stands for NULL.
+type Task struct {
+	ID        string    // unique; also the tracker of its jobs
+	Enabled   bool      // a task that is not enabled has no ticks
+	Task      string    // of the job: names the handler
+	Group     string    // of the job
+	Args      string    // of the job; empty in a Task that was claimed
+	Subject   string    // of the job
+	Submitter string    // of the job
+	Priority  int       // of the job: 0 low, 10 high
+	Worker    string    // who has marked it: Docspell, or an older nextrun
+	Marked    time.Time // when it was marked
+	Timer     string    // when it elapses, see package calendar
+	NextRun   time.Time // when its next tick is submitted: Due and the jitter
+	Created   time.Time // intervals without `from` count from it if Starts is zero
+	Summary   string    // for people
+
+	Due      time.Time      // nominal time of the planned tick; zero: not planned, or a user has set NextRun
+	Starts   time.Time      // no tick is due before it; zero: no bound
+	Ends     time.Time      // no tick is due at it or later; zero: no bound
+	Overlap  Overlap        // default OverlapSkip
+	Catchup  Catchup        // default CatchupOne
+	Grace    time.Duration  // whole seconds; for CatchupNone
+	Deadline *time.Duration // whole seconds after due beyond which a tick is late; nil: never
+	Jitter   time.Duration  // whole seconds; greatest delay of a tick
+	Sink     Sink           // default SinkJob
+
+	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
+	// What is not set, the handler and the executor say.
+	RetryLimit  *int          // how often a failed job is tried again; nil: not set
+	RetryDelay  time.Duration // whole seconds before the first retry, then doubling; 0: not set
+	Timeout     time.Duration // whole seconds that an attempt may take; 0: not set
+	Concurrency int           // how many jobs of this task run at once; 0: any number
+
+	Pause   Pause  // written by [Tasks.Pause] only, not with the other columns
+	Problem string // what is wrong with the row; empty: nothing
+	Version string // of the row, as a scheduler read it; empty elsewhere
+	Place   string // of the row in the database, as a scheduler read it; may be empty
+}
+
+// Unplanned reports whether the task waits for its first plan.
+func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unplanned) }
+
+// Manual reports whether a user set NextRun.
+func (t *Task) Manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
+
+// Anchor is where intervals without `from` count from.
+func (t *Task) Anchor() time.Time {
+	if !t.Starts.IsZero() {
+		return t.Starts
+	}
+	return t.Created
+}
+
+// Overlapping reports whether a tick may be submitted while a job of the task
+// is not final.
+func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink == SinkEvent }
+
+// Queues reports whether the policy makes ticks wait.
+func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }

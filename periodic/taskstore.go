@@ -1,0 +1,143 @@
+package periodic
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/cause"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// TaskStore is the database as [Tasks] needs it; package store implements it.
+// It must be safe for concurrent use.
+type TaskStore interface {
+	// Update runs fn in a transaction, and commits it unless fn returns an error.
+	Update(ctx context.Context, fn func(TaskTx) error) error
+	// View runs fn in a transaction that only reads.
+	View(ctx context.Context, fn func(TaskTx) error) error
+	// Join returns the operations inside the caller's transaction.
+	Join(ctx context.Context, tx jobqueue.DBTX) (TaskTx, error)
+	// Queues returns the built-in queues, and the given ones by their names.
+	Queues(others map[Sink]Submitter) map[Sink]Queue
+}
+
+// ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
+// exist, and about one that exists already.
+var (
+	ErrNotFound  = cause.ErrNotFound
+	ErrDuplicate = cause.ErrDuplicate
+)
+
+// ErrNoJobs is wrapped by the errors of a store about a database that was made without
+// the tables of jobs.
+var ErrNoJobs = cause.ErrNoJobs
+
+// TaskTx are the operations on tasks inside one transaction. Where there is no
+// task of an id they return [ErrNotFound].
+type TaskTx interface {
+	taskReader
+	// Add adds a task; [ErrDuplicate] if there is one of that id.
+	Add(ctx context.Context, t Task) error
+	// Save writes the columns that users own, without NextRun.
+	Save(ctx context.Context, t Task) error
+	// Enable enables or disables a task.
+	Enable(ctx context.Context, id string, enabled bool) error
+	// SetPause pauses a task, or with the zero value ends its pause.
+	SetPause(ctx context.Context, id string, p Pause) error
+	// Run sets NextRun to now.
+	Run(ctx context.Context, id string) error
+	// Record records a tick that was decided without a scheduler: TaskID, Due, Decision,
+	// Reason and JID. If it is Submitted, it takes the place of a tick that was skipped,
+	// late or missed. If that is the first of several missed ticks in one row, the row
+	// begins at Until afterwards. Record clears the task's mark, so that nobody who has marked it
+	// commits a decision on it. It reports false for a tick that is there and stays.
+	Record(ctx context.Context, tick Tick) (bool, error)
+	// Bare returns the transaction as a [Submitter] needs it, and its now.
+	Bare() (jobqueue.DBTX, time.Time)
+	// Delete deletes a task.
+	Delete(ctx context.Context, id string) error
+}
+
+// taskReader reads tasks and what became of them.
+type taskReader interface {
+	// Get reads a task; to edit it, it is locked until the transaction ends.
+	Get(ctx context.Context, id string, toEdit bool) (Task, error)
+	// List reads tasks in the order of their ids.
+	List(ctx context.Context, filter TaskFilter) ([]Task, error)
+	// Ticks reads ticks, the latest first.
+	Ticks(ctx context.Context, filter TickFilter) ([]Tick, error)
+	// Outcomes reads what became of tasks last, by their ids. Tasks without a tick are
+	// not among them.
+	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
+	// Results reads what became of jobs and events, by their ids.
+	Results(ctx context.Context, jids []string) (map[string]Result, error)
+}
+
+// Outcome is what became of a task last.
+type Outcome struct {
+	Last   Tick   // its last tick
+	Run    *Tick  // its last tick that was submitted; nil: there is none
+	Result Result // of Run
+}
+
+// Result is what became of the job or the event of a tick, as far as nextrun's own
+// tables tell. It is zero if they do not: for queues of others, and for what has been
+// deleted.
+type Result struct {
+	Sink              Sink      // SinkJob or SinkEvent
+	State             string    // a state of jobs; of events pending, published or dead
+	Retries           int       // of the job; of events the failed attempts
+	Started, Finished time.Time // of the job; an event finishes when it is published or dead
+	Message           string    // what the job said at its end; the problem of the event
+}
+
+// TaskFilter selects tasks; its zero value selects all.
+type TaskFilter struct {
+	ID     string // with that id; empty: any
+	Task   string // of that name; empty: any
+	Group  string // of that group; empty: any
+	Search string // only those whose id or task contains it, in any case; empty: any
+	State  TaskState
+	// DueBefore selects enabled tasks that are planned before a time, the earliest first.
+	// After must be empty then.
+	DueBefore time.Time
+	After     string // only ids greater than that, to go on after a page
+	Limit     int    // at most so many; 0: all
+
+	WithArgs bool // read the args, too, which may be large
+}
+
+// TaskState selects tasks by whether the scheduler gives them ticks, and by how they are doing;
+// empty: any.
+type TaskState string
+
+// The states of tasks. A task may be in several.
+const (
+	TaskEnabled  TaskState = "enabled"  // and not paused
+	TaskDisabled TaskState = "disabled" //
+	TaskPaused   TaskState = "paused"   // enabled and paused
+	TaskProblem  TaskState = "problem"  // its row has a problem
+	// TaskFailed: it is enabled, and of its five newest ticks, the newest that has ended failed,
+	// was missed or late.
+	TaskFailed    TaskState = "failed"
+	TaskAttention TaskState = "attention" // it is enabled, and failed or with a problem
+	TaskRetrying  TaskState = "retrying"  // a job of it has failed and is tried again
+	TaskOverdue   TaskState = "overdue"   // it is enabled, and has been due for 5 s or more
+)
+
+// TaskStates are all states, in the order in which people read them.
+func TaskStates() []TaskState {
+	return []TaskState{TaskEnabled, TaskPaused, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
+}
+
+// TickFilter selects ticks; its zero value selects the latest of all tasks.
+type TickFilter struct {
+	TaskID   string    // of that task; empty: of all
+	Decision Decision  // with that decision; empty: any
+	Since    time.Time // decided at that time or later; zero: whenever
+	Until    time.Time // decided before that time; zero: whenever
+	Limit    int       // at most so many; 0: [DefaultTickLimit]
+}
+
+// DefaultTickLimit is how many ticks are listed by default.
+const DefaultTickLimit = 100

@@ -1,0 +1,75 @@
+package periodic
+
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Decision is what became of a tick.
+type Decision string
+
+// The decisions.
+const (
+	Submitted Decision = "submitted" // its job, or its event, is in the queue
+	Skipped   Decision = "skipped"   // a job of the task was not final
+	Queued    Decision = "queued"    // waits for the end of that job
+	Late      Decision = "late"      // the task's deadline had passed
+	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
+)
+
+// Tick is a row of the table periodic_tick: one elapse of a task's timer that
+// fell due, or several in a row that were missed.
+type Tick struct {
+	TaskID   string
+	Due      time.Time // of missed ones the oldest
+	Decision Decision
+	Reason   string    // in words, for people
+	Missed   int       // number of missed ticks; -1: more than 10,000
+	Until    time.Time // of missed ones the newest
+	JID      string    // the job that it became
+	Worker   string    // the scheduler that decided
+	Decided  time.Time
+}
+
+// TickKey identifies a tick.
+type TickKey struct {
+	TaskID string
+	Due    time.Time
+}
+
+// Key returns the tick's key.
+func (t Tick) Key() TickKey { return TickKey{t.TaskID, t.Due} }
+
+// TickRange is what one row of periodic_tick accounts for: a tick, or several in
+// a row that were missed.
+type TickRange struct{ First, Last time.Time }
+
+// maxCounted is the greatest number of missed ticks that is counted exactly.
+const maxCounted = 10_000
+
+// maxCatchup is the greatest number of ticks of one task in one batch.
+const maxCatchup = 1_000
+
+// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+// leave room for those that are on time.
+const MaxBatchTicks = 5_000
+
+// maxQueued is the greatest number of ticks of a task that wait.
+const maxQueued = 1_000
+
+// MaxDecided is how many recorded ticks of a task a decision reads. What comes
+// after them is decided in the next batch.
+const MaxDecided = 1_000
+
+// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+// works takes a task within milliseconds.
+const OverdueAfter = 5 * time.Second
+
+// Pending is a job that is not final.
+type Pending struct {
+	JID     string
+	State   jobqueue.State
+	Due     time.Time // the tick it is for; zero: none
+	Started time.Time // zero: it has not
+}

@@ -1,0 +1,77 @@
+package periodic
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// Upcoming is a tick to come.
+type Upcoming struct {
+	Task    *Task
+	Due     time.Time // its nominal time
+	NextRun time.Time // when it is submitted: Due and the jitter
+}
+
+// Upcoming returns the next ticks of the task's timer whose Due is later than a
+// time, at most n, within Starts and Ends, whether the task is enabled or not.
+// It returns a *calendar.ParseError if the timer cannot be read.
+func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
+	future, err := t.Future()
+	if err != nil {
+		return nil, err
+	}
+	var list []Upcoming
+	for future.GoTo(after); len(list) < n && !future.At.Due.IsZero(); future.Advance() {
+		list = append(list, future.At)
+	}
+	return list, nil
+}
+
+// Future walks along the ticks of a task.
+type Future struct {
+	At    Upcoming // zero Due: there is none any more
+	timer bounded
+}
+
+// Future returns the ticks of the task; call GoTo first. It returns an error that
+// wraps a *calendar.ParseError if the timer cannot be read.
+func (t *Task) Future() (*Future, error) {
+	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil {
+		return nil, fmt.Errorf("task %q: %w", t.ID, err)
+	}
+	return &Future{
+		timer: bounded{Schedule: schedule, starts: t.Starts, ends: t.Ends},
+		At:    Upcoming{Task: t},
+	}, nil
+}
+
+// GoTo goes to the first tick that is later than a time.
+func (f *Future) GoTo(after time.Time) {
+	f.At.Due = f.timer.Next(after)
+	f.delay()
+}
+
+// Advance goes to the tick after this one.
+func (f *Future) Advance() { f.GoTo(f.At.Due) }
+
+// delay sets NextRun by the jitter.
+func (f *Future) delay() {
+	t := f.At.Task
+	f.At.NextRun = f.At.Due
+	if t.Jitter > 0 && !f.At.Due.IsZero() {
+		f.At.NextRun = f.At.Due.Add(jitter(t.ID, f.At.Due, f.timer.Next(f.At.Due), t.Jitter))
+	}
+}
+
+// Job returns the job of a tick of the task, to be submitted now.
+func (t *Task) Job(jid string, due, now time.Time) jobqueue.Job {
+	return jobqueue.Job{
+		JID: jid, Task: t.Task, Group: t.Group, Args: t.Args, Subject: t.Subject,
+		Submitted: now, Submitter: t.Submitter, Priority: t.Priority, State: jobqueue.Waiting,
+		Tracker: t.ID, Due: due, Single: !t.Overlapping(),
+	}
+}
