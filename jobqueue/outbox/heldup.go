@@ -30,17 +30,13 @@ func (l *loop) tryAlone() {
 		return
 	}
 	l.trying = due[0]
-	c := l.claim(1)
-	c.Among, c.Held, c.Alone = due[:1], nil, true
-	go func() {
-		a := attempt{asked: time.Now()}
-		a.claimed, a.err = l.source.Claim(l.working, c)
-		l.tried <- a
-	}()
+	c := l.claim()
+	c.Held, c.Alone = nil, true
+	l.begin(c, l.trying)
 }
 
 // triedAlone handles the answer to the claim of tryAlone.
-func (l *loop) triedAlone(a attempt) {
+func (l *loop) triedAlone(a answer) {
 	topic := l.trying
 	l.trying = ""
 	if a.err != nil || len(a.claimed.Held) > 0 {
@@ -55,7 +51,6 @@ func (l *loop) triedAlone(a attempt) {
 		delete(l.named, topic)
 		l.notify(Notice{Kind: NoticeFree, Topic: topic})
 	}
-	l.start(a.claimed.Batches, a.asked)
 }
 
 func (l *loop) holdUpAgain(topics []HeldUp) {

@@ -45,15 +45,12 @@ type loop struct {
 	ready            []string        // topics to claim next
 	held             isolate.Quarantine[string]
 	named            map[string]bool // topics reported as held up
-	tried            chan attempt    // the end of a try of a topic that was held up
-	trying           string          // that topic; empty: none
-}
+	trying           string          // a topic that was held up and is being claimed; empty: none
 
-// attempt is the answer to the claim of a topic that was held up.
-type attempt struct {
-	asked   time.Time
-	claimed Claimed
-	err     error
+	answers  chan answer
+	open     int             // claims without an answer
+	claiming map[string]bool // their topics
+	suspects map[string]bool // topics that may be slow to claim
 }
 
 // loop claims topics and starts a worker for each, until running ends. Then it
@@ -61,7 +58,8 @@ type attempt struct {
 func (r *Relay) loop(running, working context.Context) {
 	l := &loop{
 		Relay: r, running: running, working: working, workers: newWorkers(r.cfg.Concurrency),
-		active: map[string]bool{}, ended: make(chan string), named: map[string]bool{}, tried: make(chan attempt),
+		active: map[string]bool{}, ended: make(chan string), named: map[string]bool{}, answers: make(chan answer),
+		claiming: map[string]bool{}, suspects: map[string]bool{},
 		held: isolate.Quarantine[string]{Least: heldLeast, Most: heldMost},
 	}
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
@@ -78,12 +76,12 @@ func (r *Relay) loop(running, working context.Context) {
 		}
 		l.sleep(wait)
 	}
-	for len(l.active) > 0 || l.trying != "" {
+	for len(l.active) > 0 || l.open > 0 {
 		select {
 		case topic := <-l.ended:
 			delete(l.active, topic)
-		case a := <-l.tried:
-			l.trying = ""
+		case a := <-l.answers:
+			l.open--
 			l.start(a.claimed.Batches, a.asked) // gives the leases back
 		}
 	}
@@ -105,8 +103,10 @@ func (l *loop) sleep(wait time.Duration) {
 	case topic := <-l.ended:
 		delete(l.active, topic)
 		l.collect()
-	case a := <-l.tried:
-		l.triedAlone(a)
+	case a := <-l.answers:
+		if err := l.answered(a); err != nil {
+			l.fail("claim topics", err)
+		}
 	}
 }
 
@@ -131,36 +131,60 @@ func (l *loop) round() (time.Duration, error) {
 	if room <= 0 {
 		return l.cfg.PollInterval, nil
 	}
-	asked := time.Now()
-	c := l.claim(room)
-	if n := min(room, len(l.ready)); n > 0 {
-		c.Among, l.ready = l.ready[:n], l.ready[n:]
+	c, wait := l.claim(), time.Duration(0) // nothing is known about those that are not in ready
+	if len(l.ready) == 0 {
+		listed, err := l.source.Claim(l.working, c)
+		if err != nil {
+			return 0, err
+		}
+		l.ready, c.Ended, wait = listed.Ready, listed.Ended, l.cfg.PollInterval
+		l.holdUp(listed.Held)
+		if listed.Next >= 0 {
+			wait = min(wait, max(listed.Next, clockSlack))
+		}
 	}
-	claimed, err := l.source.Claim(l.working, c)
-	if err != nil {
-		return 0, err
-	}
-	if len(claimed.Batches) > 0 {
-		crashpoint.At("relay/claimed")
-	}
-	l.start(claimed.Batches, asked)
-	l.holdUp(claimed.Held)
-	if c.Among != nil {
-		return 0, nil // nothing is known yet about the others
-	}
-	l.ready = l.shuffled(claimed.Ready)
-	wait := l.cfg.PollInterval
-	if claimed.Next >= 0 {
-		wait = min(wait, max(claimed.Next, clockSlack))
+	if topics := l.take(c, room); len(topics) > 0 {
+		l.begin(c, topics...)
+		return wait, l.await(topics[0])
 	}
 	return wait, nil
 }
 
-func (l *loop) claim(count int) Claim {
-	return Claim{
-		Terms: l.terms(), Holder: l.holder, Topics: l.cfg.Topics, Count: count,
-		Except: slices.Collect(maps.Keys(l.active)), Held: l.held.Keys(),
+// answered takes in the answer to a claim.
+func (l *loop) answered(a answer) error {
+	l.open--
+	for _, topic := range a.claim.Among {
+		delete(l.claiming, topic)
 	}
+	l.judge(a)
+	if len(a.claimed.Batches) > 0 {
+		crashpoint.At("relay/claimed")
+	}
+	l.start(a.claimed.Batches, a.asked)
+	if a.claimed.Next >= 0 {
+		time.AfterFunc(a.claimed.Next, l.Wake)
+	}
+	topic := a.claim.Among[0]
+	switch {
+	case a.claim.Alone:
+		l.triedAlone(a)
+	case a.err == nil:
+		l.holdUp(a.claimed.Held)
+	case l.suspects[topic]: // the loop has gone on
+		l.fail("claim topics", a.err)
+		if len(a.claim.Among) == 1 {
+			l.held.Add(topic, time.Now())
+		}
+	default:
+		return a.err
+	}
+	return nil
+}
+
+// claim asks which topics are ready.
+func (l *loop) claim() Claim {
+	except := slices.AppendSeq(slices.Collect(maps.Keys(l.active)), maps.Keys(l.claiming))
+	return Claim{Terms: l.terms(), Holder: l.holder, Topics: l.cfg.Topics, Except: except, Held: l.held.Keys()}
 }
 
 // shuffled keeps a limited number of topics, in random order: relays that listed the

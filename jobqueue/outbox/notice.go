@@ -13,6 +13,7 @@ const (
 	NoticeLost      NoticeKind = "lost"      // the lease of Topic was lost; Count events may be published twice
 	NoticeHeldUp    NoticeKind = "held up"   // Topic cannot go on because of Err; Item is to blame, if given; it is tried ever more rarely
 	NoticeFree      NoticeKind = "free"      // Topic, which was held up, goes on
+	NoticeSlow      NoticeKind = "slow"      // the database takes long to write Topic: it took Took
 	NoticePruned    NoticeKind = "pruned"    // Count messages and Events events were removed
 	NoticeTrouble   NoticeKind = "trouble"   // Doing failed with Err; it is tried again
 )
@@ -25,7 +26,7 @@ type Notice struct {
 	Item   Item
 	Count  int
 	Events int
-	Took   time.Duration // published: since the batch was claimed
+	Took   time.Duration // published: since the batch was claimed; slow: to write the topic
 	Delay  time.Duration
 	Doing  string
 	Err    error

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"sync"
 
 	"github.com/nextrun/nextrun/internal/service"
 )
@@ -20,6 +21,8 @@ type Relay struct {
 	holder    string // tells processes of the same name apart
 	life      *service.Lifecycle
 	pulse     service.Pulse
+	tardy     sync.Map // topics that are slow to settle
+	told      sync.Map // topics that were named as slow
 }
 
 // New returns a relay that takes messages from source, which is what

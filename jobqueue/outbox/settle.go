@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
@@ -13,15 +14,31 @@ import (
 const stopPatience = time.Second
 
 // settle records what became of a batch, and tries again while that fails: what
-// is not recorded is published again. A worker that has a slot gives it to
-// others until then. settle returns the next batch and the time from which its
+// is not recorded is published again. If that fails or is slow, a worker that has a
+// slot gives it to others until then. settle returns the next batch and the time from which its
 // lease counts.
 func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) {
 	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
 	stuck, named := false, map[string]bool{}
 	patience, cancel := w.patience()
+	var once sync.Once
+	aside := func() {
+		once.Do(func() {
+			stuck = true
+			w.workers.setStuck(1)
+			if w.slot {
+				w.workers.leave()
+			}
+		})
+	}
+	if _, slow := w.tardy.Load(s.Lease.Topic); slow {
+		aside()
+	}
+	timer := time.AfterFunc(slowRow, aside)
 	defer func() {
 		cancel()
+		timer.Stop()
+		once.Do(func() {}) // the timer may just have fired
 		if stuck {
 			w.workers.setStuck(-1)
 		}
@@ -30,8 +47,7 @@ func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) 
 		}
 	}()
 	for {
-		asked = time.Now()
-		next, err = w.source.Settle(w.working, s)
+		next, asked, err = w.record(s)
 		if err == nil || errors.Is(err, ErrLeaseLost) {
 			return next, asked, err
 		}
@@ -40,13 +56,7 @@ func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) 
 			s = refused.Rest
 			s.Again = true
 		}
-		if !stuck {
-			stuck = true
-			w.workers.setStuck(1)
-			if w.slot {
-				w.workers.leave()
-			}
-		}
+		aside()
 		w.unrecorded(s, refused, err, named)
 		until := w.working
 		if refused != nil {

@@ -71,7 +71,8 @@ type Claim struct {
 	Topics []string // only these topics; nil: all
 	Except []string // not these: the holder works on them
 	Held   []string // not these: they are held up
-	Count  int      // maximum number of topics
+	Count  int      // maximum number of topics; 0: only list those that are ready
+	Ended  []string // holders that have ended, from the Claimed that listed Among
 	// Among are the only topics to claim, from an earlier Claimed.Ready, so that
 	// not all topics are listed for each one that is claimed. nil: list them.
 	Among []string
@@ -89,6 +90,8 @@ type Claimed struct {
 	// Next is the time until a retry is due or somebody's lease ends; negative
 	// if there is neither.
 	Next time.Duration
+	// Ended are holders of topics that have ended. Empty if Claim.Among was given.
+	Ended []string
 	// Held are topics that could not be claimed. Leave them out for a while.
 	Held []HeldUp
 }

@@ -31,11 +31,13 @@ func (w *worker) work(b *Batch, asked time.Time) {
 		return
 	}
 	defer w.workers.leave()
-	if time.Since(asked) > w.cfg.Lease/4 { // it waited too long
-		unused.After = NextBatch
-		b, asked, _ = w.settle(unused)
-	}
+	unused.After = NextBatch
 	for n := 1; b != nil; n++ {
+		if time.Since(asked) > w.cfg.Lease/4 { // it waited too long
+			if b, asked, _ = w.settle(unused); b == nil {
+				break
+			}
+		}
 		settlement := w.publish(b, asked)
 		if settlement.Failed == nil && len(settlement.Accepted) == len(b.Items) && n < turn && w.running.Err() == nil {
 			settlement.After = NextBatch

@@ -9,12 +9,13 @@ import (
 // a batch: a claim of several topics costs hardly more than that of one.
 type workers struct {
 	slots   chan struct{}
-	stuck   *atomic.Int64 // workers that cannot record their settlement
+	slow    chan struct{} // of topics that are slow to settle
+	stuck   *atomic.Int64 // workers that cannot record their settlement, or not soon
 	changed chan struct{} // stuck has changed
 }
 
 func newWorkers(n int) workers {
-	return workers{slots: make(chan struct{}, n), stuck: new(atomic.Int64), changed: make(chan struct{}, 1)}
+	return workers{slots: make(chan struct{}, n), slow: make(chan struct{}, maxSlow), stuck: new(atomic.Int64), changed: make(chan struct{}, 1)}
 }
 
 // room is how many topics may be claimed altogether.

@@ -78,10 +78,11 @@ func (db *DB) topicsToTake(ctx context.Context, c outbox.Claim, list func(contex
 func (db *DB) claimTopics(ctx context.Context, c outbox.Claim,
 	list func(context.Context, *Tx) ([]topicRow, error), take acquire) (outbox.Claimed, error) {
 	claimed := outbox.Claimed{Next: -1}
-	topics, ended := c.Among, []string(nil)
+	topics, ended := c.Among, c.Ended
 	if topics == nil {
 		var err error
-		if topics, ended, err = db.topicsToTake(ctx, c, list, &claimed); err != nil || len(topics) == 0 {
+		topics, ended, err = db.topicsToTake(ctx, c, list, &claimed)
+		if claimed.Ended = ended; err != nil || len(topics) == 0 {
 			return claimed, err
 		}
 	}
