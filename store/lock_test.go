@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
@@ -240,39 +238,4 @@ func TestLockErrorsGrantNothing(t *testing.T) {
 			t.Error("Guard succeeded without an answer of the database")
 		}
 	})
-}
-
-// On SQLite those who watch keep connections of their own: with few of them, a
-// leader that watched both its lock and the tasks could not read any more.
-func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
-	t.Parallel()
-	db, err := store.Open(t.Context(), storetest.SQLiteURL(t), store.Options{Create: true, MaxConns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closed(t, db)
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer cancel()
-	tasks := func(ctx context.Context, worker string, wake func(), report func(error)) {
-		db.Periodic().Watch(ctx, worker, nil, wake, report)
-	}
-	for _, watch := range []func(context.Context, string, func(), func(error)){db.Locks().Watch, tasks} {
-		woken := make(chan struct{}, 1000)
-		watching.Go(func() { watch(ctx, "", func() { woken <- struct{}{} }, func(error) {}) })
-		select {
-		case <-woken: // it has its connection
-		case <-time.After(storetest.Patience):
-			t.Fatal("a watcher waits for a connection")
-		}
-	}
-	soon, over := context.WithTimeout(t.Context(), storetest.Patience)
-	defer over()
-	if _, err := db.Locks().Inspect(soon, "l"); err != nil {
-		t.Errorf("Inspect while two watch: %v", err)
-	}
 }

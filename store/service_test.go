@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,4 +125,39 @@ func TestSchedulerThatBeganFirstPrecedes(t *testing.T) {
 		stopFirst()
 		want(false, "second", "job")
 	})
+}
+
+// On SQLite those who watch keep connections of their own: with few of them, a
+// leader that watched both its lock and the tasks could not read any more.
+func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
+	t.Parallel()
+	db, err := store.Open(t.Context(), storetest.SQLiteURL(t), store.Options{Create: true, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, db)
+	if _, err := db.Migrator().Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	for _, watch := range []func(wake func(), report func(error)){
+		func(wake func(), report func(error)) { db.Locks().Watch(ctx, "", wake, report) },
+		func(wake func(), report func(error)) { db.Periodic().Watch(ctx, "", nil, wake, report) },
+	} {
+		woken := make(chan struct{}, 1000)
+		watching.Go(func() { watch(func() { woken <- struct{}{} }, func(error) {}) })
+		select {
+		case <-woken: // it has its connection
+		case <-time.After(storetest.Patience):
+			t.Fatal("a watcher waits for a connection")
+		}
+	}
+	soon, over := context.WithTimeout(t.Context(), storetest.Patience)
+	defer over()
+	if _, err := db.Locks().Inspect(soon, "l"); err != nil {
+		t.Errorf("Inspect while two watch: %v", err)
+	}
 }

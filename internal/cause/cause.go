@@ -6,10 +6,10 @@ package cause
 import "errors"
 
 var (
-	// ErrNotFound: there is no row of that id.
+	// ErrNotFound says that there is no row of that id.
 	ErrNotFound = errors.New("not found")
-	// ErrDuplicate: there is one already.
+	// ErrDuplicate says that there is one already.
 	ErrDuplicate = errors.New("exists already")
-	// ErrNoJobs: the database was made without the tables of jobs.
+	// ErrNoJobs says that the database was made without the tables of jobs.
 	ErrNoJobs = errors.New("there are no tables of jobs")
 )

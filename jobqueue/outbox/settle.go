@@ -19,33 +19,11 @@ const stopPatience = time.Second
 // lease counts.
 func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) {
 	pace := service.Backoff{Least: 100 * time.Millisecond, Most: min(10*time.Second, w.cfg.Lease/3)}
-	stuck, named := false, map[string]bool{}
+	named := map[string]bool{}
 	patience, cancel := w.patience()
-	var once sync.Once
-	aside := func() {
-		once.Do(func() {
-			stuck = true
-			w.workers.setStuck(1)
-			if w.slot {
-				w.workers.leave()
-			}
-		})
-	}
-	if _, slow := w.tardy.Load(s.Lease.Topic); slow {
-		aside()
-	}
-	timer := time.AfterFunc(slowRow, aside)
-	defer func() {
-		cancel()
-		timer.Stop()
-		once.Do(func() {}) // the timer may just have fired
-		if stuck {
-			w.workers.setStuck(-1)
-		}
-		if stuck && w.slot {
-			w.workers.slots <- struct{}{}
-		}
-	}()
+	defer cancel()
+	aside, back := w.stepAside(s.Lease.Topic)
+	defer back()
 	for {
 		next, asked, err = w.record(s)
 		if err == nil || errors.Is(err, ErrLeaseLost) {
@@ -64,6 +42,36 @@ func (w *worker) settle(s Settlement) (next *Batch, asked time.Time, err error) 
 		}
 		if !pause(until, pace.Next()) {
 			return nil, asked, err
+		}
+	}
+}
+
+// stepAside returns what gives the worker's slot to others, which happens by itself when a settlement is
+// slow, and what takes a slot again.
+func (w *worker) stepAside(topic string) (aside, back func()) {
+	var once sync.Once
+	stuck := false
+	aside = func() {
+		once.Do(func() {
+			stuck = true
+			w.workers.setStuck(1)
+			if w.slot {
+				w.workers.leave()
+			}
+		})
+	}
+	if _, slow := w.tardy.Load(topic); slow {
+		aside()
+	}
+	timer := time.AfterFunc(slowRow, aside)
+	return aside, func() {
+		timer.Stop()
+		once.Do(func() {}) // the timer may just have fired
+		if stuck {
+			w.workers.setStuck(-1)
+		}
+		if stuck && w.slot {
+			w.workers.slots <- struct{}{}
 		}
 	}
 }

@@ -81,8 +81,11 @@ func (s *submitting) startDue(running, working context.Context) (begun bool, err
 
 // drain takes batch after batch of due tasks until one is not full, or running ends. Claims come
 // one after the other; up to maxInFlight batches are submitted meanwhile. Prepared plans that
-// fall due go first.
+// fall due go first. It leaves all to another scheduler that is at work on it.
 func (l *loop) drain(running, working context.Context) error {
+	if l.ahead.leaves(working, l.store, l.aside.Apart()) {
+		return nil
+	}
 	s := submitting{loop: l, results: make(chan result, maxInFlight)}
 	l.ahead.backlog = time.Time{}
 	var err error

@@ -45,9 +45,6 @@ func (l *loop) round(running, working context.Context) (idle, error) {
 			return idle{}, err
 		}
 		passedOver := (peek.Due || tended.Ready) && running.Err() == nil
-		if passedOver && l.ahead.leaves(working, l.store, l.aside.Apart()) {
-			return idle{peek: peek, locked: true}, nil
-		}
 		if passedOver {
 			l.progress = false
 			if err := l.drain(running, working); err != nil {
