@@ -19,6 +19,6 @@
 // in transactions locks tasks with Claim, and writes its decisions with Advance and Record.
 // [TaskStore] and [TaskTx] serve [Tasks]. A [Submitter] feeds a queue that is not nextrun's.
 //
-// Package leader has the lock of the modes leader and exclusive. docs/architecture.md
+// Package leader has the lock of the modes leader and exclusive. docs/internals/architecture.md
 // follows a tick through all of them.
 package periodic

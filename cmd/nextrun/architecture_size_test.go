@@ -24,7 +24,7 @@ const (
 )
 
 // mostLines is how long the product may be: what it is now, and 5,000 lines for the features that are
-// planned. docs/decisions/size.md says why there is a limit, and what has to be written there before it is raised.
+// planned. docs/internals/decisions/size.md says why there is a limit, and what has to be written there before it is raised.
 const mostLines = 74_000
 
 func TestArchitectureSizes(t *testing.T) {
@@ -242,7 +242,7 @@ func (s sizes) check() (violations []string) {
 	for name, n := range s.booleans {
 		report(name, n, mostBooleans, "booleans", "name the choices in a type, or make two functions")
 	}
-	report("the product", s.lines, mostLines, "lines", "see docs/decisions/size.md")
+	report("the product", s.lines, mostLines, "lines", "see docs/internals/decisions/size.md")
 	for dir, n := range s.sources {
 		report(dir, n, mostSourcesOfOne, "source files", "split the package by subject")
 	}

@@ -76,7 +76,7 @@ func TestCommandsOfPages(t *testing.T) {
 func pages(t *testing.T) []string {
 	t.Helper()
 	list := []string{"../../README.md"}
-	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md", "../../docs/*/*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: found %d pages, %v", pattern, len(found), err)

@@ -16,7 +16,7 @@ import (
 )
 
 // A model of two executors and one job, in the manner of periodic/scheduler/internal/model
-// (docs/model.md). What to do with an attempt, with the end of a handler and with a job that
+// (docs/internals/model.md). What to do with an attempt, with the end of a handler and with a job that
 // nobody has is decided by the real code: attempt.after and outcome.Policy.
 
 var flagModelStates = flag.Int("model.states", 3_000, "states of the model to visit")

@@ -3,6 +3,6 @@
 //
 // One goroutine owns the [loop]. Its rounds prepare what is due soon, submit what is due,
 // and leave out what fails, so that no row keeps others from their time; package search
-// finds what that is, package aside remembers it. docs/architecture.md, "The life of a
+// finds what that is, package aside remembers it. docs/internals/architecture.md, "The life of a
 // tick", is the way through.
 package scheduler

@@ -9,7 +9,7 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// The rules. Each names the guarantee of docs/architecture.md that it stands for.
+// The rules. Each names the guarantee of docs/internals/architecture.md that it stands for.
 const (
 	ruleOneJob    = "G1: a tick has two jobs"
 	ruleJobOfTick = "G1: a submitted tick and its job do not belong together"
