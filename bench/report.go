@@ -165,13 +165,23 @@ func (r row) cells() []string {
 	return []string{r.Group, r.Figure, r.Unit, r.Contender, number(r.Spread.Median), number(r.Spread.Least) + ".." + number(r.Spread.Most), ratio}
 }
 
+// markdown is a table with a line for each figure: nextrun, and the others beside it.
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Medians, with the least and the most of the\nrounds. Ratio: above 1, nextrun is so many times as good as the other; below 1, it reaches that share of it.\n\n", r.head())
-	b.WriteString("| group | figure | of | median | least..most | ratio |\n|---|---|---|---|---|---|\n")
-	for _, row := range r.Rows {
-		c := row.cells()
-		fmt.Fprintf(&b, "| %s | %s | %s | %s %s | %s | %s |\n", c[0], c[1], c[3], c[4], c[2], c[5], c[6])
+	b.WriteString("| group | figure | nextrun | others, with the ratio |\n|---|---|---|---|\n")
+	for rows := r.Rows; len(rows) > 0; {
+		first := rows[0]
+		own, others := "", []string{}
+		for len(rows) > 0 && rows[0].Group == first.Group && rows[0].Figure == first.Figure {
+			if c := rows[0].cells(); rows[0].Contender == ours {
+				own = fmt.Sprintf("%s (%s)", c[4], c[5])
+			} else {
+				others = append(others, fmt.Sprintf("%s: %s (%s), %s", c[3], c[4], c[5], cmp.Or(c[6], "no ratio")))
+			}
+			rows = rows[1:]
+		}
+		fmt.Fprintf(&b, "| %s | %s, %s | %s | %s |\n", first.Group, first.Figure, first.Unit, own, strings.Join(others, "; "))
 	}
 	return b.String()
 }
