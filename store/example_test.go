@@ -55,7 +55,9 @@ func Example() {
 
 	task := periodic.NewTask("morning", "greet", "every 1s")
 	task.Args = `{"to": "Ada"}`
-	must(periodic.NewTasks(db.Tasks()).Add(ctx, task)) // an INSERT from anywhere does the same
+	// At each start: what is there already stays. An INSERT from anywhere adds a task, too.
+	_, err = periodic.NewTasks(db.Tasks()).Apply(ctx, periodic.Apply{Tasks: []periodic.Task{task}})
+	must(err)
 
 	<-ctx.Done()
 	must(scheduler.Stop(context.Background())) // finishes the current batch
