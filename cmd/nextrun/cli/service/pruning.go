@@ -29,20 +29,20 @@ type pruning struct {
 	life        *lifecycle.Lifecycle
 }
 
-// pruning returns the service, or nil if it is not needed.
-func (s *services) pruning(ctx context.Context) (*pruning, error) {
+// pruning returns the service, or nil if it is not needed. Where that cannot be read now, the service
+// asks again before it deletes anything.
+func (s *services) pruning(ctx context.Context) *pruning {
 	age := s.config.TickRetention
 	if age == config.KeepTicks {
-		return nil, nil
+		return nil
 	}
 	if age == 0 {
 		age = config.DefaultTickRetention
 	}
-	lacks, err := s.db.LacksHousekeeping(ctx)
-	if err != nil || !lacks {
-		return nil, err
+	if lacks, err := s.db.LacksHousekeeping(ctx); err == nil && !lacks {
+		return nil
 	}
-	return newPruning(s.db, s.log, age, firstPruning+rand.N(firstPruning), nextPruning), nil
+	return newPruning(s.db, s.log, age, firstPruning+rand.N(firstPruning), nextPruning)
 }
 
 func newPruning(db *store.DB, log logrus.FieldLogger, age, first, next time.Duration) *pruning {

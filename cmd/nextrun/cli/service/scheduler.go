@@ -27,15 +27,11 @@ the scheduler after its current batch; a second signal ends it immediately.`,
 				if once {
 					return s.notify.While(c.Context(), func() error { return scheduler.RunOnce(c.Context()) })
 				}
-				besides, err := s.besides(c.Context())
-				if err != nil {
-					return err
-				}
 				hooks, err := s.hookRelay()
 				if err != nil {
 					return err
 				}
-				return s.run(c.Context(), slices.Concat(hooks, besides, []part{{stageScheduler, scheduler}})...)
+				return s.run(c.Context(), slices.Concat(hooks, s.besides(c.Context()), []part{{stageScheduler, scheduler}})...)
 			})
 		},
 	}

@@ -27,12 +27,8 @@ the queue. A second signal gives running jobs back at once.`,
 				if err != nil {
 					return err
 				}
-				besides, err := s.besides(c.Context())
-				if err != nil {
-					return err
-				}
 				return s.withRelay(func(relays ...part) error {
-					parts := slices.Concat(relays, besides, []part{{stageScheduler, scheduler}})
+					parts := slices.Concat(relays, s.besides(c.Context()), []part{{stageScheduler, scheduler}})
 					if err := s.needJobs(c.Context()); errors.Is(err, store.ErrNoJobs) {
 						s.log.Info("no executor: this database has no tables of jobs")
 						return s.run(c.Context(), parts...)

@@ -137,15 +137,14 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 }
 
 // besides are the services that a scheduler needs here, to start before it.
-func (s *services) besides(ctx context.Context) (list []part, err error) {
+func (s *services) besides(ctx context.Context) (list []part) {
 	if s.notify.Any() {
 		list = append(list, part{stageNotify, s.notify})
 	}
-	pruning, err := s.pruning(ctx)
-	if pruning != nil {
+	if pruning := s.pruning(ctx); pruning != nil {
 		list = append(list, part{stagePruning, pruning})
 	}
-	return list, err
+	return list
 }
 
 func (s *services) executor() (*executor.Executor, error) {
