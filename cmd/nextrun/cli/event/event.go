@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,34 +36,11 @@ func withOutbox(ctx context.Context, env *ui.Env, fn func(*store.DB, outbox.Admi
 
 // eventJSON is the JSON form of an event: the columns of it and of its message, null
 // where they are NULL.
-type eventJSON struct {
-	ID               string     `json:"id"`
-	Topic            string     `json:"topic"`
-	Type             string     `json:"type"`
-	AggregateID      string     `json:"aggregate_id"`
-	AggregateVersion int64      `json:"aggregate_version"`
-	Payload          string     `json:"payload"`
-	Due              *time.Time `json:"due"`
-	Created          time.Time  `json:"created"`
-	Position         *int64     `json:"position"`
-	Status           *string    `json:"status"`
-	Published        *time.Time `json:"published"`
-	Attempts         int        `json:"attempts"`
-	Refusals         int        `json:"refusals"`
-	Problem          *string    `json:"problem"`
-	Retry            *time.Time `json:"retry"`
-	Dead             *time.Time `json:"dead"`
-}
-
-func newEventJSON(r *outbox.Record) eventJSON {
-	j := eventJSON{
-		ID: r.ID, Topic: r.Topic, Type: r.Type, AggregateID: r.AggregateID, AggregateVersion: r.AggregateVersion,
-		Due: ui.TimeOrNull(r.Due), Created: r.Created, Payload: r.Payload, Status: ui.TextOrNull(string(r.Status)),
-		Published: ui.TimeOrNull(r.Published), Attempts: r.Attempts, Refusals: r.Refusals, Problem: ui.TextOrNull(r.Problem),
-		Retry: ui.TimeOrNull(r.Retry), Dead: ui.TimeOrNull(r.Dead),
+func eventJSON(r *outbox.Record) ui.Object {
+	return ui.Object{
+		{"id", r.ID}, {"topic", r.Topic}, {"type", r.Type}, {"aggregate_id", r.AggregateID}, {"aggregate_version", r.AggregateVersion},
+		{"payload", r.Payload}, {"due", ui.OrNull(r.Due)}, {"created", r.Created}, {"position", ui.OrNull(r.Position)},
+		{"status", ui.OrNull(r.Status)}, {"published", ui.OrNull(r.Published)}, {"attempts", r.Attempts}, {"refusals", r.Refusals},
+		{"problem", ui.OrNull(r.Problem)}, {"retry", ui.OrNull(r.Retry)}, {"dead", ui.OrNull(r.Dead)},
 	}
-	if r.Position > 0 {
-		j.Position = &r.Position
-	}
-	return j
 }

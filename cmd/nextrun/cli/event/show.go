@@ -38,7 +38,7 @@ its newest event.`,
 					return err
 				}
 				if asJSON {
-					return env.PrintJSON(newEventJSON(&r))
+					return env.PrintJSON(eventJSON(&r))
 				}
 				return env.PrintFields(eventFields(env, &r))
 			})

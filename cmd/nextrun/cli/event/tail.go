@@ -67,7 +67,7 @@ func tail(ctx context.Context, env *ui.Env, log outbox.Log, o tailOptions) error
 // showEvent writes one line.
 func showEvent(env *ui.Env, e outbox.Event, asJSON bool) error {
 	if asJSON {
-		return ui.PrintJSONLine(env.Stdout, newEventJSON(&outbox.Record{Event: e}))
+		return ui.PrintJSONLine(env.Stdout, eventJSON(&outbox.Record{Event: e}))
 	}
 	return env.Printf("%s  %s %d  %s  %s %d  %s\n", env.Moment(e.Created), ui.Cell(e.Topic), e.Position,
 		ui.Cell(e.Type), ui.Cell(e.AggregateID), e.AggregateVersion, ui.Cell(ui.Shorten(e.Payload)))

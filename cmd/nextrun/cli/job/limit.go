@@ -44,8 +44,7 @@ go on. This limit comes before that of the handler in the configuration.`
 }
 
 func limitsCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
-	var most ui.MostFlag
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "limits",
 		Short: "List the limits of handlers and groups",
@@ -56,24 +55,14 @@ func limitsCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				type line struct {
-					Kind    string `json:"kind"`
-					Name    string `json:"name"`
-					Most    int    `json:"most"`
-					Running int    `json:"running"`
-				}
-				lines := []line{}
 				t := ui.NewTable("KIND", "NAME", "MOST", "RUNNING").IfEmpty("none; to set one: nextrun job limit --handler NAME --most NUMBER")
-				for _, l := range ui.First(limits, most) {
+				return ui.PrintList(env, &list, t, limits, func(l *jobqueue.Limit) (any, []any) {
 					kind := kindName(string(l.Kind))
-					lines = append(lines, line{kind, l.Name, l.Most, l.Running})
-					t.Add(kind, l.Name, l.Most, l.Running)
-				}
-				return env.PrintTable(t, lines, asJSON)
+					return ui.Object{{"kind", kind}, {"name", l.Name}, {"most", l.Most}, {"running", l.Running}}, []any{kind, l.Name, l.Most, l.Running}
+				})
 			})
 		},
 	}
-	ui.LimitFlag(command, &most)
-	ui.JSONFlag(command, &asJSON)
+	list.Register(command)
 	return command
 }

@@ -15,8 +15,7 @@ import (
 func listCommand(env *ui.Env) *cobra.Command {
 	filter := jobqueue.Filter{}
 	var states stateFlag
-	var period ui.PeriodFlags
-	var asJSON bool
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List jobs, newest first",
@@ -25,35 +24,29 @@ func listCommand(env *ui.Env) *cobra.Command {
   nextrun job list --state failed,retrying --watch`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if filter.Limit < 1 {
-				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
-			}
-			var err error
-			if filter.Since, filter.Until, err = period.Bounds(); err != nil {
+			if err := list.Bounds(&filter.Since, &filter.Until, &filter.Limit); err != nil {
 				return err
 			}
-			filter.States, filter.WithArgs = states, asJSON
+			filter.States, filter.WithArgs = states, list.JSON
 			all := !selects(c)
 			return withQueue(c.Context(), env, func(queue *jobqueue.Queue) error {
 				jobs, err := queue.List(c.Context(), filter)
 				if err != nil {
 					return err
 				}
-				return printJobs(env, jobs, all, asJSON)
+				return printJobs(env, jobs, all, &list)
 			})
 		},
 	}
 	flags := command.Flags()
 	flags.Var(&states, "state", "only those in this state; may be given more than once")
-	period.Register(command, "jobs submitted")
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.StringVar(&filter.Tracker, "task", "", "only those of the task with this `id`")
 	flags.StringVar(&filter.Tracker, "tracker", "", "the same as --task")
 	_ = flags.MarkHidden("tracker") // the flag is there
 	flags.StringVar(&filter.Task, "handler", "", "only those that this handler runs")
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that this worker runs or ran")
-	flags.IntVarP(&filter.Limit, "limit", "n", jobqueue.DefaultListLimit, "maximum number")
-	ui.JSONFlag(command, &asJSON)
+	list.RegisterLatest(command, "jobs submitted", jobqueue.DefaultListLimit)
 	return command
 }
 
@@ -65,23 +58,21 @@ func selects(c *cobra.Command) (some bool) {
 	return some
 }
 
-func printJobs(env *ui.Env, jobs []jobqueue.Job, all, asJSON bool) error {
-	lines := []ui.Object{}
+func printJobs(env *ui.Env, jobs []jobqueue.Job, all bool, list *ui.ListFlags) error {
 	t := ui.NewTable("JOB", "TASK", "HANDLER", "STATE", "SUBMITTED", "STARTED", "TOOK", "RESULT").
 		IDs("JOB").Least("STARTED", "HANDLER", "TOOK", "RESULT")
 	if all {
 		t.IfEmpty("none; to run a task now: nextrun task run ID; to submit a single job: nextrun job submit HANDLER")
 	}
-	for i := range jobs {
-		j := &jobs[i]
-		lines = append(lines, ui.ColumnsOf(j, jobqueue.Columns()))
+	return ui.PrintList(env, list, t, jobs, func(j *jobqueue.Job) (any, []any) {
 		state := jobState(j)
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)
 		}
-		t.Add(j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), text.FirstLine(j.Result))
-	}
-	return env.PrintTable(t, lines, asJSON)
+		return ui.ColumnsOf(j, jobqueue.Columns()), []any{
+			j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), text.FirstLine(j.Result),
+		}
+	})
 }
 
 // jobState is the state of a job, of a running one with its progress.

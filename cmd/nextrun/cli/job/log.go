@@ -98,11 +98,7 @@ func (l *jobLog) follow(ctx context.Context) error {
 
 func (l *jobLog) line(line jobqueue.LogLine) error {
 	if l.asJSON {
-		return ui.PrintJSONLine(l.env.Stdout, struct {
-			Created time.Time      `json:"created"`
-			Level   jobqueue.Level `json:"level"`
-			Message string         `json:"message"`
-		}{line.Created, line.Level, line.Message})
+		return ui.PrintJSONLine(l.env.Stdout, ui.Object{{"created", line.Created}, {"level", line.Level}, {"message", line.Message}})
 	}
 	before := fmt.Sprintf("%s  %-5s  ", l.env.Moment(line.Created), ui.Cell(string(line.Level)))
 	message := strings.ReplaceAll(strings.ReplaceAll(line.Message, "\r\n", "\n"), "\n", "\n"+strings.Repeat(" ", len(before)))

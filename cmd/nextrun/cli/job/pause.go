@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,8 +69,7 @@ func aboutJobs(env *ui.Env, use, short string, do func(*cobra.Command, *jobqueue
 }
 
 func pausesCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
-	var most ui.MostFlag
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "pauses",
 		Short: "List paused handlers and groups",
@@ -82,24 +80,15 @@ func pausesCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				type line struct {
-					Kind  string    `json:"kind"`
-					Name  string    `json:"name"`
-					Since time.Time `json:"since"`
-				}
-				lines := []line{}
 				t := ui.NewTable("KIND", "NAME", "SINCE").
 					IfEmpty("none; to pause jobs: nextrun job pause --group NAME; paused tasks are in: nextrun task list")
-				for _, one := range ui.First(pauses, most) {
-					kind := kindName(string(one.Kind))
-					lines = append(lines, line{kind, one.Name, one.Since})
-					t.Add(kind, one.Name, env.Moment(one.Since))
-				}
-				return env.PrintTable(t, lines, asJSON)
+				return ui.PrintList(env, &list, t, pauses, func(p *jobqueue.Pause) (any, []any) {
+					kind := kindName(string(p.Kind))
+					return ui.Object{{"kind", kind}, {"name", p.Name}, {"since", p.Since}}, []any{kind, p.Name, env.Moment(p.Since)}
+				})
 			})
 		},
 	}
-	ui.LimitFlag(command, &most)
-	ui.JSONFlag(command, &asJSON)
+	list.Register(command)
 	return command
 }

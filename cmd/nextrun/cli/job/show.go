@@ -30,7 +30,7 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 				}
 				if asJSON {
 					return env.PrintJSON(append(ui.ColumnsOf(&job, jobqueue.Columns()),
-						ui.Member{Name: "findings", Value: append([]diagnosis.Finding{}, findings...)}))
+						[2]any{"findings", append([]diagnosis.Finding{}, findings...)}))
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
 			})

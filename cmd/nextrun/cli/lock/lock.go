@@ -19,28 +19,15 @@ func Command(env *ui.Env) *cobra.Command {
 }
 
 // lockJSON is the JSON form of a lock.
-type lockJSON struct {
-	Lock      string     `json:"lock"`
-	State     string     `json:"state"` // never held, held, expired, released
-	Holder    string     `json:"holder"`
-	Hostname  string     `json:"hostname"`
-	PID       int        `json:"pid"`
-	Token     int64      `json:"token"`
-	Acquired  time.Time  `json:"acquired"`
-	Heartbeat time.Time  `json:"heartbeat"`
-	Expires   *time.Time `json:"expires"` // null: released
-	Now       time.Time  `json:"now"`     // the database's clock
-}
-
-func newLockJSON(l leader.Lock) lockJSON {
-	j := lockJSON{
-		Lock: l.Name, State: string(l.State()), Holder: l.Holder, Hostname: l.Hostname, PID: l.PID, Token: l.Token,
-		Acquired: l.Acquired, Heartbeat: l.Heartbeat, Now: l.Now,
-	}
+func lockJSON(l *leader.Lock) ui.Object {
+	var expires any // null: released
 	if !l.Expires.Equal(leader.Released) {
-		j.Expires = &l.Expires
+		expires = l.Expires
 	}
-	return j
+	return ui.Object{
+		{"lock", l.Name}, {"state", l.State()}, {"holder", l.Holder}, {"hostname", l.Hostname}, {"pid", l.PID}, {"token", l.Token},
+		{"acquired", l.Acquired}, {"heartbeat", l.Heartbeat}, {"expires", expires}, {"now", l.Now}, // the database's clock
+	}
 }
 
 // distance writes how far a time is away by the database's clock.

@@ -9,8 +9,7 @@ import (
 )
 
 func showCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
-	var most ui.MostFlag
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "show",
 		Short: "Show who holds the locks, or held them last",
@@ -25,27 +24,25 @@ database's.`,
 				if err != nil {
 					return err
 				}
-				return printLocks(env, ui.First(locks, most), asJSON)
+				return printLocks(env, locks, &list)
 			})
 		},
 	}
-	ui.LimitFlag(command, &most)
-	ui.JSONFlag(command, &asJSON)
+	list.Register(command)
 	return command
 }
 
-func printLocks(env *ui.Env, locks []leader.Lock, asJSON bool) error {
-	lines := []lockJSON{}
+func printLocks(env *ui.Env, locks []leader.Lock, list *ui.ListFlags) error {
 	t := ui.NewTable("LOCK", "STATE", "HOLDER", "HOST", "PID", "TOKEN", "SINCE", "HEARTBEAT", "EXPIRES").
 		Least("HOST", "PID", "TOKEN", "SINCE").
 		IfEmpty("none; the modes leader and exclusive make one: nextrun scheduler --mode leader")
-	for _, l := range locks {
-		lines = append(lines, newLockJSON(l))
+	return ui.PrintList(env, list, t, locks, func(l *leader.Lock) (any, []any) {
 		expires := ""
 		if l.State() != leader.Free {
 			expires = distance(l.Expires, l.Now)
 		}
-		t.Add(l.Name, l.State(), l.Holder, l.Hostname, l.PID, l.Token, env.Moment(l.Acquired), distance(l.Heartbeat, l.Now), expires)
-	}
-	return env.PrintTable(t, lines, asJSON)
+		return lockJSON(l), []any{
+			l.Name, l.State(), l.Holder, l.Hostname, l.PID, l.Token, env.Moment(l.Acquired), distance(l.Heartbeat, l.Now), expires,
+		}
+	})
 }

@@ -179,16 +179,7 @@ func drift(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool
 }
 
 func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {
-	type line struct {
-		Version int64  `json:"version"`
-		Name    string `json:"name"`
-		Applied bool   `json:"applied"`
-	}
-	var lines []line
-	t := ui.NewTable("VERSION", "MIGRATION", "APPLIED")
-	for _, s := range list {
-		lines = append(lines, line{s.Version, s.Name, s.Done})
-		t.Add(s.Version, s.Name, ui.YesNo(s.Done))
-	}
-	return env.PrintTable(t, lines, asJSON)
+	return ui.PrintList(env, &ui.ListFlags{JSON: asJSON}, ui.NewTable("VERSION", "MIGRATION", "APPLIED"), list, func(s *migrations.Status) (any, []any) {
+		return ui.Object{{"version", s.Version}, {"name", s.Name}, {"applied", s.Done}}, []any{s.Version, s.Name, ui.YesNo(s.Done)}
+	})
 }

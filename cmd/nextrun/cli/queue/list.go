@@ -12,8 +12,7 @@ import (
 )
 
 func listCommand(env *ui.Env) *cobra.Command {
-	var asJSON bool
-	var most ui.MostFlag
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the queues of the configuration",
@@ -23,9 +22,8 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithQueues(c.Context(), func(_ *store.DB, configured ui.Queues) error {
-				lines := []queueJSON{}
-				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM").IfEmpty("none; jobs go to the table job. To feed another queue: section queues of --config FILE")
-				for _, name := range ui.First(slices.Sorted(maps.Keys(configured)), most) {
+				var rows []queueJSON
+				for _, name := range slices.Sorted(maps.Keys(configured)) {
 					inspector, ok := configured[name].(queues.Inspector)
 					if !ok {
 						continue
@@ -34,14 +32,13 @@ found in the database, and what keeps nextrun from feeding the queue.`,
 					if err != nil {
 						return err
 					}
-					lines = append(lines, q)
-					t.Add(q.Name, q.Type, q.Version, q.text())
+					rows = append(rows, q)
 				}
-				return env.PrintTable(t, lines, asJSON)
+				t := ui.NewTable("NAME", "TYPE", "VERSION", "PROBLEM").IfEmpty("none; jobs go to the table job. To feed another queue: section queues of --config FILE")
+				return ui.PrintList(env, &list, t, rows, func(q *queueJSON) (any, []any) { return q, []any{q.Name, q.Type, q.Version, q.text()} })
 			})
 		},
 	}
-	ui.LimitFlag(command, &most)
-	ui.JSONFlag(command, &asJSON)
+	list.Register(command)
 	return command
 }

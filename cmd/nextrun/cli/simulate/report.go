@@ -207,10 +207,10 @@ func toJSON(s *simulate.Result) *resultJSON {
 		return nil
 	}
 	hour, jobs := s.Busiest()
-	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.TimeOrNull(s.At), BusiestHour: ui.TimeOrNull(hour), BusiestJobs: jobs, Asleep: s.Asleep.Seconds(), Tasks: []taskJSON{}}
+	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.OrNull(s.At), BusiestHour: ui.OrNull(hour), BusiestJobs: jobs, Asleep: s.Asleep.Seconds(), Tasks: []taskJSON{}}
 	for _, t := range s.Tasks {
 		one.Tasks = append(one.Tasks, taskJSON{t.ID, t.Counts[periodic.Submitted], t.Counts[periodic.Skipped], t.Counts[periodic.Missed],
-			t.Counts[periodic.Late], t.Left, t.Busy.Seconds(), ui.TextOrNull(t.Problem)})
+			t.Counts[periodic.Late], t.Left, t.Busy.Seconds(), ui.OrNull(t.Problem)})
 	}
 	return one
 }

@@ -1,8 +1,6 @@
 package task
 
 import (
-	"time"
-
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
@@ -10,33 +8,19 @@ import (
 
 // taskJSON is the JSON form of a task: its columns, and what became of it last.
 func taskJSON(t *periodic.Task, o periodic.Outcome) ui.Object {
-	var last *tick.JSON
+	var last, run any // null: there was none
 	if !o.Last.Due.IsZero() {
 		result := o.Result
 		if o.Last.Decision != periodic.Submitted {
 			result = periodic.Result{}
 		}
-		one := tick.NewJSON(o.Last, result)
-		last = &one
+		last = tick.JSON(&o.Last, result)
 	}
-	var run *runJSON
 	if o.Run != nil {
-		run = &runJSON{
-			Due: o.Run.Due, Submitted: o.Run.Decided, JID: o.Run.JID, State: ui.TextOrNull(o.Result.State), Retries: o.Result.Retries,
-			Started: ui.TimeOrNull(o.Result.Started), Finished: ui.TimeOrNull(o.Result.Finished), Result: ui.TextOrNull(o.Result.Message),
+		run = ui.Object{
+			{"due", o.Run.Due}, {"submitted", o.Run.Decided}, {"jid", o.Run.JID}, {"state", ui.OrNull(o.Result.State)}, {"retries", o.Result.Retries},
+			{"started", ui.OrNull(o.Result.Started)}, {"finished", ui.OrNull(o.Result.Finished)}, {"result", ui.OrNull(o.Result.Message)},
 		}
 	}
-	return append(ui.ColumnsOf(t, periodic.Columns()), ui.Member{Name: "last_tick", Value: last}, ui.Member{Name: "last_run", Value: run})
-}
-
-// runJSON is the last run of a task.
-type runJSON struct {
-	Due       time.Time  `json:"due"`
-	Submitted time.Time  `json:"submitted"`
-	JID       string     `json:"jid"`
-	State     *string    `json:"state"`
-	Retries   int        `json:"retries"`
-	Started   *time.Time `json:"started"`
-	Finished  *time.Time `json:"finished"`
-	Result    *string    `json:"result"`
+	return append(ui.ColumnsOf(t, periodic.Columns()), [2]any{"last_tick", last}, [2]any{"last_run", run})
 }

@@ -13,7 +13,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	for _, s := range periodic.TaskStates() {
 		state.Allowed = append(state.Allowed, string(s))
 	}
-	var asJSON bool
+	var list ui.ListFlags
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List tasks: their last run, its result, and their next run",
@@ -24,8 +24,8 @@ func listCommand(env *ui.Env) *cobra.Command {
 			filter.State = periodic.TaskState(state.Value)
 			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
 				all := filter == periodic.TaskFilter{}
-				filter.WithArgs = asJSON
-				list, err := tasks.List(c.Context(), filter)
+				filter.WithArgs = list.JSON
+				found, err := tasks.List(c.Context(), filter)
 				if err != nil {
 					return err
 				}
@@ -33,7 +33,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printTasks(env, taskTable(all), list, outcomes, asJSON)
+				return printTasks(env, taskTable(all), found, outcomes, &list)
 			})
 		},
 	}
@@ -42,7 +42,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags.StringVar(&filter.Group, "group", "", "only those of this group")
 	flags.Var(&state, "state", "only those in this state")
 	flags.IntVarP(&filter.Limit, "limit", "n", 0, "maximum number (default all)")
-	ui.JSONFlag(command, &asJSON)
+	ui.JSONFlag(command, &list.JSON)
 	return command
 }
 
@@ -55,16 +55,12 @@ func taskTable(all bool) *ui.Table {
 	return t
 }
 
-func printTasks(env *ui.Env, t *ui.Table, list []periodic.Task, outcomes map[string]periodic.Outcome, asJSON bool) error {
-	lines := []ui.Object{}
-	for i := range list {
-		one := &list[i]
+func printTasks(env *ui.Env, t *ui.Table, tasks []periodic.Task, outcomes map[string]periodic.Outcome, list *ui.ListFlags) error {
+	return ui.PrintList(env, list, t, tasks, func(one *periodic.Task) (any, []any) {
 		o := outcomes[one.ID]
-		lines = append(lines, taskJSON(one, o))
 		next, at := plan(env, one)
-		t.Add(one.ID, resultOf(o), env.Ago(lastRun(o)), next, at, one.Timer, one.Task, one.Problem)
-	}
-	return env.PrintTable(t, lines, asJSON)
+		return taskJSON(one, o), []any{one.ID, resultOf(o), env.Ago(lastRun(o)), next, at, one.Timer, one.Task, one.Problem}
+	})
 }
 
 // plan says how far away the next run of a task is, and when that is.

@@ -79,7 +79,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		}
 	}
 	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
-		ui.Member{Name: "upcoming", Value: times}, ui.Member{Name: "ticks", Value: s.ticks.JSON()}))
+		[2]any{"upcoming", times}, [2]any{"ticks", s.ticks.JSON()}))
 }
 
 // elapses reports whether there will be more ticks.

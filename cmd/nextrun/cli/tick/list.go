@@ -22,20 +22,15 @@ func Command(env *ui.Env) *cobra.Command {
 
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
-	var period ui.PeriodFlags
+	var list ui.ListFlags
 	var decision decisionFlag
-	var asJSON bool
 	command := &cobra.Command{
 		Use:     "list",
 		Short:   "List ticks and what was decided about them, latest first",
 		Example: `  nextrun tick list --task nightly-backup --since 7d`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if filter.Limit < 1 {
-				return ui.Usagef("-n is %d; use 1 or more", filter.Limit)
-			}
-			var err error
-			if filter.Since, filter.Until, err = period.Bounds(); err != nil {
+			if err := list.Bounds(&filter.Since, &filter.Until, &filter.Limit); err != nil {
 				return err
 			}
 			filter.Decision = periodic.Decision(decision)
@@ -52,16 +47,14 @@ func listCommand(env *ui.Env) *cobra.Command {
 					}
 					env.WarnBlocked(queues, tasks)
 				}
-				return ticks.Print(env, asJSON)
+				return ticks.Print(env, list.JSON)
 			})
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
-	period.Register(command, "ticks decided")
 	flags.Var(&decision, "decision", "only ticks with this decision")
-	flags.IntVarP(&filter.Limit, "limit", "n", periodic.DefaultTickLimit, "maximum number")
-	ui.JSONFlag(command, &asJSON)
+	list.RegisterLatest(command, "ticks decided", periodic.DefaultTickLimit)
 	return command
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"strconv"
-	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/text"
@@ -14,24 +13,10 @@ import (
 
 // JSON is the JSON form of a tick: its columns, and the state of its job or event.
 // What is not set is null.
-type JSON struct {
-	TaskID   string     `json:"task_id"`
-	Due      time.Time  `json:"due"`
-	Decision string     `json:"decision"`
-	State    *string    `json:"state"`
-	Reason   *string    `json:"reason"`
-	Missed   int        `json:"missed"`
-	Until    *time.Time `json:"until"`
-	JID      *string    `json:"jid"`
-	Worker   *string    `json:"worker"`
-	Decided  time.Time  `json:"decided"`
-}
-
-// NewJSON returns the JSON form of a tick.
-func NewJSON(k periodic.Tick, result periodic.Result) JSON {
-	return JSON{
-		TaskID: k.TaskID, Due: k.Due, Decision: string(k.Decision), State: ui.TextOrNull(result.State), Reason: ui.TextOrNull(k.Reason),
-		Missed: k.Missed, Until: ui.TimeOrNull(k.Until), JID: ui.TextOrNull(k.JID), Worker: ui.TextOrNull(k.Worker), Decided: k.Decided,
+func JSON(k *periodic.Tick, result periodic.Result) ui.Object {
+	return ui.Object{
+		{"task_id", k.TaskID}, {"due", k.Due}, {"decision", k.Decision}, {"state", ui.OrNull(result.State)}, {"reason", ui.OrNull(k.Reason)},
+		{"missed", k.Missed}, {"until", ui.OrNull(k.Until)}, {"jid", ui.OrNull(k.JID)}, {"worker", ui.OrNull(k.Worker)}, {"decided", k.Decided},
 	}
 }
 
@@ -52,10 +37,10 @@ func Read(ctx context.Context, tasks *periodic.Tasks, filter periodic.TickFilter
 }
 
 // JSON is the JSON form of the ticks.
-func (k Ticks) JSON() []JSON {
-	lines := make([]JSON, len(k.List))
-	for i, one := range k.List {
-		lines[i] = NewJSON(one, k.Results[one.JID])
+func (k Ticks) JSON() []ui.Object {
+	lines := make([]ui.Object, len(k.List))
+	for i := range k.List {
+		lines[i] = JSON(&k.List[i], k.Results[k.List[i].JID])
 	}
 	return lines
 }

@@ -141,7 +141,7 @@ func itemsJSON(items []schedules.Item) []itemJSON {
 	list := []itemJSON{}
 	for n := range items {
 		item := &items[n]
-		one := itemJSON{File: item.File, Line: ui.NumberOrNull(item.Line), Source: item.Source, Outcome: string(item.Outcome()), Reasons: append([]string{}, item.Changed...)}
+		one := itemJSON{File: item.File, Line: ui.OrNull(item.Line), Source: item.Source, Outcome: string(item.Outcome()), Reasons: append([]string{}, item.Changed...)}
 		if item.Refused != "" {
 			one.Reasons = append(one.Reasons, item.Refused)
 		}
@@ -155,7 +155,7 @@ func itemsJSON(items []schedules.Item) []itemJSON {
 
 func newHandlerJSON(h config.Handler) handlerJSON {
 	return handlerJSON{
-		Command: h.Command.Argv, Dir: ui.TextOrNull(h.Command.Dir), Env: append([]string{}, h.Command.Env...),
-		Concurrency: ui.NumberOrNull(h.Limits.Concurrency),
+		Command: h.Command.Argv, Dir: ui.OrNull(h.Command.Dir), Env: append([]string{}, h.Command.Env...),
+		Concurrency: ui.OrNull(h.Limits.Concurrency),
 	}
 }

@@ -22,20 +22,14 @@ func (env *Env) Value(v column.Value) string {
 }
 
 // Object is a JSON object whose members have an order, for people who read it.
-type Object []Member
-
-// Member is a name of an object and its value.
-type Member struct {
-	Name  string
-	Value any
-}
+type Object [][2]any // names and values
 
 // ColumnsOf are the columns of a row as the members of an object: durations in seconds, and
 // null where they are NULL.
 func ColumnsOf[T any](row *T, columns []column.Column[T]) Object {
 	object := make(Object, 0, len(columns)+4)
 	for _, c := range columns {
-		object = append(object, Member{c.Name, c.Get(row).Any()})
+		object = append(object, [2]any{c.Name, c.Get(row).Any()})
 	}
 	return object
 }
@@ -44,11 +38,11 @@ func ColumnsOf[T any](row *T, columns []column.Column[T]) Object {
 func (o Object) MarshalJSON() ([]byte, error) {
 	text := []byte("{")
 	for i, m := range o {
-		name, err := json.Marshal(m.Name)
+		name, err := json.Marshal(m[0])
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(m.Value)
+		value, err := json.Marshal(m[1])
 		if err != nil {
 			return nil, err
 		}

@@ -50,18 +50,10 @@ func (f *jsonFormatter) Format(entry *logrus.Entry) ([]byte, error) {
 	return escapeControls(text), err
 }
 
-// TextOrNull is a text as JSON has it: null where a column is NULL or empty.
-func TextOrNull(text string) *string {
-	if text == "" {
+// OrNull is a value as JSON has it: null where a column is NULL or empty.
+func OrNull[T comparable](value T) *T {
+	if value == *new(T) {
 		return nil
 	}
-	return &text
-}
-
-// NumberOrNull is a number as JSON has it: null for 0.
-func NumberOrNull(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
+	return &value
 }

@@ -8,33 +8,60 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// PeriodFlags are --since and --until of a list.
-type PeriodFlags struct{ since, until TimeFlag }
+// ListFlags are the flags of a command that lists rows.
+type ListFlags struct {
+	JSON         bool
+	most         MostFlag
+	limit        int
+	since, until TimeFlag
+}
 
-// Register adds the flags to a command that lists something, such as "jobs submitted".
-func (f *PeriodFlags) Register(command *cobra.Command, listed string) {
+// Register adds --json and --limit to a command that lists all by default.
+func (f *ListFlags) Register(command *cobra.Command) {
+	command.Flags().VarP(&f.most, "limit", "n", "maximum number (default all)")
+	JSONFlag(command, &f.JSON)
+}
+
+// RegisterLatest adds --json, --limit with a default, --since and --until to a command that
+// lists the latest of what was made over time, such as "jobs submitted".
+func (f *ListFlags) RegisterLatest(command *cobra.Command, listed string, limit int) {
 	f.since.Past, f.until.Past = true, true
 	flags := command.Flags()
 	flags.Var(&f.since, "since", "only "+listed+" at this time or later, such as 7d, yesterday or 2026-03-28")
 	flags.Var(&f.until, "until", "only "+listed+" before this time")
+	flags.IntVarP(&f.limit, "limit", "n", limit, "maximum number")
+	JSONFlag(command, &f.JSON)
 }
 
-// Bounds are the times, zero ones where there is no bound.
-func (f *PeriodFlags) Bounds() (since, until time.Time, err error) {
-	since, until = f.since.Value, f.until.Value
-	if !since.IsZero() && !until.IsZero() && !until.After(since) {
-		return since, until, Usagef("--until %s is not later than --since %s; an age such as 2h counts back from now", f.until.text, f.since.text)
+// Bounds sets the flags of [ListFlags.RegisterLatest] in a filter; a time without a bound is zero.
+func (f *ListFlags) Bounds(since, until *time.Time, limit *int) error {
+	*since, *until, *limit = f.since.Value, f.until.Value, f.limit
+	switch {
+	case f.limit < 1:
+		return Usagef("-n is %d; use 1 or more", f.limit)
+	case !since.IsZero() && !until.IsZero() && !until.After(*since):
+		return Usagef("--until %s is not later than --since %s; an age such as 2h counts back from now", f.until.text, f.since.text)
 	}
-	return since, until, nil
+	return nil
+}
+
+// PrintList writes rows as the flags say: in a table, or as JSON. Row returns the JSON of a row
+// and its cells.
+func PrintList[T any](env *Env, f *ListFlags, t *Table, rows []T, row func(*T) (object any, cells []any)) error {
+	if f.most > 0 {
+		rows = rows[:min(len(rows), int(f.most))]
+	}
+	objects := make([]any, len(rows))
+	for i := range rows {
+		object, cells := row(&rows[i])
+		objects[i] = object
+		t.Add(cells...)
+	}
+	return env.PrintTable(t, objects, f.JSON)
 }
 
 // MostFlag is --limit of a list that has all its rows by default.
 type MostFlag int
-
-// LimitFlag adds --limit to a command that lists all by default.
-func LimitFlag(command *cobra.Command, most *MostFlag) {
-	command.Flags().VarP(most, "limit", "n", "maximum number (default all)")
-}
 
 func (f *MostFlag) String() string { return "" }
 
@@ -49,12 +76,4 @@ func (f *MostFlag) Set(text string) error {
 	}
 	*f = MostFlag(n)
 	return nil
-}
-
-// First returns the first elements of a list, as many as the flag says.
-func First[T any](list []T, most MostFlag) []T {
-	if most == 0 {
-		return list
-	}
-	return list[:min(len(list), int(most))]
 }

@@ -23,13 +23,5 @@ func (env *Env) Ago(t time.Time) string {
 	return span.Away(t, env.Now())
 }
 
-// TimeOrNull is a time as JSON has it: null for the zero time.
-func TimeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 // Seconds writes a duration in whole seconds.
 func Seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) + " s" }

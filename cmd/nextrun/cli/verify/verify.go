@@ -111,7 +111,7 @@ func toJSON(r *verify.Report) reportJSON {
 	list := reportJSON{Since: r.Since, Violated: r.Violated(), Checks: r.Checks, Undone: append([]string{}, r.Undone...),
 		Tasks: r.Tasks, Ticks: r.Ticks, Findings: []findingJSON{}}
 	for _, f := range r.Findings {
-		one := findingJSON{string(f.Level), f.Check, ui.TextOrNull(f.Guarantee), f.Text, f.Remedy, nil, f.More}
+		one := findingJSON{string(f.Level), f.Check, ui.OrNull(f.Guarantee), f.Text, f.Remedy, nil, f.More}
 		for _, row := range f.Rows {
 			one.Rows = append(one.Rows, rowJSON(row))
 		}
