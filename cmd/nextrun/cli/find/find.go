@@ -23,47 +23,46 @@ func Job(ctx context.Context, queue *jobqueue.Queue, text string) (string, error
 	if err != nil {
 		err = fmt.Errorf("job %s: %w", text, err)
 	}
-	begin, end := parts(text)
-	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
-		return text, err
-	}
-	list, listErr := queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Limit: shown + 1})
-	if listErr == nil && len(list) == 0 && isPart(text) {
-		list, listErr = queue.List(ctx, jobqueue.Filter{Part: text, Limit: shown + 1})
-	}
-	if listErr != nil {
-		return "", listErr
-	}
-	ids := make([]string, len(list))
-	lines := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].JID
-		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].JID, list[i].Task, list[i].State.Word())
-	}
-	return only("job", text, ids, lines, err)
+	return search("job", text, err, func(begin, end, part string) ([]jobqueue.Job, error) {
+		return queue.List(ctx, jobqueue.Filter{Begin: begin, End: end, Part: part, Limit: shown + 1})
+	}, func(j *jobqueue.Job) []string { return []string{j.JID, j.Task, j.State.Word()} })
 }
 
 // Event is [Job] for events.
 func Event(ctx context.Context, admin outbox.Admin, text string) (string, error) {
 	_, err := admin.Show(ctx, text)
+	return search("event", text, err, func(begin, end, part string) ([]outbox.Record, error) {
+		return admin.List(ctx, outbox.Filter{Begin: begin, End: end, Part: part, Limit: shown + 1})
+	}, func(r *outbox.Record) []string { return []string{r.ID, r.Topic, r.Type} })
+}
+
+// search returns a text if reading what has it as its id gave no error, and otherwise the
+// only id that is like it. Describe returns an id and what an error says about it.
+func search[T any](noun, text string, err error, list func(begin, end, part string) ([]T, error), describe func(*T) []string) (string, error) {
 	begin, end := parts(text)
 	if err == nil || !errors.Is(err, store.ErrNotFound) || begin+end == "" {
 		return text, err
 	}
-	list, listErr := admin.List(ctx, outbox.Filter{Begin: begin, End: end, Limit: shown + 1})
-	if listErr == nil && len(list) == 0 && isPart(text) {
-		list, listErr = admin.List(ctx, outbox.Filter{Part: text, Limit: shown + 1})
+	found, listErr := list(begin, end, "")
+	if listErr == nil && len(found) == 0 && isPart(text) {
+		found, listErr = list("", "", text)
 	}
-	if listErr != nil {
+	switch {
+	case listErr != nil:
 		return "", listErr
+	case len(found) == 0:
+		return "", err
+	case len(found) == 1:
+		return describe(&found[0])[0], nil
 	}
-	ids := make([]string, len(list))
-	lines := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ID
-		lines[i] = fmt.Sprintf("%s  %s  %s", list[i].ID, list[i].Topic, list[i].Type)
+	var lines []string
+	for i := range found[:min(len(found), shown)] {
+		lines = append(lines, strings.Join(describe(&found[i]), "  "))
 	}
-	return only("event", text, ids, lines, err)
+	if len(found) > shown {
+		lines = append(lines, "... and more")
+	}
+	return "", fmt.Errorf("%s %s: several ids are like that; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
 }
 
 // parts are the beginning and the end of an id.
@@ -78,19 +77,6 @@ func parts(text string) (begin, end string) {
 // isPart reports whether a text may be any part of an id. The ends of ids differ, where
 // those that were made within a minute begin alike.
 func isPart(text string) bool { return len(text) >= 4 }
-
-// only returns the id if it is the only one, and otherwise says which there are.
-func only(noun, text string, ids, lines []string, missing error) (string, error) {
-	switch {
-	case len(ids) == 0:
-		return "", missing
-	case len(ids) == 1:
-		return ids[0], nil
-	case len(ids) > shown:
-		lines = append(lines[:shown], "... and more")
-	}
-	return "", fmt.Errorf("%s %s: several ids are like that; add a few characters:\n  %s", noun, text, strings.Join(lines, "\n  "))
-}
 
 // LastJob returns the id of the newest job of the task that a text means.
 func LastJob(ctx context.Context, db *store.DB, text string) (string, error) {
