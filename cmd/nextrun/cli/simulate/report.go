@@ -180,49 +180,29 @@ func (r *report) draw(env *ui.Env) error {
 	return err
 }
 
-// resultJSON is a result as JSON has it.
-type resultJSON struct {
-	Jobs        int        `json:"jobs"`
-	Most        int        `json:"most_at_a_time"`
-	MostAt      *time.Time `json:"most_at"`
-	BusiestHour *time.Time `json:"busiest_hour"`
-	BusiestJobs int        `json:"busiest_hour_jobs"`
-	Asleep      float64    `json:"seconds_asleep"`
-	Tasks       []taskJSON `json:"tasks"`
-}
-
-type taskJSON struct {
-	ID        string  `json:"id"`
-	Submitted int     `json:"submitted"`
-	Skipped   int     `json:"skipped"`
-	Missed    int     `json:"missed"`
-	Late      int     `json:"late"`
-	Left      int     `json:"waiting_at_the_end"`
-	Busy      float64 `json:"seconds_busy"`
-	Problem   *string `json:"problem"`
-}
-
-func toJSON(s *simulate.Result) *resultJSON {
+// resultJSON is a result as JSON has it: null if there is none.
+func resultJSON(s *simulate.Result) any {
 	if s == nil {
 		return nil
 	}
-	hour, jobs := s.Busiest()
-	one := &resultJSON{Jobs: s.Jobs, Most: s.Most, MostAt: ui.OrNull(s.At), BusiestHour: ui.OrNull(hour), BusiestJobs: jobs, Asleep: s.Asleep.Seconds(), Tasks: []taskJSON{}}
+	tasks := []ui.Object{}
 	for _, t := range s.Tasks {
-		one.Tasks = append(one.Tasks, taskJSON{t.ID, t.Counts[periodic.Submitted], t.Counts[periodic.Skipped], t.Counts[periodic.Missed],
-			t.Counts[periodic.Late], t.Left, t.Busy.Seconds(), ui.OrNull(t.Problem)})
+		tasks = append(tasks, ui.Object{
+			{"id", t.ID}, {"submitted", t.Counts[periodic.Submitted]}, {"skipped", t.Counts[periodic.Skipped]},
+			{"missed", t.Counts[periodic.Missed]}, {"late", t.Counts[periodic.Late]}, {"waiting_at_the_end", t.Left},
+			{"seconds_busy", t.Busy.Seconds()}, {"problem", ui.OrNull(t.Problem)},
+		})
 	}
-	return one
+	hour, jobs := s.Busiest()
+	return ui.Object{
+		{"jobs", s.Jobs}, {"most_at_a_time", s.Most}, {"most_at", ui.OrNull(s.At)}, {"busiest_hour", ui.OrNull(hour)},
+		{"busiest_hour_jobs", jobs}, {"seconds_asleep", s.Asleep.Seconds()}, {"tasks", tasks},
+	}
 }
 
-func (r *report) json() any {
-	return struct {
-		From    time.Time     `json:"from"`
-		To      time.Time     `json:"to"`
-		Now     *resultJSON   `json:"now"`
-		Then    *resultJSON   `json:"with_set"` // null without --set
-		Unknown []string      `json:"unknown_durations"`
-		Unseen  []string      `json:"unknown_queues"`
-		Clocks  []clockChange `json:"clock_changes"`
-	}{r.now.From.UTC(), r.now.To.UTC(), toJSON(r.now), toJSON(r.then), append([]string{}, r.unknown...), append([]string{}, r.unseen...), r.clocks()}
+func (r *report) json() ui.Object {
+	return ui.Object{
+		{"from", r.now.From.UTC()}, {"to", r.now.To.UTC()}, {"now", resultJSON(r.now)}, {"with_set", resultJSON(r.then)},
+		{"unknown_durations", append([]string{}, r.unknown...)}, {"unknown_queues", append([]string{}, r.unseen...)}, {"clock_changes", r.clocks()},
+	}
 }

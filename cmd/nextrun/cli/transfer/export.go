@@ -118,22 +118,13 @@ func exportsOf(rows []periodic.Task, c *config.Config) (list []schedules.Export)
 	return list
 }
 
-// fileJSON is a file in the JSON form of an export.
-type fileJSON struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
 func (e *exporting) write(files []schedules.File, items []schedules.Item) error {
 	if e.asJSON {
-		list := []fileJSON{}
+		list := []ui.Object{}
 		for _, f := range files {
-			list = append(list, fileJSON(f))
+			list = append(list, ui.Object{{"name", f.Name}, {"text", f.Text}})
 		}
-		return e.env.PrintJSON(struct {
-			Files []fileJSON `json:"files"`
-			Items []itemJSON `json:"items"`
-		}{list, itemsJSON(items)})
+		return e.env.PrintJSON(ui.Object{{"files", list}, {"items", itemsJSON(items)}})
 	}
 	if err := printLosses(e.env, items); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // report writes what became of each line, then what changes in the table.
 func (i *importing) report(r *result, failed error) error {
 	if i.asJSON {
-		return i.env.PrintJSON(newReportJSON(r, i.apply && failed == nil))
+		return i.env.PrintJSON(reportJSON(r, i.apply && failed == nil))
 	}
 	out := *i.env
 	if i.handlers == "-" {
@@ -84,37 +84,6 @@ func printItems(w io.Writer, items []schedules.Item) error {
 	return err
 }
 
-// reportJSON is the JSON form of a report.
-type reportJSON struct {
-	Applied  bool                   `json:"applied"`
-	Items    []itemJSON             `json:"items"`
-	Changes  []changeJSON           `json:"changes"`
-	Gone     []string               `json:"gone"`
-	Handlers map[string]handlerJSON `json:"handlers"`
-}
-
-type itemJSON struct {
-	File    string   `json:"file"`
-	Line    *int     `json:"line"`
-	Source  string   `json:"source"`
-	Outcome string   `json:"outcome"`
-	ID      *string  `json:"id"`
-	Timer   *string  `json:"timer"`
-	Reasons []string `json:"reasons"`
-}
-
-type changeJSON struct {
-	ID      string       `json:"id"`
-	Action  string       `json:"action"`
-	Columns []columnJSON `json:"columns"`
-}
-
-type columnJSON struct {
-	Column string `json:"column"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-}
-
 type handlerJSON struct {
 	Command     []string `json:"command"`
 	Dir         *string  `json:"dir"`
@@ -122,33 +91,41 @@ type handlerJSON struct {
 	Concurrency *int     `json:"concurrency"`
 }
 
-func newReportJSON(r *result, applied bool) reportJSON {
-	j := reportJSON{Applied: applied, Items: itemsJSON(r.items), Changes: []changeJSON{}, Gone: append([]string{}, r.gone...), Handlers: map[string]handlerJSON{}}
+// reportJSON is the JSON form of a report.
+func reportJSON(r *result, applied bool) ui.Object {
+	changes := []ui.Object{}
 	for _, c := range r.changes {
-		change := changeJSON{c.ID, string(c.Action), []columnJSON{}}
+		columns := []ui.Object{}
 		for _, column := range c.Columns {
-			change.Columns = append(change.Columns, columnJSON{column.Column, column.From, column.To})
+			columns = append(columns, ui.Object{{"column", column.Column}, {"from", column.From}, {"to", column.To}})
 		}
-		j.Changes = append(j.Changes, change)
+		changes = append(changes, ui.Object{{"id", c.ID}, {"action", c.Action}, {"columns", columns}})
 	}
+	handlers := map[string]handlerJSON{}
 	for name, h := range r.handlers {
-		j.Handlers[name] = newHandlerJSON(h)
+		handlers[name] = newHandlerJSON(h)
 	}
-	return j
+	return ui.Object{
+		{"applied", applied}, {"items", itemsJSON(r.items)}, {"changes", changes}, {"gone", append([]string{}, r.gone...)}, {"handlers", handlers},
+	}
 }
 
-func itemsJSON(items []schedules.Item) []itemJSON {
-	list := []itemJSON{}
+func itemsJSON(items []schedules.Item) []ui.Object {
+	list := []ui.Object{}
 	for n := range items {
 		item := &items[n]
-		one := itemJSON{File: item.File, Line: ui.OrNull(item.Line), Source: item.Source, Outcome: string(item.Outcome()), Reasons: append([]string{}, item.Changed...)}
-		if item.Refused != "" {
-			one.Reasons = append(one.Reasons, item.Refused)
-		}
+		var id, timer any // null: it has no task
 		if item.Entry != nil {
-			one.ID, one.Timer = &item.Entry.Task.ID, &item.Entry.Task.Timer
+			id, timer = item.Entry.Task.ID, item.Entry.Task.Timer
 		}
-		list = append(list, one)
+		reasons := append([]string{}, item.Changed...)
+		if item.Refused != "" {
+			reasons = append(reasons, item.Refused)
+		}
+		list = append(list, ui.Object{
+			{"file", item.File}, {"line", ui.OrNull(item.Line)}, {"source", item.Source}, {"outcome", item.Outcome()},
+			{"id", id}, {"timer", timer}, {"reasons", reasons},
+		})
 	}
 	return list
 }

@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,48 +81,28 @@ func (o *options) settings(env *ui.Env, db *store.DB, ids []string) (verify.Opti
 }
 
 // reportJSON is the report as JSON has it.
-type reportJSON struct {
-	Since    time.Time     `json:"since"`
-	Violated bool          `json:"violated"`
-	Checks   []string      `json:"checks"`
-	Undone   []string      `json:"undone"`
-	Tasks    int           `json:"tasks"`
-	Ticks    int           `json:"ticks"`
-	Findings []findingJSON `json:"findings"`
-}
-
-type findingJSON struct {
-	Level     string    `json:"level"`
-	Check     string    `json:"check"`
-	Guarantee *string   `json:"guarantee"`
-	Text      string    `json:"text"`
-	Remedy    string    `json:"remedy"`
-	Rows      []rowJSON `json:"rows"`
-	More      bool      `json:"more"`
-}
-
-type rowJSON struct {
-	About  string `json:"about"`
-	Detail string `json:"detail"`
-}
-
-func toJSON(r *verify.Report) reportJSON {
-	list := reportJSON{Since: r.Since, Violated: r.Violated(), Checks: r.Checks, Undone: append([]string{}, r.Undone...),
-		Tasks: r.Tasks, Ticks: r.Ticks, Findings: []findingJSON{}}
+func reportJSON(r *verify.Report) ui.Object {
+	findings := []ui.Object{}
 	for _, f := range r.Findings {
-		one := findingJSON{string(f.Level), f.Check, ui.OrNull(f.Guarantee), f.Text, f.Remedy, nil, f.More}
+		var rows []ui.Object
 		for _, row := range f.Rows {
-			one.Rows = append(one.Rows, rowJSON(row))
+			rows = append(rows, ui.Object{{"about", row.About}, {"detail", row.Detail}})
 		}
-		list.Findings = append(list.Findings, one)
+		findings = append(findings, ui.Object{
+			{"level", f.Level}, {"check", f.Check}, {"guarantee", ui.OrNull(f.Guarantee)}, {"text", f.Text}, {"remedy", f.Remedy},
+			{"rows", rows}, {"more", f.More},
+		})
 	}
-	return list
+	return ui.Object{
+		{"since", r.Since}, {"violated", r.Violated()}, {"checks", r.Checks}, {"undone", append([]string{}, r.Undone...)},
+		{"tasks", r.Tasks}, {"ticks", r.Ticks}, {"findings", findings},
+	}
 }
 
 // show writes the report, and returns an error if it is not a good one.
 func show(env *ui.Env, r *verify.Report, asJSON bool) error {
 	if asJSON {
-		if err := env.PrintJSON(toJSON(r)); err != nil {
+		if err := env.PrintJSON(reportJSON(r)); err != nil {
 			return err
 		}
 	} else if err := write(env, r); err != nil {
