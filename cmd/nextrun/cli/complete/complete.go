@@ -25,7 +25,7 @@ var ofArguments = map[string]source{
 // ofFlags are the values of flags, by name.
 var ofFlags = map[string]source{
 	"handler": handlers, "tracker": tasks, "group": groups, "sink": sinks, "state": words(jobStates()...),
-	"decision": words(decisions()...), "topic": topics, "dead": topics, "timer": timers, "zone": zones, "with": tasksWithTimer,
+	"topic": topics, "dead": topics, "timer": timers, "zone": zones, "with": tasksWithTimer,
 	"most": words("none", "1", "2", "4"),
 }
 

@@ -204,12 +204,6 @@ func jobStates() (list []string) {
 	return list
 }
 
-func decisions() []string {
-	return []string{
-		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued), string(periodic.Late), string(periodic.Missed),
-	}
-}
-
 // zoneName is a zone of the zone database, but for old names.
 var zoneName = regexp.MustCompile(`^(Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/`)
 

@@ -1,10 +1,6 @@
 package tick
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -23,7 +19,9 @@ func Command(env *ui.Env) *cobra.Command {
 func listCommand(env *ui.Env) *cobra.Command {
 	var filter periodic.TickFilter
 	var list ui.ListFlags
-	var decision decisionFlag
+	decision := ui.Choice{Allowed: []string{
+		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued), string(periodic.Late), string(periodic.Missed),
+	}}
 	command := &cobra.Command{
 		Use:     "list",
 		Short:   "List ticks and what was decided about them, latest first",
@@ -33,7 +31,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			if err := list.Bounds(&filter.Since, &filter.Until, &filter.Limit); err != nil {
 				return err
 			}
-			filter.Decision = periodic.Decision(decision)
+			filter.Decision = periodic.Decision(decision.Value)
 			return env.WithQueues(c.Context(), func(db *store.DB, queues ui.Queues) error {
 				manager := periodic.NewTasks(db.Tasks())
 				ticks, err := Read(c.Context(), manager, filter)
@@ -47,32 +45,13 @@ func listCommand(env *ui.Env) *cobra.Command {
 					}
 					env.WarnBlocked(queues, tasks)
 				}
-				return ticks.Print(env, list.JSON)
+				return ticks.Print(env, &list)
 			})
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
-	flags.Var(&decision, "decision", "only ticks with this decision")
+	flags.Var(&decision, "decision", "only ticks with this `decision`")
 	list.RegisterLatest(command, "ticks decided", periodic.DefaultTickLimit)
 	return command
-}
-
-// decisionFlag is a flag that holds a decision.
-type decisionFlag periodic.Decision
-
-func (f *decisionFlag) String() string { return string(*f) }
-func (f *decisionFlag) Type() string   { return "decision" }
-
-// Set takes one of the decisions.
-func (f *decisionFlag) Set(text string) error {
-	all := []string{
-		string(periodic.Submitted), string(periodic.Skipped), string(periodic.Queued),
-		string(periodic.Late), string(periodic.Missed),
-	}
-	if !slices.Contains(all, text) {
-		return fmt.Errorf("use one of %s", strings.Join(all, ", "))
-	}
-	*f = decisionFlag(text)
-	return nil
 }

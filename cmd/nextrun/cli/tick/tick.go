@@ -46,13 +46,13 @@ func (k Ticks) JSON() []ui.Object {
 }
 
 // Print writes the ticks of many tasks.
-func (k Ticks) Print(env *ui.Env, asJSON bool) error {
+func (k Ticks) Print(env *ui.Env, list *ui.ListFlags) error {
 	t := ui.NewTable("DUE", "TASK", "OUTCOME", "REASON OR JOB").Wrap().
 		IfEmpty("none; ticks are recorded when a scheduler decides them: nextrun serve")
-	for _, one := range k.List {
-		t.Add(env.Moment(one.Due), one.TaskID, Outcome(one, k.Results[one.JID]), k.why(one))
-	}
-	return env.PrintTable(t, k.JSON(), asJSON)
+	return ui.PrintList(env, list, t, k.List, func(one *periodic.Tick) (any, []any) {
+		result := k.Results[one.JID]
+		return JSON(one, result), []any{env.Moment(one.Due), one.TaskID, Outcome(*one, result), k.why(*one)}
+	})
 }
 
 // PrintOfTask writes the ticks of one task.

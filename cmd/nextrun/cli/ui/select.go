@@ -11,7 +11,7 @@ import (
 // ListFlags are the flags of a command that lists rows.
 type ListFlags struct {
 	JSON         bool
-	most         MostFlag
+	most         mostFlag
 	limit        int
 	since, until TimeFlag
 }
@@ -60,20 +60,20 @@ func PrintList[T any](env *Env, f *ListFlags, t *Table, rows []T, row func(*T) (
 	return env.PrintTable(t, objects, f.JSON)
 }
 
-// MostFlag is --limit of a list that has all its rows by default.
-type MostFlag int
+// mostFlag is --limit of a list that has all its rows by default.
+type mostFlag int
 
-func (f *MostFlag) String() string { return "" }
+func (f *mostFlag) String() string { return "" }
 
 // Type is what the help text says about the value.
-func (f *MostFlag) Type() string { return "int" }
+func (f *mostFlag) Type() string { return "int" }
 
 // Set reads a number.
-func (f *MostFlag) Set(text string) error {
+func (f *mostFlag) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
 		return errors.New("use a whole number from 1 on")
 	}
-	*f = MostFlag(n)
+	*f = mostFlag(n)
 	return nil
 }
