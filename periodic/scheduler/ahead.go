@@ -65,7 +65,7 @@ func (a *ahead) raced(left int) {
 
 // fallBehind lets another scheduler go first for a time.
 func (a *ahead) fallBehind() {
-	a.lost, a.left, a.behind = 0, 0, time.Now().Add(stayBehind)
+	a.lost, a.left, a.behind, a.backlog = 0, 0, time.Now().Add(stayBehind), time.Time{}
 	a.drop()
 }
 

@@ -21,7 +21,7 @@ type Service struct {
 	Quiet    bool                     // it lets the database sleep: see Options.Quiet
 	Places   int                      // of an executor: how many jobs it runs at once
 	Lease    time.Duration            // of an executor: the age of a heartbeat beyond which it takes the job
-	Groups   []string                 // of an executor: it takes jobs of these only; none: of all
+	Groups   []string                 // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
 	Handlers []jobqueue.HandlerLimits // of an executor
 	Unclear  bool                     // its handlers cannot be read
 	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
