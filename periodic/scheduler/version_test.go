@@ -1,0 +1,111 @@
+package scheduler_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/store"
+)
+
+// columnEdits holds, for each column that users own, another value than that of a new task.
+var columnEdits = map[string]any{
+	"id": "renamed", "task": "other", "timer": "weekly", "summary": "a summary", "enabled": false, "group": "other", "args": "[7]",
+	"subject": "a subject", "submitter": "somebody", "priority": 7, "starts": "2001-01-01 00:00:00", "ends": "2090-01-01 00:00:00",
+	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
+	"retry_limit": 7, "retry_delay": 7, "timeout": 7, "concurrency": 7,
+}
+
+// What was read ahead is not written once somebody has changed any column of the row since. SQLite
+// compares what the plan was made from: what else a job takes from its task is read as it is written.
+func TestPlanDoesNotOutliveAnEdit(t *testing.T) {
+	harmless := []string{"deleted and inserted", "there and back"}
+	edits := map[string]func(f *fixture){
+		"nothing": func(*fixture) {},
+		harmless[0]: func(f *fixture) {
+			f.exec("CREATE TABLE copied AS SELECT * FROM periodic_task WHERE id = 'report'")
+			f.exec("DELETE FROM periodic_task")
+			f.exec("INSERT INTO periodic_task SELECT * FROM copied")
+		},
+		harmless[1]: func(f *fixture) {
+			f.exec("UPDATE periodic_task SET priority = 7")
+			f.exec("UPDATE periodic_task SET priority = 0")
+		},
+		"paused":     func(f *fixture) { f.exec("UPDATE periodic_task SET paused = CURRENT_TIMESTAMP") },
+		"run now":    func(f *fixture) { f.done(periodic.NewTasks(f.db.Tasks()).RunNow(f.Context(), "report")) },
+		"run by SQL": func(f *fixture) { f.exec("UPDATE periodic_task SET nextrun = created") },
+		"submit next": func(f *fixture) {
+			tasks := periodic.NewTasks(f.db.Tasks())
+			task, err := tasks.Get(f.Context(), "report")
+			f.done(err)
+			f.done(tasks.SubmitNext(f.Context(), "report", task.Due, "submitted by a test"))
+		},
+	}
+	var copied []string // to the job
+	for _, col := range periodic.UserColumns() {
+		value, known := columnEdits[col.Name]
+		if !known {
+			t.Errorf("the column %s has no edit in columnEdits", col.Name)
+		}
+		name := col.Row
+		if name == "" {
+			name = col.Name
+		}
+		edits[col.Name] = func(f *fixture) { f.exec("UPDATE periodic_task SET "+name+" = ?", value) }
+		if col.Job {
+			copied = append(copied, name)
+		}
+	}
+	both(t, func(f *fixture) {
+		var due time.Time
+		ahead := atomic.Bool{}
+		db, err := store.Open(f.Context(), f.URL, store.Options{Clock: func() time.Time {
+			if ahead.Load() {
+				return due
+			}
+			return due.Add(-time.Second)
+		}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer db.Close()
+		c := batch.New("w@1", db.Periodic().Update, db.Periodic().Queues(nil))
+		for name, edit := range edits {
+			due = time.Now().UTC().Truncate(time.Second)
+			ahead.Store(false)
+			f.exec("DELETE FROM periodic_task")
+			f.exec("DELETE FROM periodic_tick")
+			f.exec("DELETE FROM job")
+			f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'backup', 'daily')")
+			f.exec("UPDATE periodic_task SET due = ?, nextrun = ?", utc(due), utc(due))
+			b, err := c.Look(f.Context(), storetest.Patience, periodic.Claim{Limit: 10, Ahead: time.Second})
+			if err != nil || len(b.Plans) != 1 {
+				f.Fatalf("%s: read %+v, %v", name, b, err)
+			}
+			edit(f)
+			ahead.Store(true)
+			done, err := c.SubmitPrepared(f.Context(), storetest.Patience, b, time.Now())
+			same := name == "nothing" || f.Kind == storetest.SQLite && (slices.Contains(harmless, name) || slices.Contains(copied, name))
+			if err != nil || len(done.Ticks) == 1 && !same || len(done.Ticks) == 0 && name == "nothing" {
+				f.Errorf("%s: %d ticks are written as they were read, %v", name, len(done.Ticks), err)
+			}
+			for _, col := range copied {
+				if len(done.Ticks) == 0 {
+					break
+				}
+				f.want(1, "SELECT count(*) FROM job JOIN periodic_task AS t ON t.id = job.tracker AND coalesce(CAST(t."+col+" AS text), '') = coalesce(CAST(job."+col+" AS text), '')")
+			}
+		}
+	})
+}
+
+func (f *fixture) done(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
