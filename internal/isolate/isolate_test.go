@@ -160,10 +160,10 @@ func TestBudgetAndContextEndTheSearch(t *testing.T) {
 	})
 }
 
-func TestQuarantineTriesEverMoreRarely(t *testing.T) {
-	q := isolate.Quarantine[string]{Least: time.Second, Most: 5 * time.Second}
+func TestAsideTriesEverMoreRarely(t *testing.T) {
+	q := isolate.Aside[string, string]{Paces: map[string]isolate.Pace{"refused": {Least: time.Second, Most: 5 * time.Second}, "locked": {Least: time.Minute, Most: time.Hour}}}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if !q.Add("a", now) {
+	if !q.Add("a", "refused", now) {
 		t.Error("the first failure was not reported as the first")
 	}
 	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second} {
@@ -177,20 +177,28 @@ func TestQuarantineTriesEverMoreRarely(t *testing.T) {
 		if due := q.Due(now); !slices.Equal(due, []string{"a"}) {
 			t.Errorf("due %v", due)
 		}
-		if q.Add("a", now) {
+		if q.Add("a", "refused", now) {
 			t.Error("reported twice")
 		}
 	}
-	if !q.Release("a") || q.Has("a") || !q.Next().IsZero() || q.Release("a") {
+	if q.Has("a", "locked") || q.Add("a", "locked", now) || q.Next().Sub(now) != time.Minute || len(q.Keys("refused")) > 0 {
+		t.Error("another reason does not begin with its least delay")
+	}
+	if q.Name("b") || !q.Name("a") || q.Name("a") {
+		t.Error("not named once")
+	}
+	held, named := q.Release("a")
+	again, _ := q.Release("a")
+	if !held || !named || q.Has("a") || !q.Next().IsZero() || again {
 		t.Error("not released")
 	}
 }
 
-func TestQuarantineHurries(t *testing.T) {
-	q := isolate.Quarantine[string]{Least: time.Minute, Most: time.Hour}
+func TestAsideHurries(t *testing.T) {
+	q := isolate.Aside[string, int]{Paces: map[int]isolate.Pace{0: {Least: time.Minute, Most: time.Hour}}}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	q.Add("old", now.Add(-30*time.Second))
-	q.Add("new", now.Add(-time.Second/2))
+	q.Add("old", 0, now.Add(-30*time.Second))
+	q.Add("new", 0, now.Add(-time.Second/2))
 	q.Hurry(now, time.Second)
 	if due := q.Due(now); !slices.Equal(due, []string{"old"}) {
 		t.Errorf("due at once: %v", due)
@@ -198,7 +206,7 @@ func TestQuarantineHurries(t *testing.T) {
 	if due := q.Due(now.Add(time.Second / 2)); !slices.Equal(due, []string{"old", "new"}) {
 		t.Errorf("due after the gap: %v", due)
 	}
-	if got := q.Keys(); !slices.Equal(got, []string{"new", "old"}) || q.Len() != 2 {
+	if got := q.Keys(); !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("keys %v", got)
 	}
 }

@@ -33,81 +33,61 @@ const (
 var errUnchanged = errors.New("the database finds the job, but does not change its state; " +
 	"look for a trigger that suppresses the change")
 
-// aside holds the jobs that fail alone, by what was tried: they are left out of
-// the transactions with others.
-type aside struct {
-	claims   isolate.Quarantine[string] // to claim
-	refused  isolate.Quarantine[string] // to write what the attempt has to say
-	locked   isolate.Quarantine[string] // the same, while somebody has the row locked
-	overdue  isolate.Quarantine[string] // to take back
-	renewals isolate.Quarantine[string] // to renew the lease; reported, but tried with the others
-}
+// aside holds the jobs that fail alone: they are left out of the transactions with others.
+type aside struct{ isolate.Aside[string, doing] }
+
+// doing is what was tried with a job.
+type doing int
+
+const (
+	claiming      doing = iota
+	reporting           // to write what the attempt has to say
+	reportingLock       // the same, while somebody has the row locked
+	takingBack
+)
 
 func newAside() aside {
-	of := func(most time.Duration) isolate.Quarantine[string] {
-		return isolate.Quarantine[string]{Least: min(leastAside, most/2), Most: most}
+	paces := map[doing]isolate.Pace{reportingLock: {Least: mostLocked / 2, Most: mostLocked}}
+	for _, d := range []doing{claiming, reporting, takingBack} {
+		paces[d] = isolate.Pace{Least: leastAside, Most: mostAside}
 	}
-	return aside{claims: of(mostAside), refused: of(mostAside), locked: of(mostLocked), overdue: of(mostAside), renewals: of(mostAside)}
+	return aside{isolate.Aside[string, doing]{Paces: paces}}
 }
 
-func (s *aside) hasReport(jid string) bool { return s.refused.Has(jid) || s.locked.Has(jid) }
+func (s *aside) hasReport(jid string) bool { return s.Has(jid, reporting, reportingLock) }
 
 // reports lists the attempts that are set aside.
-func (s *aside) reports() []string { return append(s.refused.Keys(), s.locked.Keys()...) }
-
-func (s *aside) release(jid string) {
-	s.claims.Release(jid)
-	s.refused.Release(jid)
-	s.locked.Release(jid)
-}
+func (s *aside) reports() []string { return s.Keys(reporting, reportingLock) }
 
 // hurry says that the queue has changed.
-func (s *aside) hurry(now time.Time) {
-	s.claims.Hurry(now, hurryGap)
-	s.refused.Hurry(now, hurryGap)
-	s.overdue.Hurry(now, hurryGap)
-}
+func (s *aside) hurry(now time.Time) { s.Hurry(now, hurryGap, claiming, reporting, takingBack) }
 
 // notDue lists the jobs that are not to be taken back now.
 func (s *aside) notDue(now time.Time) []string {
-	due := s.overdue.Due(now)
-	return slices.DeleteFunc(s.overdue.Keys(), func(jid string) bool { return slices.Contains(due, jid) })
+	due := s.Due(now, takingBack)
+	return slices.DeleteFunc(s.Keys(takingBack), func(jid string) bool { return slices.Contains(due, jid) })
 }
 
-// alone are the jobs to try alone: to claim only if there is room for more.
-func (s *aside) alone(room int) []*isolate.Quarantine[string] {
-	if room > 0 {
-		return []*isolate.Quarantine[string]{&s.locked, &s.refused, &s.claims}
-	}
-	return []*isolate.Quarantine[string]{&s.locked, &s.refused}
-}
-
-// next is when to try the next job alone.
-func (s *aside) next(room int) time.Time {
-	var next time.Time
-	for _, jobs := range s.alone(room) {
-		if at := jobs.Next(); next.IsZero() || !at.IsZero() && at.Before(next) {
-			next = at
-		}
-	}
-	return next
+// alone is what to try alone: to claim only if there is room for more.
+func alone(room int) []doing {
+	return []doing{reportingLock, reporting, claiming}[:2+min(max(room, 0), 1)]
 }
 
 // add sets an item aside, and reports whether to name it.
 func (s *aside) add(it item, cause isolate.Cause, now time.Time) bool {
 	switch {
 	case it.transition != nil:
-		return s.overdue.Add(it.jid, now)
+		s.Add(it.jid, takingBack, now)
 	case it.attempt == nil:
-		return s.claims.Add(it.jid, now)
+		s.Add(it.jid, claiming, now)
 	case cause == isolate.Contended:
-		s.refused.Release(it.jid)
-		s.locked.Add(it.jid, now)
+		s.Add(it.jid, reportingLock, now)
 		it.attempt.held++
 		return it.attempt.held == lockedTries
+	default:
+		s.Add(it.jid, reporting, now)
 	}
-	s.locked.Release(it.jid)
-	return s.refused.Add(it.jid, now)
+	return s.Name(it.jid)
 }
 
 // isolate syncs those items that can be synced, and sets the others aside. err is
@@ -135,7 +115,7 @@ func (l *loop) isolate(items []item, err error) error {
 			l.claims.allRefused(time.Now())
 		}
 	}
-	if l.aside.claims.Len() >= maxAside {
+	if len(l.aside.Keys(claiming)) >= maxAside {
 		return err
 	}
 	return nil
@@ -166,10 +146,7 @@ func (l *loop) setAside(items []item, cause isolate.Cause, err error) {
 // retryAlone tries jobs again that were set aside, each in a transaction of its
 // own.
 func (l *loop) retryAlone(now time.Time) error {
-	var due []string
-	for _, jobs := range l.aside.alone(l.flight.room()) {
-		due = append(due, jobs.Due(now)...)
-	}
+	due := l.aside.Due(now, alone(l.flight.room())...)
 	for _, jid := range due[:min(len(due), maxAlone)] {
 		it := item{jid: jid, attempt: l.flight.byJID[jid]}
 		if it.attempt == nil && l.flight.room() <= 0 {

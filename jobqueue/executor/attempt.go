@@ -26,6 +26,7 @@ type attempt struct {
 	more    bool          // the log has more, to be fetched once lines are written
 	percent int           // progress to write, or -1
 	held    int           // how often in a row somebody had the row locked
+	stale   bool          // the user was told that its lease cannot be renewed
 	sent    bool          // a request with what it has to say has no answer yet
 
 	end jobqueue.Transition // phase ending: to be recorded

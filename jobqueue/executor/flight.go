@@ -85,7 +85,7 @@ func (f *flight) apply(a *attempt, s jobqueue.JobStatus) step {
 // settle lets go of a job whose end is recorded.
 func (f *flight) settle(a *attempt) {
 	f.drop(a)
-	f.aside.release(a.job.JID)
+	f.aside.Release(a.job.JID)
 	if a.end.To == jobqueue.Stuck && !f.closed {
 		f.agenda.sooner(lookOverdue, time.Now().Add(a.end.Delay+time.Millisecond))
 	}
@@ -100,7 +100,7 @@ func (f *flight) settle(a *attempt) {
 func (f *flight) lose(a *attempt) {
 	a.cancel(jobqueue.ErrLeaseLost)
 	f.drop(a)
-	f.aside.release(a.job.JID)
+	f.aside.Release(a.job.JID)
 	if a.phase == running {
 		f.lost[a] = true
 	}

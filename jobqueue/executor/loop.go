@@ -164,7 +164,7 @@ func (l *loop) plan(now time.Time) {
 	} else if l.gather.fresh > 1 {
 		l.e.inbox.expect(0) // each end wakes the loop from now on
 	}
-	l.agenda.set(retryAlone, l.aside.next(l.flight.room()))
+	l.agenda.set(retryAlone, l.aside.Next(alone(l.flight.room())...))
 	if len(l.flight.byJID) == 0 {
 		l.agenda.clear(renew)
 		l.agenda.clear(lookCancels)

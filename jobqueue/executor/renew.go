@@ -31,7 +31,8 @@ func (f *flight) renew(now time.Time) error {
 			Try:   func(_ context.Context, jids []string, brief bool) error { return f.beat(jids, brief) },
 		})
 		for _, c := range found.Culprits {
-			if f.aside.renewals.Add(c.Item, now) {
+			if a := f.byJID[c.Item]; a != nil && !a.stale {
+				a.stale = true
 				f.e.observer.Refused([]jobqueue.Job{{JID: c.Item}}, f.e.cfg.Heartbeat, c.Err)
 			}
 		}
@@ -63,7 +64,7 @@ func (f *flight) beat(jids []string, brief bool) error {
 		if s.Locked {
 			f.agenda.sooner(renew, asked.Add(f.e.cfg.suspicion()/2))
 		}
-		f.aside.renewals.Release(s.JID)
+		a.stale = false
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (l *loop) sync(now time.Time) error {
 	var c jobqueue.Claim
 	if room := l.flight.room(); room > 0 && l.claims.due(now) && l.lanes.mayClaim(&l.claims) {
 		c = l.claims.request(l.e.cfg, room, now)
-		c.Except = l.aside.claims.Keys()
+		c.Except = l.aside.Keys(claiming)
 		if l.lanes.claims > 0 {
 			c.Name = "" // another request writes the group
 		}
@@ -118,14 +118,14 @@ func (l *loop) apply(r answer) (chosen []string, err error) {
 	}
 	crashpoint.At("executor/committed")
 	for _, a := range l.flight.wrote(q) {
-		l.aside.release(a.job.JID)
+		l.aside.Release(a.job.JID)
 	}
 	for _, jid := range result.Done {
 		if a := l.flight.byJID[jid]; a != nil {
 			l.flight.settle(a)
 		} else {
 			delete(l.recovery.suspects, jid)
-			l.aside.overdue.Release(jid)
+			l.aside.Release(jid)
 		}
 	}
 	for _, s := range result.Missed {
@@ -147,7 +147,7 @@ func (l *loop) apply(r answer) (chosen []string, err error) {
 func (l *loop) claimed(c jobqueue.Claim, result jobqueue.Result, asked time.Time) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
-			l.aside.release(jid)
+			l.aside.Release(jid)
 		}
 	}
 	got := map[string]bool{}
@@ -157,7 +157,7 @@ func (l *loop) claimed(c jobqueue.Claim, result jobqueue.Result, asked time.Time
 			continue
 		}
 		got[job.JID] = true
-		l.aside.release(job.JID)
+		l.aside.Release(job.JID)
 		if job.State == jobqueue.Running {
 			begun = append(begun, job)
 		}

@@ -8,7 +8,7 @@ import (
 // holdUp leaves topics out of the next claims.
 func (l *loop) holdUp(topics []HeldUp) {
 	for _, h := range topics {
-		first := l.held.Add(h.Topic, time.Now())
+		first := l.held.Add(h.Topic, struct{}{}, time.Now())
 		l.ready = slices.DeleteFunc(l.ready, func(topic string) bool { return topic == h.Topic })
 		if !first || !h.Locked { // another relay may have locked it for a moment
 			l.nameOnce(h)
@@ -17,8 +17,7 @@ func (l *loop) holdUp(topics []HeldUp) {
 }
 
 func (l *loop) nameOnce(h HeldUp) {
-	if !l.named[h.Topic] {
-		l.named[h.Topic] = true
+	if l.held.Name(h.Topic) {
 		l.notify(Notice{Kind: NoticeHeldUp, Topic: h.Topic, Err: h.Err})
 	}
 }
@@ -40,21 +39,13 @@ func (l *loop) triedAlone(a answer) {
 	topic := l.trying
 	l.trying = ""
 	if a.err != nil || len(a.claimed.Held) > 0 {
-		l.held.Add(topic, time.Now())
-		if a.err == nil {
-			l.holdUpAgain(a.claimed.Held)
+		l.held.Add(topic, struct{}{}, time.Now())
+		for _, h := range a.claimed.Held {
+			l.nameOnce(h)
 		}
 		return
 	}
-	l.held.Release(topic)
-	if l.named[topic] {
-		delete(l.named, topic)
+	if _, named := l.held.Release(topic); named {
 		l.notify(Notice{Kind: NoticeFree, Topic: topic})
-	}
-}
-
-func (l *loop) holdUpAgain(topics []HeldUp) {
-	for _, h := range topics {
-		l.nameOnce(h)
 	}
 }

@@ -40,12 +40,11 @@ type loop struct {
 
 	running, working context.Context //nolint:containedctx // the loop is a call
 	workers          workers
-	active           map[string]bool // topics claimed for a worker
-	ended            chan string     // such a topic, when its worker has given it back
-	ready            []string        // topics to claim next
-	held             isolate.Quarantine[string]
-	named            map[string]bool // topics reported as held up
-	trying           string          // a topic that was held up and is being claimed; empty: none
+	active           map[string]bool                 // topics claimed for a worker
+	ended            chan string                     // such a topic, when its worker has given it back
+	ready            []string                        // topics to claim next
+	held             isolate.Aside[string, struct{}] // topics that are held up
+	trying           string                          // a topic that was held up and is being claimed; empty: none
 
 	answers  chan answer
 	open     int             // claims without an answer
@@ -58,9 +57,9 @@ type loop struct {
 func (r *Relay) loop(running, working context.Context) {
 	l := &loop{
 		Relay: r, running: running, working: working, workers: newWorkers(r.cfg.Concurrency),
-		active: map[string]bool{}, ended: make(chan string), named: map[string]bool{}, answers: make(chan answer),
+		active: map[string]bool{}, ended: make(chan string), answers: make(chan answer),
 		claiming: map[string]bool{}, suspects: map[string]bool{},
-		held: isolate.Quarantine[string]{Least: heldLeast, Most: heldMost},
+		held: isolate.Aside[string, struct{}]{Paces: map[struct{}]isolate.Pace{{}: {Least: heldLeast, Most: heldMost}}},
 	}
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for running.Err() == nil {
@@ -173,7 +172,7 @@ func (l *loop) answered(a answer) error {
 	case l.suspects[topic]: // the loop has gone on
 		l.fail("claim topics", a.err)
 		if len(a.claim.Among) == 1 {
-			l.held.Add(topic, time.Now())
+			l.held.Add(topic, struct{}{}, time.Now())
 		}
 	default:
 		return a.err

@@ -17,13 +17,26 @@ type Aside struct {
 // New returns an Aside that leaves out nothing. known are the sinks that the
 // scheduler has queues for.
 func New(known []periodic.Sink) *Aside {
-	return &Aside{Tasks: newTasks(), Sinks: newSinks(known), Queued: Queued{brief[string]()}}
+	return &Aside{
+		Tasks: newTasks(), Sinks: Sinks{Known: known, held: isolate.Aside[periodic.Sink, reason]{Paces: paces}, broken: map[periodic.Sink]error{}},
+		Queued: Queued{isolate.Aside[string, reason]{Paces: paces}},
+	}
 }
 
-// brief is a quarantine of what is likely to work again soon.
-func brief[K ~string]() isolate.Quarantine[K] {
-	return isolate.Quarantine[K]{Least: 250 * time.Millisecond, Most: 5 * time.Second}
-}
+// reason is why something is set aside.
+type reason int
+
+const (
+	locked  reason = iota // somebody else holds a lock
+	refused               // the database refuses the job
+	failed                // anything else
+)
+
+// brief is the pace of what is likely to work again soon.
+var (
+	brief = isolate.Pace{Least: 250 * time.Millisecond, Most: 5 * time.Second}
+	paces = map[reason]isolate.Pace{locked: brief, refused: brief, failed: {Least: time.Second, Most: 2 * time.Minute}}
+)
 
 // Apart is what to leave out of the next batch.
 func (a *Aside) Apart() periodic.Apart {
@@ -51,9 +64,8 @@ func (a *Aside) Due(now time.Time) Tries {
 
 // Next is when something is due again; zero if nothing is set aside.
 func (a *Aside) Next() time.Time {
-	t := &a.Tasks
 	var next time.Time
-	for _, at := range []time.Time{t.locked.Next(), t.refused.Next(), t.suspect.Next(), a.Sinks.held.Next(), a.Queued.held.Next()} {
+	for _, at := range []time.Time{a.Tasks.held.Next(), a.Sinks.held.Next(), a.Queued.held.Next()} {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -63,18 +75,18 @@ func (a *Aside) Next() time.Time {
 
 // Waits reports whether tasks, sinks or queued ticks wait for another try.
 func (a *Aside) Waits() bool {
-	return a.Tasks.locked.Len()+a.Tasks.refused.Len()+a.Sinks.held.Len() > 0 || a.Queued.Held()
+	return len(a.Tasks.held.Keys(locked, failed))+len(a.Sinks.held.Keys()) > 0 || a.Queued.Held()
 }
 
 // Queued holds queued ticks while the tables that say which of them can go ahead
 // cannot be read. Other ticks do not need those.
-type Queued struct{ held isolate.Quarantine[string] }
+type Queued struct{ held isolate.Aside[string, reason] }
 
 // Held reports whether queued ticks are set aside.
-func (q *Queued) Held() bool { return q.held.Len() > 0 }
+func (q *Queued) Held() bool { return q.held.Has("") }
 
 // Add sets queued ticks aside. It reports whether that is new.
-func (q *Queued) Add(now time.Time) (first bool) { return q.held.Add("", now) }
+func (q *Queued) Add(now time.Time) (first bool) { return q.held.Add("", locked, now) }
 
 // Release ends that.
 func (q *Queued) Release() { q.held.Release("") }

@@ -12,12 +12,8 @@ import (
 // Sinks are the queues of a scheduler; those that cannot be used are set aside.
 type Sinks struct {
 	Known  []periodic.Sink // all of them
-	held   isolate.Quarantine[periodic.Sink]
+	held   isolate.Aside[periodic.Sink, reason]
 	broken map[periodic.Sink]error // of those set aside for another reason than a lock
-}
-
-func newSinks(known []periodic.Sink) Sinks {
-	return Sinks{Known: known, held: brief[periodic.Sink](), broken: map[periodic.Sink]error{}}
 }
 
 // Keys are the sinks that are set aside.
@@ -44,7 +40,7 @@ func (s *Sinks) Add(sink periodic.Sink, err error, fault periodic.Fault, now tim
 	if delete(s.broken, sink); fault != periodic.FaultLock {
 		s.broken[sink] = err
 	}
-	return s.held.Add(sink, now) || before != nil && !alike(before, err)
+	return s.held.Add(sink, locked, now) || before != nil && !alike(before, err)
 }
 
 // alike compares errors without their numbers: ports and process ids change each time.
@@ -58,5 +54,6 @@ func alike(a, b error) bool {
 // Release reports whether the sink was set aside.
 func (s *Sinks) Release(sink periodic.Sink) bool {
 	delete(s.broken, sink)
-	return s.held.Release(sink)
+	held, _ := s.held.Release(sink)
+	return held
 }

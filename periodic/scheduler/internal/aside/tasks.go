@@ -11,12 +11,10 @@ import (
 
 // Tasks are the tasks that are left out of batches, by their keys.
 type Tasks struct {
-	locked  isolate.Quarantine[string] // somebody else holds a lock
-	refused isolate.Quarantine[string] // they fail for another reason
-	suspect isolate.Quarantine[string] // the database refuses their jobs
-	slow    Slow
-	facts   map[string]facts
-	busy    map[string]bool // they are being claimed beside the loop
+	held  isolate.Aside[string, reason]
+	slow  Slow
+	facts map[string]facts
+	busy  map[string]bool // they are being claimed beside the loop
 
 	submitted map[periodic.Sink]time.Time // when a task submitted last
 }
@@ -68,11 +66,9 @@ type Try struct {
 
 func newTasks() Tasks {
 	return Tasks{
-		locked:  brief[string](),
-		refused: isolate.Quarantine[string]{Least: time.Second, Most: 2 * time.Minute},
-		suspect: brief[string](),
-		facts:   map[string]facts{},
-		busy:    map[string]bool{},
+		held:  isolate.Aside[string, reason]{Paces: paces},
+		facts: map[string]facts{},
+		busy:  map[string]bool{},
 
 		submitted: map[periodic.Sink]time.Time{},
 	}
@@ -80,7 +76,7 @@ func newTasks() Tasks {
 
 // keys are those of all tasks that are left out.
 func (t *Tasks) keys() []string {
-	keys := slices.Concat(t.locked.Keys(), t.refused.Keys(), t.suspect.Keys(), t.slowKeys())
+	keys := slices.Concat(t.held.Keys(), t.slowKeys())
 	if len(t.busy) > 0 {
 		keys = slices.AppendSeq(keys, maps.Keys(t.busy))
 	}
@@ -105,39 +101,28 @@ func (t *Tasks) End(keys []string) {
 }
 
 // Add sets a task aside. It reports whether that is new.
-func (t *Tasks) Add(failed Failed, now time.Time) (first bool) {
-	into := &t.refused
+func (t *Tasks) Add(f Failed, now time.Time) (first bool) {
+	why := failed
 	switch {
-	case failed.Fault == periodic.FaultLock:
-		into = &t.locked
-	case failed.Why != NotToBlame:
-		into = &t.suspect
+	case f.Fault == periodic.FaultLock:
+		why = locked
+	case f.Why != NotToBlame:
+		why = refused
 	}
-	fact, known := t.facts[failed.Key]
-	for _, q := range t.all() {
-		if q != into {
-			q.Release(failed.Key)
-		}
+	fact, known := t.facts[f.Key]
+	t.releaseSlow(f.Key)
+	t.held.Add(f.Key, why, now)
+	fact.verdict = f.Why
+	if f.Err != nil {
+		fact.why, fact.sink, fact.began = f.Err.Error(), f.Sink, f.Began
 	}
-	t.releaseSlow(failed.Key)
-	into.Add(failed.Key, now)
-	fact.verdict = failed.Why
-	if failed.Err != nil {
-		fact.why, fact.sink, fact.began = failed.Err.Error(), failed.Sink, failed.Began
-	}
-	t.facts[failed.Key] = fact
+	t.facts[f.Key] = fact
 	return !known
-}
-
-func (t *Tasks) all() []*isolate.Quarantine[string] {
-	return []*isolate.Quarantine[string]{&t.locked, &t.refused, &t.suspect}
 }
 
 // Release has batches take a task again.
 func (t *Tasks) Release(key string) {
-	for _, q := range t.all() {
-		q.Release(key)
-	}
+	t.held.Release(key)
 	t.releaseSlow(key)
 	delete(t.facts, key)
 }
@@ -170,7 +155,7 @@ func (t *Tasks) Submitted(sink periodic.Sink, now time.Time) {
 	t.submitted[sink] = now
 	for _, fact := range t.facts {
 		if fact.verdict == Refused && fact.sink == sink && fact.began.After(before) {
-			t.suspect.Hurry(now, t.suspect.Least)
+			t.held.Hurry(now, brief.Least, refused)
 			return
 		}
 	}
@@ -180,7 +165,7 @@ func (t *Tasks) Submitted(sink periodic.Sink, now time.Time) {
 // none is left out for that.
 func (t *Tasks) Why() string {
 	for _, key := range slices.Sorted(maps.Keys(t.facts)) {
-		if fact := t.facts[key]; fact.verdict != Skipped && fact.why != "" && !t.locked.Has(key) {
+		if fact := t.facts[key]; fact.verdict != Skipped && fact.why != "" && !t.held.Has(key, locked) {
 			return fact.why
 		}
 	}
@@ -189,11 +174,9 @@ func (t *Tasks) Why() string {
 
 func (t *Tasks) due(now time.Time) []Try {
 	var tries []Try
-	for _, q := range t.all() {
-		for _, key := range q.Due(now) {
-			fact := t.facts[key]
-			tries = append(tries, Try{key, fact.verdict, fact.why, t.submitted[fact.sink].After(fact.began)})
-		}
+	for _, key := range t.held.Due(now) {
+		fact := t.facts[key]
+		tries = append(tries, Try{key, fact.verdict, fact.why, t.submitted[fact.sink].After(fact.began)})
 	}
 	return tries
 }
