@@ -129,8 +129,15 @@ func (d Docspell) Offset(ctx context.Context) (time.Duration, error) {
 	if err != nil || len(newest) == 0 {
 		return 0, err
 	}
-	return newest[0].Started.Time().Sub(time.UnixMilli(newest[0].StartedMillis)).Round(time.Minute), nil
+	offset := newest[0].Started.Time().Sub(time.UnixMilli(newest[0].StartedMillis)).Round(time.Minute)
+	if offset.Abs() > mostOffset { // no zone is that far away: somebody else wrote the row
+		return 0, nil
+	}
+	return offset, nil
 }
+
+// mostOffset is how far zones are away from UTC at most.
+const mostOffset = 14 * time.Hour
 
 // RefuseLive returns an error that wraps [ErrDocspell] and says what to
 // do if [Docspell.Live] lists an executor.

@@ -46,6 +46,14 @@ type Names struct {
 	// Prefix is what the names of roles begin with; empty means [DefaultPrefix]. Roles
 	// belong to the whole server: two databases on it share those of one name.
 	Prefix string
+	// Queues are those of others that [Names.Roles] lets roles feed.
+	Queues []Queue
+}
+
+// Queue is a queue that is not nextrun's own.
+type Queue struct {
+	Name   string
+	Grants func(roles string) []string // statements for roles, separated by commas; none: they are not known
 }
 
 // Tenant is somebody who manages some of the tasks in a table that others use, too.
@@ -64,7 +72,7 @@ type Tenant struct {
 func (n Names) Owner() (string, error) { return n.write(ownerScript, nil) }
 
 // Roles returns the script that makes the other roles and sets their rights.
-func (n Names) Roles() (string, error) { return n.write(rolesScript, nil) }
+func (n Names) Roles() (string, error) { return n.write(rolesScript, n.Queues) }
 
 // Tenant returns the script for a tenant. It turns on row security.
 func (n Names) Tenant(t Tenant) (string, error) {

@@ -78,5 +78,12 @@ GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_action, job, jobl
 GRANT SELECT, INSERT, UPDATE, DELETE ON event_store, event_aggregate, event_topic, event_offset,
   outbox_message, outbox_topic, worker_session, worker_service TO {{role "relay"}};
 GRANT SELECT ON outbox_lag TO {{role "relay"}};
-
+{{range .}}
+-- The scheduler feeds the queue {{.Name}}; the dashboard and the operator do when they run a disabled task.
+{{range call .Grants (printf "%s, %s, %s" (role "scheduler") (role "dashboard") (role "operator")) -}}
+{{.}}
+{{else -}}
+-- nextrun does not know the tables of its statements: give these roles the rights that the statements need.
+{{end -}}
+{{end}}
 COMMIT;

@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,8 +71,12 @@ func ofRow(f *Facts) []Finding {
 		list = append(list, Finding{queueUnknown, fmt.Sprintf("Its jobs go to the queue %q, which this program does not know.", t.Sink),
 			"define it as a queue in the configuration file, and name that file with --config"})
 	}
-	if f.broken != nil && !waits {
-		list = append(list, Finding{queueBroken, fmt.Sprintf("Its queue %q cannot be asked with this login: %v. The scheduler's may be another one.", t.Sink, f.broken), ""})
+	switch _, why, _ := strings.Cut(fmt.Sprint(f.broken), fmt.Sprintf("queue %q: ", t.Sink)); {
+	case f.broken == nil || waits:
+	case errors.Is(f.broken, store.ErrBusy): // ofPlan says who holds the lock
+		list = append(list, Finding{queueBroken, fmt.Sprintf("Its queue %q cannot be asked now: the database is busy, such as when somebody has locked a table.", t.Sink), ""})
+	default:
+		list = append(list, Finding{queueBroken, fmt.Sprintf("Its queue %q cannot be asked with this login: %s. The scheduler's may be another one.", t.Sink, cmp.Or(why, f.broken.Error())), ""})
 	}
 	if t.Pause.At(f.Now) {
 		what := "It has been " + sentence(t.Pause.Text())

@@ -25,13 +25,16 @@ type GraphileWorker struct {
 	// runs the jobs of a named queue one at a time, also those of different tasks.
 	// Empty: no named queue, so that jobs run in parallel.
 	Queue string
-	// MaxAttempts is how often Graphile Worker tries a job;
-	// 0: [DefaultGraphileMaxAttempts].
+	// MaxAttempts is how often Graphile Worker tries a job of a task without
+	// retry_limit; 0: [DefaultGraphileMaxAttempts].
 	MaxAttempts int
 }
 
 // DefaultGraphileMaxAttempts is Graphile Worker's own default.
 const DefaultGraphileMaxAttempts = 25
+
+// graphileSchema is Graphile Worker's own default.
+const graphileSchema = "graphile_worker"
 
 // graphileNameLength is the greatest length of identifiers and named queues.
 const graphileNameLength = 128
@@ -50,7 +53,7 @@ func (k GraphileWorker) Validate() error {
 // Open implements [Kind].
 func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema == "" {
-		k.Schema = "graphile_worker"
+		k.Schema = graphileSchema
 	}
 	if k.MaxAttempts == 0 {
 		k.MaxAttempts = DefaultGraphileMaxAttempts
@@ -61,7 +64,8 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true,
+		Heeds: []string{"retry_limit", "priority"}}), nil
 }
 
 func (GraphileWorker) check(j jobqueue.Job) string {
@@ -86,6 +90,5 @@ func (k GraphileWorker) columns() []foreign.Column {
 		foreign.ColumnJID, foreign.ColumnTracker, foreign.ColumnTask, foreign.ColumnDue, foreign.TextColumn("key", graphileKey),
 		foreign.TextColumn("queue_name", func(jobqueue.Job) string { return k.Queue }),
 		foreign.NumberColumn("priority", func(j jobqueue.Job) int { return -j.Priority }),
-		foreign.NumberColumn("max_attempts", func(jobqueue.Job) int { return k.MaxAttempts }),
 	}
 }

@@ -50,7 +50,7 @@ func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 	return &foreign.Shape{
 		Columns: k.columns(), IsRef: foreign.IsNumber,
 		Absent: "Graphile Worker did not add the job; check whether a trigger that you added to its tables forbids it",
-		Insert: foreign.Own(`WITH j AS MATERIALIZED (SELECT v.*, t.args FROM {batch} AS v` + foreign.JoinTask + `)
+		Insert: foreign.Own(`WITH j AS MATERIALIZED (SELECT v.*, t.args, ` + foreign.Attempts(k.MaxAttempts, false) + ` AS max_attempts FROM {batch} AS v` + foreign.JoinTask + `)
 			SELECT j.jid, a.id AS ref
 			FROM ` + foreign.Qualified(k.Schema, "add_jobs") + `(ARRAY(SELECT ` + row + ` FROM j)) AS a JOIN j ON j.key = a.key`),
 		Pending: foreign.Own(`SELECT v.ref, j.locked_at AT TIME ZONE 'UTC' AS started, CASE WHEN j.locked_at IS NOT NULL THEN 'running'

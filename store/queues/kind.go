@@ -15,6 +15,10 @@ type Kind interface {
 	// Open returns the queue of this kind in a database. It does not use the
 	// database yet. Programs call the method Queue of package store instead.
 	Open(db *sqldb.DB) (Queue, error)
+	// Grants returns statements that give roles of PostgreSQL, separated by commas, what
+	// a scheduler needs in the queue's tables; nil if these are not known. It needs no
+	// database.
+	Grants(roles string) []string
 	sealed()
 }
 

@@ -14,7 +14,8 @@ import (
 // PgBoss is the queue of pg-boss (https://timgit.github.io/pg-boss) in PostgreSQL, at
 // schema 37 (pg-boss 12.26) or newer. A task's task is the name of a queue, which must
 // exist, and args are the data. The job has the id that nextrun gave it. It takes
-// the policy, the retries and the retention from its queue.
+// the policy and the retention from its queue, and so the retries and the expiry, unless
+// the task has a retry_limit, a retry_delay or a timeout.
 //
 // In a queue whose policy is standard or key_strict_fifo, the task's id is the job's
 // singleton_key. A group_ other than default becomes its group_id.
@@ -28,6 +29,9 @@ type PgBoss struct {
 	PerTask bool
 }
 
+// pgBossSchema is pg-boss's own default.
+const pgBossSchema = "pgboss"
+
 func (PgBoss) sealed() {}
 
 // Validate implements [Kind].
@@ -40,7 +44,7 @@ func (k PgBoss) Validate() error {
 // Open implements [Kind].
 func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema == "" {
-		k.Schema = "pgboss"
+		k.Schema = pgBossSchema
 	}
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -48,7 +52,8 @@ func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true,
+		Heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}}), nil
 }
 
 // uuid is the form of a job's id. A reference is the queue and that id.

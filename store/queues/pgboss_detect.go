@@ -9,6 +9,8 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
+var pgBossRights = []string{"SELECT", "INSERT", "UPDATE"}
+
 // pgBossMinSchema is the schema of pg-boss 12.26.
 const pgBossMinSchema = 37
 
@@ -32,7 +34,7 @@ func (k PgBoss) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection)
 		return nil, nil
 	}
 	values := k.values()
-	jobs := foreign.Relation{Schema: k.Schema, Name: "job", Rights: []string{"SELECT", "INSERT", "UPDATE"}}
+	jobs := foreign.Relation{Schema: k.Schema, Name: "job", Rights: pgBossRights}
 	for _, v := range values {
 		jobs.Writes = append(jobs.Writes, v.column)
 	}

@@ -30,7 +30,11 @@ func (k PgBoss) values() []pgBossValue {
 		{"group_id", `nullif(v.group_, 'default')`},
 	}
 	for _, column := range pgBossCopied {
-		list = append(list, pgBossValue{column, "q." + column})
+		value := "q." + column
+		if limit := pgBossLimits[column]; limit != "" {
+			value = "coalesce(t." + limit + ", " + value + ")"
+		}
+		list = append(list, pgBossValue{column, value})
 	}
 	return list
 }
@@ -41,6 +45,9 @@ var pgBossCopied = []string{
 	"policy", "retry_limit", "retry_delay", "retry_backoff", "retry_delay_max", "expire_seconds", "deletion_seconds", "dead_letter",
 	"heartbeat_seconds",
 }
+
+// pgBossLimits are those of them that a task can set, with the task's column.
+var pgBossLimits = map[string]string{"retry_limit": "retry_limit", "retry_delay": "retry_delay", "expire_seconds": "timeout"}
 
 // pgBossUnfinished are pg-boss's states of jobs that are not final.
 const pgBossUnfinished = "('created', 'retry', 'active')"

@@ -72,7 +72,7 @@ func (q pgmqQueue) grants() []string {
 		fmt.Sprintf(`GRANT USAGE ON SCHEMA pgmq TO %s;`, q.Role),
 		fmt.Sprintf(`GRANT SELECT ON pgmq.meta TO %s;`, q.Role),
 		fmt.Sprintf(`GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.%s TO %s;`, foreign.Quote("q_"+q.Name), q.Role),
-		fmt.Sprintf(`GRANT INSERT ON pgmq.%s TO %s;`, foreign.Quote("a_"+q.Name), q.Role),
+		fmt.Sprintf(`GRANT SELECT, INSERT ON pgmq.%s TO %s;`, foreign.Quote("a_"+q.Name), q.Role),
 	}
 }
 
@@ -105,7 +105,7 @@ func (k PGMQ) queues(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (
 	var list []pgmqQueue
 	err := tx.Select(ctx, &list, `SELECT lower(m.queue_name) AS name, pg_get_userbyid(q.relowner) AS owner, quote_ident(current_user) AS role,
 			has_table_privilege(q.oid, 'SELECT') AND has_table_privilege(q.oid, 'INSERT') AND has_table_privilege(q.oid, 'UPDATE')
-				AND has_table_privilege(q.oid, 'DELETE') AND has_table_privilege(a.oid, 'INSERT') AS may
+				AND has_table_privilege(q.oid, 'DELETE') AND has_table_privilege(a.oid, 'SELECT') AND has_table_privilege(a.oid, 'INSERT') AS may
 		FROM pgmq.meta AS m JOIN pg_namespace AS n ON n.nspname = 'pgmq'
 		JOIN pg_class AS q ON q.relnamespace = n.oid AND q.relname = lower('q_' || m.queue_name)
 		JOIN pg_class AS a ON a.relnamespace = n.oid AND a.relname = lower('a_' || m.queue_name)

@@ -114,7 +114,7 @@ func TestPGMQRights(t *testing.T) {
 	q := role.queue(queues.PGMQ{})
 	role.unusable(q, `GRANT USAGE ON SCHEMA "pgmq" TO `+role.name)
 	f.Exec("GRANT USAGE ON SCHEMA pgmq TO " + role.name + "; GRANT SELECT ON pgmq.meta TO " + role.name)
-	f.Exec("GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.q_mail TO " + role.name + "; GRANT INSERT ON pgmq.a_mail TO " + role.name)
+	f.Exec("GRANT SELECT, INSERT, UPDATE, DELETE ON pgmq.q_mail TO " + role.name + "; GRANT SELECT, INSERT ON pgmq.a_mail TO " + role.name)
 	done, err := role.submit(q, jobs...)
 	if err != nil {
 		t.Fatal(err)

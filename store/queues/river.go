@@ -38,7 +38,8 @@ type River struct {
 	Schema string
 	// Queue is the name of River's queue for all tasks; empty: each task's group_.
 	Queue string
-	// MaxAttempts is how often River tries a job; 0: [DefaultRiverMaxAttempts].
+	// MaxAttempts is how often River tries a job of a task without retry_limit;
+	// 0: [DefaultRiverMaxAttempts].
 	MaxAttempts int
 	// Priority is River's priority for all tasks, 1 (first) to 4; 0: that of the
 	// task: 9 and 10 become 1, 6 to 8 become 2, 3 to 5 become 3, 0 to 2 become 4.
@@ -68,7 +69,11 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.Schema != "" && db.SQL().IsSQLite() {
 		return nil, fmt.Errorf("river: the schema is %q, but SQLite has no schemas; leave it empty", k.Schema)
 	}
-	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true}), nil
+	heeds := []string{"retry_limit", "priority"}
+	if k.Priority != 0 {
+		heeds = heeds[:1]
+	}
+	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true, Heeds: heeds}), nil
 }
 
 // riverNameLength is the greatest length of kinds and queues.
@@ -120,13 +125,15 @@ func (k River) columns() []foreign.Column {
 	}
 }
 
+var riverRights = []string{"SELECT", "INSERT", "UPDATE"}
+
 var riverWrites = []string{
 	"args", "kind", "max_attempts", "metadata", "priority", "queue", "scheduled_at", "state", "tags", "unique_key", "unique_states",
 }
 
 func (k River) detect(ctx context.Context, tx *sqldb.Tx, r *foreign.Inspection) (*foreign.Shape, error) {
 	jobs := foreign.Relation{Schema: k.Schema, Name: "river_job", Unlike: true, Serial: "id", Writes: riverWrites,
-		Rights: []string{"SELECT", "INSERT", "UPDATE"}}
+		Rights: riverRights}
 	const remedy = "run: river migrate-up --database-url ... (https://riverqueue.com/docs/migrations)"
 	if ok, err := jobs.Look(ctx, tx, r, remedy); err != nil || !ok {
 		return nil, err

@@ -2,7 +2,6 @@ package queues
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -35,7 +34,7 @@ func (k River) postgres(schema string) *foreign.Shape {
 	s := k.shape()
 	s.Insert = foreign.Own(`INSERT INTO ` + table + ` (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags,
 			unique_key, unique_states)
-		SELECT t.args::jsonb, v.task, ` + strconv.Itoa(k.MaxAttempts) + `, v.meta::jsonb, v.priority, v.queue, v.due AT TIME ZONE 'UTC',
+		SELECT t.args::jsonb, v.task, ` + foreign.Attempts(k.MaxAttempts, false) + `, v.meta::jsonb, v.priority, v.queue, v.due AT TIME ZONE 'UTC',
 			'available', '{}', decode(v.unique_key, 'hex'), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + `::bit(8) END
 		FROM {batch} AS v` + foreign.JoinTask + `
 		ON CONFLICT DO NOTHING
@@ -77,7 +76,7 @@ func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error)
 	const ours = `j.metadata->'nextrun'->>'jid' = v.jid`
 	s.Insert = foreign.Own(`INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, created_at, state, tags,
 			unique_key, unique_states)
-		SELECT ` + json + `(t.args), v.task, ` + strconv.Itoa(k.MaxAttempts) + `, ` + json + `(v.meta), v.priority, v.queue,
+		SELECT ` + json + `(t.args), v.task, ` + foreign.Attempts(k.MaxAttempts, true) + `, ` + json + `(v.meta), v.priority, v.queue,
 			strftime('%Y-%m-%d %H:%M:%f', v.due), strftime('%Y-%m-%d %H:%M:%f', 'now'),
 			'available', ` + json + `('[]'), unhex(v.unique_key), CASE WHEN v.unique_key IS NOT NULL THEN ` + riverUnfinished + ` END
 		FROM {batch} AS v` + foreign.JoinTask + `WHERE true

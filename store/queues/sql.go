@@ -23,7 +23,8 @@ import (
 //
 // Times are UTC without zone, args are a text, priority is 0 to 10, 10 first, and single says that
 // the job must not overlap with another of its task. traceparent is that of who submitted
-// the job, or NULL.
+// the job, or NULL. If Enqueue names retry_limit, retry_delay or timeout, nextrun_batch has
+// them, too: what the task says, in seconds, or NULL.
 type SQL struct {
 	// Enqueue adds the jobs of nextrun_batch. It returns, in any order, the jid of each
 	// job added, and its ref, by which Pending and Cancel find it; without a column
@@ -66,12 +67,22 @@ func (k SQL) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "", Rehearse: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "", Rehearse: true, Heeds: k.heeds()}), nil
+}
+
+// heeds are the columns of a task's priority and limits that Enqueue names.
+func (k SQL) heeds() (names []string) {
+	for _, name := range []string{"priority", "retry_limit", "retry_delay", "timeout"} {
+		if reads(k.Enqueue, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 const (
 	sqlBatch = `nextrun_batch AS (SELECT v.jid, v.tracker AS task_id, v.due, v.task, v.group_, t.args, v.subject, v.submitter,
-		v.submitted, v.priority, v.single, v.traceparent FROM {batch} AS v` + foreign.JoinTask + `)`
+		v.submitted, v.priority, v.single, v.traceparent{limits} FROM {batch} AS v` + foreign.JoinTask + `)`
 	sqlOpen      = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted FROM {batch} AS v)`
 	sqlCancel    = `nextrun_open AS (SELECT v.ref, v.jid, v.task_id, v.due, v.submitted, {now} AS now FROM {batch} AS v)`
 	sqlQueues    = `nextrun_queues AS (SELECT v.queue FROM {batch} AS v)`
@@ -87,8 +98,14 @@ func (k SQL) shape(sqlite bool) *foreign.Shape {
 	if sqlite {
 		now, as = anyParamTime, " AS MATERIALIZED ("
 	}
+	limits := "" // a statement that names none may read all columns by *
+	for _, name := range k.heeds() {
+		if name != "priority" {
+			limits += ", t." + name
+		}
+	}
 	with := func(relation, user string) foreign.Statement {
-		return foreign.UserStatement(strings.NewReplacer(" AS (", as, "{now}", now).Replace(relation), user)
+		return foreign.UserStatement(strings.NewReplacer(" AS (", as, "{now}", now, "{limits}", limits).Replace(relation), user)
 	}
 	return &foreign.Shape{
 		Columns: []foreign.Column{

@@ -48,6 +48,9 @@ func Warnings(t *periodic.Task, now time.Time) (list []string) {
 		list = append(list, fmt.Sprintf("Docspell %s has no task %q: a joex that takes the job runs one job fewer at a time "+
 			"until it is restarted", Version, t.Task))
 	}
+	if t.Sink == periodic.SinkJob && t.Overlapping() {
+		list = append(list, "overlap allow can give the task two jobs that have not ended, and Docspell's periodic scheduler fails when it finds two: use skip or queue")
+	}
 	return list
 }
 

@@ -69,6 +69,7 @@ func TestWarnings(t *testing.T) {
 		`write it as "*-*-* 00:00:00 Europe/Berlin"`:            func(t *periodic.Task) { t.Timer = "daily Europe/Berlin" },
 		`use a calendar event with date and time, such as`:      func(t *periodic.Task) { t.Timer = "every 36h" },
 		`Docspell 0.43 has no task "backup": a joex that takes`: func(t *periodic.Task) { t.Task = "backup" },
+		`overlap allow can give the task two jobs`:              func(t *periodic.Task) { t.Overlap = periodic.OverlapAllow },
 	} {
 		task := good
 		change(&task)

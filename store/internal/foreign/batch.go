@@ -2,6 +2,8 @@ package foreign
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
@@ -45,6 +47,16 @@ var (
 
 // JoinTask joins the rows of periodic_task, aliased t, with a batch, aliased v.
 const JoinTask = ` JOIN periodic_task AS t ON t.id = v.tracker `
+
+// Attempts is SQL for how often a job is tried, given the configured number: one more
+// than the retry_limit of its task t, and what a smallint holds at most.
+func Attempts(configured int, sqlite bool) string {
+	least := "least"
+	if sqlite {
+		least = "min"
+	}
+	return fmt.Sprintf("%s(coalesce(t.retry_limit + 1, %d), %d)", least, configured, math.MaxInt16)
+}
 
 // ColumnQueue is the other queue's queue: the configured one, or else the job's group.
 func ColumnQueue(configured string) Column {

@@ -17,6 +17,9 @@ type Queue interface {
 	periodic.Submitter
 	Inspector
 	Auditor
+	// Heeds are those columns of a task that reach its jobs, among priority,
+	// retry_limit, retry_delay, timeout and concurrency.
+	Heeds() []string
 	// EndTrigger returns a trigger for the jobs of a sink, or [ErrNoTrigger].
 	EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 }
@@ -51,6 +54,9 @@ func New(db *sqldb.DB, s Spec) Queue {
 
 // CopiesArgs implements [periodic.ArgsCopier].
 func (q *queue) CopiesArgs() {}
+
+// Heeds implements [Queue].
+func (q *queue) Heeds() []string { return q.spec.Heeds }
 
 // Probe implements [periodic.Prober]: it lets the database plan the insert, which
 // checks tables, columns and rights, and waits for locks of the table.

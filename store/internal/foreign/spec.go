@@ -21,6 +21,8 @@ type Spec struct {
 	Detect func(ctx context.Context, tx *sqldb.Tx, r *Inspection) (*Shape, error)
 	// cancels reports whether shapes have a statement that cancels.
 	Cancels bool
+	// Heeds are the columns of a task's priority and limits that reach its jobs.
+	Heeds []string
 	// rehearse lets Inspect run the insert without a job, and take it back.
 	Rehearse bool
 }

@@ -103,6 +103,7 @@ func TestCheckNoticesDocspellInAnotherZone(t *testing.T) {
 		begin("b", "joex1", "2026-02-22 01:00:02.123000", "1771722002123") // since then in UTC
 		begin("c", "host/boot", "2026-02-22 07:00:00.000000", "1771722002124")
 		begin("d", "host@0123456789ab", "2026-02-22 07:00:00.000000", "1771722002125")
+		begin("e", "joex1", "1970-01-01 00:00:00.000000", "1771722002126") // of no zone
 		if report := s.Must(t, "check"); strings.Contains(report, "docspell") {
 			t.Errorf("the report:\n%s", report)
 		}

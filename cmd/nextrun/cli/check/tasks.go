@@ -138,9 +138,8 @@ func (r *report) checkPause(about string, t *periodic.Task) {
 
 // checkLimits warns of limits that nothing heeds.
 func (r *report) checkLimits(about string, t *periodic.Task) {
-	limited := t.RetryLimit != nil || t.RetryDelay != 0 || t.Timeout != 0 || t.Concurrency != 0
-	if limited && t.Sink != periodic.SinkJob {
-		r.add(levelWarning, about, "retry_limit, retry_delay, timeout and concurrency have no effect with sink %s, only with sink job", t.Sink)
+	if text := r.queues.Ignores(t); text != "" {
+		r.add(levelWarning, about, "%s", text)
 	}
 }
 

@@ -1,6 +1,9 @@
 package permissions
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -43,11 +46,22 @@ func rolesCommand(env *ui.Env, names func() permissions.Names) *cobra.Command {
 	return &cobra.Command{
 		Use:   "roles",
 		Short: "Print the script for the roles of programs and people, to run after migrate up",
+		Long: `Print the script for the roles of programs and people. Run it after migrate up. With
+--config it also gives rights on the tables of the queues in the configuration.`,
 		Example: `  nextrun permissions roles | psql DATABASE
+  nextrun permissions roles --config nextrun.yaml | psql DATABASE
   psql DATABASE -c 'GRANT nextrun_scheduler TO scheduling'`,
 		Args: ui.Arguments(),
 		RunE: func(*cobra.Command, []string) error {
-			return write(env, names().Roles)
+			c, err := env.Configuration()
+			if err != nil {
+				return err
+			}
+			n := names()
+			for _, sink := range slices.Sorted(maps.Keys(c.Queues)) {
+				n.Queues = append(n.Queues, permissions.Queue{Name: string(sink), Grants: c.Queues[sink].Grants})
+			}
+			return write(env, n.Roles)
 		},
 	}
 }

@@ -53,3 +53,36 @@ func TestScriptsInASchemaOfItsOwnOnPostgres(t *testing.T) {
 	d.Exec("SET ROLE " + prefix + `acme; INSERT INTO "my_jobs".periodic_task (id, task, group_, timer) VALUES ('acme/1', 'backup', 'acme', 'daily'); RESET ROLE`)
 	d.Want("1", `SELECT count(*) FROM "my_jobs".periodic_task WHERE id LIKE 'acme%'`)
 }
+
+// A scheduler needs nothing but its role to feed the queues of the configuration, also on a
+// database without the tables of jobs.
+func TestRolesFeedTheQueuesOfTheConfigurationOnPostgres(t *testing.T) {
+	t.Parallel()
+	d := storetest.New(t, storetest.Postgres)
+	prefix := "q" + d.One("SELECT md5(current_database())")[:12] + "_"
+	config := clitest.WriteFile(t, "nextrun.yaml", `
+queues:
+  river: {type: river, schema: public, queue: mail}
+  own: {type: sql, enqueue: "SELECT jid FROM nextrun_batch", pending: "SELECT jid FROM nextrun_open"}
+`)
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL, "NEXTRUN_CONFIG": config}}
+	t.Cleanup(func() {
+		for _, role := range []string{"viewer", "dashboard", "operator", "editor", "scheduler", "executor", "housekeeper", "relay"} {
+			d.Exec("DO $$ BEGIN DROP OWNED BY " + prefix + role + " CASCADE; EXCEPTION WHEN undefined_object THEN NULL; END $$; DROP ROLE IF EXISTS " + prefix + role)
+		}
+	})
+	s.Must(t, "migrate", "up", "--without", "job")
+	s.MakeRiver(t)
+	script := s.Must(t, "permissions", "roles", "--prefix", prefix)
+	clitest.WantLines(t, script, "-- nextrun does not know the tables of its statements: give these roles the rights that the statements need.")
+	d.Exec(script)
+	s.Must(t, "task", "add", "report", "--handler", "report", "--timer", "daily", "--sink", "river")
+	for role, may := range map[string]bool{"scheduler": true, "dashboard": true, "operator": true, "viewer": false, "executor": false} {
+		as := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": d.URL + "&options=-c%20role=" + prefix + role, "NEXTRUN_CONFIG": config}}
+		if may {
+			as.Must(t, "queue", "check", "river")
+		} else {
+			as.Fails(t, ui.Failed, []string{"queue", "check", "river"}, "errors: 1")
+		}
+	}
+}

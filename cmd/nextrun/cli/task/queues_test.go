@@ -7,6 +7,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
 )
 
 const (
@@ -52,6 +53,45 @@ func TestTaskOfAQueueIsAdded(t *testing.T) {
 			t.Errorf("the preview lacks them:\n%s", preview)
 		}
 	})
+}
+
+// Commands that change a task say which of its limits its queue does not take.
+func TestTaskOfAQueueSaysWhichLimitsHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Env["NEXTRUN_CONFIG"], _ = withRiver(t, s)
+		const why = " no effect with sink river; set "
+		s.Fails(t, ui.Done, []string{"task", "add", "a", "--task", "report", "--timer", "daily", "--sink", "river", "--retry-limit", "2",
+			"--retry-delay", "1m", "--concurrency", "1", "--priority", "9"}, `warning: task "a": retry_delay, concurrency have`+why+"them in that queue, or in its workers")
+		s.Fails(t, ui.Done, []string{"task", "set", "a", "--retry-delay", "none"}, `warning: task "a": concurrency has`+why+"it in that queue, or in its workers")
+		file := clitest.WriteFile(t, "tasks.yaml", strings.Replace(s.Must(t, "task", "export"), "concurrency: 1", "timeout: 60", 1))
+		s.Fails(t, ui.Done, []string{"task", "apply", "-f", file}, `warning: task "a": timeout has`+why+"it in that queue")
+	})
+}
+
+// While the queue's table is locked, why says who holds it, and does not doubt the login.
+func TestWhyOfALockedQueueOnPostgres(t *testing.T) {
+	t.Parallel()
+	s := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": migrated.New(t, storetest.Postgres).URL}}
+	config, d := withRiver(t, s)
+	s.Env["NEXTRUN_CONFIG"] = config
+	s.Exec(t, `INSERT INTO periodic_task (id, task, timer, sink, created) VALUES ('a', 'report', 'hourly', 'river', '2026-01-01 00:00')`)
+	s.Must(t, "task", "run", "a")
+	s.Must(t, "scheduler", "--once")
+	s.Exec(t, `UPDATE periodic_task SET due = '2026-01-01', nextrun = '2026-01-01'`)
+	tx, err := d.SQL.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it ends the lock
+	if _, err := tx.Exec("LOCK TABLE river_job"); err != nil {
+		t.Fatal(err)
+	}
+	text := s.Must(t, "why", "a")
+	if !strings.Contains(text, `Its queue "river" cannot be asked now: the database is busy`) ||
+		!strings.Contains(text, "the table river_job is locked by pid ") || strings.Contains(text, "login") {
+		t.Errorf("why says:\n%s", text)
+	}
 }
 
 // What the command line submits reaches the task's queue, and nothing else does.

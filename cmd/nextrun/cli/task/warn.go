@@ -23,13 +23,17 @@ func newWarner(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues)
 }
 
 // of warns of args that are not JSON, of a sink that none of the queues has, which
-// another program may have, and of what Docspell cannot read or run.
+// another program may have, of limits that the queue does not take, and of what Docspell
+// cannot read or run.
 func (w *warner) of(t *periodic.Task) {
 	complain := func(text string) { w.env.Complain("warning: task %q: %s", t.ID, text) }
 	if !json.Valid([]byte(t.Args)) {
 		complain("args is not JSON")
 	}
 	if text := w.queues.Missing(t.Sink); text != "" {
+		complain(text)
+	}
+	if text := w.queues.Ignores(t); text != "" {
 		complain(text)
 	}
 	if w.docspell {

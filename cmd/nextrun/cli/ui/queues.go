@@ -3,10 +3,12 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
 )
 
 // Queues are the queues of the configuration file, by the sinks that name them.
@@ -19,11 +21,11 @@ func (env *Env) WithQueues(ctx context.Context, fn func(*store.DB, Queues) error
 		return err
 	}
 	return env.WithDatabase(ctx, func(db *store.DB) error {
-		queues, err := c.BuildQueues(db)
+		built, err := c.BuildQueues(db)
 		if err != nil {
 			return err
 		}
-		return fn(db, queues)
+		return fn(db, built)
 	})
 }
 
@@ -34,6 +36,39 @@ func (q Queues) Missing(sink periodic.Sink) string {
 		return ""
 	}
 	return fmt.Sprintf("%v; %s", &periodic.SinkError{Sink: sink}, NameTheFile)
+}
+
+// Ignores says which limits of a task, and whether its priority, do not reach its jobs;
+// empty: all that are set do, or no queue has the name of its sink.
+func (q Queues) Ignores(t *periodic.Task) string {
+	queue, known := q[t.Sink].(queues.Queue)
+	if !known && t.Sink != periodic.SinkEvent {
+		return ""
+	}
+	var ignored []string
+	for _, c := range []struct {
+		name string
+		set  bool
+	}{
+		{"priority", known && t.Priority != 0}, {"retry_limit", t.RetryLimit != nil}, {"retry_delay", t.RetryDelay != 0},
+		{"timeout", t.Timeout != 0}, {"concurrency", t.Concurrency != 0},
+	} {
+		if c.set && (!known || !slices.Contains(queue.Heeds(), c.name)) {
+			ignored = append(ignored, c.name)
+		}
+	}
+	verb, them := "have", "them"
+	switch len(ignored) {
+	case 0:
+		return ""
+	case 1:
+		verb, them = "has", "it"
+	}
+	text := fmt.Sprintf("%s %s no effect with sink %s", strings.Join(ignored, ", "), verb, t.Sink)
+	if known {
+		text += "; set " + them + " in that queue, or in its workers"
+	}
+	return text
 }
 
 // NameTheFile is what to do where a queue is missing.
