@@ -25,15 +25,19 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, escape(class))
 }
 
-// drawing is the finished picture; name says what it shows. One that has links is a group:
-// screen readers take what is in a picture for a part of it, and do not offer its links.
-func (c *canvas) drawing(width, height float64, name string) string {
-	role := "img"
+// role is what screen readers take a drawing for. One that has links is a group: what is in a
+// picture is a part of it for them, and they do not offer its links.
+func (c *canvas) role() string {
 	if strings.Contains(c.text.String(), "<a href") {
-		role = "group"
+		return "group"
 	}
+	return "img"
+}
+
+// drawing is the finished picture; name says what it shows.
+func (c *canvas) drawing(width, height float64, name string) string {
 	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="`, width, height, width, height)
-	return head + role + `" aria-label="` + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
+	return head + c.role() + `" aria-label="` + escape(name) + "\">\n" + c.text.String() + "</svg>\n"
 }
 
 // escape makes a text safe in an element and in an attribute.

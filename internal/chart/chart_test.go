@@ -135,3 +135,21 @@ func TestPlot(t *testing.T) {
 		titles(t, alone)
 	}
 }
+
+func TestStrip(t *testing.T) {
+	t.Parallel()
+	evil := `"><script>`
+	drawing := chart.Strip("a day"+evil, []chart.Cell{{}, {Class: "good", Title: "two" + evil, Link: "?a=1&b=2"}, {Class: "bad", Title: "three", Link: "/x", Loud: true}, {Class: evil}})
+	list := titles(t, drawing)
+	has(t, list, "two", 1)
+	has(t, list, "three", 1)
+	if strings.Contains(drawing, "<script") {
+		t.Error("a text is not escaped")
+	}
+	if strings.Count(drawing, "<a ") != 2 || strings.Count(drawing, `tabindex="-1"`) != 1 || strings.Count(drawing, `class="none"`) != 2 {
+		t.Errorf("the keyboard stops where nothing is wrong, or a cell without a class is drawn: %s", drawing)
+	}
+	if titles(t, chart.Strip("", nil)); !strings.Contains(chart.Strip("", nil), `aria-hidden="true"`) {
+		t.Error("a strip without a name is not hidden from those who cannot see it")
+	}
+}

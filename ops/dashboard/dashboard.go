@@ -123,6 +123,7 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
 	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", s.timelinePage))
 	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", s.heatmapPage))
+	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))

@@ -125,7 +125,7 @@ func TestPagesShowARun(t *testing.T) {
 			s.data(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"format=json", &map[string]any{})
 		}
 		page := s.get("/task?id=report")
-		for _, want := range []string{"Mon..Fri 09:00 Europe/Berlin", "2026-01-01 09:00:00 CET", "&#34;to&#34;: &#34;ada&#34;", "INSERT INTO periodic_task", "stuck", "<td>the printer is on fire</td>"} {
+		for _, want := range []string{"Mon..Fri 09:00 Europe/Berlin", "2026-01-01 08:00:00 UTC", "&#34;to&#34;: &#34;ada&#34;", "INSERT INTO periodic_task", `class="state wait"`, "<td>the printer is on fire</td>"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page of the task lacks %q", want)
 			}

@@ -96,7 +96,7 @@ func TestNowOfATaskThatIsBlocked(t *testing.T) {
 		var d nowData
 		s.data("/?format=json", &d)
 		want := `[{a sink "nosuch": this program has no queue of that name} {b it is wrong} {c }]`
-		if got := fmt.Sprint(d.Soon); got != want || !strings.Contains(s.get("/"), `<span class="failed">it is wrong</span>`) {
+		if got := fmt.Sprint(d.Soon); got != want || !strings.Contains(s.get("/"), `<span class="bad">it is wrong</span>`) {
 			s.Errorf("%s; want %s", got, want)
 		}
 	})

@@ -3,12 +3,15 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -31,7 +34,8 @@ type taskRow struct {
 	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
 	Next    time.Time      `json:"next,omitzero"`
 	Cells   []cell         `json:"ticks"` // the oldest first
-	Zone    *time.Location `json:"-"`
+	Strip   template.HTML  `json:"-"`     // the cells drawn
+	Zone    *time.Location `json:"-"`     // of the timer
 }
 
 // cell is a tick in a strip.
@@ -75,6 +79,7 @@ func (s *server) row(t *periodic.Task, h store.History) taskRow {
 	for i, k := range h.Ticks {
 		r.Cells[len(h.Ticks)-1-i] = s.cell(k, r.Zone)
 	}
+	r.Strip = strip(s.prefix, r.Cells)
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
 	}
@@ -82,6 +87,20 @@ func (s *server) row(t *periodic.Task, h store.History) taskRow {
 		r.Next = time.Time{}
 	}
 	return r
+}
+
+// strip draws ticks beside each other.
+func strip(prefix string, cells []cell) template.HTML {
+	drawn := make([]chart.Cell, shownTicks)
+	cells = cells[max(len(cells)-shownTicks, 0):]
+	for i, c := range cells {
+		one := &drawn[shownTicks-len(cells)+i]
+		one.Class, one.Title = show.Kind(c.State), c.Label
+		if c.JID != "" {
+			one.Link = frame.Path(prefix, "job", "id", c.JID)
+		}
+	}
+	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
 }
 
 // stateOf is the state of a task, for people.

@@ -104,15 +104,7 @@ func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error)
 
 // zoneOf is the zone that a page shows times of several tasks in.
 func zoneOf(r *http.Request) (*time.Location, error) {
-	name := r.URL.Query().Get("zone")
-	if name == "" {
-		return time.UTC, nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
-		return nil, frame.Bad("unknown time zone %q; use a name such as Europe/Berlin", show.Printable(name))
-	}
-	return zone, nil
+	return frame.Zone(r), nil
 }
 
 // usualRuns is how many of the last ticks of a task say how long it usually takes.

@@ -34,8 +34,16 @@ type View struct {
 	Now    time.Time
 	Done   string // what an action has done
 	Zone   *time.Location
+	Here   string // the page's address below the prefix
+	Tag    string // of the data
 	Data   any
 }
+
+// sections are the pages of the menu that others belong to.
+var sections = map[string]string{"task": "tasks", "job": "jobs"}
+
+// Section is the page of the menu that this one belongs to.
+func (v View) Section() string { return cmp.Or(sections[v.Page], v.Page) }
 
 // Path is an address of the dashboard: a page and its parameters, in pairs.
 func (v View) Path(page string, pairs ...any) string { return Path(v.Prefix, page, pairs...) }
@@ -106,6 +114,10 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
+		if name := r.URL.Query().Get("zone"); name != "" && zoneNamed(name) == nil {
+			f.Fail(w, r, unknownZone(name))
+			return
+		}
 		data, err := load(ctx, r)
 		if err != nil {
 			f.Fail(w, r, err)
@@ -121,9 +133,7 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 			_, _ = w.Write(append(content, '\n'))
 			return
 		}
-		// The tag is of the data: relative times in the page change every second.
-		sum := sha256.Sum256(content)
-		tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		tag := f.tag(r, content)
 		w.Header().Set("ETag", tag)
 		if r.Header.Get("If-None-Match") == tag {
 			w.WriteHeader(http.StatusNotModified)
@@ -131,6 +141,14 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 		}
 		f.render(w, r, name, http.StatusOK, data)
 	}
+}
+
+// tag is of all that a page is made of, but for how far times are away: that changes every
+// second, and the script of the page knows it.
+func (f *Frame) tag(r *http.Request, content []byte) string {
+	v, zone := Who(r.Context()), Zone(r)
+	sum := sha256.Sum256(fmt.Appendf(content, "%q %t %s %s", v.User, v.Acts, zone, f.now().In(zone).Format(time.DateOnly)))
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
 // render writes a page, or for the script that refreshes it only its main part.
@@ -143,7 +161,8 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 	var out bytes.Buffer
 	err := f.pages[name].ExecuteTemplate(&out, part, View{
 		Page: name, Title: titles[name], Prefix: f.prefix, User: v.User, Acts: v.Acts,
-		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: time.UTC, Data: data,
+		Now: f.now().UTC(), Done: show.Shorten(show.Printable(r.URL.Query().Get("done")), 400), Zone: Zone(r), Data: data,
+		Here: strings.TrimPrefix(r.URL.RequestURI(), f.prefix), Tag: w.Header().Get("ETag"),
 	})
 	if err != nil {
 		f.log.WithError(err).WithField("page", name).Error("dashboard: page failed")
@@ -198,13 +217,21 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 			return
 		}
 		f.log.WithFields(map[string]any{"user": user, "action": done}).Info("dashboard: action")
-		to, err := url.Parse(back)
-		if err != nil || to.IsAbs() || to.Host != "" || len(back) > 2000 {
-			to = &url.URL{Path: "/"}
-		}
-		q := to.Query()
-		q.Set("done", show.Shorten(done, 500)) // ids may be long
-		to.RawQuery = q.Encode()
-		http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+		f.back(w, r, back, "done", show.Shorten(done, 500)) // ids may be long
 	}
+}
+
+// back leads to a page of the dashboard, with another parameter.
+func (f *Frame) back(w http.ResponseWriter, r *http.Request, page, name, value string) {
+	to, err := url.Parse(page)
+	if err != nil || to.IsAbs() || to.Host != "" || len(page) > 2000 {
+		to = &url.URL{Path: "/"}
+	}
+	q := to.Query()
+	q.Del(name)
+	if value != "" {
+		q.Set(name, value)
+	}
+	to.RawQuery = q.Encode()
+	http.Redirect(w, r, f.prefix+"/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther) //nolint:gosec // one slash leads to no other host
 }

@@ -22,6 +22,27 @@ func Moment(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
+// Clock is a time in a zone as short as it can be beside the present: without the day if that
+// is today, without the year if that is this one, and without seconds if there are none.
+func Clock(t, now time.Time, zone *time.Location) string {
+	if Never(t) {
+		return ""
+	}
+	t, now = t.In(zone), now.In(zone)
+	layout := "15:04"
+	if t.Second() != 0 {
+		layout = "15:04:05"
+	}
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+	case t.Year() == now.Year():
+		layout = "Mon 2 Jan, " + layout
+	default:
+		layout = "2 Jan 2006, " + layout
+	}
+	return t.Format(layout)
+}
+
 // Ago is how far a time is away: "in 3 h 12 min", "5 s ago".
 func Ago(t, now time.Time) string {
 	if Never(t) {
@@ -55,24 +76,3 @@ func Shorten(text string, n int) string {
 
 // Word is a state as people read it.
 func Word(state string) string { return jobqueue.State(state).Word() }
-
-// Glyph is the shape of a state, so that colour alone says nothing.
-func Glyph(state string) string {
-	switch state {
-	case "success", "up", "published":
-		return "✔"
-	case "failed", "dead", "down":
-		return "✘"
-	case "running", "scheduled":
-		return "▶"
-	case "waiting", "queued", "pending", "stuck":
-		return "◔"
-	case "skipped", "cancelled":
-		return "↷"
-	case "missed", "late":
-		return "○"
-	case "paused", "disabled":
-		return "⏸"
-	}
-	return "•"
-}
