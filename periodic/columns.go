@@ -132,6 +132,7 @@ func systemColumns() []Column {
 		{Name: "paused_until", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Until })},
 		{Name: "paused_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pause.By })},
 		{Name: "paused_reason", Field: column.TextOrNull(func(t *Task) *string { return &t.Pause.Reason })},
+		{Name: "origin", Field: column.TextOrNull(func(t *Task) *string { return &t.Origin })},
 		{Name: "problem", Field: column.TextOrNull(func(t *Task) *string { return &t.Problem })},
 	}
 }

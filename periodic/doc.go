@@ -2,7 +2,8 @@
 // the PeriodicScheduler of Docspell's ADR 0012, "Periodic Tasks".
 //
 // A row of the table periodic_task says what to submit and when. Package scheduler
-// runs in any number of processes on one database. [Tasks] manages the rows.
+// runs in any number of processes on one database. [Tasks] manages the rows; a program that has
+// its own schedules makes them with [NewSchedule] and declares them at each start with [Tasks.Apply].
 //
 // A tick is the pair (task, due), and the table periodic_tick has one row for it
 // at most: that makes one job of one tick. Nothing advances before it is committed:

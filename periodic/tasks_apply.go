@@ -8,11 +8,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
 )
 
-// Prune says what [Tasks.Apply] does with tasks that are not named.
+// Prune says what [Tasks.Apply] does with tasks of its origin that are not named.
 type Prune string
 
 // The kinds of pruning.
@@ -25,6 +26,23 @@ const (
 // Apply says what tasks the table is to hold.
 type Apply struct {
 	Tasks []Task
+	// Origin names the program or file that declares the tasks, in 1 to 254 characters; their rows
+	// have it in the column origin. A task of another origin is refused; one that has
+	// none, since people added it, becomes one of this origin. Empty: tasks without an origin.
+	Origin string
+	// Version grows from one deployed program to the next, such as the number of a build.
+	// A program of an older version than the one that declared tasks last changes nothing, so that in a rolling
+	// deploy it does not undo what the newer one declared. 0, with an origin: the time of the
+	// commit that the program was built from, if Go has written it into the binary. Of programs of
+	// the same version, or of none, one whose tasks have replaced the others' counts as newer.
+	Version int64
+	// Force applies the tasks even if a newer program of the origin has declared others: somebody
+	// asks for it. [Tasks.ForgetVersion] is for programs.
+	Force bool
+	// KeepEdits leaves columns alone that people have changed since the origin declared them. A
+	// pause, and a task that somebody has disabled, always stay.
+	KeepEdits bool
+	// Prune is what to do with tasks of the origin that are not named.
 	Prune Prune
 	// Group limits the pruning to tasks of that group. Empty: all groups.
 	Group string
@@ -58,50 +76,131 @@ type TaskChange struct {
 // ColumnChange is a column that changes.
 type ColumnChange struct{ Column, From, To string }
 
-// Apply makes the table like a list of tasks, in one transaction, and returns
-// what it changed, in the order of the ids. It compares the columns that users own,
-// except NextRun, and does not touch rows that need no change. A row keeps its plan
-// unless its timer, Starts or Ends change. If the table would refuse tasks, Apply
+// Applied is what [Tasks.Apply] did, or with DryRun would do.
+type Applied struct {
+	Tasks   int          // how many were declared
+	Changes []TaskChange // in the order of the ids
+	Kept    []TaskChange // what people have changed, from and to, and stays
+	Newer   *Origin      // not nil: nothing was changed, since a newer program has declared other tasks
+}
+
+// String says it in a line, for a log.
+func (a Applied) String() string {
+	if a.Newer != nil {
+		return fmt.Sprintf("tasks unchanged: a newer program of %s has declared them since %s", a.Newer.Name, a.Newer.Since.Format(time.DateTime+" UTC"))
+	}
+	count := map[Action]int{}
+	for _, c := range a.Changes {
+		count[c.Action]++
+	}
+	text := fmt.Sprintf("%d tasks declared: %d added, %d changed", a.Tasks, count[ActionAdd], count[ActionChange])
+	if n := count[ActionDisable] + count[ActionDelete]; n > 0 {
+		text += fmt.Sprintf(", %d pruned", n)
+	}
+	for i, c := range a.Kept {
+		text += [2]string{"; people changed ", ", "}[min(i, 1)] + c.ID
+	}
+	return text
+}
+
+// Apply makes the table like a list of tasks, in one transaction. A program that declares its
+// tasks calls it at each start, in any number of processes at once; see [NewSchedule]. It compares the
+// columns that users own, except NextRun, and does not touch rows that need no change. A row keeps
+// its plan unless its timer, Starts or Ends change, and its pause. If the table would refuse tasks, Apply
 // returns all their [*TaskError]s and changes nothing. Args need not be JSON, as in
 // the table: the row then gets a warning.
-func (s *Tasks) Apply(ctx context.Context, a Apply) ([]TaskChange, error) {
+func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
+	if a.Origin != "" && a.Version == 0 && !a.Force {
+		a.Version = builtAt()
+	}
 	if err := a.validate(); err != nil {
-		return nil, err
+		return Applied{}, err
 	}
 	run := s.store.Update
 	if a.DryRun {
 		run = s.store.View
 	}
-	var changes []TaskChange
-	err := run(ctx, func(tx TaskTx) error {
-		changes = nil
-		rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
-		if err != nil {
-			return fmt.Errorf("list tasks: %w", err)
-		}
-		if a.Check != nil {
-			if err := a.Check(rows); err != nil {
-				return err
-			}
-		}
-		for _, c := range a.changes(rows) {
-			if !a.DryRun {
-				if err := a.carryOut(ctx, tx, c); err != nil {
-					return about(c.ID, err)
-				}
-			}
-			changes = append(changes, c)
-		}
-		return nil
+	var done Applied
+	err := run(ctx, func(tx TaskTx) (err error) {
+		done, err = a.apply(ctx, tx)
+		return err
 	})
 	if err != nil {
-		return nil, err
+		return Applied{}, err
 	}
-	return changes, nil
+	return done, nil
+}
+
+func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) {
+	wanted, err := a.declared()
+	if err != nil {
+		return done, err
+	}
+	last, err := a.last(ctx, tx)
+	if err != nil {
+		return done, fmt.Errorf("read the origin: %w", err)
+	}
+	done.Tasks = len(a.Tasks)
+	digest := digestOf(wanted.text())
+	if a.Origin != "" && !a.Force && last.outdates(a.Version, digest) {
+		done.Newer = &last
+		return done, nil
+	}
+	rows, err := tx.List(ctx, TaskFilter{WithArgs: true})
+	if err != nil {
+		return done, fmt.Errorf("list tasks: %w", err)
+	}
+	if a.Check != nil {
+		if err := a.Check(rows); err != nil {
+			return done, err
+		}
+	}
+	p, err := a.plan(rows, last)
+	if err != nil {
+		return done, err
+	}
+	done.Changes, done.Kept = p.changes, p.kept
+	if a.DryRun {
+		return done, nil
+	}
+	for _, c := range done.Changes {
+		if err := p.carryOut(ctx, tx, c); err != nil {
+			return done, about(c.ID, err)
+		}
+	}
+	if a.Origin == "" {
+		return done, nil
+	}
+	_, at := tx.Bare()
+	return done, tx.SaveOrigin(ctx, last.next(a.Version, digest, p.remember(wanted), at), p.owned)
+}
+
+// last is what the origin has declared last. Unless it is a dry run, those who apply tasks of the same origin
+// wait from here on.
+func (a *Apply) last(ctx context.Context, tx TaskTx) (last Origin, err error) {
+	if a.Origin == "" {
+		return last, nil
+	}
+	if !a.DryRun {
+		return tx.LockOrigin(ctx, a.Origin)
+	}
+	list, err := tx.Origins(ctx)
+	for _, o := range list {
+		if o.Name == a.Origin {
+			last = o
+		}
+	}
+	return last, err
 }
 
 func (a *Apply) validate() error {
 	var problems []error
+	if len(a.Origin) > 254 || strings.ContainsRune(a.Origin, 0) {
+		problems = append(problems, errors.New("the origin must have at most 254 bytes, and no NUL"))
+	}
+	if a.Version < 0 {
+		problems = append(problems, fmt.Errorf("the version is %d; use 0, or a number that grows", a.Version))
+	}
 	seen := map[string]bool{}
 	for i := range a.Tasks {
 		t := &a.Tasks[i]
@@ -114,64 +213,141 @@ func (a *Apply) validate() error {
 	return errors.Join(problems...)
 }
 
-// changes compares the rows with the wanted tasks. It does no I/O.
-func (a *Apply) changes(rows []Task) []TaskChange {
-	var list []TaskChange
+// applyPlan is what to do with the rows. It is made without I/O.
+type applyPlan struct {
+	*Apply
+	before  declaredTasks    // what the origin declared last
+	tasks   map[string]*Task // as their rows are to be
+	changes []TaskChange
+	kept    []TaskChange
+	pruned  []string // rows of the origin that are not wanted, and stay
+	owned   []string // rows that become the origin's
+}
+
+// plan compares the rows with the wanted tasks.
+func (a *Apply) plan(rows []Task, last Origin) (*applyPlan, error) {
+	_, before := last.history()
+	p := &applyPlan{Apply: a, before: before, tasks: map[string]*Task{}}
 	have := map[string]*Task{}
 	for i := range rows {
 		have[rows[i].ID] = &rows[i]
 	}
-	wanted := map[string]bool{}
+	var problems []error
 	for i := range a.Tasks {
-		t := &a.Tasks[i]
-		wanted[t.ID] = true
-		if row, ok := have[t.ID]; !ok {
-			list = append(list, TaskChange{ID: t.ID, Action: ActionAdd})
-		} else if columns := compare(row, t); len(columns) > 0 {
-			list = append(list, TaskChange{ID: t.ID, Action: ActionChange, Columns: columns})
+		t := a.Tasks[i]
+		row := have[t.ID]
+		if row != nil && row.Origin != a.Origin && row.Origin != "" {
+			problems = append(problems, about(t.ID, &OriginError{row.Origin, a.Origin}))
+			continue
 		}
+		p.want(row, t)
 	}
 	for i := range rows {
-		if row := &rows[i]; !wanted[row.ID] {
-			if action := a.prune(row); action != "" {
-				list = append(list, TaskChange{ID: row.ID, Action: action})
-			}
+		if p.tasks[rows[i].ID] == nil && rows[i].Origin == a.Origin {
+			p.prune(&rows[i])
 		}
 	}
-	slices.SortFunc(list, func(a, b TaskChange) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
-	return list
+	slices.SortFunc(p.changes, func(a, b TaskChange) int { return strings.Compare(a.ID, b.ID) })
+	return p, errors.Join(problems...)
 }
 
-// prune is what happens to a row that is not among the wanted tasks.
-func (a *Apply) prune(row *Task) Action {
+// want plans what becomes of the row of a wanted task; nil: there is none.
+func (p *applyPlan) want(row *Task, t Task) {
+	p.tasks[t.ID] = &t
+	if p.Origin != "" && (row == nil || row.Origin == "") {
+		p.owned = append(p.owned, t.ID)
+	}
+	if row == nil {
+		p.changes = append(p.changes, TaskChange{ID: t.ID, Action: ActionAdd})
+		return
+	}
+	kept := TaskChange{ID: t.ID, Action: ActionChange}
+	for _, c := range compare(row, &t) {
+		if at := columnOf(c.Column); p.keeps(row, &t, at) {
+			kept.Columns = append(kept.Columns, ColumnChange{c.Column, c.To, c.From})
+			at.Set(&t, at.Get(row))
+		}
+	}
+	if len(kept.Columns) > 0 {
+		p.kept = append(p.kept, kept)
+	}
+	if columns := compare(row, &t); len(columns) > 0 {
+		p.changes = append(p.changes, TaskChange{ID: t.ID, Action: ActionChange, Columns: columns})
+	}
+}
+
+// keeps reports whether a column of a row stays as it is, although something else is declared.
+func (p *applyPlan) keeps(row, wanted *Task, c Column) bool {
+	if p.Origin == "" {
+		return false
+	}
+	known, same := p.before.was(row.ID, c, c.Get(row))
+	if c.Name == "enabled" {
+		_, declared := p.before.was(row.ID, c, c.Get(wanted))
+		return !row.Enabled && (!known || declared) // somebody has disabled it
+	}
+	return p.KeepEdits && !same
+}
+
+// prune plans what becomes of a row of the origin that is not among the wanted tasks.
+func (p *applyPlan) prune(row *Task) {
+	action := Action("")
 	switch {
-	case a.Group != "" && row.Group != a.Group, a.Keep != nil && a.Keep(row):
-		return ""
-	case a.Prune == PruneDelete:
-		return ActionDelete
-	case a.Prune == PruneDisable && row.Enabled:
-		return ActionDisable
+	case p.Group != "" && row.Group != p.Group, p.Keep != nil && p.Keep(row):
+	case p.Prune == PruneDelete:
+		action = ActionDelete
+	case p.Prune == PruneDisable && row.Enabled:
+		action = ActionDisable
 	}
-	return ""
+	if action != "" {
+		p.changes = append(p.changes, TaskChange{ID: row.ID, Action: action})
+	}
+	if action != ActionDelete {
+		p.pruned = append(p.pruned, row.ID)
+	}
 }
 
-func (a *Apply) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
+// remember is what the origin has declared, with the tasks that it has given up: as they are wanted again, one
+// that was disabled with them is enabled.
+func (p *applyPlan) remember(wanted declaredTasks) declaredTasks {
+	for _, id := range p.pruned {
+		if columns := p.before[id]; columns != nil {
+			if p.Prune == PruneDisable {
+				columns["enabled"] = json.RawMessage("false")
+			}
+			wanted[id] = columns
+		}
+	}
+	return wanted
+}
+
+func (p *applyPlan) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
 	switch c.Action {
 	case ActionDisable:
 		return tx.Enable(ctx, c.ID, false)
 	case ActionDelete:
 		return tx.Delete(ctx, c.ID)
+	case ActionAdd:
+		return tx.Add(ctx, *p.tasks[c.ID])
+	case ActionChange:
 	}
-	i := slices.IndexFunc(a.Tasks, func(t Task) bool { return t.ID == c.ID })
-	if c.Action == ActionAdd {
-		return tx.Add(ctx, a.Tasks[i])
+	return tx.Save(ctx, *p.tasks[c.ID])
+}
+
+// OriginError is returned by [Tasks.Apply] for a task that another program or file declares.
+type OriginError struct{ Has, Wants string }
+
+// Error names both, and the remedy.
+func (e *OriginError) Error() string {
+	if e.Wants == "" {
+		return fmt.Sprintf("%q declares it (column origin); change it there, or name that origin", e.Has)
 	}
-	return tx.Save(ctx, a.Tasks[i])
+	return fmt.Sprintf("%q declares it (column origin), and %q may not; use another id, or set the column origin to %[2]q first", e.Has, e.Wants)
+}
+
+func columnOf(name string) Column {
+	list := UserColumns()
+	return list[slices.IndexFunc(list, func(c Column) bool { return c.Name == name })]
 }
 
 // compare returns the columns in which a row differs from the wanted task.

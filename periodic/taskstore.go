@@ -36,6 +36,7 @@ var ErrNoJobs = cause.ErrNoJobs
 // task of an id they return [ErrNotFound].
 type TaskTx interface {
 	taskReader
+	originKeeper
 	// Add adds a task; [ErrDuplicate] if there is one of that id.
 	Add(ctx context.Context, t Task) error
 	// Save writes the columns that users own, without NextRun.
@@ -71,6 +72,17 @@ type taskReader interface {
 	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
 	// Results reads what became of jobs and events, by their ids.
 	Results(ctx context.Context, jids []string) (map[string]Result, error)
+}
+
+// originKeeper knows who declares tasks.
+type originKeeper interface {
+	// LockOrigin reads an origin, and keeps others from it until the transaction ends. One that
+	// has declared nothing is added.
+	LockOrigin(ctx context.Context, name string) (Origin, error)
+	// Origins reads all of them, by name.
+	Origins(ctx context.Context) ([]Origin, error)
+	// SaveOrigin writes an origin, and gives it tasks.
+	SaveOrigin(ctx context.Context, o Origin, tasks []string) error
 }
 
 // Outcome is what became of a task last.

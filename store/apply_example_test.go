@@ -11,7 +11,7 @@ import (
 )
 
 // A program that makes sure at each start that its schedules are there, as they are in
-// its source. A second start changes nothing.
+// its source. A second start changes nothing. Somebody has disabled one meanwhile: it stays so.
 func Example_apply() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -24,20 +24,23 @@ func Example_apply() {
 	_, err = db.Migrator().Up(ctx)
 	must(err)
 
-	report := periodic.NewTask("weekly-report", "report", "Mon 08:00 Europe/Berlin")
-	report.Group = "app"
+	tasks := periodic.NewTasks(db.Tasks())
 	wanted := periodic.Apply{
-		Tasks: []periodic.Task{report},
-		Prune: periodic.PruneDelete, // those of the group that are no longer in the source
-		Group: "app",
+		Origin: "app", // the rows have it, and nothing else is touched
+		Tasks: []periodic.Task{
+			periodic.NewTask("weekly-report", "report", "Mon 08:00 Europe/Berlin"),
+			periodic.NewTask("cleanup", "cleanup", "every 1h"),
+		},
+		Prune: periodic.PruneDelete, // those of this origin that are no longer in the source
 	}
 	for range 2 {
-		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, wanted)
+		applied, err := tasks.Apply(ctx, wanted)
 		must(err)
-		fmt.Println(len(changes), "changed")
+		fmt.Println(applied)
+		must(tasks.Disable(ctx, "cleanup"))
 	}
 
 	// Output:
-	// 1 changed
-	// 0 changed
+	// 2 tasks declared: 2 added, 0 changed
+	// 2 tasks declared: 0 added, 0 changed; people changed cleanup
 }

@@ -2,6 +2,9 @@
 // PostgreSQL or SQLite, and implements the interfaces that periodic and
 // jobqueue declare: [DB.Periodic] for the scheduler, [DB.Jobs] for the queue.
 //
+// A program that has its own schedules declares them at each start with
+// [periodic.Tasks.Apply], as the examples show; docs/tutorials/embedding.md has a whole program.
+//
 // This package is a facade. The SQL is in the packages below store/internal:
 //
 //	connect   opens a database, by its URL or over a pool

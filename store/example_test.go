@@ -22,8 +22,8 @@ type Greeting struct {
 	To string `json:"to"`
 }
 
-// A program with a scheduler and an executor in it, and a task that runs every
-// second. Any number of such programs may share a database.
+// A program that declares its schedule, and has a scheduler and an executor in it. Any number of
+// such programs may share a database, and start at once.
 func Example() {
 	dir, err := os.MkdirTemp("", "nextrun")
 	must(err)
@@ -39,25 +39,27 @@ func Example() {
 	_, err = db.Migrator().Up(ctx)
 	must(err)
 
-	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app"})
-	must(err)
-	executor.Register("greet", jobqueue.JSON(func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {
+	greet := func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {
 		fmt.Println("Good morning,", args.To)
 		stop() // this example ends after one greeting
 		return nil
-	}))
+	}
+	schedules := periodic.Schedules{
+		periodic.NewSchedule("morning", "every 1s", Greeting{To: "Ada"}, greet).
+			With(func(t *periodic.Task) { t.Overlap = periodic.OverlapQueue }),
+	}
+	_, err = periodic.NewTasks(db.Tasks()).Apply(ctx, periodic.Apply{Origin: "app", Tasks: schedules.Tasks()})
+	must(err)
+
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "app"})
+	must(err)
+	schedules.Register(executor)
 	executor.Register(store.HousekeepingTask, db.Housekeeping()) // runs daily, deletes old rows
 
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app"})
 	must(err)
 	must(executor.Start(ctx))
 	must(scheduler.Start(ctx))
-
-	task := periodic.NewTask("morning", "greet", "every 1s")
-	task.Args = `{"to": "Ada"}`
-	// At each start: what is there already stays. An INSERT from anywhere adds a task, too.
-	_, err = periodic.NewTasks(db.Tasks()).Apply(ctx, periodic.Apply{Tasks: []periodic.Task{task}})
-	must(err)
 
 	<-ctx.Done()
 	must(scheduler.Stop(context.Background())) // finishes the current batch

@@ -92,7 +92,7 @@ func TestTasksInTransactionsOfOthers(t *testing.T) {
 		if list, err := inside.List(t.Context(), periodic.TaskFilter{}); err != nil || len(list) != 1 {
 			t.Errorf("inside: %v (%v), want one task", list, err)
 		}
-		if dry, err := inside.Apply(t.Context(), periodic.Apply{Tasks: []periodic.Task{got, b}, DryRun: true}); err != nil || len(dry) != 1 {
+		if dry, err := inside.Apply(t.Context(), periodic.Apply{Tasks: []periodic.Task{got, b}, DryRun: true}); err != nil || len(dry.Changes) != 1 {
 			t.Errorf("inside: a dry run of Apply gives %v (%v), want b added", dry, err)
 		}
 		past := periodic.Backfill{From: time.Unix(0, 0), To: time.Now()}

@@ -31,21 +31,33 @@ func TestTutorialOfEmbedding(t *testing.T) {
 		t.Errorf("its tests: %v\n%s", err, out)
 	}
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
-		output := startProgram(t, program, "GREETER_DB="+d.URL)
-		storetest.Eventually(t, "tables", func() bool {
-			_, err := d.SQL.Exec("SELECT 1 FROM periodic_ready")
-			return err == nil
-		})
+		var outputs []*output // of ten instances that start at once, on an empty database
+		for range 10 {
+			outputs = append(outputs, startProgram(t, program, "GREETER_DB="+d.URL))
+		}
+		for _, o := range outputs {
+			storetest.Eventually(t, "tasks", func() bool { return strings.Contains(o.String(), "2 tasks declared") })
+		}
 		reader := newReader(t, d, dir)
 		for _, b := range blocksOf(t, page) {
 			if b.language == "sql" {
 				reader.follow(b)
 			}
 		}
-		storetest.Eventually(t, "a greeting", func() bool { return strings.Contains(output.String(), "Good morning, Ada\n") })
-		storetest.Eventually(t, "its end", func() bool {
-			return d.One("SELECT count(*) FROM job WHERE state = 'success' AND result = 'greeted Ada'") != "0"
-		})
+		for _, name := range []string{"Ada", "Bob"} {
+			storetest.Eventually(t, "a greeting of "+name, func() bool {
+				return d.One("SELECT count(*) FROM job WHERE state = 'success' AND result = 'greeted "+name+"'") != "0"
+			})
+		}
+		outputs = append(outputs, startProgram(t, program, "GREETER_DB="+d.URL))
+		storetest.Eventually(t, "a second start", func() bool { return strings.Contains(outputs[10].String(), "0 added, 0 changed") })
+		added := 0
+		for _, o := range outputs {
+			added += strings.Count(o.String(), "2 added")
+		}
+		if twice := d.One("SELECT count(*) - count(DISTINCT tracker || due) FROM job WHERE due IS NOT NULL"); added != 1 || twice != "0" {
+			t.Errorf("%d instances added the tasks, and %s jobs are doubled", added, twice)
+		}
 	})
 }
 

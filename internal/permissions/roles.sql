@@ -53,6 +53,7 @@ GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO {{role "operator"}};
 
 -- The editor manages tasks, and sees what became of them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task TO {{role "editor"}};
+GRANT SELECT, INSERT, UPDATE ON periodic_origin TO {{role "editor"}};
 GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO {{role "editor"}};
 GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};

@@ -120,7 +120,8 @@ func TestAPauseIsNoPartOfTheDefinition(t *testing.T) {
 			f.Fatal(err)
 		}
 		file := periodic.NewTask("report", "x", "weekly")
-		changes, err := tasks.Apply(f.Context(), periodic.Apply{Tasks: []periodic.Task{file}})
+		applied, err := tasks.Apply(f.Context(), periodic.Apply{Tasks: []periodic.Task{file}})
+		changes := applied.Changes
 		if err != nil || len(changes) != 1 || len(changes[0].Columns) != 1 {
 			f.Errorf("apply changes %+v (%v)", changes, err)
 		}

@@ -93,7 +93,7 @@ var All = map[string][]Column{
 		{Name: "retry_limit", ours: true}, {Name: "retry_delay", ours: true}, {Name: "timeout", ours: true},
 		{Name: "concurrency", ours: true},
 		{Name: "paused", ours: true}, {Name: "paused_until", ours: true}, {Name: "paused_by", ours: true}, {Name: "paused_reason", ours: true},
-		{Name: "changed", ours: true},
+		{Name: "changed", ours: true}, {Name: "origin", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},
@@ -108,6 +108,7 @@ var All = map[string][]Column{
 	"periodic_tick":   nil,
 	"periodic_action": nil,
 	"periodic_open":   nil,
+	"periodic_origin": nil,
 	"periodic_ready":  nil,
 	"event_store":     nil,
 	"event_aggregate": nil,

@@ -22,9 +22,15 @@ func applyCommand(env *ui.Env) *cobra.Command {
 		Long: `Make the table match a file of tasks, such as task export writes, in one
 transaction. A task keeps its plan unless its timer, starts or ends change.
 --prune disables or deletes the tasks that the file does not name, except
-nextrun's own.`,
+nextrun's own and those of other origins.
+
+--origin NAME writes into the tasks that this file declares them. Then --prune touches
+only tasks that it has declared, another file or program cannot declare them, a
+task that somebody has disabled stays so, and --keep-edits leaves alone what people
+have changed in the table since the last apply.`,
 		Example: `  nextrun task apply -f tasks.yaml --dry-run
-  nextrun task apply -f tasks.yaml --prune disable --group reports`,
+  nextrun task apply -f tasks.yaml --prune disable --group reports
+  nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete --keep-edits`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if path == "" {
@@ -37,7 +43,11 @@ nextrun's own.`,
 			if apply.Tasks, err = config.ParseTasks(path, text); err != nil {
 				return err
 			}
+			if apply.KeepEdits && apply.Origin == "" {
+				return ui.Usagef("--keep-edits needs --origin, which remembers what was applied last")
+			}
 			apply.Prune = periodic.Prune(prune.Value)
+			apply.Force = true // somebody asks for it
 			return applyTasks(c.Context(), env, apply)
 		},
 	}
@@ -45,6 +55,8 @@ nextrun's own.`,
 	flags.StringVarP(&path, "file", "f", "", "the `file`; - is standard input")
 	flags.Var(&prune, "prune", "what to do with tasks that the file does not name (default nothing)")
 	flags.StringVar(&apply.Group, "group", "", "prune only tasks of this group")
+	flags.StringVar(&apply.Origin, "origin", "", "`name` of what declares the tasks, such as that of the file (default none)")
+	flags.BoolVar(&apply.KeepEdits, "keep-edits", false, "with --origin: keep what people have changed in the table")
 	flags.BoolVar(&apply.DryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	return command
 }
@@ -60,11 +72,16 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		for i := range apply.Tasks {
 			w.of(&apply.Tasks[i])
 		}
-		changes, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
+		done, err := periodic.NewTasks(db.Tasks()).Apply(ctx, apply)
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
-		for _, c := range changes {
+		for _, c := range done.Kept {
+			if err := env.Printf("%-8s %s%s\n", "keep", ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
+				return err
+			}
+		}
+		for _, c := range done.Changes {
 			if err := env.Printf("%-8s %s%s\n", c.Action, ui.Cell(c.ID), ui.ColumnChanges(c)); err != nil {
 				return err
 			}
@@ -73,8 +90,8 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 		if apply.DryRun {
 			verb = "to change"
 		}
-		err = env.Printf("%s: %d of %s in the file\n", verb, len(changes), ui.Counted(len(apply.Tasks), "task"))
-		if err == nil && apply.DryRun && len(changes) > 0 {
+		err = env.Printf("%s: %d of %s in the file\n", verb, len(done.Changes), ui.Counted(len(apply.Tasks), "task"))
+		if err == nil && apply.DryRun && len(done.Changes) > 0 {
 			return ui.ErrChanges
 		}
 		return err

@@ -36,6 +36,9 @@ func setCommand(env *ui.Env) *cobra.Command {
 					return err
 				}
 				w.of(&changed)
+				if changed.Origin != "" {
+					env.Complain("note: %s declares this task, and undoes the change when it applies its tasks next, unless it keeps edits", changed.Origin)
+				}
 				if waited(&before) && !samePlan(&before, &changed) {
 					env.Complain("the tick of %s was due and not submitted yet; it is dropped, since the new timer plans from now on. To run the task now: nextrun task run %s",
 						before.NextRun.UTC().Format("2006-01-02 15:04:05 UTC"), args[0])

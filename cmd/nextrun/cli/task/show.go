@@ -163,5 +163,5 @@ func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 			fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(v)})
 		}
 	}
-	return append(fields, [][2]string{{"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)}}...)
+	return append(fields, [][2]string{{"declared by", t.Origin}, {"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)}}...)
 }

@@ -59,7 +59,7 @@ func TestTaskAddTakesEveryColumn(t *testing.T) {
 			"ends": "2030-01-01T00:00:00Z", "overlap": "allow", "catchup": "all", "sink": "job", "grace": 120.0,
 			"deadline": 0.0, "jitter": 3.0, "enabled": false, "nextrun": "1970-01-01T00:00:00Z", "due": nil,
 			"retry_limit": 0.0, "retry_delay": 120.0, "timeout": 3600.0, "concurrency": 2.0,
-			"problem": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "ticks": []any{}, "upcoming": []any{},
+			"problem": nil, "origin": nil, "paused": nil, "paused_until": nil, "paused_by": nil, "paused_reason": nil, "worker": nil, "marked": nil, "last_run": nil, "last_tick": nil, "ticks": []any{}, "upcoming": []any{},
 		}
 		delete(got, "created")
 		if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -93,9 +93,11 @@ func (i *importing) compare(ctx context.Context, db *store.DB, queues ui.Queues,
 	if err := i.warn(ctx, db, queues, apply.Tasks); err != nil {
 		return err
 	}
-	if r.changes, err = tasks.Apply(ctx, apply); err != nil {
+	done, err := tasks.Apply(ctx, apply)
+	if err != nil {
 		return err
 	}
+	r.changes = done.Changes
 	imported := map[string]bool{}
 	for _, t := range apply.Tasks {
 		imported[t.ID] = true
