@@ -23,11 +23,11 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 22, 26
+const newestUpgraded, newest = 22, 23
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
-	26: `INSERT INTO periodic_origin (name, version, declared, digests, since) VALUES ('app', 7, '{}', '["d"]', '2026-01-01 00:00:00.000000');
+	23: `INSERT INTO periodic_origin (name, version, declared, digests, since) VALUES ('app', 7, '{}', '["d"]', '2026-01-01 00:00:00.000000');
 		UPDATE periodic_task SET origin = 'app' WHERE id = 'old'`,
 }
 
@@ -49,7 +49,7 @@ var kept = map[int64][]string{
 		"SELECT worker || kind || version || started || places || lease || handlers FROM worker_service WHERE worker = 'w@1'",
 		"SELECT trouble FROM worker_service",
 	},
-	26: {"SELECT origin || version || declared || digests || since FROM periodic_origin, periodic_task WHERE id = 'old'"},
+	23: {"SELECT origin || version || declared || digests || since FROM periodic_origin, periodic_task WHERE id = 'old'"},
 }
 
 // upTo are the files up to a version.

@@ -141,8 +141,14 @@ func builtAt() int64 {
 	return 0
 }
 
-// Origins lists the programs and files that declare tasks, by name.
-func (s *Tasks) Origins(ctx context.Context) (list []Origin, err error) {
+// Origins manages the rows of periodic_origin. It is safe for concurrent use.
+type Origins struct{ store TaskStore }
+
+// NewOrigins returns the origins of a database: NewOrigins(db.Tasks()).
+func NewOrigins(store TaskStore) *Origins { return &Origins{store} }
+
+// List lists the programs and files that declare tasks, by name.
+func (s *Origins) List(ctx context.Context) (list []Origin, err error) {
 	err = s.store.View(ctx, func(tx TaskTx) (err error) {
 		list, err = tx.Origins(ctx)
 		return err
@@ -154,7 +160,7 @@ func (s *Tasks) Origins(ctx context.Context) (list []Origin, err error) {
 // go back to an older program on purpose. Call it when the newer ones have ended, and start the
 // older one after it. What people have changed in tasks is still known. It returns [ErrNotFound] for an
 // origin that has declared nothing.
-func (s *Tasks) ForgetVersion(ctx context.Context, origin string) error {
+func (s *Origins) ForgetVersion(ctx context.Context, origin string) error {
 	return s.store.Update(ctx, func(tx TaskTx) error {
 		list, err := tx.Origins(ctx)
 		if err != nil {

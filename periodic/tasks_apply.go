@@ -37,7 +37,7 @@ type Apply struct {
 	// the same version, or of none, one whose tasks have replaced the others' counts as newer.
 	Version int64
 	// Force applies the tasks even if a newer program of the origin has declared others: somebody
-	// asks for it. [Tasks.ForgetVersion] is for programs.
+	// asks for it. [Origins.ForgetVersion] is for programs.
 	Force bool
 	// KeepEdits leaves columns alone that people have changed since the origin declared them. A
 	// pause, and a task that somebody has disabled, always stay.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 func originsCommand(env *ui.Env) *cobra.Command {
@@ -23,14 +24,15 @@ start the older one after it.`,
   nextrun task origins --forget-version billing`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				known := periodic.NewOrigins(db.Tasks())
 				if forget != "" {
-					if err := tasks.ForgetVersion(c.Context(), forget); err != nil {
+					if err := known.ForgetVersion(c.Context(), forget); err != nil {
 						return err
 					}
 					return env.Printf("the next program of %s that starts declares its tasks\n", ui.Cell(forget))
 				}
-				origins, err := tasks.Origins(c.Context())
+				origins, err := known.List(c.Context())
 				if err != nil {
 					return err
 				}

@@ -1,5 +1,5 @@
 -- Which program declares a task, and what each program has declared last: as
--- postgres/00026_origins.sql has it, where the comments are.
+-- postgres/00023_origins.sql has it, where the comments are.
 
 -- +goose Up
 ALTER TABLE periodic_task ADD COLUMN origin varchar(254) CONSTRAINT nextrun_origin
