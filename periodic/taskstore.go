@@ -148,6 +148,9 @@ type TickFilter struct {
 	Decision Decision  // with that decision; empty: any
 	Since    time.Time // decided at that time or later; zero: whenever
 	Until    time.Time // decided before that time; zero: whenever
+	DueFrom  time.Time // due at that time or later; zero: whenever
+	DueTo    time.Time // due before that time; zero: whenever
+	Oldest   bool      // those due first, instead of those due last
 	Limit    int       // at most so many; 0: [DefaultTickLimit]
 }
 

@@ -127,3 +127,12 @@ func IsAbout(topic, task string) bool {
 	name, ok := strings.CutPrefix(topic, outbox.HookTopics)
 	return ok && (strings.HasPrefix(name, "tasks/"+piece(task)+"/") || !strings.HasPrefix(name, "tasks/") && strings.HasSuffix(name, "/"+piece(task)))
 }
+
+// Topics are those that the events about a task may be in, whatever hooks there are.
+func Topics(handler, task string) []string {
+	var list []string
+	for _, k := range append(Kinds(), OnPing) {
+		list = append(list, topic(Hook{Kind: k, Task: task}, task), topic(Hook{Kind: k, Handler: handler}, task), topic(Hook{Kind: k}, task))
+	}
+	return list
+}

@@ -42,7 +42,7 @@ type cellTask struct {
 	Ticks int    `json:"ticks"`
 }
 
-func (s *server) heatmapPage(ctx context.Context, r *http.Request) (any, error) {
+func (s planner) heatmapPage(ctx context.Context, r *http.Request) (any, error) {
 	where, err := zoneOf(r)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func busiestOf(minutes []int, from time.Time) []minute {
 
 // eachAhead visits the ticks that enabled tasks will have, task by task: to sort a million
 // of them takes much longer than to compute them. It reports whether there are more.
-func (s *server) eachAhead(ctx context.Context, now, until time.Time, visit func(periodic.Upcoming)) (more bool, err error) {
+func (s planner) eachAhead(ctx context.Context, now, until time.Time, visit func(periodic.Upcoming)) (more bool, err error) {
 	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
 	if err != nil {
 		return false, err

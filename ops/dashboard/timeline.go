@@ -24,6 +24,14 @@ const (
 	aheadTasks      = 10_000
 )
 
+// planner serves the pages of many tasks at once. It is safe for concurrent use.
+type planner struct {
+	db     *store.DB
+	tasks  *periodic.Tasks
+	prefix string
+	now    func() time.Time
+}
+
 // timelineView is the page of past and planned runs.
 type timelineView struct {
 	Days    int            `json:"days"`
@@ -62,7 +70,7 @@ type timelineRun struct {
 	To    time.Time `json:"to"`
 }
 
-func (s *server) timelinePage(ctx context.Context, r *http.Request) (any, error) {
+func (s planner) timelinePage(ctx context.Context, r *http.Request) (any, error) {
 	where, err := zoneOf(r)
 	if err != nil {
 		return nil, err

@@ -88,11 +88,16 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 // part notes that a part cannot be read, such as for a missing right. It returns the errors
 // with which others cannot be read, either.
 func (f *Facts) part(what string, err error) error {
+	unread, err := partOf(what, err)
+	f.unread = append(f.unread, unread...)
+	return err
+}
+
+func partOf(what string, err error) (unread []string, _ error) {
 	if err == nil || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+		return nil, err
 	}
-	f.unread = append(f.unread, fmt.Sprintf("%s (%v)", what, err))
-	return nil
+	return []string{fmt.Sprintf("%s (%v)", what, err)}, nil
 }
 
 // Unread reports whether a part of the facts cannot be read.
@@ -177,22 +182,29 @@ func (f *Facts) readJobs(ctx context.Context, db *store.DB) (err error) {
 }
 
 // tail returns the last lines of a job's log.
-func tail(ctx context.Context, queue *jobqueue.Queue, jid string) ([]string, error) {
-	var last []string
+func tail(ctx context.Context, queue *jobqueue.Queue, jid string) (last []string, err error) {
+	err = eachLine(ctx, queue, jid, func(l jobqueue.LogLine) {
+		last = append(last, l.Message)
+		last = last[max(0, len(last)-lastLines):]
+	})
+	return last, err
+}
+
+// eachLine visits the lines of a job's log, at most 20,000.
+func eachLine(ctx context.Context, queue *jobqueue.Queue, jid string, visit func(jobqueue.LogLine)) error {
 	after := int64(0)
 	for range logPages {
 		lines, err := queue.Logs(ctx, jobqueue.LogFilter{JID: jid, After: after, Limit: logPage})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, l := range lines {
-			last = append(last, l.Message)
+			visit(l)
 			after = max(after, l.Counter)
 		}
-		last = last[max(0, len(last)-lastLines):]
 		if len(lines) < logPage {
 			break
 		}
 	}
-	return last, nil
+	return nil
 }

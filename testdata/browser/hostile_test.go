@@ -39,12 +39,12 @@ func TestHostileRow(t *testing.T) {
 			s.Exec(`INSERT INTO job_limit (kind, name, most) VALUES ('task', ?, 1)`, evil)
 			b := s.tab(t)
 			q := url.QueryEscape(evil)
-			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q,
+			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q,
 				"/timeline", "/heatmap", "/jobs", "/jobs?task=" + q, "/job?id=" + q, "/events?topic=" + q, "/scheduler"} {
 				b.open(path)
 				looksHarmless(b, path)
 			}
-			for _, path := range []string{"/task?id=x" + q, "/timeline?zone=" + q, "/tasks?state=" + q, "/" + url.PathEscape(evil)} {
+			for _, path := range []string{"/task?id=x" + q, "/tick?id=x&at=" + q, "/timeline?zone=" + q, "/tasks?state=" + q, "/" + url.PathEscape(evil)} {
 				b.run("open", chromedp.Navigate(s.url+path))
 				looksHarmless(b, path)
 			}

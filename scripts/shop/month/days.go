@@ -85,7 +85,7 @@ func (s *shop) cancelOne(ctx context.Context) error {
 
 // deliver is the relay: what is older than an hour has arrived.
 func (s *shop) deliver(ctx context.Context) error {
-	return s.exec(ctx, `UPDATE outbox_message SET published = created, attempts = 1 WHERE published IS NULL`)
+	return s.exec(ctx, `UPDATE outbox_message SET published = created WHERE published IS NULL`)
 }
 
 // leave closes the shop: its workers stop, and what they have not finished waits again.

@@ -69,7 +69,7 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 // finish ends an attempt.
 func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool) error {
 	t := jobqueue.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
-	line := jobqueue.NewLine(job.JID, jobqueue.Info, "42 rows")
+	t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Info, "42 rows")}
 	if now, err := s.jobs().Get(ctx, job.JID); err != nil || now.Worker != worker {
 		return err
 	} else if !now.Cancel.IsZero() {
@@ -77,12 +77,13 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 	}
 	if fails {
 		t.To, t.Result = jobqueue.Failed, "exit status 3: FATAL: connection to shop-db refused"
-		line = jobqueue.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused")
+		said := "failed: "
 		if !p.fatal && job.Retries < retryLimit {
 			t.To, t.Delay = jobqueue.Stuck, retryDelay<<job.Retries
+			said = fmt.Sprintf("failed, to be tried again in %s: ", t.Delay)
 		}
+		t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused"), jobqueue.NewLine(job.JID, jobqueue.Warn, said+t.Result)}
 	}
-	t.Lines = []jobqueue.Line{line}
 	if err := s.transition(ctx, t); err != nil {
 		return err
 	}

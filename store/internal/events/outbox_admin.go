@@ -48,6 +48,11 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 	if f.Oldest {
 		order = "ASC"
 	}
+	// Each of two indexes has a part of the events of a topic.
+	ofTopic := `(e.topic = $1 AND e.position IS NULL OR e.topic = $1 AND e.position IS NOT NULL)`
+	if f.Topic == "" {
+		ofTopic = `$1 = ''`
+	}
 	columns := recordColumns
 	if f.WithPayload {
 		columns += `, e.payload`
@@ -56,7 +61,7 @@ func (s Outbox) List(ctx context.Context, f outbox.Filter) ([]outbox.Record, err
 	var rows []recordRow
 	err := s.db.View(ctx, func(tx *Tx) error {
 		return tx.Select(ctx, &rows, `SELECT `+columns+` FROM `+recordTables+`
-			WHERE ($1 = '' OR e.topic = $1) AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
+			WHERE `+ofTopic+` AND ($2 = '' OR e.type = $2) AND ($3 = '' OR e.aggregate_id = $3)
 				AND ($4 = '' OR `+statusOf+` = $4)
 				AND ($5 = '' OR substr(e.id, 1, length($5)) = $5)
 				AND ($6 = '' OR length(e.id) >= length($6) AND substr(e.id, length(e.id) - length($6) + 1) = $6)

@@ -33,16 +33,22 @@ func ticksQuery(f periodic.TickFilter) string {
 	if f.TaskID == "" {
 		ofTask = "$1 = ''"
 	}
+	order := "DESC"
+	if f.Oldest {
+		order = "ASC"
+	}
 	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
 		FROM periodic_tick
 		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
-		ORDER BY due DESC, task_id LIMIT $5`
+			AND due >= $5 AND due < $6
+		ORDER BY due ` + order + `, task_id LIMIT $7`
 }
 
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {
 	since, until := sqldb.Period(f.Since, f.Until)
+	from, to := sqldb.Period(f.DueFrom, f.DueTo)
 	var rows []tickRow
-	err := tx.Select(ctx, &rows, ticksQuery(f), f.TaskID, string(f.Decision), since, until, f.Limit)
+	err := tx.Select(ctx, &rows, ticksQuery(f), f.TaskID, string(f.Decision), since, until, from, to, f.Limit)
 	list := make([]periodic.Tick, len(rows))
 	for i, r := range rows {
 		list[i] = r.tick()

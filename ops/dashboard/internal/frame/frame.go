@@ -40,7 +40,7 @@ type View struct {
 }
 
 // sections are the pages of the menu that others belong to.
-var sections = map[string]string{"task": "tasks", "job": "jobs"}
+var sections = map[string]string{"task": "tasks", "tick": "tasks", "job": "jobs"}
 
 // Section is the page of the menu that this one belongs to.
 func (v View) Section() string { return cmp.Or(sections[v.Page], v.Page) }
@@ -66,7 +66,7 @@ func Path(prefix, page string, pairs ...any) string {
 
 // titles are the pages of the menu, in order, and those reached from them.
 var titles = map[string]string{
-	"now": "Now", "tasks": "Tasks", "task": "Task", "timeline": "Timeline", "heatmap": "Heat map", "jobs": "Jobs", "job": "Job",
+	"now": "Now", "tasks": "Tasks", "task": "Task", "tick": "Tick", "timeline": "Timeline", "heatmap": "Heat map", "jobs": "Jobs", "job": "Job",
 	"events": "Events", "scheduler": "Scheduler", "error": "Error",
 }
 
