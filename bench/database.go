@@ -15,6 +15,7 @@ import (
 	_ "github.com/lib/pq" // the driver postgres
 
 	"github.com/nextrun/nextrun/bench/internal/measure"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -57,7 +58,7 @@ func withTables(ctx context.Context, url string, fn func(string, *measure.DB) er
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(db).Up(ctx); err != nil {
 		return err
 	}
 	return fn(url, db)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // An executor in a program, with one task whose args are JSON.
@@ -26,7 +28,7 @@ func Example() {
 		panic(err)
 	}
 	defer db.Close()
-	if _, err := db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(db).Up(ctx); err != nil {
 		panic(err)
 	}
 
@@ -91,7 +93,7 @@ func exampleDB(ctx context.Context) (db *store.DB, end func()) {
 	if err != nil {
 		panic(err)
 	}
-	if _, err := db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(db).Up(ctx); err != nil {
 		panic(err)
 	}
 	return db, func() { _ = db.Close(); _ = os.RemoveAll(dir) }

@@ -8,6 +8,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/nextrun/nextrun/internal/ownschema"
 	"github.com/nextrun/nextrun/migrations/internal/script"
 )
 
@@ -97,7 +98,7 @@ func (m *Migrator) open(ctx context.Context) (int64, *goose.Provider, error) {
 	dialect := goose.DialectSQLite3
 	if m.dialect == Postgres {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(lockID), lock.WithLockTimeout(1, 300))
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(ownschema.Lock), lock.WithLockTimeout(1, 300))
 		if err != nil {
 			return 0, nil, fmt.Errorf("migration lock: %w", err)
 		}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -112,7 +113,7 @@ func fillOld(t *testing.T, url string, version int64) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	old := &database{Database: storetest.At(t, url), m: db.Migrator()}
+	old := &database{Database: storetest.At(t, url), m: migrations.Of(db)}
 	if version > 0 {
 		old.old(version)
 	}

@@ -46,9 +46,6 @@ var files embed.FS
 // VersionTable is where goose records the versions that have been applied.
 const VersionTable = "nextrun_migration"
 
-// lockID is the key of the advisory lock under which PostgreSQL migrates.
-const lockID int64 = 0x6e65787472756e // "nextrun"
-
 // ErrNewer is returned by [Migrator.Check] and [Migrator.Up] when the schema is
 // of a later version than this program knows.
 var ErrNewer = errors.New("the database's schema is newer than this program; use a newer nextrun")
@@ -86,6 +83,14 @@ type Migrator struct {
 	files   script.Files
 	// leaveOutJobs has the first Up make no tables of jobs.
 	leaveOutJobs bool
+}
+
+// Of returns the migrator of a database, such as a *store.DB.
+func Of(db interface {
+	Migrations() (pool *sql.DB, system string)
+}) *Migrator {
+	pool, system := db.Migrations()
+	return New(pool, Dialect(system))
 }
 
 // New returns a migrator for db, which must be of the given dialect.

@@ -41,7 +41,7 @@ func bothMade(t *testing.T, test func(db *database)) {
 func made(t *testing.T, kind string) *database {
 	t.Helper()
 	d := migrated.New(t, kind)
-	return &database{Database: d.Database, m: d.Store.Migrator()}
+	return &database{Database: d.Database, m: migrations.Of(d.Store)}
 }
 
 func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
@@ -53,7 +53,7 @@ func open(d *storetest.Database) *database {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { _ = db.Close() })
-	return &database{Database: d, m: db.Migrator()}
+	return &database{Database: d, m: migrations.Of(db)}
 }
 
 func (db *database) exec(statements string) { db.Helper(); db.Exec(statements) }
@@ -187,7 +187,7 @@ func TestSeveralProcessesMigrateAtOnce(t *testing.T) {
 			}
 			group.Go(func() {
 				defer func() { _ = own.Close() }()
-				if _, err := own.Migrator().Up(context.Background()); err != nil {
+				if _, err := migrations.Of(own).Up(context.Background()); err != nil {
 					db.Error(err)
 				}
 			})

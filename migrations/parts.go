@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/ownschema"
 	"github.com/nextrun/nextrun/migrations/internal/script"
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
@@ -118,7 +119,7 @@ func (m *Migrator) addJobs(ctx context.Context) error {
 // addJobsIn runs the statements of the part, unless another process has done so.
 func (m *Migrator) addJobsIn(ctx context.Context, tx *sql.Tx, files fs.FS, found map[string]bool) error {
 	if m.dialect == Postgres { // others take turns
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockID); err != nil {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", ownschema.Lock); err != nil {
 			return fmt.Errorf("lock the schema: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -187,7 +188,7 @@ func TestServicesWorkWithTheRightsOfTheirRolesOnPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = own.Close() })
-		if err := own.Migrator().Check(t.Context()); err != nil {
+		if err := migrations.Of(own).Check(t.Context()); err != nil {
 			t.Errorf("Check of the %s: %v", role, err)
 		}
 		return own

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/ownschema"
 	"github.com/nextrun/nextrun/migrations/internal/shape"
 )
 
@@ -102,7 +103,7 @@ func (m *Migrator) repair(ctx context.Context) ([]Applied, error) {
 	schema := ""
 	if m.dialect == Postgres {
 		// Others who migrate or repair at once take turns.
-		err := tx.QueryRowContext(ctx, "SELECT quote_ident(current_schema()) FROM pg_advisory_xact_lock($1)", lockID).Scan(&schema)
+		err := tx.QueryRowContext(ctx, "SELECT quote_ident(current_schema()) FROM pg_advisory_xact_lock($1)", ownschema.Lock).Scan(&schema)
 		if err != nil {
 			return nil, fmt.Errorf("lock the schema: %w", err)
 		}

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // A program that makes sure at each start that its schedules are there, as they are in
@@ -21,7 +23,7 @@ func Example_apply() {
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
 	must(err)
 	defer db.Close()
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 
 	tasks := periodic.NewTasks(db.Tasks())

@@ -5,9 +5,10 @@
 // A program that has its own schedules declares them at each start with
 // [periodic.Tasks.Apply], as the examples show; docs/tutorials/embedding.md has a whole program.
 //
-// This package is a facade. The SQL is in the packages below store/internal:
+// This package is a facade, and links no driver. The SQL is in the packages below store/internal:
 //
-//	connect   opens a database, by its URL or over a pool
+//	connect   opens a database, by its URL or over a pool; the drivers are in
+//	          store/postgres and store/sqlite, which a program imports
 //	sqldb     transactions, errors, rows as parameters; below it postgres and
 //	          sqlite, what only one of the databases has
 //	schedule  periodic_task, periodic_tick, periodic_ready: what schedulers and

@@ -12,9 +12,11 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // Greeting is the args of the task greet.
@@ -36,7 +38,7 @@ func Example() {
 
 	db, err := store.Open(ctx, databaseURL, store.Options{Create: true})
 	must(err)
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 
 	greet := func(ctx context.Context, job *jobqueue.JobContext, args Greeting) error {

@@ -13,7 +13,9 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // A program hears of each job that has failed for good, at least once.
@@ -26,7 +28,7 @@ func ExampleDB_Hooks() {
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "nextrun.db"), store.Options{Create: true})
 	must(err)
 	defer func() { _ = db.Close() }()
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 	told := make(chan hooks.Notice, 1)
 	stop := hookedExecutor(ctx, db, func(_ context.Context, n hooks.Notice) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/pooltest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -56,7 +57,7 @@ func TestNewListensAtAURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -86,7 +87,7 @@ func TestNewInASchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, own)
-	if _, err := own.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(own).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.Exec("CREATE TABLE periodic_task (LIKE nr.periodic_task INCLUDING ALL)")
@@ -167,7 +168,7 @@ func TestNewWaitsForAWriterOfTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := app.BeginTx(t.Context(), nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -24,7 +25,7 @@ func TestNewWakesWithinTheProcess(t *testing.T) {
 	t.Parallel()
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		db := newOn(t, d)
-		if _, err := db.Migrator().Up(t.Context()); err != nil {
+		if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		silent, _ := test.NewNullLogger()

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // A program whose workers read River's table gives River to its scheduler. The tables
@@ -24,7 +26,7 @@ func ExampleDB_Queue() {
 	db, err := store.Open(ctx, "sqlite:"+file, store.Options{Create: true})
 	must(err)
 	defer db.Close()
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 	app, err := sql.Open("sqlite3", "file:"+file+"?_busy_timeout=5000&_txlock=immediate")
 	must(err)

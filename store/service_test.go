@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -136,7 +137,7 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, db)
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store/internal/connect"
@@ -29,7 +28,10 @@ type DB struct {
 
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
 // and makes a first connection. Neither errors nor [DB.URL] show a password.
-// Close it after use.
+// Close it after use. The program imports the driver:
+//
+//	import _ "github.com/nextrun/nextrun/store/postgres" // lib/pq
+//	import _ "github.com/nextrun/nextrun/store/sqlite"   // go-sqlite3, which needs cgo
 func Open(ctx context.Context, databaseURL string, options Options) (*DB, error) {
 	db, err := connect.Open(ctx, databaseURL, sqldb.Options(options))
 	if err != nil {
@@ -49,7 +51,8 @@ func Open(ctx context.Context, databaseURL string, options Options) (*DB, error)
 //   - The pool needs a few connections at a time; ten are good.
 //   - A connection on which the server falls silent is noticed by the system only; set
 //     tcp_user_timeout or keepalives. Timeouts of statements are set in each transaction.
-//   - There are no notifications without [Options.ListenURL]. Without it a scheduler, an
+//   - There are no notifications without [Options.ListenURL], for which the program imports
+//     store/postgres. Without it a scheduler, an
 //     executor and a relay of this DB wake each other, and what its Tasks, Queue and
 //     transactions change wakes them, but changes of other processes, and of transactions
 //     of the program's own, are noticed at the next poll; see PollInterval of each.
@@ -106,8 +109,11 @@ func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
 // time that a query takes.
 func (db *DB) ClockSkew() time.Duration { return db.db.ClockSkew() }
 
-// Migrator returns the migrations of this database.
-func (db *DB) Migrator() *migrations.Migrator { return connect.Migrator(db.db) }
+// Migrations are the pool in which migrations run, and the name of the database system. It
+// is for migrations.Of.
+func (db *DB) Migrations() (pool *sql.DB, system string) {
+	return db.db.Migrations()
+}
 
 // Periodic returns the database as the scheduler's store.
 func (db *DB) Periodic() periodic.Store { return schedule.New(db.db, db.queues, db.Locks()) }

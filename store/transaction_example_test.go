@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // Invoice is what the handler of send-invoice gets, by jobqueue.JSON.
@@ -30,7 +32,7 @@ func Example_transaction() {
 	db, err := store.Open(ctx, "sqlite:"+file, store.Options{Create: true})
 	must(err)
 	defer db.Close()
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 	queue, tasks := jobqueue.NewQueue(db.Jobs()), periodic.NewTasks(db.Tasks())
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -56,7 +57,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer closed(t, db)
-		if _, err := db.Migrator().UpWithoutJobs(t.Context()); err != nil {
+		if _, err := migrations.Of(db).UpWithoutJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		submitters := map[periodic.Sink]periodic.Submitter{"acme": acme{d}}
@@ -118,7 +119,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 
 		// The tables are added while the program goes on, once its own has another name.
 		d.Exec("ALTER TABLE job RENAME TO acme_job")
-		if _, err := db.Migrator().AddJobs(t.Context()); err != nil {
+		if _, err := migrations.Of(db).AddJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := tasks.RunNow(t.Context(), "nowhere"); err != nil {
@@ -148,7 +149,7 @@ func TestSubmitAsARoleThatMayOnlyAddJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, db)
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	role := "adder_" + d.One("SELECT md5(current_database())")[:12]
@@ -180,7 +181,7 @@ func TestQueuedTickWithoutTheTablesOfJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer closed(t, db)
-		if _, err := db.Migrator().UpWithoutJobs(t.Context()); err != nil {
+		if _, err := migrations.Of(db).UpWithoutJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		const old = "'2026-01-01 00:00:00.000000'"

@@ -20,8 +20,8 @@ var arrows = []struct {
 	to   []string
 }{
 	// Databases for tests; only tests and what is for them import these.
-	{"internal/storetest", append([]string{"store"}, belowCommand...)},
-	{"internal/storetest/migrated", []string{"store", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "store/verify", "internal/permissions"}},
+	{"internal/storetest", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
+	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "store/verify", "internal/permissions"}},
 	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/cloudevents", []string{"jobqueue/outbox"}}, // for the publishers
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
@@ -47,23 +47,26 @@ var arrows = []struct {
 	{"migrations", []string{"migrations/internal/..."}},
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
-	{"store", append([]string{"store/internal/...", "store/queues"}, belowCommand...)},
+	// A program links no driver, and not what migrates, unless it imports it.
+	{"store", []string{"store/internal/...", "store/queues", "calendar", "periodic", "periodic/leader", "jobqueue", "jobqueue/..."}},
+	{"store/postgres", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/postgres"}},
+	{"store/sqlite", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
 	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/sqldb", nil},
-	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb", "migrations"}},
-	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb", "migrations"}},
-	{"store/internal/connect", []string{"migrations", "store/internal/sqldb", "store/internal/sqldb/..."}},
+	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb"}},
+	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb"}},
+	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", append([]string{"store/internal/sqldb"}, belowCommand...)},
+	{"store/internal/...", []string{"store/internal/sqldb", "calendar", "periodic", "periodic/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic"}},
 	// Both run the scheduler on a database of their own, with a clock that is moved.
-	{"ops/replay", append([]string{"store"}, belowCommand...)},
+	{"ops/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
 	{"ops/nextruntest", []string{"periodic", "jobqueue", "jobqueue/executor", "store", "ops/replay", "store/verify"}},
 	// It explains a task for the command line and the dashboard.
 	{"ops/diagnosis", append([]string{"store"}, belowCommand...)},
@@ -71,7 +74,7 @@ var arrows = []struct {
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
 	// what they share and the few that show what they show.
-	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/queues"}, belowCommand...)},
+	{"cmd/nextrun/cli/ui", append([]string{"cmd/nextrun/config", "store", "store/postgres", "store/sqlite", "store/queues"}, belowCommand...)},
 	{"cmd/nextrun/cli/find", append([]string{"store"}, belowCommand...)},
 	{"cmd/nextrun/cli/clitest", []string{"cmd/nextrun/cli", "cmd/nextrun/cli/ui", "internal/storetest", "internal/storetest/migrated"}},
 	{"cmd/nextrun/cli/check", append([]string{"cmd/nextrun/cli/service"}, belowCommands...)},
@@ -99,8 +102,8 @@ var libraries = []struct {
 	library string
 	places  []string
 }{
-	{"github.com/lib/pq", []string{"store/internal/sqldb/postgres/", "internal/storetest/"}},
-	{"github.com/mattn/go-sqlite3", []string{"store/internal/sqldb/sqlite/", "internal/storetest/"}},
+	{"github.com/lib/pq", []string{"store/postgres/", "internal/storetest/"}},
+	{"github.com/mattn/go-sqlite3", []string{"store/sqlite/", "internal/storetest/"}},
 	{"github.com/adhocore/gronx", []string{"calendar/cron.go"}},
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
@@ -166,17 +169,19 @@ func TestArchitectureRules(t *testing.T) {
 		{"migrations/internal/script/x.go", module + "/migrations/internal/tables", ""},
 		{"migrations/x.go", "github.com/pressly/goose/v3/lock", ""},
 		{"store/x.go", module + "/periodic/leader", ""},
-		{"store/x.go", module + "/migrations", ""},
+		{"store/x.go", module + "/migrations", "store may import only"},
+		{"store/x.go", module + "/store/postgres", "store may import only"},
 		{"store/x.go", module + "/cmd/nextrun/cli", "store may import only"},
 		{"store/x.go", module + "/internal/storetest", "store may import only"},
-		{"store/x.go", "github.com/lib/pq", "only store/internal/sqldb/postgres may"},
-		{"store/x.go", "github.com/lib/pq/oid", "only store/internal/sqldb/postgres may"},
+		{"store/x.go", "github.com/lib/pq", "only store/postgres may"},
+		{"store/x.go", "github.com/lib/pq/oid", "only store/postgres may"},
 		{"store/x.go", "github.com/lib/pqueue", ""},
 		{"store/x.go", "github.com/pressly/goose/v3", "only migrations may"},
-		{"store/internal/sqldb/postgres/x.go", "github.com/lib/pq", ""},
+		{"store/postgres/x.go", "github.com/lib/pq", ""},
+		{"store/internal/sqldb/postgres/x.go", "github.com/lib/pq", "only store/postgres may"},
 		{"store/internal/sqldb/x.go", module + "/store/internal/sqldb/postgres", none},
 		{"store/internal/sqldb/sqlite/x.go", module + "/store/internal/sqldb/postgres", "store/internal/sqldb/sqlite may import only"},
-		{"store/internal/queue/x.go", "github.com/mattn/go-sqlite3", "only store/internal/sqldb/sqlite may"},
+		{"store/internal/queue/x.go", "github.com/mattn/go-sqlite3", "only store/sqlite may"},
 		{"store/x.go", module + "/store/internal/queue", ""},
 		{"store/internal/queue/x.go", module + "/store/internal/sqldb", ""},
 		{"store/internal/queue/x.go", module + "/store/internal/schedule", "store/internal/queue may import only"},

@@ -8,6 +8,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	_ "github.com/mattn/go-sqlite3" // the "sqlite3" driver, for the user's connection
+
+	_ "github.com/nextrun/nextrun/store/postgres" // nextrun opens databases with it
+	_ "github.com/nextrun/nextrun/store/sqlite"   // and with it
 )
 
 // The kinds of databases: what [Database.Kind] is and how [Both] names the

@@ -11,7 +11,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // exampleDatabase is an empty database with nextrun's tables.
@@ -21,7 +23,7 @@ func exampleDatabase(ctx context.Context) (db *store.DB, remove func()) {
 	must(err)
 	db, err = store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
 	must(err)
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 	return db, func() {
 		must(db.Close())

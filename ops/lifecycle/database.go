@@ -57,7 +57,7 @@ type schemaCheck struct {
 }
 
 func (c *schemaCheck) migrate(ctx context.Context) error {
-	done, err := c.db.Migrator().Up(ctx)
+	done, err := migrations.Of(c.db).Up(ctx)
 	for _, m := range done {
 		if m.Restored {
 			c.log.WithField("object", m.Name).Warn("restored a part of the database's schema that was missing or different")
@@ -83,7 +83,7 @@ func (c *schemaCheck) first(ctx context.Context) error {
 
 // look returns what differs without harm, and as an error what does harm.
 func (c *schemaCheck) look(ctx context.Context) (*migrations.DriftError, error) {
-	err := c.db.Migrator().Check(ctx)
+	err := migrations.Of(c.db).Check(ctx)
 	var drift *migrations.DriftError
 	if errors.As(err, &drift) && !drift.Breaks() {
 		return drift, nil

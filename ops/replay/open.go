@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	_ "github.com/nextrun/nextrun/store/postgres" // the driver
+	_ "github.com/nextrun/nextrun/store/sqlite"   // the driver
 )
 
 // open returns a pool of an empty database, and a function that closes the pool and

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -75,7 +76,7 @@ func New(ctx context.Context, o Options) (r *Replay, err error) {
 	if r.DB, err = store.New(ctx, pool, store.Options{Clock: r.Now}); err != nil {
 		return r, err
 	}
-	if _, err = r.DB.Migrator().Up(ctx); err != nil {
+	if _, err = migrations.Of(r.DB).Up(ctx); err != nil {
 		return r, err
 	}
 	if _, err := pool.ExecContext(ctx, `DELETE FROM periodic_task`); err != nil { // housekeeping works on real time

@@ -13,8 +13,10 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/tracing"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 func Example() {
@@ -27,7 +29,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(db).Up(ctx); err != nil {
 		log.Fatal(err)
 	}
 	provider, order := sdk.NewTracerProvider(), map[string]int{"order": 7}

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // workQueue is the queue of a program: workers of its own empty the table work_queue.
@@ -61,7 +63,7 @@ func Example_ownQueue() {
 	db, err := store.Open(ctx, "sqlite:"+filepath.Join(dir, "app.db"), store.Options{Create: true})
 	must(err)
 	defer db.Close()
-	_, err = db.Migrator().Up(ctx)
+	_, err = migrations.Of(db).Up(ctx)
 	must(err)
 	app, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "app.db")+"?_busy_timeout=5000&_txlock=immediate")
 	must(err)

@@ -13,7 +13,7 @@ import (
 	"io"
 	"os"
 
-	_ "github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -58,7 +58,7 @@ func TestEndTriggerIsTheUsers(t *testing.T) {
 	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
-		migrator := connect.Migrator(f.db)
+		migrator := migrations.Of(f.db)
 		trigger, err := q.EndTrigger(t.Context(), "river")
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestEndTriggerInAnotherSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Exec(trigger.Create)
-	migrator := connect.Migrator(f.db)
+	migrator := migrations.Of(f.db)
 	if done, err := migrator.Up(t.Context()); err != nil || len(done) > 0 {
 		t.Errorf("Up restored %v: %v; want nothing", done, err)
 	}

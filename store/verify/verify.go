@@ -104,7 +104,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	if err := db.Ping(ctx); err != nil {
 		return nil, err
 	}
-	if err := db.Migrator().CheckVersion(ctx); errors.Is(err, migrations.ErrNewer) {
+	if err := migrations.Of(db).CheckVersion(ctx); errors.Is(err, migrations.ErrNewer) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -114,7 +114,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	if err != nil {
 		r.undone("tokens", err)
 	}
-	r.step(ctx, "schema", func() error { return r.schema(ctx, db.Migrator()) })
+	r.step(ctx, "schema", func() error { return r.schema(ctx, migrations.Of(db)) })
 	for _, c := range proof.Checks() {
 		r.step(ctx, c.Name, func() error { return r.rows(ctx, c) })
 	}

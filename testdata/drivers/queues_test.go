@@ -15,6 +15,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
@@ -40,7 +41,7 @@ func TestQueues(t *testing.T) {
 			db, err := store.New(t.Context(), pool, store.Options{})
 			must(t, err)
 			defer func() { must(t, db.Close()) }()
-			_, err = db.Migrator().Up(t.Context())
+			_, err = migrations.Of(db).Up(t.Context())
 			must(t, err)
 			for _, level := range []string{"6", "7"} {
 				script, err := os.ReadFile("../../store/queues/testdata/river_" + kind + "_" + level + ".sql")

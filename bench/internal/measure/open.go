@@ -6,6 +6,8 @@ import (
 
 	"github.com/nextrun/nextrun/bench/internal/floor"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/postgres"
+	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
 // DB is an open database, with connections beside it for plain statements.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/bench/internal/floor"
 	"github.com/nextrun/nextrun/internal/dburl"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -85,7 +86,7 @@ func (p *place) with(ctx context.Context, fn func(*DB) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(db).Up(ctx); err != nil {
 		return err
 	}
 	return fn(db)

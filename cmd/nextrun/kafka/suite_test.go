@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -89,7 +90,7 @@ func open(t *testing.T, url string) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrator().Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -44,7 +45,7 @@ func New(t testing.TB, kind string) *Database {
 func Up(d *storetest.Database) *Database {
 	d.Helper()
 	up := open(d, d.URL)
-	if _, err := up.Store.Migrator().Up(d.Context()); err != nil {
+	if _, err := migrations.Of(up.Store).Up(d.Context()); err != nil {
 		d.Fatal(err)
 	}
 	return up // as the owner, who has migrated
@@ -92,7 +93,7 @@ func migrate(url string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.Migrator().Up(context.Background()); err != nil {
+	if _, err := migrations.Of(db).Up(context.Background()); err != nil {
 		return err
 	}
 	return grant(url)

@@ -17,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -28,9 +29,9 @@ func Run(t *testing.T, pool *sql.DB, options store.Options, disturb func()) {
 	t.Helper()
 	db, err := store.New(t.Context(), pool, options)
 	must(t, err)
-	_, err = db.Migrator().Up(t.Context())
+	_, err = migrations.Of(db).Up(t.Context())
 	must(t, err)
-	if err := db.Migrator().Check(t.Context()); err != nil {
+	if err := migrations.Of(db).Check(t.Context()); err != nil {
 		t.Errorf("the schema after Up: %v", err)
 	}
 	p := &program{TB: t, pool: pool, db: db, ran: map[string]int{}}

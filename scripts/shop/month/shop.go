@@ -17,9 +17,12 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/postgres" // the driver
+	_ "github.com/nextrun/nextrun/store/sqlite" // the driver
 )
 
 // Options say where and how long.
@@ -88,7 +91,7 @@ func (s *shop) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.Migrator().Up(ctx); err != nil {
+	if _, err := migrations.Of(s.db).Up(ctx); err != nil {
 		return err
 	}
 	if err := s.connect(o.URL); err != nil {

@@ -1,5 +1,6 @@
 // Package connect opens databases: it knows the URLs, and finds out what the pool of a
-// program is connected to. The rest is in the packages postgres and sqlite.
+// program is connected to. The rest is in the packages postgres and sqlite, and in those
+// that know a driver.
 package connect
 
 import (
@@ -14,6 +15,28 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
 )
 
+// Driver is what a package that knows a driver can do.
+type Driver struct {
+	// Open opens the database of a URL.
+	Open func(context.Context, dburl.URL, sqldb.Options) (*sqldb.DB, error)
+	// Listen is how watchers listen at Options.ListenURL, and the application_name that
+	// the URL has for their connections. It is nil on SQLite.
+	Listen func(sqldb.Options) (postgres.Listen, string, error)
+}
+
+var drivers = map[sqldb.System]Driver{}
+
+// Register makes a driver known. Call it while the program starts.
+func Register(system sqldb.System, d Driver) { drivers[system] = d }
+
+func driverOf(system sqldb.System) (Driver, error) {
+	d, ok := drivers[system]
+	if !ok {
+		return d, fmt.Errorf(`this program has no driver for it; let it import _ "github.com/nextrun/nextrun/store/%s"`, system)
+	}
+	return d, nil
+}
+
 // Open opens the database that a URL names, `sqlite:PATH` or `postgres://...`,
 // and makes a first connection. Neither errors nor [sqldb.DB.URL] show a password.
 // Close it after use.
@@ -25,11 +48,14 @@ func Open(ctx context.Context, databaseURL string, o sqldb.Options) (*sqldb.DB, 
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	var db *sqldb.DB
+	system := sqldb.Postgres
 	if u.Postgres == nil {
-		db, err = sqlite.Open(ctx, u.SQLite, o)
-	} else {
-		db, err = postgres.Open(ctx, u, o)
+		system = sqldb.SQLite
+	}
+	var db *sqldb.DB
+	driver, err := driverOf(system)
+	if err == nil {
+		db, err = driver.Open(ctx, u, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", u.Redacted(), u.Scrub(err))
@@ -63,11 +89,24 @@ func adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error
 	var answer string
 	errPostgres := pool.QueryRowContext(asking, "SELECT current_database() FROM (SELECT current_setting('server_version_num')) AS v").Scan(&answer)
 	if errPostgres == nil {
-		return postgres.Adopt(ctx, pool, answer, o)
+		return adoptPostgres(ctx, postgres.Server{Pools: postgres.Adopted(pool, answer)}, o)
 	}
 	errSQLite := pool.QueryRowContext(asking, "SELECT sqlite_version()").Scan(&answer)
 	if errSQLite == nil {
 		return sqlite.Adopt(asking, pool, answer, o)
 	}
 	return nil, fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
+}
+
+func adoptPostgres(ctx context.Context, s postgres.Server, o sqldb.Options) (*sqldb.DB, error) {
+	if o.ListenURL != "" {
+		driver, err := driverOf(sqldb.Postgres)
+		if err != nil {
+			return nil, fmt.Errorf("store.Options.ListenURL: %w", err)
+		}
+		if s.Listen, s.AppName, err = driver.Listen(o); err != nil {
+			return nil, err
+		}
+	}
+	return postgres.New(ctx, s, o)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -25,7 +26,7 @@ func explainClaim(t *testing.T, url, explain string) (listing, acquiring [][]str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	user := storetest.At(t, url)

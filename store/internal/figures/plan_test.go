@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -24,7 +25,7 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.Exec("DELETE FROM periodic_task")

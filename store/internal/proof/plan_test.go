@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -20,7 +21,7 @@ func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	checks := Checks()

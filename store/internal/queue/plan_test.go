@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -37,7 +38,7 @@ func empty(t testing.TB, url string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := connect.Migrator(db).Up(t.Context()); err != nil {
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -90,8 +90,10 @@ func (db *DB) Close() error {
 	return err
 }
 
-// ForMigrations is the pool in which migrations run.
-func (db *DB) ForMigrations() *sql.DB { return db.pools.Migrate }
+// Migrations are the pool in which migrations run, and the name of the system.
+func (db *DB) Migrations() (pool *sql.DB, system string) {
+	return db.pools.Migrate, string(db.words.System)
+}
 
 // SQL are the words in which the databases differ.
 func (db *DB) SQL() *Words { return &db.words }

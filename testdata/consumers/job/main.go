@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/postgres"
 	"github.com/nextrun/nextrun/testdata/consumers/report"
 )
 

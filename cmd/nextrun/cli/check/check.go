@@ -100,10 +100,10 @@ func (r *report) check(ctx context.Context) {
 					"or after POST /wake on the dashboard")
 			}
 		}
-		if !r.checkSchema(ctx, db.Migrator()) {
+		if !r.checkSchema(ctx, migrations.Of(db)) {
 			return nil
 		}
-		concerns, err := db.Migrator().Concerns(ctx)
+		concerns, err := migrations.Of(db).Concerns(ctx)
 		if err != nil {
 			return err
 		}

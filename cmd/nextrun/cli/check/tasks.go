@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -21,7 +22,7 @@ const checkPage = 1000
 
 // checkTasks looks at the timers of all tasks, page by page.
 func (r *report) checkTasks(ctx context.Context, db *store.DB, c *config.Config) error {
-	hasJobs, err := db.Migrator().HasJobs(ctx)
+	hasJobs, err := migrations.Of(db).HasJobs(ctx)
 	if err != nil {
 		return err
 	}

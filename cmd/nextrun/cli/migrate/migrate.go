@@ -42,18 +42,18 @@ holds until migrate up --with job adds the tables.`,
 				return ui.Usagef("use one of --with and --without")
 			}
 			return env.WithAnyDatabase(c.Context(), store.Options{Create: true}, func(db *store.DB) error {
-				up := db.Migrator().Up
+				up := migrations.Of(db).Up
 				switch {
 				case with.Value != "":
-					up = db.Migrator().AddJobs
+					up = migrations.Of(db).AddJobs
 				case without.Value != "":
-					up = db.Migrator().UpWithoutJobs
+					up = migrations.Of(db).UpWithoutJobs
 				}
 				done, err := up(c.Context())
 				if err := printMigrations(env, "applied", done, err); err != nil {
 					return err
 				}
-				return warnOfCreators(c.Context(), env, db.Migrator())
+				return warnOfCreators(c.Context(), env, migrations.Of(db))
 			})
 		},
 	}
@@ -81,13 +81,13 @@ before stay, without the columns that nextrun added.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
 				if !yes {
-					text, err := removes(c.Context(), db.Migrator())
+					text, err := removes(c.Context(), migrations.Of(db))
 					if err != nil {
 						return err
 					}
 					return ui.Usagef("this removes from %s %s; if that is what you want, add --yes", db.URL(), text)
 				}
-				done, err := db.Migrator().Down(c.Context())
+				done, err := migrations.Of(db).Down(c.Context())
 				return printMigrations(env, "removed", done, err)
 			})
 		},
@@ -117,17 +117,17 @@ make, and name each difference with the remedy; the exit code is 1 if there is a
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
-				list, err := db.Migrator().Status(c.Context())
+				list, err := migrations.Of(db).Status(c.Context())
 				if err != nil {
 					return err
 				}
 				if err := printStatus(env, list, asJSON); err != nil {
 					return err
 				}
-				if err := sayWithoutJobs(c.Context(), env, db.Migrator(), asJSON); err != nil {
+				if err := sayWithoutJobs(c.Context(), env, migrations.Of(db), asJSON); err != nil {
 					return err
 				}
-				return drift(c.Context(), env, db.Migrator(), asJSON)
+				return drift(c.Context(), env, migrations.Of(db), asJSON)
 			})
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -46,7 +47,7 @@ return to the queue. A second signal ends it at once.`,
 
 // needJobs returns [store.ErrNoJobs] if the tables of jobs were left out.
 func (s *services) needJobs(ctx context.Context) error {
-	has, err := s.db.Migrator().HasJobs(ctx)
+	has, err := migrations.Of(s.db).HasJobs(ctx)
 	if err == nil && !has {
 		err = store.ErrNoJobs
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -22,7 +23,7 @@ func TestPruningOfTicks(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		if _, err := db.Migrator().Up(t.Context()); err != nil {
+		if _, err := migrations.Of(db).Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		log, hook := test.NewNullLogger()

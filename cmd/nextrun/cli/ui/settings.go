@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
+	_ "github.com/nextrun/nextrun/store/postgres" // the driver of URLs
+	_ "github.com/nextrun/nextrun/store/sqlite"   // the driver of URLs
 )
 
 // defaultDatabase is the database if no flag and no variable names one.
@@ -93,7 +96,7 @@ func (env *Env) WorkerName(flag string) (string, error) {
 // this program knows.
 func (env *Env) WithDatabase(ctx context.Context, fn func(*store.DB) error) error {
 	return env.WithAnyDatabase(ctx, store.Options{}, func(db *store.DB) error {
-		if err := db.Migrator().CheckVersion(ctx); err != nil {
+		if err := migrations.Of(db).CheckVersion(ctx); err != nil {
 			return fmt.Errorf("%s: %w", db.URL(), err)
 		}
 		return fn(db)

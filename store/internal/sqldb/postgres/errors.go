@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lib/pq/pqerror"
-
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -120,7 +118,7 @@ func classOf(err failure) error {
 // speaks another language may name the severity ERROR in that language.
 func ofDatabase(err failure) bool {
 	switch err.severity {
-	case pqerror.SeverityFatal, pqerror.SeverityPanic:
+	case "FATAL", "PANIC":
 		return true
 	case "ERROR":
 		return err.where == "" && (err.code == "25006" || err.code == "53100")

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"database/sql"
-	"sync/atomic"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -10,11 +9,9 @@ import (
 // dialect implements [sqldb.Dialect].
 type dialect struct {
 	options sqldb.Options
-	dsn     string // at which watchers listen; empty: they do not
-	scrub   func(error) error
+	server  Server
 	pool    *sql.DB
 	shown   shown
-	closed  atomic.Int64 // connections of nextrun's own pool
 }
 
 const lockRows = " FOR UPDATE SKIP LOCKED"
@@ -27,7 +24,7 @@ func (d *dialect) Words() sqldb.Words {
 		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
 		RowColumns: ", xmin, ctid",
 		PlaceSQL:   "{}ctid::text",
-		Closed:     d.closed.Load,
+		Closed:     d.server.Closed,
 		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
 		ShareRows:  " FOR SHARE",
 		Greatest:   "greatest",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +44,6 @@ const (
 type session struct {
 	d       *dialect
 	w       sqldb.Watch
-	dsn     string
 	name    string // application_name
 	channel string // of the notification to itself
 	saidWhy bool
@@ -63,17 +61,11 @@ const maxAppName = 63
 
 // session returns the session of a Watch, which shows nothing if it has no worker.
 func (d *dialect) session(w sqldb.Watch) *session {
-	s := &session{d: d, w: w, dsn: d.dsn, up: true, news: make(chan struct{}, 1)}
-	u, err := url.Parse(d.dsn)
-	if w.Worker == "" || err != nil {
+	s := &session{d: d, w: w, news: make(chan struct{}, 1)}
+	if w.Worker == "" {
 		return s
 	}
-	query := u.Query()
-	base := cmp.Or(query.Get("application_name"), query.Get("fallback_application_name"))
-	s.name = sessionName(base, w.Worker)
-	query.Set("application_name", s.name)
-	u.RawQuery = query.Encode()
-	s.dsn = u.String()
+	s.name = sessionName(cmp.Or(d.server.AppName, "nextrun"), w.Worker)
 	s.channel = "nextrun_session_" + service.BootID()
 	return s
 }
@@ -129,10 +121,11 @@ func (s *session) note(what func()) {
 // run keeps the row of the session until ctx ends.
 func (s *session) run(ctx context.Context) {
 	if s.name == "" {
+		<-ctx.Done()
 		return
 	}
 	defer s.leave(ctx)
-	seen, token := -1, ""
+	seen, token := 0, ""
 	var todo func(context.Context) error
 	again := time.NewTimer(0)
 	defer again.Stop()
@@ -262,7 +255,7 @@ func (s *session) leave(ctx context.Context) {
 
 // Ended implements [sqldb.Dialect].
 func (d *dialect) Ended(ctx context.Context) (workers []string, later time.Duration, err error) {
-	if d.dsn == "" {
+	if d.server.Listen == nil {
 		return nil, -1, nil
 	}
 	if left := d.shown.settlesIn(time.Now()); left > 0 {

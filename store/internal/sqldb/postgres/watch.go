@@ -3,11 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"time"
-
-	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -16,58 +13,77 @@ import (
 // Bounds of the time between attempts to listen again. The longer one is short: others
 // may take over from a worker that cannot be reached.
 const (
-	listenAgainMin = 100 * time.Millisecond
-	listenAgainMax = time.Second
+	ListenAgainMin = 100 * time.Millisecond
+	ListenAgainMax = time.Second
 )
 
-// Watch implements [sqldb.Dialect]. It listens on a connection of its own. pq's listener
-// reconnects by itself; what happened meanwhile is unknown, so each reconnect wakes too. A
-// connection that is lost is no failure: if the next one cannot be made, that is.
+// PingEvery is how often a connection that listens is looked after.
+const PingEvery = 30 * time.Second
+
+// Listen listens on a connection of its own until ctx ends. When the connection is lost,
+// it makes another one.
+type Listen func(ctx context.Context, l Listener)
+
+// Listener is what somebody who listens wants. Its functions may be called by several
+// goroutines.
+type Listener struct {
+	Name     string // application_name of the connection; empty: that of the others
+	Channels []string
+	Made     func() // a new connection listens
+	Lost     func() // it is lost
+	Failed   func(error)
+	Heard    func(channel, text string)
+}
+
+// Watch implements [sqldb.Dialect]. What happened while nobody listened is unknown, so
+// each new connection wakes, too. A connection that is lost is no failure: if the next one
+// cannot be made, that is.
 func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
-	if d.dsn == "" {
+	if d.server.Listen == nil {
 		hereOnly(ctx, w)
 		return
 	}
 	life := d.session(w)
+	var mu sync.Mutex
 	var quiet time.Time // until when no failure is reported
-	pause := service.Backoff{Least: listenAgainMin, Most: 10 * time.Second}
-	events := func(event pq.ListenerEventType, err error) { // one at a time
-		switch {
-		case event == pq.ListenerEventDisconnected:
-			life.lost()
-		case err == nil:
-			quiet = time.Time{}
-			pause.Reset()
-		case ctx.Err() == nil && time.Now().After(quiet):
+	pause := service.Backoff{Least: ListenAgainMin, Most: 10 * time.Second}
+	l := Listener{Name: life.name, Channels: life.channels(w.Topics)}
+	l.Made = func() {
+		life.made()
+		w.Wake()
+	}
+	l.Lost = func() {
+		life.lost()
+		mu.Lock()
+		defer mu.Unlock()
+		quiet = time.Time{}
+		pause.Reset()
+	}
+	l.Failed = func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() == nil && time.Now().After(quiet) {
 			quiet = time.Now().Add(pause.Next())
-			w.Report(fmt.Errorf("listen for changes: %w", d.scrub(err)))
+			w.Report(fmt.Errorf("listen for changes: %w", err))
 		}
+	}
+	l.Heard = func(channel, text string) {
+		if channel == life.channel {
+			life.hear(text)
+			return
+		}
+		w.Wake()
 	}
 	// The connection stays until the row of the session is gone: see leave.
-	alive, cut := context.WithCancel(context.WithoutCancel(ctx))
-	listener := pq.NewDialListener(watchDialer{alive}, life.dsn, listenAgainMin, listenAgainMax, events)
-	closeAll := func() {
-		cut() // a listener that waits for a server cannot be closed
-		_ = listener.Close()
-	}
-	defer closeAll()
-	stop := context.AfterFunc(ctx, closeAll)
-	for _, channel := range life.channels(w.Topics) {
-		// Listen waits for the first connection; it fails only when closed, or
-		// when the server refuses, which polling then makes up for.
-		if err := listener.Listen(channel); err != nil && ctx.Err() == nil {
-			w.Report(fmt.Errorf("listen for changes on %s: %w", channel, d.scrub(err)))
-		}
-	}
-	stop()
-	w.Wake()
+	listening, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() { life.run(ctx) })
-	relay(ctx, listener, life, w.Wake)
+	beside.Go(func() { d.server.Listen(listening, l) })
+	life.run(ctx)
+	cut()
+	beside.Wait()
 }
 
-// hereOnly hands on what this process changes: without a URL to listen at, nobody tells of
+// hereOnly hands on what this process changes: where nobody listens, nobody tells of
 // the others.
 func hereOnly(ctx context.Context, w sqldb.Watch) {
 	for {
@@ -78,48 +94,4 @@ func hereOnly(ctx context.Context, w sqldb.Watch) {
 			w.Wake()
 		}
 	}
-}
-
-// relay hands on what a listener hears, until it is closed.
-func relay(ctx context.Context, listener *pq.Listener, life *session, wake func()) {
-	ping := time.NewTicker(30 * time.Second)
-	defer ping.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case n, ok := <-listener.Notify:
-			switch {
-			case !ok:
-				return
-			case n == nil: // a new connection
-				life.made()
-				wake()
-			case n.Channel == life.channel:
-				life.hear(n.Extra)
-			default:
-				wake()
-			}
-		case <-ping.C:
-			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
-		}
-	}
-}
-
-// watchDialer makes connections that break when ctx ends: pq's listener cannot be closed
-// while it waits for a server that does not answer.
-type watchDialer struct{ ctx context.Context }
-
-// Dial implements [pq.Dialer].
-func (d watchDialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialTimeout(network, address, 0)
-}
-
-// DialTimeout implements [pq.Dialer].
-func (d watchDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
-	if err == nil {
-		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
-	}
-	return conn, err
 }

@@ -14,15 +14,15 @@ import (
 
 // minConns is the least limit of an adopted pool on SQLite: the watchers keep
 // a connection each, and a reader and a writer need one as well.
-const minConns = maxWatchers + 2
+const minConns = MaxWatchers + 2
 
 // oldest is the first version that has unhex.
 const oldest = "3.41"
 
 // Adopt returns the database of a pool that the program has opened, given the version
-// of its SQLite. It checks what [Open] would have set.
+// of its SQLite. It checks what store.Open would have set.
 func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (*sqldb.DB, error) {
-	if err := refuse(o); err != nil {
+	if err := Refuse(o); err != nil {
 		return nil, err
 	}
 	if olderVersion(version, oldest) {
@@ -37,12 +37,19 @@ func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (
 		return nil, err
 	}
 	turn := make(chan struct{}, 1)
-	return sqldb.New(&dialect{read: pool, refused: func(string) error { return sqldb.ErrUnavailable }, workers: workersOf(file)}, sqldb.Pools{
+	refused := func(string) error { return sqldb.ErrUnavailable }
+	return New(file, refused, sqldb.Pools{
 		URL: "sqlite:" + file, Write: pool, Read: pool, Migrate: pool,
 		Begin: func(ctx context.Context, readOnly bool) (sqldb.Transaction, error) {
 			return beginOnConn(ctx, pool, turn, readOnly)
 		},
 	}, o), nil
+}
+
+// New returns the database in a file. refused is the class of an error that says that the
+// file system does not let this user do something with it.
+func New(file string, refused func(what string) error, p sqldb.Pools, o sqldb.Options) *sqldb.DB {
+	return sqldb.New(&dialect{read: p.Read, refused: refused, workers: workersOf(file)}, p, o)
 }
 
 // checkPool looks at two connections at once, since a program may have sent its

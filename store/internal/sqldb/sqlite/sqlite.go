@@ -1,12 +1,12 @@
 // Package sqlite is what package sqldb needs of SQLite: its file, PRAGMA data_version,
-// and the answers of [sqldb.Dialect]. Without cgo, or with the tag nosqlite, there is no
-// driver, and [Open] says so; [Adopt] takes a pool of another driver.
+// and the answers of [sqldb.Dialect], whatever the driver.
 package sqlite
 
 import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"reflect"
 	"strings"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -19,8 +19,8 @@ type dialect struct {
 	workers workers
 }
 
-// refuse refuses options that only PostgreSQL has.
-func refuse(o sqldb.Options) error {
+// Refuse refuses options that only PostgreSQL has.
+func Refuse(o sqldb.Options) error {
 	var listen, schema error
 	if o.ListenURL != "" {
 		listen = errors.New("store.Options.ListenURL is for PostgreSQL; leave it empty for SQLite")
@@ -70,8 +70,8 @@ type failure struct {
 	system error // of the file system
 }
 
-// failureOf finds one among the errors of go-sqlite3, where it is linked, and of
-// drivers whose errors tell the extended code, such as modernc.org/sqlite.
+// failureOf finds one among the errors of go-sqlite3, and of drivers whose errors tell
+// the extended code, such as modernc.org/sqlite.
 func failureOf(err error) (failure, bool) {
 	if f, ok := mattnFailureOf(err); ok {
 		return f, true
@@ -85,6 +85,38 @@ func failureOf(err error) (failure, bool) {
 		return failure{code: coded.Code(), text: strings.TrimPrefix(coded.Error(), "SQL logic error: ")}, true
 	}
 	return failure{}, false
+}
+
+// mattnFailureOf finds an error of go-sqlite3. Its codes are fields of a struct. The driver
+// is not imported, so they are read by name.
+func mattnFailureOf(err error) (f failure, found bool) {
+	switch wrapped := err.(type) { //nolint:errorlint // it unwraps
+	case nil:
+		return f, false
+	case interface{ Unwrap() error }:
+		return mattnFailureOf(wrapped.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range wrapped.Unwrap() {
+			if f, found = mattnFailureOf(one); found {
+				break
+			}
+		}
+		return f, found
+	}
+	v := reflect.Indirect(reflect.ValueOf(err))
+	if v.Kind() != reflect.Struct || !strings.HasSuffix(v.Type().PkgPath(), "go-sqlite3") {
+		return f, false
+	}
+	code, extended, system := v.FieldByName("Code"), v.FieldByName("ExtendedCode"), v.FieldByName("SystemErrno")
+	if !code.CanInt() || !extended.CanInt() || !system.IsValid() {
+		return f, false
+	}
+	f = failure{code: int(code.Int()), text: err.Error()}
+	f.system, _ = system.Interface().(error)
+	if int(extended.Int())&0xff == f.code {
+		f.code = int(extended.Int())
+	}
+	return f, true
 }
 
 // Class implements [sqldb.Dialect]. It maps result codes.

@@ -9,9 +9,9 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// dataVersionInterval is how often SQLite is asked whether another connection
+// DataVersionInterval is how often SQLite is asked whether another connection
 // has committed, and whether the file is still the same.
-const dataVersionInterval = 250 * time.Millisecond
+const DataVersionInterval = 250 * time.Millisecond
 
 // After a change, those who watch for jobs look every busyInterval until busyTime has passed: more
 // changes may follow.
@@ -20,10 +20,10 @@ const (
 	busyTime     = 2 * time.Second
 )
 
-// maxWatchers is how many calls of Watch may go on at a time: a scheduler's, its
+// MaxWatchers is how many calls of Watch may go on at a time: a scheduler's, its
 // lock's, an executor's, a relay's, and some to spare. Each keeps a connection,
 // which must not be missing elsewhere.
-const maxWatchers = 8
+const MaxWatchers = 8
 
 // Watch compares PRAGMA data_version, which changes when another connection,
 // of this process or another, commits. The connection is pinned, since the
@@ -55,7 +55,7 @@ func (d *dialect) Watch(ctx context.Context, w sqldb.Watch) {
 		}
 		select { // a new connection, not at once
 		case <-ctx.Done():
-		case <-time.After(dataVersionInterval):
+		case <-time.After(DataVersionInterval):
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (d *dialect) watchConn(ctx context.Context, jobs bool, wake func()) error {
 			wake()
 		}
 		last = version
-		wait := dataVersionInterval
+		wait := DataVersionInterval
 		if jobs && time.Since(changed) < busyTime {
 			wait = busyInterval
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
+	server "github.com/nextrun/nextrun/store/internal/sqldb/postgres"
 )
 
 // dsnOnly is dsn without other schemas than that of the options.
@@ -15,7 +16,7 @@ func dsnOnly(to dburl.URL, options sqldb.Options) string {
 	query := u.Query()
 	if options.Schema != "" {
 		query.Del("search_path")
-		query.Set("search_path", quoteSchema(options.Schema))
+		query.Set("search_path", server.QuoteSchema(options.Schema))
 	}
 	u.RawQuery = query.Encode()
 	options.Schema = ""
@@ -42,7 +43,7 @@ func dsn(to dburl.URL, options sqldb.Options) string {
 	}
 	query.Del(schemaParameter)
 	if options.Schema != "" {
-		path := quoteSchema(options.Schema)
+		path := server.QuoteSchema(options.Schema)
 		if others := query.Get("search_path"); others != "" {
 			path += ", " + others
 		}

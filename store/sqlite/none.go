@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -14,8 +15,5 @@ import (
 var errNoSQLite = errors.New("this program was built without SQLite, which needs a C compiler: " +
 	"build it with CGO_ENABLED=1 and without the tag nosqlite, or use PostgreSQL")
 
-// Open returns an error: there is no driver.
-func Open(context.Context, string, sqldb.Options) (*sqldb.DB, error) { return nil, errNoSQLite }
-
-// mattnFailureOf finds nothing: go-sqlite3 is not linked.
-func mattnFailureOf(error) (failure, bool) { return failure{}, false }
+// open returns an error: there is no driver.
+func open(context.Context, dburl.URL, sqldb.Options) (*sqldb.DB, error) { return nil, errNoSQLite }

@@ -12,15 +12,16 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/dburl"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
 )
 
-// Open opens the database in a file and makes a first connection.
-func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) {
-	if err := refuse(o); err != nil {
+// open opens the database in a file and makes a first connection.
+func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) {
+	path := u.SQLite
+	if err := sqlite.Refuse(o); err != nil {
 		return nil, err
 	}
 	o = o.WithDefaults()
@@ -35,7 +36,7 @@ func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) 
 		source: source + "&_journal_mode=WAL&_synchronous=FULL&_txlock=immediate&_stmt_cache_size=64"}))
 	write.SetMaxOpenConns(1)
 	read := sql.OpenDB(&connector{file: file, source: source + "&_query_only=on"})
-	read.SetMaxOpenConns(o.MaxConns + maxWatchers)
+	read.SetMaxOpenConns(o.MaxConns + sqlite.MaxWatchers)
 	read.SetMaxIdleConns(o.MaxConns)
 	file.closeIdle = func() {
 		write.SetMaxIdleConns(0)
@@ -43,26 +44,13 @@ func Open(ctx context.Context, path string, o sqldb.Options) (*sqldb.DB, error) 
 		read.SetMaxIdleConns(0)
 		read.SetMaxIdleConns(o.MaxConns)
 	}
-	db := sqldb.New(&dialect{read: read, refused: file.refused, workers: workersOf(file.path)}, sqldb.Pools{
+	db := sqlite.New(file.path, file.refused, sqldb.Pools{
 		URL: "sqlite:" + path, Write: write, Read: read, Migrate: write, Closers: []func() error{write.Close, read.Close, file.close},
 	}, o)
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// mattnFailureOf finds an error of go-sqlite3.
-func mattnFailureOf(err error) (failure, bool) {
-	var e sqlite3.Error
-	if !errors.As(err, &e) {
-		return failure{}, false
-	}
-	code := int(e.Code)
-	if int(e.ExtendedCode)&0xff == code {
-		code = int(e.ExtendedCode)
-	}
-	return failure{code: code, text: e.Error(), system: e.SystemErrno}, true
 }
 
 // refused is the class of an error that says that the file system does not let

@@ -18,6 +18,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
 )
 
 // file is the file of a database. It notices when its path names another
@@ -93,7 +94,7 @@ func (f *file) find() error {
 // open has noticed: its -shm must not be taken for that of the new file. What a
 // crash has left does no harm.
 func (f *file) awaitRelease() {
-	tick := time.NewTicker(dataVersionInterval / 10)
+	tick := time.NewTicker(sqlite.DataVersionInterval / 10)
 	defer tick.Stop()
 	for range 40 { // four times as long as it takes to notice
 		_, err := os.Stat(f.path)

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/lib/pq"
+
+	server "github.com/nextrun/nextrun/store/internal/sqldb/postgres"
+)
+
+// place is where watchers listen.
+type place struct {
+	dsn   string
+	scrub func(error) error
+}
+
+// listen is a [server.Listen]. pq's listener reconnects by itself.
+func (p place) listen(ctx context.Context, l server.Listener) {
+	events := func(event pq.ListenerEventType, err error) { // one at a time
+		switch {
+		case event == pq.ListenerEventDisconnected:
+			l.Lost()
+		case err != nil:
+			l.Failed(p.scrub(err))
+		}
+	}
+	listener := pq.NewDialListener(watchDialer{ctx}, p.as(l.Name), server.ListenAgainMin, server.ListenAgainMax, events)
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	for _, channel := range l.Channels {
+		// Listen waits for the first connection; it fails only when closed, or
+		// when the server refuses, which polling then makes up for.
+		if err := listener.Listen(channel); err != nil && ctx.Err() == nil {
+			l.Failed(p.scrub(err))
+		}
+	}
+	l.Made()
+	hear(ctx, listener, l)
+}
+
+// as is the place with a name of the connection.
+func (p place) as(name string) string {
+	u, err := url.Parse(p.dsn)
+	if err != nil || name == "" {
+		return p.dsn
+	}
+	query := u.Query()
+	query.Set("application_name", name)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// hear hands on what a listener hears, until it is closed.
+func hear(ctx context.Context, listener *pq.Listener, l server.Listener) {
+	ping := time.NewTicker(server.PingEvery)
+	defer ping.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n, ok := <-listener.Notify:
+			switch {
+			case !ok:
+				return
+			case n == nil: // a new connection
+				l.Made()
+			default:
+				l.Heard(n.Channel, n.Extra)
+			}
+		case <-ping.C:
+			go listener.Ping() //nolint:errcheck // finds a dead connection; the listener reports and reconnects
+		}
+	}
+}
+
+// watchDialer makes connections that break when ctx ends: pq's listener cannot be closed
+// while it waits for a server that does not answer.
+type watchDialer struct{ ctx context.Context }
+
+// Dial implements [pq.Dialer].
+func (d watchDialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialTimeout(network, address, 0)
+}
+
+// DialTimeout implements [pq.Dialer].
+func (d watchDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
+	if err == nil {
+		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	}
+	return conn, err
+}

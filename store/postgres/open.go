@@ -1,0 +1,105 @@
+// Package postgres lets [store.Open] open databases of PostgreSQL 13 and later, with
+// lib/pq. Import it for that:
+//
+//	import _ "github.com/nextrun/nextrun/store/postgres"
+//
+// It has no names. A program that has a pool of its own needs it only for
+// store.Options.ListenURL; see [store.New].
+//
+// [store.Open]: https://pkg.go.dev/github.com/nextrun/nextrun/store#Open
+// [store.New]: https://pkg.go.dev/github.com/nextrun/nextrun/store#New
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/dburl"
+	"github.com/nextrun/nextrun/store/internal/connect"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+	server "github.com/nextrun/nextrun/store/internal/sqldb/postgres"
+)
+
+func init() { //nolint:gochecknoinits // as drivers of database/sql do
+	connect.Register(sqldb.Postgres, connect.Driver{Open: open, Listen: listenAt})
+}
+
+// open opens a database and makes a first connection.
+func open(ctx context.Context, u dburl.URL, o sqldb.Options) (*sqldb.DB, error) {
+	o, u, err := settleSchema(o.WithDefaults(), u)
+	if err != nil {
+		return nil, err
+	}
+	at := place{dsn(u, o), u.Scrub}
+	listen := at.listen
+	name := appName(at.dsn)
+	if o.ListenURL != "" {
+		if listen, name, err = listenAt(o); err != nil {
+			return nil, err
+		}
+	}
+	quick, err := pq.NewConnector(at.dsn)
+	if err != nil {
+		return nil, err
+	}
+	// Migrations may take their time. They see no other schema, so that they never
+	// mistake a table there for nextrun's.
+	slow, err := pq.NewConnector(dsnOnly(u, o))
+	if err != nil {
+		return nil, err
+	}
+	migrate := sql.OpenDB(crashpoint.Connector(slow))
+	migrate.SetMaxIdleConns(1)
+	quick.Dialer(&dialer{patience: o.StatementTimeout + answerGrace})
+	closed := &atomic.Int64{}
+	pool := sql.OpenDB(crashpoint.Connector(connector{quick, closed}))
+	pool.SetMaxOpenConns(o.MaxConns)
+	pool.SetMaxIdleConns(o.MaxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	if o.Quiet {
+		pool.SetConnMaxIdleTime(quietConn)
+		migrate.SetMaxIdleConns(0)
+	}
+	return server.New(ctx, server.Server{
+		Pools: sqldb.Pools{
+			URL: u.Redacted(), Write: pool, Read: pool, Migrate: migrate, Closers: []func() error{pool.Close, migrate.Close},
+		},
+		Listen: listen, AppName: name, Closed: closed.Load,
+	}, o)
+}
+
+// quietConn is how long connections stay that nobody uses, where the database may sleep. It is
+// longer than a scheduler's lead: what it has prepared is void without the connections.
+const quietConn = 10 * time.Second
+
+// listenAt has the watchers listen where the options say, and names their connections.
+func listenAt(o sqldb.Options) (server.Listen, string, error) {
+	u, err := dburl.Parse(o.ListenURL)
+	if err == nil && u.Postgres == nil {
+		err = errors.New("it must be a URL of PostgreSQL")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("store.Options.ListenURL: %w", err)
+	}
+	p := place{dsn(u, o), u.Scrub}
+	return p.listen, appName(p.dsn), nil
+}
+
+// appName is the application_name in a DSN.
+func appName(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return ""
+	}
+	query := u.Query()
+	return cmp.Or(query.Get("application_name"), query.Get("fallback_application_name"))
+}
