@@ -22,7 +22,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/postgres" // the driver
-	_ "github.com/nextrun/nextrun/store/sqlite" // the driver
+	_ "github.com/nextrun/nextrun/store/sqlite"   // the driver
 )
 
 // Options say where and how long.

@@ -89,7 +89,11 @@ func adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error
 	var answer string
 	errPostgres := pool.QueryRowContext(asking, "SELECT current_database() FROM (SELECT current_setting('server_version_num')) AS v").Scan(&answer)
 	if errPostgres == nil {
-		return adoptPostgres(ctx, postgres.Server{Pools: postgres.Adopted(pool, answer)}, o)
+		s := postgres.Server{Pools: postgres.Lent(pool, answer)}
+		if err := listenBeside(&s, pool, o); err != nil {
+			return nil, err
+		}
+		return postgres.New(ctx, s, o)
 	}
 	errSQLite := pool.QueryRowContext(asking, "SELECT sqlite_version()").Scan(&answer)
 	if errSQLite == nil {
@@ -98,15 +102,19 @@ func adopt(ctx context.Context, pool *sql.DB, o sqldb.Options) (*sqldb.DB, error
 	return nil, fmt.Errorf("it is neither PostgreSQL (%w) nor SQLite (%w)", errPostgres, errSQLite)
 }
 
-func adoptPostgres(ctx context.Context, s postgres.Server, o sqldb.Options) (*sqldb.DB, error) {
-	if o.ListenURL != "" {
-		driver, err := driverOf(sqldb.Postgres)
-		if err != nil {
-			return nil, fmt.Errorf("store.Options.ListenURL: %w", err)
-		}
-		if s.Listen, s.AppName, err = driver.Listen(o); err != nil {
-			return nil, err
-		}
+// listenBeside has the server of a program's pool listen, if the pool's driver or the options
+// say how.
+func listenBeside(s *postgres.Server, pool *sql.DB, o sqldb.Options) (err error) {
+	if lender, ok := pool.Driver().(postgres.Lender); ok {
+		return lender.Lend(s, o)
 	}
-	return postgres.New(ctx, s, o)
+	if o.ListenURL == "" {
+		return nil
+	}
+	driver, err := driverOf(sqldb.Postgres)
+	if err != nil {
+		return fmt.Errorf("store.Options.ListenURL: %w", err)
+	}
+	s.Listen, s.AppName, err = driver.Listen(o)
+	return err
 }

@@ -33,8 +33,10 @@ type Pools struct {
 	Migrate *sql.DB // SQLite: that of Write
 	// Begin begins a transaction; nil: Write and Read can do that themselves.
 	Begin func(ctx context.Context, readOnly bool) (Transaction, error)
-	// Closers close what was opened. They are empty for a pool of the program's.
+	// Closers close what was opened.
 	Closers []func() error
+	// Lent: the pool is the program's.
+	Lent bool
 }
 
 // Transaction is one that has begun.

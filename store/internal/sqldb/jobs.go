@@ -35,7 +35,7 @@ func (tx *Tx) NeedJobs(ctx context.Context) error {
 // tables of jobs, so that the caller's transaction, whose role may have fewer rights,
 // need not. If it cannot find out, the transaction will.
 func askForJobs(ctx context.Context, db *DB) {
-	if len(db.pools.Closers) == 0 || db.hasJobs.Load() {
+	if db.pools.Lent || db.hasJobs.Load() {
 		return // the pool is the caller's, who may hold its last connection
 	}
 	_ = db.View(ctx, func(tx *Tx) error { _, err := tx.HasJobs(ctx); return err })

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/ownschema"
@@ -13,9 +12,8 @@ import (
 func QuoteSchema(name string) string { return `"` + name + `"` }
 
 // findSchema checks that the tables are, or can be made, in the schema of the options.
-// opened says that the connections are nextrun's own.
-func findSchema(ctx context.Context, db *sqldb.DB, pool *sql.DB, o sqldb.Options, opened bool) error {
-	schema := o.Schema
+func findSchema(ctx context.Context, db *sqldb.DB, s Server, o sqldb.Options) error {
+	schema, pool := o.Schema, s.Migrate
 	if schema == "" {
 		return nil
 	}
@@ -32,7 +30,7 @@ func findSchema(ctx context.Context, db *sqldb.DB, pool *sql.DB, o sqldb.Options
 		return ownschema.Create(ctx, pool, schema)
 	case !exists:
 		return fmt.Errorf("%w; there is no schema %s", sqldb.ErrNoSchema, QuoteSchema(schema))
-	case !opened:
+	case s.Lent:
 		return fmt.Errorf("the connections of the pool use the schema %q; let their search_path begin with %s, in the DSN or by "+
 			"ALTER ROLE ... SET search_path", current, QuoteSchema(schema))
 	}

@@ -33,7 +33,7 @@ func New(ctx context.Context, s Server, o sqldb.Options) (*sqldb.DB, error) {
 	db := sqldb.New(&dialect{options: o, server: s, pool: s.Write}, s.Pools, o)
 	err := db.Ping(ctx)
 	if err == nil {
-		err = findSchema(ctx, db, s.Migrate, o, len(s.Closers) > 0)
+		err = findSchema(ctx, db, s, o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -41,7 +41,13 @@ func New(ctx context.Context, s Server, o sqldb.Options) (*sqldb.DB, error) {
 	return db, nil
 }
 
-// Adopted are the pools of one that the program has opened, on a database of this name.
-func Adopted(pool *sql.DB, name string) sqldb.Pools {
-	return sqldb.Pools{URL: "postgres:///" + name, Write: pool, Read: pool, Migrate: pool}
+// Lender is a driver.Driver of a pool of the program's that knows how to listen.
+type Lender interface {
+	// Lend completes the server of that pool.
+	Lend(s *Server, o sqldb.Options) error
+}
+
+// Lent are the pools of one that the program has opened, on a database of this name.
+func Lent(pool *sql.DB, name string) sqldb.Pools {
+	return sqldb.Pools{URL: "postgres:///" + name, Write: pool, Read: pool, Migrate: pool, Lent: true}
 }

@@ -39,7 +39,7 @@ func Adopt(ctx context.Context, pool *sql.DB, version string, o sqldb.Options) (
 	turn := make(chan struct{}, 1)
 	refused := func(string) error { return sqldb.ErrUnavailable }
 	return New(file, refused, sqldb.Pools{
-		URL: "sqlite:" + file, Write: pool, Read: pool, Migrate: pool,
+		URL: "sqlite:" + file, Write: pool, Read: pool, Migrate: pool, Lent: true,
 		Begin: func(ctx context.Context, readOnly bool) (sqldb.Transaction, error) {
 			return beginOnConn(ctx, pool, turn, readOnly)
 		},
