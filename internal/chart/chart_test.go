@@ -118,18 +118,34 @@ func TestYear(t *testing.T) {
 	has(t, list, "Sun 2026-03-29: it failed", 1)
 }
 
-func TestPlot(t *testing.T) {
+func TestBars(t *testing.T) {
 	t.Parallel()
-	drawing := chart.Plot("Durations", []chart.Point{{At: at(1, 0), Value: time.Second, Title: "short"}, {At: at(2, 0), Value: 4 * time.Second, Title: "long"}},
-		time.Duration.String)
+	evil := `"><script>`
+	bars := chart.Bars{Name: "Durations" + evil, Usual: 1, From: "1 Jan", To: "now" + evil, Least: 10, Bars: []chart.Bar{{Value: 1, Class: "good", Title: "short"}, {Value: 4.5, Title: "long" + evil, Link: "/x?a=1&b=2"}}}
+	drawing := bars.Durations(time.Duration.String).Draw()
 	list := titles(t, drawing)
 	has(t, list, "short", 1)
 	has(t, list, "long", 1)
-	if !strings.Contains(drawing, ">4s<") || !strings.Contains(drawing, ">2s<") {
-		t.Error("the scale is missing")
+	for _, want := range []string{"<span>10s</span><span>5s</span><span>0</span>", `d="M91 100v-45.0h8v45.0z"`, `class="usual" d="M0 90.0h100"`} {
+		if !strings.Contains(drawing, want) {
+			t.Errorf("it lacks %s: %s", want, drawing)
+		}
 	}
-	titles(t, chart.Plot("Nothing", nil, time.Duration.String))
-	if alone := chart.File(drawing); !strings.Contains(alone, "<style>") {
+	if strings.Contains(drawing, "<script") {
+		t.Error("a text is not escaped")
+	}
+	for value, want := range map[float64]string{0: "10ms", 0.3: "400ms", 1: "1s", 61: "2m0s", 86401: "48h0m0s", 1e6: "288h0m0s"} {
+		if got := (chart.Bars{Bars: []chart.Bar{{Value: value}}}).Durations(time.Duration.String); got.Whole != want || got.Top < value {
+			t.Errorf("the axis of %g s ends at %s, want %s", value, got.Whole, want)
+		}
+	}
+	for value, want := range map[float64]string{0: "4", 5: "10", 11: "20", 40: "40", 41: "100", 62: "100", 5000: "10000"} {
+		if got := (chart.Bars{Bars: []chart.Bar{{Value: value}}}).Counts().Whole; got != want {
+			t.Errorf("the axis of %g ends at %s, want %s", value, got, want)
+		}
+	}
+	titles(t, chart.Bars{Name: "nothing"}.Draw())
+	if alone := chart.File(chart.Timeline{From: at(0, 0), To: at(1, 0), Zone: zone}.Draw()); !strings.Contains(alone, "<style>") {
 		t.Error("a file has no colours")
 	} else {
 		titles(t, alone)

@@ -23,18 +23,11 @@ func Strip(name string, cells []Cell) string {
 		if !known {
 			height, cell.Class = 1, "none"
 		}
-		title := ""
-		if cell.Title != "" {
-			title = `<title>` + escape(cell.Title) + `</title>`
-		}
-		path := `<path class="` + escape(cell.Class) + fmt.Sprintf(`" d="M%d 20v-%dh8v%dz"`, 10*i+1, height, height)
-		switch {
-		case cell.Link == "":
-			c.text.WriteString(path + `>` + title + `</path>`)
-		case cell.Loud:
-			c.text.WriteString(`<a href="` + escape(cell.Link) + `">` + title + path + `/></a>`)
-		default:
-			c.text.WriteString(`<a href="` + escape(cell.Link) + `" tabindex="-1">` + title + path + `/></a>`)
+		attributes := fmt.Sprintf(`class=%q d="M%d 20v-%dh8v%dz"`, escape(cell.Class), 10*i+1, height, height)
+		if cell.Loud && cell.Link != "" {
+			c.text.WriteString(`<a href="` + escape(cell.Link) + `"><title>` + escape(cell.Title) + `</title><path ` + attributes + `/></a>`)
+		} else {
+			c.linked(cell.Link, cell.Title, attributes)
 		}
 	}
 	return c.strip(len(cells), name)

@@ -71,15 +71,21 @@ var templates embed.FS
 
 // server serves the pages. It is safe for concurrent use.
 type server struct {
+	source
+
+	queue  *jobqueue.Queue
+	frame  *frame.Frame
+	health func(context.Context) lifecycle.Report // may be nil
+	wake   func()                                 // may be nil
+}
+
+// source reads the parts of which pages are made.
+type source struct {
 	db     *store.DB
 	tasks  *periodic.Tasks
 	queues map[periodic.Sink]periodic.Submitter
-	queue  *jobqueue.Queue
-	frame  *frame.Frame
 	prefix string
 	mask   show.Mask
-	health func(context.Context) lifecycle.Report // may be nil
-	wake   func()                                 // may be nil
 	now    func() time.Time
 }
 
@@ -97,8 +103,8 @@ func Handler(db *store.DB, o Options) (http.Handler, error) {
 		o.Logger = logrus.StandardLogger()
 	}
 	s := &server{
-		db: db, tasks: periodic.NewTasks(db.Tasks()).With(o.Queues), queue: jobqueue.NewQueue(db.Jobs()),
-		prefix: o.Prefix, mask: o.Mask, now: time.Now, queues: o.Queues, health: o.Health, wake: o.Wake,
+		source: source{db, periodic.NewTasks(db.Tasks()).With(o.Queues), o.Queues, o.Prefix, o.Mask, time.Now},
+		queue:  jobqueue.NewQueue(db.Jobs()), health: o.Health, wake: o.Wake,
 	}
 	pages, err := fs.Sub(templates, "templates")
 	if err != nil {

@@ -2,26 +2,44 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"net/http"
-	"slices"
+	"strconv"
 	"time"
 
-	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/store"
 )
 
 // nowView is the first page.
 type nowView struct {
-	Totals   totals     `json:"totals"`
-	Empty    bool       `json:"empty"`    // nobody has added a task
-	Troubled []taskRow  `json:"troubled"` // the first of the tasks that fail or have a problem
-	Others   int        `json:"troubled_not_listed"`
-	Overdue  []string   `json:"overdue"` // the first of the tasks that are overdue while a scheduler runs
-	Soon     []soonTask `json:"soon"`    // due within the next hour
-	Strips   []taskRow  `json:"strips"`  // the last 24 hours of the first tasks
-	More     bool       `json:"more"`    // there are more tasks than strips
+	verdict
+
+	Totals   totals        `json:"totals"`
+	Empty    bool          `json:"empty"`    // nobody has added a task
+	Troubled []troubledRow `json:"troubled"` // the worst of the tasks that need attention
+	Others   int           `json:"troubled_not_listed"`
+	Hour     hourView      `json:"next_hour"`
+	Load     *loadView     `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Since    time.Time     `json:"since"`          // where the strips begin
+	Ran      int           `json:"tasks_that_ran"` // since then, without the troubled ones
+	Strips   []taskRow     `json:"strips"`         // those that ran last, on this page
+	Page     int           `json:"page"`
+	More     bool          `json:"more"`  // there is another page
+	Quiet    []string      `json:"quiet"` // the first tasks without a tick since then
+	Silent   int           `json:"tasks_without_a_tick"`
+	Marks    []time.Time   `json:"-"` // of the axis of the strips
+}
+
+// Next and Before are the pages beside this one.
+func (d *nowView) Next() int   { return d.Page + 1 }
+func (d *nowView) Before() int { return d.Page - 1 }
+
+// verdict says in a sentence how everything is.
+type verdict struct {
+	Kind string `json:"state"` // good, bad, warn, wait or off
+	Text string `json:"sentence"`
 }
 
 type totals struct {
@@ -39,115 +57,130 @@ type totals struct {
 	Skew     float64 `json:"clock_skew_seconds"`
 }
 
-type soonTask struct {
-	ID      string         `json:"id"`
-	Due     time.Time      `json:"due"`
-	Zone    *time.Location `json:"-"`
-	Blocked string         `json:"blocked,omitempty"` // why its tick may not become a job
-}
+// All are the tasks that are to run.
+func (t totals) All() int { return t.Enabled + t.Paused + t.Blocked }
 
 // Sizes of the first page.
 const (
 	stripTasks    = 50
-	stripTicks    = 96
-	soonTasks     = 30
 	troubledTasks = 30
-	overdueTasks  = 5
+	quietTasks    = 100
 )
 
-func (s *server) nowPage(ctx context.Context, _ *http.Request) (any, error) {
+func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	t, err := s.db.Figures().Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d := nowView{Totals: totalsOf(t)}
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{Limit: stripTasks + 1})
+	d := nowView{Totals: totalsOf(t), Page: 1, Since: firstCell(t.Now)}
+	if n, err := strconv.Atoi(r.URL.Query().Get("page")); err == nil && n > 0 {
+		d.Page = n
+	}
+	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
+		d.Marks = append(d.Marks, at)
+	}
+	zone := frame.Zone(r)
+	if err := d.readTrouble(ctx, s, t, zone); err != nil {
+		return nil, err
+	}
+	if err := d.readStrips(ctx, s, t.Now, zone); err != nil {
+		return nil, err
+	}
+	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
+		return nil, err
+	}
+	if d.Load, err = s.load(ctx, t); err != nil {
+		return nil, err
+	}
+	d.verdict = d.judge()
+	return &d, nil
+}
+
+// readStrips adds the tasks that ran last, apart from those that need attention.
+func (d *nowView) readStrips(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
+	latest, err := s.db.Figures().Latest(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if d.More = len(tasks) > stripTasks; d.More {
-		tasks = tasks[:stripTasks]
+	d.Empty = len(latest) == 0 || len(latest) == 1 && latest[0].Task == store.HousekeepingTask
+	listed := map[string]bool{}
+	for _, t := range d.Troubled {
+		listed[t.ID] = true
 	}
-	if d.Strips, err = s.rows(ctx, tasks, stripTicks); err != nil {
-		return nil, err
+	room, first := max(stripTasks-len(d.Troubled), 10), 0
+	if d.Page > 1 {
+		first, room = room+(d.Page-2)*stripTasks, stripTasks
+	}
+	for _, one := range latest {
+		switch {
+		case listed[one.ID]:
+		case one.Due.Before(d.Since):
+			if d.Silent++; len(d.Quiet) < quietTasks {
+				d.Quiet = append(d.Quiet, one.ID)
+			}
+		default:
+			if d.Ran++; d.Ran > first && len(d.Strips) < room {
+				d.Strips = append(d.Strips, taskRow{ID: one.ID, State: one.State, Next: one.NextRun})
+			}
+		}
+	}
+	d.More = d.Ran > first+len(d.Strips)
+	history, err := s.history(ctx, d.Strips, 1)
+	if err != nil {
+		return err
 	}
 	for i := range d.Strips {
-		d.Strips[i].Cells = since(d.Strips[i].Cells, t.Now.Add(-24*time.Hour))
-	}
-	d.Empty = len(tasks) == 0 || len(tasks) == 1 && tasks[0].Task == store.HousekeepingTask
-	troubled, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
-	if err != nil {
-		return nil, err
-	}
-	d.Totals.Troubled, d.Others = len(troubled), max(len(troubled)-troubledTasks, 0)
-	if d.Troubled, err = s.rows(ctx, troubled[:min(len(troubled), troubledTasks)], shownTicks); err != nil {
-		return nil, err
-	}
-	for i := range d.Troubled {
-		d.Troubled[i].Wrong = newestWrong(d.Troubled[i].Cells)
-	}
-	if d.Overdue, err = s.overdue(ctx, t); err != nil {
-		return nil, err
-	}
-	d.Soon, err = s.soon(ctx, t.Now)
-	return d, err
-}
-
-// overdue are the first of the tasks that are overdue, unless no scheduler runs at all.
-func (s *server) overdue(ctx context.Context, t store.Totals) (ids []string, err error) {
-	if t.Overdue == 0 || t.NoScheduler() {
-		return nil, nil
-	}
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: t.Now.Add(-periodic.OverdueAfter), Limit: overdueTasks})
-	for _, t := range tasks {
-		ids = append(ids, t.ID)
-	}
-	return ids, err
-}
-
-// newestWrong is the newest tick that did not end well.
-func newestWrong(cells []cell) *cell {
-	for i := len(cells) - 1; i >= 0; i-- {
-		if slices.Contains([]string{"failed", "missed", "late"}, cells[i].State) {
-			return &cells[i]
+		for _, k := range history[d.Strips[i].ID].Ticks {
+			last := s.cell(k, zone)
+			d.Strips[i].Last = &last
 		}
 	}
-	return nil
+	return s.days(ctx, d.Strips, now, zone)
 }
 
-// since are the cells of ticks after a time.
-func since(cells []cell, at time.Time) []cell {
-	for i, c := range cells {
-		if c.Due.After(at) {
-			return cells[i:]
+// judge is the sentence of the page.
+func (d *nowView) judge() verdict {
+	t := d.Totals
+	switch {
+	case t.Fresh && d.Empty, d.Empty && t.Overdue == 0:
+		return verdict{"off", "No tasks yet"}
+	case t.Fresh:
+		return verdict{"wait", "No scheduler has run yet"}
+	case t.Alone:
+		return verdict{"bad", "No scheduler runs, and " + count(t.Overdue, "task") + map[bool]string{true: " is due", false: " are due"}[t.Overdue == 1]}
+	case t.Troubled > 0:
+		kind := "warn"
+		for _, one := range d.Troubled {
+			if one.Shape() == "bad" {
+				kind = "bad"
+			}
 		}
+		need := "need attention"
+		if t.Troubled == 1 {
+			need = "needs attention"
+		}
+		return verdict{kind, fmt.Sprintf("%d of %s %s", t.Troubled, count(t.All(), "task"), need)}
+	case d.Load != nil && d.Load.Trouble != "":
+		return verdict{"warn", d.Load.Trouble}
+	case t.Enabled == 0:
+		return verdict{"off", "No task is to run"}
+	case t.All() == 1:
+		return verdict{"good", "The task is on time"}
 	}
-	return nil
+	return verdict{"good", fmt.Sprintf("All %d tasks are on time", t.All())}
 }
 
-// soon are the tasks that are due next, within an hour.
-func (s *server) soon(ctx context.Context, now time.Time) ([]soonTask, error) {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: now.Add(time.Hour), Limit: soonTasks})
-	if err != nil {
-		return nil, err
+// count is a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	list := []soonTask{}
-	for i := range tasks {
-		zone := time.UTC
-		if schedule, err := calendar.ParseAt(tasks[i].Timer, tasks[i].Anchor()); err == nil {
-			zone = calendar.Location(schedule)
-		}
-		one := soonTask{tasks[i].ID, tasks[i].NextRun, zone, tasks[i].Blocked()}
-		if _, known := s.db.Tasks().Queues(s.queues)[tasks[i].Sink]; !known && one.Blocked == "" {
-			one.Blocked = (&periodic.SinkError{Sink: tasks[i].Sink}).Error()
-		}
-		list = append(list, one)
-	}
-	return list, nil
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func totalsOf(t store.Totals) totals {
-	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue, Skew: t.Skew.Seconds()}
+	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
+		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	if t.Late > 0 {
 		d.Late = span.Exact(t.Late.Truncate(time.Second))
 	}

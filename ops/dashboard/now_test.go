@@ -2,11 +2,13 @@ package dashboard_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/store"
 )
 
 type nowData struct {
@@ -20,13 +22,25 @@ type nowData struct {
 		ID    string
 		Wrong struct{ State string }
 	}
-	Others int `json:"troubled_not_listed"`
-	Soon   []struct{ ID, Blocked string }
+	Others   int `json:"troubled_not_listed"`
+	Sentence string
+	Hour     struct {
+		Soon []struct{ ID, Blocked string }
+	} `json:"next_hour"`
+	Strips []struct {
+		ID  string
+		Day []struct {
+			Ticks, Failed int
+			Worst         string
+		}
+	}
+	Silent int `json:"tasks_without_a_tick"`
 }
 
 // The first page finds what fails among all tasks, and says how many it does not list.
 func TestNowLooksAtAllTasks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
 		for i := range 120 {
 			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, fmt.Sprintf("t%03d", i))
 		}
@@ -46,7 +60,7 @@ func TestNowLooksAtAllTasks(t *testing.T) {
 			s.Errorf("%+v", d)
 		}
 		page := s.get("/")
-		for _, want := range []string{`<a href="#attention"><strong>41</strong> need attention</a>`, "and 11 more"} {
+		for _, want := range []string{"41 of 120 tasks need attention", "and 11 more"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}
@@ -65,8 +79,8 @@ func TestNowOfANewDatabase(t *testing.T) {
 		var d nowData
 		s.data("/?format=json", &d)
 		page := s.get("/")
-		if !d.Empty || !d.Totals.Fresh || !strings.Contains(page, "No tasks yet. Add one:") || !strings.Contains(page, "No scheduler has run on this database yet") ||
-			strings.Contains(page, `role="alert"`) || strings.Contains(page, "overdue") {
+		if !d.Empty || !d.Totals.Fresh || d.Sentence != "No tasks yet" || !strings.Contains(page, "Add the first one:") || !strings.Contains(page, "No scheduler has run on this database yet") ||
+			strings.Contains(page, `role="alert"`) || strings.Contains(page, `class="bad"`) {
 			s.Errorf("%+v\n%s", d, page)
 		}
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('t', 'work', 'hourly', '2026-01-01 00:00:00')`)
@@ -75,11 +89,11 @@ func TestNowOfANewDatabase(t *testing.T) {
 		if d.Empty || d.Totals.Fresh || d.Totals.Overdue == 0 || !strings.Contains(s.get("/"), `role="alert"`) {
 			s.Errorf("with a task that a scheduler has known: %+v", d)
 		}
-		if page := s.get("/"); !strings.Contains(page, "no scheduler is known to run") {
+		if page := s.get("/"); !strings.Contains(page, "No scheduler is known to run") {
 			s.Errorf("without a scheduler:\n%s", page)
 		}
 		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
-		if page := s.get("/"); strings.Contains(page, "no scheduler") || !strings.Contains(page, `Their pages say why: <a href="/task?id=`) {
+		if page := s.get("/"); strings.Contains(page, "No scheduler") || !strings.Contains(page, "and no scheduler has taken it") {
 			s.Errorf("with a scheduler that runs:\n%s", page)
 		}
 	})
@@ -96,8 +110,76 @@ func TestNowOfATaskThatIsBlocked(t *testing.T) {
 		var d nowData
 		s.data("/?format=json", &d)
 		want := `[{a sink "nosuch": this program has no queue of that name} {b it is wrong} {c }]`
-		if got := fmt.Sprint(d.Soon); got != want || !strings.Contains(s.get("/"), `<span class="bad">it is wrong</span>`) {
+		if got := fmt.Sprint(d.Hour.Soon); got != want || !strings.Contains(s.get("/"), `<span class="bad">it is wrong</span>`) {
 			s.Errorf("%s; want %s", got, want)
+		}
+	})
+}
+
+// The worst comes first, whatever its id. What people can do about it stands beside it.
+func TestNowSortsByHarm(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		now := time.Now().UTC().Truncate(time.Second)
+		s.Exec(`DELETE FROM periodic_task`)
+		for _, id := range []string{"a-warned", "b-missed", "c-failed-once", "d-failed-often", "e-failed-important", "f-blocked", "g-overdue", "h-fine"} {
+			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun, priority) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00', ?)`, id, map[bool]int{true: 9, false: 5}[strings.Contains(id, "important")])
+		}
+		s.Exec(`UPDATE periodic_task SET problem = 'warning: the args are odd' WHERE id = 'a-warned'`)
+		s.Exec(`UPDATE periodic_task SET timer = 'Mun' WHERE id = 'f-blocked'`)
+		s.Exec(`UPDATE periodic_task SET problem = 'timer "Mun": unknown' WHERE id = 'f-blocked'`)
+		s.Exec(`UPDATE periodic_task SET nextrun = ?, created = '2026-01-01 00:00:00' WHERE id = 'g-overdue'`, store.Timestamp(now.Add(-time.Minute)))
+		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, decided, missed) VALUES ('b-missed', ?, 'missed', ?, 7)`, store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now))
+		for n, id := range []string{"d-failed-often", "d-failed-often", "d-failed-often", "c-failed-once", "e-failed-important"} {
+			s.ran(id, now.Add(-2*time.Hour+time.Duration(n)*time.Second), time.Second, "failed")
+		}
+		s.ran("h-fine", now.Add(-3*time.Hour), time.Second, "success")
+		s.ran("h-fine", now.Add(-25*time.Hour), time.Second, "failed")
+		var d nowData
+		s.data("/?format=json", &d)
+		var ids []string
+		for _, one := range d.Troubled {
+			ids = append(ids, one.ID)
+		}
+		want := []string{"g-overdue", "f-blocked", "e-failed-important", "d-failed-often", "c-failed-once", "b-missed", "a-warned"}
+		if !slices.Equal(ids, want) || d.Sentence != "7 of 8 tasks need attention" {
+			s.Errorf("%q: %v", d.Sentence, ids)
+		}
+		if len(d.Strips) != 1 || len(d.Strips[0].Day) != 1 || d.Strips[0].Day[0].Worst != "success" {
+			s.Errorf("the strips are %+v", d.Strips)
+		}
+		page := s.get("/")
+		for _, text := range []string{"failed 3 times in a row", "Change its timer", `aria-label="Run b-missed now"`, "due for 1 min", "<title>7 of 8 tasks need attention", ": 7, the worst missed</title>"} {
+			if !strings.Contains(page, text) {
+				s.Errorf("the page lacks %q", text)
+			}
+		}
+		if strings.Contains(page, `aria-label="Run f-blocked now"`) {
+			s.Error("a task that cannot run can be run")
+		}
+	})
+}
+
+// Jobs that wait for an executor which nobody has started are trouble, too.
+func TestNowSaysThatJobsWait(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00', enabled = ?`, true)
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('t', 'work', 'hourly', '2099-01-01 00:00:00')`)
+		s.ran("t", time.Now().Add(-time.Hour), time.Second, "success")
+		var d nowData
+		if s.data("/?format=json", &d); d.Sentence != "All 2 tasks are on time" {
+			s.Errorf("%q", d.Sentence)
+		}
+		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, store.Timestamp(time.Now().Add(-31*time.Minute)))
+		if s.data("/?format=json", &d); d.Sentence != "1 job waits, and no executor is known to run" {
+			s.Errorf("%q", d.Sentence)
+		}
+		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 4, '[]')`)
+		if s.data("/?format=json", &d); d.Sentence != "1 job waits, the oldest for 31 min" {
+			s.Errorf("%q", d.Sentence)
+		}
+		if page := s.get("/"); !strings.Contains(page, "0 of 4 places are taken, on 1 executor.") {
+			s.Error(page)
 		}
 	})
 }

@@ -33,9 +33,11 @@ type taskRow struct {
 	Last    *cell          `json:"last,omitempty"`  // the newest tick
 	Wrong   *cell          `json:"wrong,omitempty"` // the newest tick that did not end well, if the task needs attention
 	Next    time.Time      `json:"next,omitzero"`
-	Cells   []cell         `json:"ticks"` // the oldest first
-	Strip   template.HTML  `json:"-"`     // the cells drawn
-	Zone    *time.Location `json:"-"`     // of the timer
+	Cells   []cell         `json:"ticks"`         // the oldest first
+	Day     []dayCell      `json:"day,omitempty"` // what became of the ticks of the last 24 hours
+	Strip   template.HTML  `json:"-"`             // the cells drawn
+	Zone    *time.Location `json:"-"`             // of the timer
+	known   int            // cells of the day
 }
 
 // cell is a tick in a strip.
@@ -49,27 +51,33 @@ type cell struct {
 }
 
 // rows are tasks with their newest ticks.
-func (s *server) rows(ctx context.Context, tasks []periodic.Task, ticks int) ([]taskRow, error) {
-	ids := make([]string, len(tasks))
+func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int) ([]taskRow, error) {
+	list := make([]taskRow, len(tasks))
 	for i := range tasks {
-		ids[i] = tasks[i].ID
+		list[i].ID = tasks[i].ID
+	}
+	of, err := s.history(ctx, list, ticks)
+	for i := range tasks {
+		list[i] = s.row(&tasks[i], of[tasks[i].ID])
+	}
+	return list, err
+}
+
+// history reads the newest ticks of tasks, by their ids.
+func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[string]store.History, error) {
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
 	}
 	history, err := s.db.Figures().History(ctx, ids, ticks)
-	if err != nil {
-		return nil, err
-	}
 	of := make(map[string]store.History, len(history))
 	for _, h := range history {
 		of[h.ID] = h
 	}
-	list := make([]taskRow, len(tasks))
-	for i := range tasks {
-		list[i] = s.row(&tasks[i], of[tasks[i].ID])
-	}
-	return list, nil
+	return of, err
 }
 
-func (s *server) row(t *periodic.Task, h store.History) taskRow {
+func (s *source) row(t *periodic.Task, h store.History) taskRow {
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
 		Pause: pauseOf(t, s.now()), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
@@ -115,7 +123,7 @@ func stateOf(t *periodic.Task, now time.Time) string {
 }
 
 // cell is a tick as it stands in a strip.
-func (s *server) cell(k store.TickResult, zone *time.Location) cell {
+func (s *source) cell(k store.TickResult, zone *time.Location) cell {
 	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID}
 	if k.State != "" {
 		c.State = k.State

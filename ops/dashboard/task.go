@@ -83,7 +83,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	now := s.now()
 	d.lookAhead(now)
-	d.Took, d.Late = plots(h.Ticks, d.Row.Zone)
+	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, frame.Zone(r))
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
 	}

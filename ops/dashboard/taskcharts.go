@@ -2,36 +2,75 @@ package dashboard
 
 import (
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
+// leastBars are the places of a chart of runs: one bar is not as wide as the page.
+const leastBars = 25
+
 // plots draw how long the runs of a task took, and how late they were submitted. They are
 // empty if there is nothing to draw.
-func plots(ticks []store.TickResult, zone *time.Location) (took, late template.HTML) {
-	var durations, delays []chart.Point
-	for i := len(ticks) - 1; i >= 0; i-- {
-		k := ticks[i]
-		due := k.Due.In(zone)
+func plots(prefix string, ticks []store.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late template.HTML) {
+	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
+	delays := chart.Bars{Name: "How late the ticks were submitted", Least: leastBars}
+	for _, k := range slices.Backward(ticks) {
+		due := show.Clock(k.Due, now, zone)
+		link := ""
+		if k.JID != "" {
+			link = frame.Path(prefix, "job", "id", k.JID)
+		}
+		add := func(to *chart.Bars, value time.Duration, class, title string) {
+			if len(to.Bars) == 0 {
+				to.From = due
+			}
+			to.To, to.Bars = due, append(to.Bars, chart.Bar{Value: value.Seconds(), Class: class, Title: due + ": " + title, Link: link})
+		}
 		if !k.Started.IsZero() && !k.Finished.IsZero() {
 			d := k.Finished.Sub(k.Started)
-			durations = append(durations, chart.Point{At: due, Value: d, Class: k.State, Title: show.Moment(k.Due, zone) + ": " + show.Word(k.State) + ", " + span.Exact(d)})
+			add(&durations, d, show.Kind(k.State), show.Word(k.State)+", "+span.Exact(d))
 		}
 		if k.Decision == periodic.Submitted {
 			d := max(k.Decided.Sub(k.Due), 0)
-			delays = append(delays, chart.Point{At: due, Value: d, Class: "planned", Title: show.Moment(k.Due, zone) + ": " + span.Exact(d) + " late"})
+			add(&delays, d, "off", span.Exact(d)+" late")
 		}
 	}
-	if len(durations) > 0 {
-		took = template.HTML(chart.Plot("Durations", durations, span.Exact)) //nolint:gosec // package chart escapes its texts
-	}
-	if len(delays) > 0 {
-		late = template.HTML(chart.Plot("Lateness", delays, span.Exact)) //nolint:gosec // as above
+	for _, b := range []struct {
+		bars chart.Bars
+		to   *template.HTML
+	}{{durations, &took}, {delays, &late}} {
+		if len(b.bars.Bars) > 0 {
+			*b.to = template.HTML(b.bars.Durations(round).Draw()) //nolint:gosec // package chart escapes its texts
+		}
 	}
 	return took, late
+}
+
+// usual is how long the runs that succeeded took in the median; 0: there are fewer than three.
+func usual(ticks []store.TickResult) time.Duration {
+	var took []time.Duration
+	for _, k := range ticks {
+		if k.State == "success" && !k.Started.IsZero() && !k.Finished.IsZero() {
+			took = append(took, k.Finished.Sub(k.Started))
+		}
+	}
+	if len(took) < 3 {
+		return 0
+	}
+	return median(took)
+}
+
+// round writes a round duration.
+func round(d time.Duration) string {
+	if d < time.Second {
+		return span.Exact(d)
+	}
+	return span.Text(d)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// How many ticks to come are counted, and how long that may take.
+// How many of the past ticks and of those to come are counted, and how long the latter may take.
 const (
+	pastOfYear = 20_000
 	mostOfYear = 600_000
 	yearTime   = 300 * time.Millisecond
 )
@@ -44,7 +45,7 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 	for noon := first; midnight(noon).Before(now); noon = noon.AddDate(0, 0, 1) {
 		past = append(past, store.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
 	}
-	decided, err := db.Figures().Outcomes(ctx, t.ID, past)
+	decided, err := db.Figures().Outcomes(ctx, []string{t.ID}, past, pastOfYear)
 	if err != nil {
 		return nil, known, err
 	}

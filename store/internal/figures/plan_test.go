@@ -110,6 +110,25 @@ func TestFiguresReadNoHistory(t *testing.T) {
 	})
 }
 
+// When each task ran last costs one tick of each.
+func TestLatestReadsOneTickOfATask(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
+			var rows []struct {
+				ID, Task, State string
+				Due, NextRun    sqldb.RowTime
+			}
+			err := tx.Select(t.Context(), &rows, latest, sqldb.Timestamp(tx.Now()))
+			if len(rows) != tasks || rows[0].Due.Time().IsZero() || rows[0].State != "enabled" {
+				t.Errorf("the rows are %+v", rows)
+			}
+			return err
+		})
+		wantBounded(t, kind, last(plans), 2*tasks)
+	})
+}
+
 // The days of a task cost its newest ticks and their jobs, and nothing of other tasks.
 func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
 	t.Parallel()
@@ -122,7 +141,7 @@ func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
 		}
 		const most = 25
 		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
-			rows, err := readOutcomes(t.Context(), tx, "task-1", periods, most)
+			rows, err := readOutcomes(t.Context(), tx, []string{"task-1"}, periods, most)
 			if len(rows) != 12 || rows[0].N != 28 {
 				t.Errorf("the rows are %v, want those of the newest %d ticks that are whole", rows, most)
 			}

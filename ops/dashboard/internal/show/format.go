@@ -22,8 +22,9 @@ func Moment(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// Clock is a time in a zone as short as it can be beside the present: without the day if that
-// is today, without the year if that is this one, and without seconds if there are none.
+// Clock is a time in a zone as short as it can be beside how far it is away: without the day if
+// that is today, with the weekday if it is near, without the year if that is this one, and
+// without seconds if there are none.
 func Clock(t, now time.Time, zone *time.Location) string {
 	if Never(t) {
 		return ""
@@ -35,6 +36,8 @@ func Clock(t, now time.Time, zone *time.Location) string {
 	}
 	switch {
 	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+	case t.Sub(now).Abs() < 6*24*time.Hour:
+		layout = "Mon " + layout
 	case t.Year() == now.Year():
 		layout = "Mon 2 Jan, " + layout
 	default:

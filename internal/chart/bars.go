@@ -1,0 +1,105 @@
+package chart
+
+import (
+	"fmt"
+	"time"
+)
+
+// Bar is a value in [Bars].
+type Bar struct {
+	Value float64
+	Class string // good, bad, warn, busy, wait, off or plan
+	Title string
+	Link  string // where a click leads; empty: nowhere
+}
+
+// Bars are values beside each other, such as the durations of runs or the ticks of each minute.
+type Bars struct {
+	Name     string
+	Bars     []Bar
+	Top      float64 // of the axis, at least as great as each value
+	Half     string  // what is written at half of Top; empty: nothing
+	Whole    string  // and at Top
+	Usual    float64 // a line; 0: none
+	From, To string  // what is written below the first bar, and below the last
+	Middle   string  // and between them; empty: nothing
+	Least    int     // of so many places; where there are fewer bars, the first places are empty
+}
+
+// Draw draws the bars as wide as the place that a page gives them. The texts beside them are
+// no part of the picture, so they keep their size.
+func (b Bars) Draw() string {
+	c := &canvas{}
+	places := max(len(b.Bars), b.Least, 1)
+	for _, y := range []int{0, 50, 100} {
+		fmt.Fprintf(&c.text, `<path class="grid" d="M0 %dh%d"/>`, y, 10*places)
+	}
+	for i, bar := range b.Bars {
+		if bar.Value <= 0 && bar.Title == "" {
+			continue
+		}
+		height := 0.0
+		if b.Top > 0 {
+			height = 100 * min(bar.Value/b.Top, 1)
+		}
+		height = max(height, 1.5) // what was quick is there, too
+		c.linked(bar.Link, bar.Title, fmt.Sprintf(`class=%q d="M%d 100v-%.1fh8v%.1fz"`, escape(bar.Class), 10*(places-len(b.Bars)+i)+1, height, height))
+	}
+	if b.Usual > 0 && b.Top > 0 {
+		fmt.Fprintf(&c.text, `<path class="usual" d="M0 %.1fh%d"/>`, 100-100*min(b.Usual/b.Top, 1), 10*places)
+	}
+	picture := fmt.Sprintf(`<svg viewBox="0 0 %d 100" preserveAspectRatio="none" role=%q aria-label="`, 10*places, c.role()) + escape(b.Name) + `">` + c.text.String() + `</svg>`
+	return fmt.Sprintf(`<div class="bars"><div class="scale"><span>%s</span><span>%s</span><span>0</span></div>%s<div class="axis"><span>%s</span><span>%s</span><span>%s</span></div></div>`,
+		escape(b.Whole), escape(b.Half), picture, escape(b.From), escape(b.Middle), escape(b.To))
+}
+
+// linked is a path with a title. It leads somewhere if there is a link, for the mouse only: what
+// it leads to is also in a table.
+func (c *canvas) linked(link, title, attributes string) {
+	if title != "" {
+		title = `<title>` + escape(title) + `</title>`
+	}
+	if link == "" {
+		c.text.WriteString(`<path ` + attributes + `>` + title + `</path>`)
+		return
+	}
+	c.text.WriteString(`<a href="` + escape(link) + `" tabindex="-1">` + title + `<path ` + attributes + `/></a>`)
+}
+
+// tops are good ends of an axis of time: they and their halves are round.
+var tops = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond,
+	time.Second, 2 * time.Second, 4 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
+	10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+
+// Durations gives bars whose values are durations in seconds an axis with round numbers, which
+// span writes.
+func (b Bars) Durations(span func(time.Duration) string) Bars {
+	most := b.Usual
+	for _, bar := range b.Bars {
+		most = max(most, bar.Value)
+	}
+	day := tops[len(tops)-1]
+	top := day * time.Duration(1+most/day.Seconds())
+	for i := len(tops) - 1; i >= 0 && most <= tops[i].Seconds(); i-- {
+		top = tops[i]
+	}
+	b.Top, b.Whole, b.Half = top.Seconds(), span(top), span(top/2)
+	return b
+}
+
+// Counts gives bars whose values are numbers an axis with round ones.
+func (b Bars) Counts() Bars {
+	top, most := 4, 0.0
+	for _, bar := range b.Bars {
+		most = max(most, bar.Value)
+	}
+	for tens := 10; float64(top) < most; tens *= 10 {
+		for _, top = range []int{tens, 2 * tens, 4 * tens} {
+			if float64(top) >= most {
+				break
+			}
+		}
+	}
+	b.Top, b.Whole, b.Half = float64(top), fmt.Sprint(top), fmt.Sprint(top/2)
+	return b
+}

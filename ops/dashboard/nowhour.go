@@ -1,0 +1,151 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// hourView is what is due in the next hour.
+type hourView struct {
+	Ticks   int           `json:"ticks"`
+	Cut     bool          `json:"cut"` // there are more tasks than were looked at
+	Soon    []soonTask    `json:"soon"`
+	Later   int           `json:"tasks_not_listed"`
+	Drawing template.HTML `json:"-"`
+}
+
+// soonTask is a task that is due within the next hour.
+type soonTask struct {
+	ID      string    `json:"id"`
+	Due     time.Time `json:"due"`
+	Times   int       `json:"times"`             // in this hour
+	Blocked string    `json:"blocked,omitempty"` // why its tick may not become a job
+}
+
+// How much of the next hour is looked at, and listed.
+const (
+	hourTasks = 2000
+	hourTicks = 50_000
+	soonTasks = 10
+)
+
+// nextHour counts the ticks of each minute, and lists the tasks that come first.
+func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Location) (h hourView, err error) {
+	from := now.Truncate(time.Minute)
+	until := from.Add(time.Hour)
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{DueBefore: until, Limit: hourTasks + 1})
+	if err != nil {
+		return h, err
+	}
+	if h.Cut = len(tasks) > hourTasks; h.Cut {
+		tasks = tasks[:hourTasks]
+	}
+	h.Soon = []soonTask{}
+	minutes := make([]int, 60)
+	for i := range tasks {
+		t := &tasks[i]
+		if t.Pause.At(later(t.NextRun, now)) {
+			continue
+		}
+		times := 0
+		for u := range periodic.Preview(tasks[i:i+1], now, until) {
+			minutes[max(u.NextRun.Sub(from)/time.Minute, 0)]++
+			if times++; h.Ticks+times >= hourTicks {
+				h.Cut = true
+				break
+			}
+		}
+		h.Ticks += times
+		if len(h.Soon) == soonTasks {
+			h.Later++
+			continue
+		}
+		one := soonTask{t.ID, t.NextRun, times, t.Blocked()}
+		if _, known := s.db.Tasks().Queues(s.queues)[t.Sink]; !known && one.Blocked == "" {
+			one.Blocked = (&periodic.SinkError{Sink: t.Sink}).Error()
+		}
+		h.Soon = append(h.Soon, one)
+	}
+	h.Drawing = drawHour(minutes, from, zone)
+	return h, nil
+}
+
+func drawHour(minutes []int, from time.Time, zone *time.Location) template.HTML {
+	clock := func(minute int) string { return from.Add(time.Duration(minute) * time.Minute).In(zone).Format("15:04") }
+	bars := chart.Bars{Name: "Ticks of each minute of the next hour", From: "now", Middle: clock(30), To: clock(60)}
+	for i, n := range minutes {
+		bar := chart.Bar{Value: float64(n), Class: "plan"}
+		if n > 0 {
+			bar.Title = clock(i) + ": " + count(n, "tick")
+		}
+		bars.Bars = append(bars.Bars, bar)
+	}
+	return template.HTML(bars.Counts().Draw()) //nolint:gosec // package chart escapes its texts
+}
+
+// loadView says how many jobs run, and how many could.
+type loadView struct {
+	Executors int       `json:"executors"`
+	Places    int       `json:"places"`
+	Running   int       `json:"running"`
+	Waiting   int       `json:"waiting"`
+	Oldest    time.Time `json:"oldest_waits_since,omitzero"`
+	Trouble   string    `json:"trouble,omitempty"`
+}
+
+// waitsLong is how long a job may wait before the page says so.
+const waitsLong = 5 * time.Minute
+
+func (s *source) load(ctx context.Context, t store.Totals) (*loadView, error) {
+	services, err := s.db.Figures().Services(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &loadView{}
+	for _, one := range services {
+		if one.Lives && one.Kind == store.Executor {
+			l.Executors, l.Places = l.Executors+1, l.Places+one.Places
+		}
+	}
+	for _, q := range t.Queue {
+		switch q.State {
+		case "running", "scheduled":
+			l.Running += q.Jobs
+		case "waiting":
+			if l.Waiting += q.Jobs; l.Oldest.IsZero() || q.Oldest.Before(l.Oldest) {
+				l.Oldest = q.Oldest
+			}
+		}
+	}
+	if l.Executors == 0 && l.Running == 0 && l.Waiting == 0 {
+		return nil, nil
+	}
+	verb := "wait"
+	if l.Waiting == 1 {
+		verb = "waits"
+	}
+	switch {
+	case l.Waiting > 0 && l.Executors == 0:
+		l.Trouble = fmt.Sprintf("%s %s, and no executor is known to run", count(l.Waiting, "job"), verb)
+	case l.Waiting > 0 && t.Now.Sub(l.Oldest) > waitsLong:
+		l.Trouble = fmt.Sprintf("%s %s, the oldest for %s", count(l.Waiting, "job"), verb, span.Text(t.Now.Sub(l.Oldest).Truncate(time.Minute)))
+	}
+	return l, nil
+}
+
+// Full reports whether all places are taken.
+func (l *loadView) Full() bool { return l.Places > 0 && l.Running >= l.Places }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

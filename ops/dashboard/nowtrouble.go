@@ -1,0 +1,152 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// troubledRow is a task that needs attention.
+type troubledRow struct {
+	taskRow
+
+	Harm  string `json:"harm"`  // overdue, blocked, failed, missed, late or warning
+	Times int    `json:"times"` // failed, missed or late ones after each other; more than are looked at count as these
+	Cause string `json:"cause"`
+	rank  int
+	first int // its priority
+}
+
+// harms are what may be wrong with a task, the worst first.
+var harms = []string{"overdue", "blocked", "failed", "missed", "late", "warning"}
+
+// Shape is the shape of the row.
+func (t troubledRow) Shape() string {
+	if t.rank <= slices.Index(harms, "failed") {
+		return "bad"
+	}
+	return "warn"
+}
+
+// looked is how many troubled tasks are looked at closely; if more need attention, those with a
+// problem and those of the highest priority are.
+const looked = 300
+
+// readTrouble finds the tasks that need attention, and adds the worst of them.
+func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zone *time.Location) error {
+	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
+	if err != nil {
+		return err
+	}
+	late := map[string]bool{}
+	if t.Overdue > 0 && !t.NoScheduler() {
+		overdue, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskOverdue})
+		if err != nil {
+			return err
+		}
+		tasks = merged(overdue, tasks)
+		for _, one := range overdue {
+			late[one.ID] = true
+		}
+	}
+	d.Totals.Troubled = len(tasks)
+	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
+		return cmp.Or(-compare(late[a.ID], late[b.ID]), -compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
+	})
+	rows, err := s.rows(ctx, tasks[:min(len(tasks), looked)], shownTicks)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], rows[i], late[tasks[i].ID]))
+	}
+	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
+	})
+	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
+	d.Others = len(tasks) - len(d.Troubled)
+	list := make([]taskRow, len(d.Troubled))
+	for i := range list {
+		list[i] = d.Troubled[i].taskRow
+	}
+	err = s.days(ctx, list, t.Now, zone)
+	for i := range list {
+		d.Troubled[i].taskRow = list[i]
+	}
+	return err
+}
+
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// merged are the tasks of both lists, each once.
+func merged(list, others []periodic.Task) []periodic.Task {
+	seen := make(map[string]bool, len(list))
+	for _, t := range list {
+		seen[t.ID] = true
+	}
+	for _, t := range others {
+		if !seen[t.ID] {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// trouble says what is wrong with a task.
+func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool) troubledRow {
+	row := troubledRow{taskRow: r, first: t.Priority}
+	wrong := false // a newer one went wrong
+	for i := len(r.Cells) - 1; i >= 0; i-- {
+		switch c := &r.Cells[i]; c.State {
+		case "failed", "missed", "late":
+			if !wrong {
+				row.Wrong, row.Harm, wrong = c, c.State, true
+			}
+			row.Times++
+			continue
+		case "success":
+		default: // it has not ended, or did not have to
+			continue
+		}
+		break
+	}
+	warning, isWarning := periodic.CutWarning(t.Problem)
+	switch {
+	case overdue:
+		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(t.NextRun).Truncate(time.Second))+", and no scheduler has taken it"
+	case t.Problem != "" && !isWarning:
+		row.Harm, row.Cause = "blocked", t.Problem
+	case row.Wrong != nil && row.Times > 1 && row.Times == len(r.Cells) && len(r.Cells) == shownTicks:
+		row.Cause = fmt.Sprintf("%s %d times or more in a row", show.Word(row.Harm), row.Times)
+	case row.Wrong != nil && row.Times > 1:
+		row.Cause = fmt.Sprintf("%s %d times in a row", show.Word(row.Harm), row.Times)
+	case row.Wrong != nil:
+		row.Cause = show.Word(row.Harm)
+	case isWarning:
+		row.Harm, row.Cause = "warning", warning
+	default:
+		row.Harm, row.Cause = "failed", "the last run that ended failed"
+	}
+	row.Cause = show.Shorten(show.Printable(s.mask.Line(strings.TrimSpace(row.Cause))), 300)
+	row.rank = slices.Index(harms, row.Harm)
+	return row
+}
+
+// BadTimer reports whether another timer helps.
+func (t troubledRow) BadTimer() bool { return strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) }
