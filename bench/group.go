@@ -45,7 +45,7 @@ const ours = "nextrun"
 
 func (b *bench) groups() []group {
 	var list []group
-	list = append(list, b.bursts()...)
+	list = append(append(list, b.bursts()...), b.foreign())
 	list = append(list, b.punctuals()...)
 	list = append(list, b.schedulers(), b.plans(), b.steady())
 	list = append(list, b.sizes()...)

@@ -119,8 +119,8 @@ func outputOf(ctx context.Context, name string, args ...string) (string, error) 
 }
 
 // scheduler starts a scheduler of nextrun.
-func (b *bench) scheduler(ctx context.Context, url, name string) (*process, error) {
-	return start(ctx, []string{"NEXTRUN_DB=" + url}, b.program, "scheduler", "--log-level", "error", "--name", name)
+func (b *bench) scheduler(ctx context.Context, url, name string, flags ...string) (*process, error) {
+	return start(ctx, []string{"NEXTRUN_DB=" + url}, b.program, append([]string{"scheduler", "--log-level", "error", "--name", name}, flags...)...)
 }
 
 // peer starts a process of this program that is a peer.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/adhocore/gronx"
-
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
@@ -41,8 +39,7 @@ var cronNames = map[string]string{
 }
 
 // parseCron reads [CRON_TZ=zone] expression. The expression is compiled once, to the same sets as a
-// calendar event. gronx only confirms that it is valid: it parses an expression again in every
-// call.
+// calendar event.
 func parseCron(t text) (Schedule, error) {
 	p := cronParser{text: t}
 	words := t.words
@@ -66,9 +63,6 @@ func parseCron(t text) (Schedule, error) {
 		return nil, cmp.Or(p.behind(words), err)
 	}
 	c.text = strings.Join(p.normal, " ")
-	if !gronx.IsValid(c.text) {
-		return nil, p.failAt(0, "gronx does not accept this cron expression")
-	}
 	c.Set = elapse.NewSet(p.rule(), p.clock(), z)
 	return c, nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adhocore/gronx"
+
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
 )
 
@@ -55,6 +57,9 @@ func FuzzCron(f *testing.F) {
 	f.Fuzz(func(t *testing.T, timer string, unix int64) {
 		if words := cut(timer); len(timer) <= MaxLength && words.isCron() {
 			s, err := parseCron(words)
+			if err == nil && !gronx.IsValid(s.(*cron).text) {
+				t.Fatalf("%q: gronx refuses %q", timer, s.(*cron).text)
+			}
 			fuzzAt(t, timer, s, err, unix)
 		}
 	})
