@@ -16,7 +16,8 @@ import (
 //
 // A job may be run more than once: its worker may die, or lose the database,
 // after the work was done and before that was recorded. Handlers should
-// therefore be idempotent; [JobContext.JID] is the same in every attempt.
+// therefore be idempotent; [JobContext.JID] is the same in every attempt. What a handler writes
+// to the database of the queue it can write once: see [CompleteTx].
 type Handler func(ctx context.Context, job *JobContext) error
 
 // Causes of the end of a handler's context.

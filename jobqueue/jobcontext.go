@@ -1,6 +1,7 @@
 package jobqueue
 
 import (
+	"context"
 	"fmt"
 )
 
@@ -20,6 +21,8 @@ type Reporter interface {
 	Log(level Level, message string)
 	SetProgress(percent int) // 0 to 100
 	SetResult(message string)
+	// Complete is [CompleteTx] for the job.
+	Complete(ctx context.Context, tx DBTX) error
 }
 
 // Report returns the context of a job whose handler reports to somebody: executors call it.
@@ -34,6 +37,8 @@ type Record struct {
 	Lines    []LogLine // the first [MaxLogLines]; Counter counts from 1
 	Progress int       // percent
 	Result   string
+	// Completed says that the handler called [CompleteTx].
+	Completed bool
 }
 
 // Record returns what the handler has said so far. Use it in tests, with a context of
@@ -75,4 +80,34 @@ func (c *JobContext) SetResult(message string) {
 	if c.to != nil {
 		c.to.SetResult(CleanMessage(message))
 	}
+}
+
+// CompleteTx ends a job as a success in a transaction of its handler on the database of the
+// queue: what the handler has written there and the end of the job are committed together, or
+// neither is. So the effects happen once, however often the job is run, whatever crashes. Call it last,
+// commit, and return:
+//
+//	tx, err := db.BeginTx(ctx, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer tx.Rollback()
+//	// ... the work, in tx ...
+//	if err := jobqueue.CompleteTx(ctx, tx, job); err != nil {
+//		return err
+//	}
+//	return tx.Commit()
+//
+// It returns an error that wraps [ErrLeaseLost] if the job is no longer that of this attempt: roll
+// back then, since another attempt does the work. An error of the handler after the commit is
+// logged, and changes nothing. If the transaction was not committed, the attempt counts as failed, even if
+// the handler returns nil. What the job logged and nobody has written yet is written after the commit.
+//
+// A transaction on another database than the queue's finds no such job. What the handler does outside
+// the transaction may happen more than once, as ever. A context of [NewJobContext] only records the call.
+func CompleteTx(ctx context.Context, tx DBTX, job *JobContext) error {
+	if job.to == nil {
+		return nil
+	}
+	return job.to.Complete(ctx, tx)
 }

@@ -1,6 +1,7 @@
 package jobqueue
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -34,6 +35,14 @@ func (r *recorder) SetResult(message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said.Result = message
+}
+
+// Complete implements [Reporter].
+func (r *recorder) Complete(context.Context, DBTX) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said.Completed = true
+	return nil
 }
 
 func (r *recorder) record() Record {

@@ -18,6 +18,9 @@ type Store interface {
 	// Result.Chosen names the jobs that it tried to claim; everything else in
 	// the result is then of no use.
 	Sync(ctx context.Context, request Request) (Result, error)
+	// Complete ends a job in a transaction of the caller's, who commits it. It returns
+	// an error that wraps [ErrLeaseLost] if the job is not that of the attempt any more.
+	Complete(ctx context.Context, tx DBTX, c Completion) error
 	// Beat renews the heartbeat of the worker's jobs among the named ones and
 	// returns the status of all of them. It passes over rows that somebody else
 	// has locked. If brief is true, it waits for other locks for a few
@@ -105,6 +108,13 @@ type Transition struct {
 	Interrupted bool          // counts as an interrupted attempt
 	Lines       []Line        // written with the transition
 	Traceparent string        // of the attempt that ends, for the hooks; empty: that of the job
+}
+
+// Completion is the end of a job in the transaction of its work.
+type Completion struct {
+	End     Transition
+	Started time.Time // when the attempt began, as its job says
+	Hooks   Hooks     // as of [Request]
 }
 
 // Result is what became of a [Request].

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
@@ -39,6 +40,7 @@ type attempt struct {
 	began   time.Time // when the handler was called
 	round   int       // which claim began it
 	log     *joblog.Buffer
+	ends    atomic.Bool // the handler has called CompleteTx: the database tells whether that was committed
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	lease   *time.Timer // cancels the handler when the lease ends
@@ -69,9 +71,12 @@ const (
 // database. It is called after a heartbeat, or if the end could not be recorded.
 func (a *attempt) after(s jobqueue.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == jobqueue.Running
+	completed := a.ends.Load() && s.Worker == worker && s.State == jobqueue.Success
 	switch {
-	case a.phase == lost:
+	case a.phase == lost, a.phase == running && completed:
 		return keep
+	case a.phase == ending && completed:
+		return settle
 	case a.phase == ending && s.State == a.end.To && (s.Worker == worker || s.Worker == ""):
 		return settle // it was committed, although the reply was lost
 	case !ours:
@@ -153,6 +158,9 @@ func (a *attempt) run(f *flight, handler handler) {
 		}
 		a.lease.Stop()
 		e.Cause = context.Cause(a.ctx)
+		if a.ends.Load() && e.Err != nil {
+			a.log.Log(jobqueue.Warn, fmt.Sprintf("after CompleteTx the handler returned: %v", e.Err))
+		}
 		e.Result = a.log.Finish()
 		a.cancel(nil)
 		end(e.Err)
@@ -169,8 +177,31 @@ func (a *attempt) run(f *flight, handler handler) {
 	if limit := a.limits.Timeout; limit > 0 {
 		run = jobqueue.Timeout(limit)(run)
 	}
-	e.Err = run(traceparent.With(ctx, e.traceparent), jobqueue.Report(a.job, a.log))
+	e.Err = run(traceparent.With(ctx, e.traceparent), jobqueue.Report(a.job, reporter{a.log, a, f.e}))
 	if e.Err != nil {
 		_ = e.Err.Error() // if this panics, as for a nil pointer, the handler is to blame
 	}
+}
+
+// reporter is what a handler says about its job.
+type reporter struct {
+	*joblog.Buffer
+	attempt *attempt
+	e       *Executor
+}
+
+// errNotCommitted is what an attempt leaves whose handler has completed its job, returned nil, and
+// not committed that.
+var errNotCommitted = errors.New("the handler called CompleteTx, and did not commit its transaction")
+
+// Complete implements [jobqueue.Reporter].
+func (r reporter) Complete(ctx context.Context, tx jobqueue.DBTX) error {
+	job := &r.attempt.job
+	r.attempt.ends.Store(true) // before it can be committed
+	return r.e.store.Complete(ctx, tx, jobqueue.Completion{
+		End: jobqueue.Transition{
+			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.Result(), Traceparent: traceparent.Of(ctx),
+		},
+		Started: job.Started, Hooks: r.e.cfg.Hooks,
+	})
 }

@@ -68,6 +68,10 @@ func (s *fakeStore) Sync(_ context.Context, q jobqueue.Request) (r jobqueue.Resu
 	return r, nil
 }
 
+func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, jobqueue.Completion) error {
+	return s.note("complete")
+}
+
 func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []jobqueue.JobStatus, err error) {
 	for _, jid := range jids {
 		list = append(list, jobqueue.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})

@@ -58,6 +58,9 @@ func (f *flight) returned(e ended) {
 	}
 	a.fetch(true)
 	a.percent = -1 // the transition sets it
+	if a.ends.Load() && e.Err == nil {
+		e.Err = errNotCommitted // unless the database says that it has succeeded
+	}
 	a.err = e.Err
 	a.end = f.e.cfg.policy().Limited(a.limits).Decide(a.job, e.Returned, rand.Float64())
 	a.end.Worker, a.end.Traceparent = f.e.worker, e.traceparent
@@ -75,6 +78,9 @@ func (f *flight) apply(a *attempt, s jobqueue.JobStatus) step {
 	case turnCancel:
 		a.end.To, a.end.Interrupted = jobqueue.Cancelled, false
 	case settle:
+		if a.ends.Load() && s.State == jobqueue.Success {
+			a.end.To, a.err = jobqueue.Success, nil
+		}
 		f.settle(a)
 	case lose:
 		f.lose(a)

@@ -48,6 +48,31 @@ func TestHooksHearOfTheEndsOfJobs(t *testing.T) {
 	})
 }
 
+// Hooks hear once of a job that its handler ends in its own transaction.
+func TestHooksHearOfCompleteTx(t *testing.T) {
+	both(t, func(f *fixture) {
+		var success, failure receiver
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: failure.action(), OnSuccess: success.action()}})
+		jid := f.submit("completes", "nightly")
+		f.submit("works", "")
+		f.executor(h)
+		f.relay(h)
+		f.ended()
+		n := 0
+		for _, heard := range success.wait(t, 2) {
+			if heard.Job.ID == jid && heard.Task == "nightly" {
+				n++
+			}
+		}
+		storetest.Eventually(t, "all to be recorded as delivered", func() bool {
+			return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0"
+		})
+		if n != 1 || len(success.got()) != 2 || len(failure.got()) != 0 {
+			t.Errorf("heard %d times of it, of %d successes and %d failures", n, len(success.got()), len(failure.got()))
+		}
+	})
+}
+
 // A cancelled job is none that failed.
 func TestHooksDoNotHearOfCancelledJobs(t *testing.T) {
 	both(t, func(f *fixture) {

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"testing"
@@ -85,6 +86,16 @@ func (f *fixture) executor(h *store.Hooks, change ...func(*executor.Config)) ser
 	e.Register("works", func(_ context.Context, job *jobqueue.JobContext) error {
 		job.Log(jobqueue.Info, "all is well")
 		return nil
+	})
+	e.Register("completes", func(ctx context.Context, job *jobqueue.JobContext) error {
+		tx, err := f.SQL.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := jobqueue.CompleteTx(ctx, tx, job); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
 	})
 	e.Register("fails", func(_ context.Context, job *jobqueue.JobContext) error {
 		job.Log(jobqueue.Warn, "no such file")

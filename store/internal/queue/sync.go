@@ -3,6 +3,8 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +57,9 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 		if result.Missed, err = tx.status(ctx, missed); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(result.Missed, func(s jobqueue.JobStatus) bool { return s.State.Final() }) {
+			tx.Changes(sqldb.TopicTasks) // a handler has ended it in its own transaction
+		}
 		if err := tx.giveBack(ctx, q); err != nil {
 			return err
 		}
@@ -73,6 +78,35 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 		return err
 	}))
 	return result, err
+}
+
+// Complete implements [jobqueue.Store].
+func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobqueue.Completion) error {
+	joined, err := s.Join(ctx, outer)
+	if err != nil {
+		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
+	}
+	tx := workTx{joined.(jobTx)}
+	// Locks the row, so that nobody takes the job until the caller's transaction has ended.
+	n, err := tx.Exec(ctx, "UPDATE job SET progress = 100 WHERE jid = $1 AND started = $3 AND "+ours, c.End.JID, c.End.Worker, sqldb.Timestamp(c.Started))
+	if err != nil {
+		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
+	}
+	var done []string
+	if n > 0 {
+		done, err = tx.transitions(ctx, []jobqueue.Transition{c.End})
+	}
+	if err == nil && len(done) == 0 {
+		err = fmt.Errorf("%w: it is not that of this attempt any more; roll the transaction back", jobqueue.ErrLeaseLost)
+	}
+	if err == nil {
+		err = tx.tellHooks(ctx, jobqueue.Request{Transitions: []jobqueue.Transition{c.End}, Hooks: c.Hooks}, jobqueue.Result{Done: done})
+	}
+	if err != nil {
+		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
+	}
+	crashpoint.At("executor/completed")
+	return nil
 }
 
 // begun are the log lines of claimed jobs that begin at once.

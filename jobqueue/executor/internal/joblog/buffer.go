@@ -108,6 +108,13 @@ func (b *Buffer) SetResult(message string) {
 	}
 }
 
+// Result is the message that Finish would return now.
+func (b *Buffer) Result() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.result
+}
+
 // Fetch takes the lines, and the progress if it has changed, else -1.
 func (b *Buffer) Fetch() (lines []Line, progress int) {
 	b.mu.Lock()
