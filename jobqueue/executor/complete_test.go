@@ -134,7 +134,7 @@ func TestCompleteTxIsFenced(t *testing.T) {
 				result := make(chan error, 10)
 				handler := func(ctx context.Context, job *jobqueue.JobContext) error {
 					q.sql(theft, job.JID)
-					err := q.effect(fine, fine)(ctx, job)
+					err := q.effect(fine, fine)(context.WithoutCancel(ctx), job) // whether it notices the loss before or not
 					result <- err
 					return err
 				}
