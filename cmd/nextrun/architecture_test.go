@@ -40,6 +40,7 @@ var arrows = []struct {
 	{"ops/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
+	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "calendar/explain"}},
 	{"jobqueue", nil},
 	{"jobqueue/executor", []string{"jobqueue", "jobqueue/executor/internal/..."}},
 	{"jobqueue/executor/internal/...", []string{"jobqueue"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic"
@@ -129,9 +130,10 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /events", s.frame.Page("events", s.eventsPage))
 	mux.HandleFunc("GET /scheduler", s.frame.Page("scheduler", s.schedulerPage))
 	mux.HandleFunc("GET /zone", s.frame.ChooseZone)
-	plan := planner{s.db, s.tasks, s.prefix, s.now}
-	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", plan.timelinePage))
-	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", plan.heatmapPage))
+	pages := plan.Pages{DB: s.db, Tasks: s.tasks, Prefix: s.prefix, Now: s.now}
+	mux.HandleFunc("GET /timeline", s.frame.Page("timeline", pages.Timeline))
+	mux.HandleFunc("GET /timers", s.frame.Page("timers", pages.Timers))
+	mux.HandleFunc("GET /heatmap", s.frame.Page("heatmap", pages.Heatmap))
 	mux.HandleFunc("POST /tasks", s.frame.Action(s.changeTasks))
 	mux.HandleFunc("POST /task", s.frame.Action(s.editTask))
 	mux.HandleFunc("POST /job", s.frame.Action(s.changeJob))

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"errors"
 	"html/template"
 	"net/http"
 	"time"
@@ -106,7 +105,7 @@ func (d *taskView) lookAhead(now time.Time) {
 			d.Findings = append(d.Findings, f.Message)
 		}
 	} else {
-		d.Place = place(err)
+		d.Place = show.Place(err)
 	}
 }
 
@@ -135,7 +134,7 @@ func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
 	p := &preview{Timer: show.Shorten(timer, calendar.MaxLength), Days: previewDays, Zone: time.UTC}
 	other, err := calendar.ParseAt(timer, t.Anchor())
 	if err != nil {
-		p.Error, p.Place = err.Error(), place(err)
+		p.Error, p.Place = err.Error(), show.Place(err)
 		return p
 	}
 	p.Zone, p.Words = calendar.Location(other), explain.Schedule(other)
@@ -164,15 +163,6 @@ func tryTimer(t *periodic.Task, timer string, now time.Time) *preview {
 		}
 	}
 	return p
-}
-
-// place shows where a timer is wrong.
-func place(err error) string {
-	var wrong *calendar.ParseError
-	if !errors.As(err, &wrong) {
-		return ""
-	}
-	return wrong.Caret()
 }
 
 func (p *preview) add(to *[]time.Time, at time.Time) {

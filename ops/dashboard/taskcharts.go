@@ -74,3 +74,11 @@ func round(d time.Duration) string {
 	}
 	return span.Text(d)
 }
+
+func median(list []time.Duration) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}

@@ -58,6 +58,8 @@ var largePages = []struct {
 	{"/tasks?group=group-7", "main tbody tr", 50, nil},
 	{"/task?id=task-00001", "main tbody tr", 50, []string{"daily"}},
 	{"/task?id=task-00003&timer=hourly", "main tbody tr", 50, []string{"Lost: 20"}},
+	{"/tick?id=task-00001", "main ol.story li", 4, []string{"decided", "the task"}},
+	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main details tbody tr", 40, []string{"more tasks"}},
 	{"/timeline?days=7&zone=Europe/Berlin", "main details tbody tr", 40, nil},
 	{"/heatmap", "main svg", 1, nil},

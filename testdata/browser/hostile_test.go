@@ -39,7 +39,7 @@ func TestHostileRow(t *testing.T) {
 			s.Exec(`INSERT INTO job_limit (kind, name, most) VALUES ('task', ?, 1)`, evil)
 			b := s.tab(t)
 			q := url.QueryEscape(evil)
-			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q,
+			for _, path := range []string{"/", "/tasks", "/tasks?q=" + q + "&done=" + q, "/tasks?group=" + q, "/task?id=" + q, "/task?id=" + q + "&timer=" + q, "/tick?id=" + q, "/timers?timer=" + q,
 				"/timeline", "/heatmap", "/jobs", "/jobs?task=" + q, "/job?id=" + q, "/events?topic=" + q, "/scheduler"} {
 				b.open(path)
 				looksHarmless(b, path)

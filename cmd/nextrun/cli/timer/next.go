@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (o *nextOptions) register(command *cobra.Command) {
 	flags.IntVarP(&o.number, "limit", "n", 5, "how many elapses; of several timers by default 1 of each")
 	flags.Var(&o.after, "after", "elapses after this time (default now)")
 	flags.StringVarP(&o.file, "file", "f", "", "read timers from this `file`, one a line; - is standard input")
-	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English")
+	flags.BoolVar(&o.explain, "explain", false, "explain the timer in English, and write it in the other notations")
 	flags.BoolVar(&o.lint, "lint", false, "point out what may surprise in the next two years")
 	flags.StringVar(&o.golden, "golden", "", "compare the elapses of one timer with this `file`")
 	flags.BoolVar(&o.updateGolden, "update-golden", false, "write the file of --golden")
@@ -97,12 +98,13 @@ type nextElapse struct {
 
 // nextResult is the JSON form of `nextrun next`.
 type nextResult struct {
-	Timer       string            `json:"timer"`
-	NormalForm  string            `json:"normal_form,omitempty"`
-	Explanation string            `json:"explanation,omitempty"`
-	Elapses     []nextElapse      `json:"elapses"`
-	Lint        []explain.Finding `json:"lint,omitempty"`
-	Error       string            `json:"error,omitempty"`
+	Timer       string             `json:"timer"`
+	NormalForm  string             `json:"normal_form,omitempty"`
+	Explanation string             `json:"explanation,omitempty"`
+	Notations   []explain.Notation `json:"notations,omitempty"`
+	Elapses     []nextElapse       `json:"elapses"`
+	Lint        []explain.Finding  `json:"lint,omitempty"`
+	Error       string             `json:"error,omitempty"`
 }
 
 func next(env *ui.Env, timer string, o nextOptions) error {
@@ -138,7 +140,7 @@ func nextOf(env *ui.Env, timer string, o nextOptions) (nextResult, *time.Locatio
 		result.Elapses = append(result.Elapses, nextElapse{t.In(zone), t.UTC(), t.Sub(env.Now()).Seconds()})
 	}
 	if o.explain {
-		result.Explanation = explain.Schedule(schedule)
+		result.Explanation, result.Notations = explain.Schedule(schedule), explain.Notations(schedule, after)
 	}
 	if o.lint {
 		result.Lint = explain.Lint(schedule, after, 0)
@@ -153,6 +155,11 @@ func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Locatio
 	lines := [][2]string{{"timer", result.NormalForm}}
 	if o.explain {
 		lines = append(lines, [2]string{"meaning", result.Explanation})
+		for _, n := range result.Notations {
+			if !n.Given {
+				lines = append(lines, [2]string{"as " + n.Name, cmp.Or(n.Timer, "none elapses at the same times")})
+			}
+		}
 	}
 	for _, f := range result.Lint {
 		lines = append(lines, [2]string{f.Code, f.Message})

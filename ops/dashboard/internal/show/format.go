@@ -1,6 +1,7 @@
 package show
 
 import (
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -79,3 +80,12 @@ func Shorten(text string, n int) string {
 
 // Word is a state as people read it.
 func Word(state string) string { return jobqueue.State(state).Word() }
+
+// Place shows where a timer is wrong: the timer, and a caret below. It is empty for other errors.
+func Place(err error) string {
+	var wrong interface{ Caret() string }
+	if !errors.As(err, &wrong) {
+		return ""
+	}
+	return wrong.Caret()
+}

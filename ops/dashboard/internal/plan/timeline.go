@@ -1,4 +1,4 @@
-package dashboard
+package plan
 
 import (
 	"context"
@@ -23,14 +23,6 @@ const (
 	timelineBoxes   = 600
 	aheadTasks      = 10_000
 )
-
-// planner serves the pages of many tasks at once. It is safe for concurrent use.
-type planner struct {
-	db     *store.DB
-	tasks  *periodic.Tasks
-	prefix string
-	now    func() time.Time
-}
 
 // timelineView is the page of past and planned runs.
 type timelineView struct {
@@ -70,7 +62,7 @@ type timelineRun struct {
 	To    time.Time `json:"to"`
 }
 
-func (s planner) timelinePage(ctx context.Context, r *http.Request) (any, error) {
+func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 	where, err := zoneOf(r)
 	if err != nil {
 		return nil, err
@@ -80,9 +72,9 @@ func (s planner) timelinePage(ctx context.Context, r *http.Request) (any, error)
 	if r.URL.Query().Get("days") == "7" {
 		d.Days, past, ahead = 7, 84*time.Hour, 84*time.Hour
 	}
-	now := s.now().UTC().Truncate(time.Minute)
+	now := s.Now().UTC().Truncate(time.Minute)
 	d.From, d.To = now.Add(-past), now.Add(ahead)
-	runs, err := s.db.Figures().Runs(ctx, d.From, timelineRuns)
+	runs, err := s.DB.Figures().Runs(ctx, d.From, timelineRuns)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +85,7 @@ func (s planner) timelinePage(ctx context.Context, r *http.Request) (any, error)
 		}
 	}
 	d.CutPast = ended >= timelineRuns
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
+	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +93,12 @@ func (s planner) timelinePage(ctx context.Context, r *http.Request) (any, error)
 	for i := range d.Rows {
 		d.Rows[i].plan(now, d.To, d.To.Sub(d.From)/1000)
 	}
-	usual, err := usualOf(ctx, s.db, d.Rows)
+	usual, err := usualOf(ctx, s.DB, d.Rows)
 	if err != nil {
 		return nil, err
 	}
 	d.estimate(usual)
-	d.Drawing = d.draw(s.prefix, now)
+	d.Drawing = d.draw(s.Prefix, now)
 	return d, nil
 }
 

@@ -1,4 +1,4 @@
-package dashboard
+package plan
 
 import (
 	"cmp"
@@ -42,12 +42,12 @@ type cellTask struct {
 	Ticks int    `json:"ticks"`
 }
 
-func (s planner) heatmapPage(ctx context.Context, r *http.Request) (any, error) {
+func (s Pages) Heatmap(ctx context.Context, r *http.Request) (any, error) {
 	where, err := zoneOf(r)
 	if err != nil {
 		return nil, err
 	}
-	now := s.now().UTC().Truncate(time.Hour)
+	now := s.Now().UTC().Truncate(time.Hour)
 	d := heatView{Zone: where.String()}
 	day, errDay := strconv.Atoi(r.URL.Query().Get("day"))
 	hour, errHour := strconv.Atoi(r.URL.Query().Get("hour"))
@@ -73,7 +73,7 @@ func (s planner) heatmapPage(ctx context.Context, r *http.Request) (any, error) 
 	}
 	slices.SortFunc(d.Cell, func(a, b cellTask) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.ID, b.ID)) })
 	link := func(day, hour int) string {
-		return frame.Path(s.prefix, "heatmap", "day", day, "hour", hour, "zone", r.URL.Query().Get("zone"))
+		return frame.Path(s.Prefix, "heatmap", "day", day, "hour", hour, "zone", r.URL.Query().Get("zone"))
 	}
 	d.Drawing = template.HTML(d.Hours.Draw(link)) //nolint:gosec // package chart escapes its texts
 	return d, nil
@@ -93,8 +93,8 @@ func busiestOf(minutes []int, from time.Time) []minute {
 
 // eachAhead visits the ticks that enabled tasks will have, task by task: to sort a million
 // of them takes much longer than to compute them. It reports whether there are more.
-func (s planner) eachAhead(ctx context.Context, now, until time.Time, visit func(periodic.Upcoming)) (more bool, err error) {
-	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
+func (s Pages) eachAhead(ctx context.Context, now, until time.Time, visit func(periodic.Upcoming)) (more bool, err error) {
+	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
 	if err != nil {
 		return false, err
 	}

@@ -1,0 +1,41 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/ops/dashboard"
+)
+
+// The page of timers explains each notation, without a task.
+func TestTimersAreExplained(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		for path, want := range map[string][]string{
+			"/timers": {"<h1>What does a timer mean?</h1>", "at 23:00 on the last day of every month, UTC"},
+			"/timers?timer=02:30+Europe/Berlin&zone=Asia/Tokyo": {"<h1>It elapses at 02:30 every day, Europe/Berlin time</h1>", ">Asia/Tokyo</th>", ">Europe/Berlin</th>",
+				"<code>CRON_TZ=Europe/Berlin 30 2 * * *</code>", "the clock goes forward from 02:00 to 03:00", "02:30 does not exist and elapses at 03:30", "the clock goes back from 03:00 to 02:00"},
+			"/timers?timer=12:00+Europe/Berlin": {"nothing is lost, moved or added"},
+			"/timers?timer=0+0+13+*+5":          {"a day that is one of the two is enough", "none elapses at the same times", "does not change in the next two years"},
+			"/timers?timer=0+0+31+2+*":          {"It never elapses from now on.", "It never elapses."},
+			"/timers?timer=Mon+25:00":           {`class="note bad"`, "hour 25 is not in 0..23", "Mon 25:00\n    ^", `value="Mon 25:00"`},
+		} {
+			page := s.get(path)
+			for _, text := range want {
+				if !strings.Contains(page, text) {
+					s.Errorf("%s lacks %q:\n%s", path, text, page)
+				}
+			}
+			if n := strings.Count(page, `<td><time datetime=`); (n == 12) != strings.Contains(page, "The next times</h2>\n<table") {
+				s.Errorf("%s shows %d times", path, n)
+			}
+		}
+		var d struct {
+			Elapses   []string
+			Notations []struct{ Notation, Timer string }
+			Changes   []struct{ Lint []struct{ Code string } } `json:"clock_changes"`
+		}
+		if s.data("/timers?format=json&timer=02:30+Europe/Berlin", &d); len(d.Elapses) != 12 || len(d.Notations) != 3 || len(d.Changes) < 3 || len(d.Changes[0].Lint) != 1 {
+			s.Errorf("as JSON: %+v", d)
+		}
+	})
+}
