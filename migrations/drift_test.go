@@ -17,7 +17,7 @@ var damages = []struct{ statement, object string }{
 	{"DROP VIEW periodic_health", "view periodic_health is missing"},
 	{"DROP TABLE periodic_ready", "table periodic_ready is missing"},
 	{"DROP TABLE job_pause", "table job_pause is missing"},
-	{"postgres:ALTER TABLE job DROP COLUMN result", "column job.result is missing"},
+	{"postgres:ALTER TABLE job DROP COLUMN interrupts", "column job.interrupts is missing"},
 	{"sqlite:DROP TRIGGER nextrun_job_refuse_added; DROP TRIGGER nextrun_job_refuse_moved; ALTER TABLE job DROP COLUMN interrupts", "column job.interrupts is missing"},
 	{"sqlite:DROP TRIGGER nextrun_job_ended", "trigger nextrun_job_ended on job is missing"},
 	{"sqlite:DROP TRIGGER nextrun_task_deleted; CREATE TRIGGER nextrun_task_deleted AFTER DELETE ON periodic_task BEGIN SELECT 1; END",

@@ -23,12 +23,16 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 22, 23
+const newestUpgraded, newest = 23, 24
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
 	23: `INSERT INTO periodic_origin (name, version, declared, digests, since) VALUES ('app', 7, '{}', '["d"]', '2026-01-01 00:00:00.000000');
 		UPDATE periodic_task SET origin = 'app' WHERE id = 'old'`,
+	24: `INSERT INTO periodic_tick (task_id, due, decision, jid, decided, outcome, finished, attempts, error)
+			VALUES ('old', '2026-01-01 12:00:00.000000', 'submitted', 'out', '2026-01-01 12:00:00.000000', 'failed', '2026-01-01 12:00:09.000000', 2, 'no space left');
+		INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look, seen, ended, hooks_from)
+			VALUES ('old', '2026-01-01 13:00:00.000000', 'river', '7', 'in', '2026-01-01 13:00:00.000000', '2026-01-01 13:00:01.000000', 'success', '2026-01-01 13:00:02.000000', '2026-01-01 13:00:00.000000')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -50,6 +54,10 @@ var kept = map[int64][]string{
 		"SELECT trouble FROM worker_service",
 	},
 	23: {"SELECT origin || version || declared || digests || since FROM periodic_origin, periodic_task WHERE id = 'old'"},
+	24: {
+		"SELECT outcome || finished || attempts || error FROM periodic_tick WHERE jid = 'out'",
+		"SELECT sink || ref || due || submitted || look || seen || ended || hooks_from FROM periodic_awaited WHERE jid = 'in'",
+	},
 }
 
 // upTo are the files up to a version.

@@ -70,6 +70,48 @@ type Prober interface {
 	Probe(ctx context.Context, tx jobqueue.DBTX) error
 }
 
+// EndTeller is a [Submitter] that can tell how its jobs ended. The scheduler asks it from time
+// to time about each job that has not, and writes the answer into periodic_tick. Hooks, alerts and
+// screens follow from that.
+type EndTeller interface {
+	// Ends says how jobs ended, in any order. A job that has not ended may be among them, with
+	// an empty State. One that the queue does not have any more is left out. The transaction only
+	// reads.
+	Ends(ctx context.Context, tx jobqueue.DBTX, open []Open) ([]JobEnd, error)
+	// Gone is how a job ended that the queue does not have any more: [EndGone], if only success
+	// removes jobs, [EndFailed], or [EndUnknown].
+	Gone() EndState
+}
+
+// JobEnd is how a job of a queue that is not nextrun's own ended.
+type JobEnd struct {
+	JID      string    // see [Open]
+	State    EndState  // empty: it has not ended
+	Finished time.Time // UTC; zero: the queue does not tell
+	Attempts int       // begun; 0: the queue does not tell
+	Error    string    // of the last attempt, for people
+}
+
+// EndState is how a job of a queue that is not nextrun's own ended.
+type EndState string
+
+// The ends. What ended with success or gone has succeeded.
+const (
+	EndSuccess   EndState = "success"
+	EndFailed    EndState = "failed" // for good
+	EndCancelled EndState = "cancelled"
+	EndGone      EndState = "gone"    // the queue does not have the job any more, and that counts as success
+	EndUnknown   EndState = "unknown" // the queue does not have the job any more, and nobody knows why
+)
+
+// Valid reports whether s is one of the ends.
+func (s EndState) Valid() bool {
+	return s == EndSuccess || s == EndFailed || s == EndCancelled || s == EndGone || s == EndUnknown
+}
+
+// Succeeded reports whether the job counts as a success.
+func (s EndState) Succeeded() bool { return s == EndSuccess || s == EndGone }
+
 // Queue is a queue as the scheduler uses it: a built-in one, or a [Submitter]
 // whose jobs the store follows in periodic_open.
 type Queue interface {
@@ -120,10 +162,21 @@ type Hooks interface {
 	// were refused for good by the queue of their task. It must not commit, roll back or
 	// keep the transaction. An error rolls it back.
 	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
+	// HearsEnd reports whether anybody wants to hear that the job of a task in a queue that is
+	// not nextrun's own ended so.
+	HearsEnd(t *Task, s EndState) bool
+	// TellEnds writes what is to be told of such jobs, as TellMissed does.
+	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
 }
 
 // MissedTick is a tick without a job.
 type MissedTick struct {
 	Task *Task
+	Tick Tick
+}
+
+// EndedTick is a tick whose job in a queue that is not nextrun's own has ended.
+type EndedTick struct {
+	Task *Task // nil: it was deleted
 	Tick Tick
 }

@@ -34,6 +34,10 @@ type Store interface {
 	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
 	// the wait for those that are final. Last is set even if it fails.
 	Follow(ctx context.Context, f Follow) (Followed, error)
+	// AskEnds asks a queue how some of its jobs ended, records that, and tells the hooks in the
+	// same transaction. However many jobs are open, that is one statement in nextrun's tables
+	// and one in those of the queue, and a few more if jobs have ended.
+	AskEnds(ctx context.Context, a AskEnds) (Ends, error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.
@@ -90,6 +94,8 @@ type Apart struct {
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
 	Queued bool
+	// Tell are the queues that tell how their jobs end. It leaves nothing out.
+	Tell []Sink
 	// Since leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
 	Since time.Time
@@ -103,6 +109,7 @@ type Peek struct {
 	Due      bool              // there are tasks to claim
 	Ready    bool              // queued ticks may have to be tended
 	Open     bool              // there are rows of periodic_open
+	Look     time.Time         // when to ask one of the queues of [Apart.Tell] for the ends of jobs; zero: no jobs are open
 	Stray    bool              // tasks have been due for a while whose sinks are not among Known
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
@@ -130,6 +137,23 @@ type Followed struct {
 	Waiting int    // tasks whose queued ticks still wait
 	Ended   int    // tasks whose wait has ended
 	Last    string // id of the last task, if there may be more; empty: these were all
+}
+
+// AskEnds says which queues to ask for the ends of jobs.
+type AskEnds struct {
+	Queues  map[Sink]EndTeller // the one whose turn it is is asked
+	Hooks   Hooks              // nil: nobody wants to hear of ends
+	Limit   int                // jobs at a time
+	Timeout time.Duration      // of the queue's answer
+}
+
+// Ends is what [Store.AskEnds] found.
+type Ends struct {
+	Sink  Sink        // the queue that was asked; empty: it was the turn of none
+	Asked int         // jobs
+	Ended []EndedTick // that were not recorded before, by this scheduler
+	Now   time.Time   // the database's clock
+	Next  time.Time   // if no queue was asked, when it is the turn of one; zero: no jobs are open
 }
 
 // Claim says which tasks to lock.

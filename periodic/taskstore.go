@@ -72,6 +72,9 @@ type taskReader interface {
 	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
 	// Results reads what became of jobs and events, by their ids.
 	Results(ctx context.Context, jids []string) (map[string]Result, error)
+	// Awaited reads the newest job of a task whose end in its queue is not recorded yet; without
+	// one, sink is empty.
+	Awaited(ctx context.Context, id string) (sink Sink, job Open, err error)
 }
 
 // originKeeper knows who declares tasks.
@@ -93,11 +96,11 @@ type Outcome struct {
 }
 
 // Result is what became of the job or the event of a tick, as far as nextrun's own
-// tables tell. It is zero if they do not: for queues of others, and for what has been
-// deleted.
+// tables tell. It is zero if they do not: for queues of others that do not tell, and for what
+// has been deleted.
 type Result struct {
-	Sink              Sink      // SinkJob or SinkEvent
-	State             string    // a state of jobs; of events pending, published or dead
+	Sink              Sink      // SinkJob or SinkEvent; empty: another queue
+	State             string    // a state of jobs; of events pending, published or dead; of another queue an [EndState]
 	Retries           int       // of the job; of events the failed attempts
 	Started, Finished time.Time // of the job; an event finishes when it is published or dead
 	Message           string    // what the job said at its end; the problem of the event

@@ -30,6 +30,18 @@ type Tick struct {
 	JID      string    // the job that it became
 	Worker   string    // the scheduler that decided
 	Decided  time.Time
+
+	// Of a job in a queue that is not nextrun's own, and tells how its jobs end.
+	Ended    EndState  // empty: it has not ended, or nobody can tell
+	Finished time.Time // when it ended or, if the queue does not tell, when that was seen
+	Attempts int       // 0: the queue does not tell
+	Error    string    // what its worker said, at most 1,000 characters
+}
+
+// Result is what became of the tick's job in a queue that is not nextrun's own; zero: it has not
+// ended, or nobody can tell.
+func (t Tick) Result() Result {
+	return Result{State: string(t.Ended), Retries: max(t.Attempts-1, 0), Finished: t.Finished, Message: t.Error}
 }
 
 // TickKey identifies a tick.

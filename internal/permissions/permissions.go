@@ -150,7 +150,7 @@ func (n Names) functions() template.FuncMap {
 var (
 	// readable are the tables and views that a viewer reads, in the order of the reference.
 	readable = []string{
-		"periodic_task", "periodic_tick", "periodic_ready", "periodic_open", "periodic_origin", "periodic_action",
+		"periodic_task", "periodic_tick", "periodic_ready", "periodic_open", "periodic_awaited", "periodic_origin", "periodic_action",
 		"periodic_upcoming", "periodic_overdue", "periodic_stale", "periodic_health",
 		"job", "joblog", "jobgroupuse", "job_pause", "job_limit", "scheduler_lock", "worker_session", "worker_service",
 		"event_store", "event_aggregate", "event_topic", "event_offset", "outbox_message", "outbox_topic", "outbox_lag",

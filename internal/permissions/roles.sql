@@ -37,7 +37,7 @@ GRANT SELECT ON {{readable}}
 -- The dashboard with actions pauses, edits and runs tasks, cancels and retries jobs, and sends
 -- events again. It neither adds nor deletes tasks.
 GRANT UPDATE ON periodic_task TO {{role "dashboard"}};
-GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job TO {{role "dashboard"}};
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO {{role "dashboard"}};
 GRANT INSERT ON periodic_action, joblog TO {{role "dashboard"}};
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "dashboard"}};
 GRANT INSERT, UPDATE ON outbox_message TO {{role "dashboard"}};
@@ -45,7 +45,7 @@ GRANT INSERT, UPDATE ON outbox_message TO {{role "dashboard"}};
 -- The operator does what people on call do, from the command line: what the dashboard does,
 -- and pauses and limits of jobs.
 GRANT UPDATE ON periodic_task TO {{role "operator"}};
-GRANT INSERT, UPDATE ON periodic_tick, periodic_open, job TO {{role "operator"}};
+GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO {{role "operator"}};
 GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO {{role "operator"}};
 GRANT INSERT ON periodic_action, joblog TO {{role "operator"}};
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "operator"}};
@@ -61,7 +61,7 @@ GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO {{role "scheduler"}};
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, worker_session, worker_service TO {{role "scheduler"}};
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO {{role "scheduler"}};
 
 -- The executor works on jobs, and needs no right on tasks.
@@ -72,7 +72,7 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "executor"}};
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
-GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_action, job, joblog,
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_action, job, joblog,
   event_store, outbox_message, event_offset TO {{role "housekeeper"}};
 
 -- The relay publishes events and delivers hooks.

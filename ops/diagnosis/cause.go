@@ -68,6 +68,7 @@ const (
 const (
 	runFailed     Code = "run_failed"     // the last run failed
 	attemptFailed Code = "attempt_failed" // an attempt of the present run failed
+	runUnknown    Code = "run_unknown"    // the queue of the last run does not have it any more, so nobody knows how it ended
 )
 
 // Events and hooks.

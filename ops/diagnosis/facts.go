@@ -34,6 +34,7 @@ type Facts struct {
 	pending *periodic.Pending // the job that is not final; nil: there is none
 	broken  error             // why the queue cannot say
 	unknown bool              // this program does not know the task's queue
+	attempt *periodic.JobEnd  // of the job in another queue that has not ended; nil: there is none
 	queue   *queueFacts       // of nextrun's own queue; nil: no job is in it that is not final
 	locks   []leader.Lock     // of schedulers
 	overdue *store.Overdue    // what may keep it from being taken; nil: it is not overdue
@@ -121,6 +122,11 @@ func (f *Facts) readRuns(ctx context.Context, db *store.DB, tasks *periodic.Task
 		f.unknown = true
 	} else {
 		f.pending, f.broken = tasks.Pending(ctx, f.Task.ID)
+		if f.broken == nil {
+			if f.attempt, err = tasks.Attempts(ctx, f.Task.ID); err != nil {
+				return err
+			}
+		}
 	}
 	if f.Task.Sink == periodic.SinkEvent {
 		err = f.readEvent(ctx, db)

@@ -144,7 +144,7 @@ func lockState(locks []leader.Lock) string {
 func ofFailure(f *Facts) []Finding {
 	j := f.Failed
 	if j == nil {
-		return nil
+		return ofEnd(f)
 	}
 	code, what := runFailed, fmt.Sprintf("Its last run failed %s", when(j.Finished, f.Now))
 	if !j.State.Final() {
@@ -158,6 +158,42 @@ func ofFailure(f *Facts) []Finding {
 		do += "; to run the job again: nextrun job retry " + j.JID
 	}
 	return []Finding{{code, sentence(what), do}}
+}
+
+// ofEnd says what went wrong last in a queue that is not nextrun's own.
+func ofEnd(f *Facts) (list []Finding) {
+	if f.attempt != nil && f.attempt.State == "" && f.attempt.Error != "" {
+		list = append(list, Finding{attemptFailed, "An attempt of its present run failed: " + sentence(f.attempt.Error), ""})
+	}
+	k := f.end()
+	switch k.Ended {
+	case periodic.EndFailed:
+		what := "Its last run failed " + when(k.Finished, f.Now)
+		if k.Attempts > 1 {
+			what += fmt.Sprintf(", after %d attempts", k.Attempts)
+		}
+		if k.Error != "" {
+			what += ": " + k.Error
+		}
+		list = append(list, Finding{runFailed, sentence(what), "to run the task again: nextrun task run " + f.Task.ID})
+	case periodic.EndUnknown:
+		list = append(list, Finding{runUnknown, fmt.Sprintf("How its last run ended is not known: the queue %q does not have the job any more.", f.Task.Sink),
+			fmt.Sprintf("if its workers delete jobs that succeed, set `gone: success` of queues.%s", f.Task.Sink)})
+	}
+	return list
+}
+
+// end is the latest tick whose job in another queue has ended, as far as ticks were read.
+func (f *Facts) end() periodic.Tick {
+	for _, k := range f.Ticks {
+		if k.Ended != "" {
+			return k
+		}
+	}
+	if f.Last != nil {
+		return *f.Last
+	}
+	return periodic.Tick{}
 }
 
 // ofEvent says whether the event of the last tick was delivered.

@@ -10,7 +10,10 @@ import (
 
 // Verdict is the state of a task in a word or two.
 func (f *Facts) Verdict(findings []Finding) string {
-	t := &f.Task
+	t, end, last := &f.Task, f.end(), periodic.Tick{}
+	if f.Last != nil {
+		last = *f.Last
+	}
 	switch {
 	case !t.Enabled:
 		return "disabled"
@@ -18,11 +21,11 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "problem"
 	case t.Pause.At(f.Now):
 		return "paused"
-	case f.Failed != nil && f.Failed.State == jobqueue.Failed:
+	case f.Failed != nil && f.Failed.State == jobqueue.Failed, f.Failed == nil && end.Ended == periodic.EndFailed:
 		return "failed"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Running:
 		return "running"
-	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Stuck:
+	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Stuck, f.pending != nil && f.pending.State == jobqueue.Stuck:
 		return "retrying"
 	case slices.ContainsFunc(findings, func(one Finding) bool { return one.Code == timerNever }):
 		return "never elapses"
@@ -32,7 +35,9 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "not known"
 	case len(findings) > len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // hooks keep no job from running
 		return "waiting"
-	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, f.Event != nil && !f.Event.Published.IsZero():
+	case last.Ended == periodic.EndUnknown, last.Ended == periodic.EndCancelled:
+		return string(last.Ended)
+	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, last.Ended.Succeeded(), f.Event != nil && !f.Event.Published.IsZero():
 		return "ok"
 	case len(f.Ticks) == 0:
 		return "not run yet"

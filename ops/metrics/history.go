@@ -42,17 +42,18 @@ func readHistory(ctx context.Context, figures store.Figures, tasks []periodic.Ta
 		for _, h := range list {
 			of[h.ID] = h
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return enough(byID[id], of[id].Ticks, depth, aged) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return enough(byID[id], of[id], depth, aged) })
 	}
 	return of, nil
 }
 
 // enough reports whether the newest ticks of a task, which are all that there are if they
 // are fewer than depth, say what is usual and which of them are old enough.
-func enough(t *periodic.Task, ticks []store.TickResult, depth int, aged time.Time) bool {
+func enough(t *periodic.Task, h store.History, depth int, aged time.Time) bool {
+	ticks := h.Ticks
 	if len(ticks) < depth {
 		return true
 	}
-	succeeds := t.Sink != periodic.SinkJob || slices.ContainsFunc(ticks, func(k store.TickResult) bool { return k.State == string(jobqueue.Success) })
+	succeeds := t.Sink != periodic.SinkJob && !h.LastSuccess.IsZero() || slices.ContainsFunc(ticks, func(k store.TickResult) bool { return k.State == string(jobqueue.Success) })
 	return succeeds && !ticks[len(ticks)-1].Due.After(aged.Add(-t.Jitter-2*usual(ticks)))
 }

@@ -246,6 +246,7 @@ func (l *loop) report(d search.Done) {
 			l.queued.added(of.Sink)
 		case periodic.Submitted:
 			l.aside.Tasks.Submitted(of.Sink, now)
+			l.ends.added(of.Sink)
 		}
 		again := t.Decision != periodic.Submitted && l.aside.Tasks.Skips(t.TaskID)
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})

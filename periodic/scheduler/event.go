@@ -18,6 +18,7 @@ type EventKind string
 // The kinds of events.
 const (
 	EventTick    EventKind = "tick"    // a tick was decided, and the decision is committed
+	EventEnded   EventKind = "ended"   // a job in a queue that is not nextrun's own has ended, and that is recorded
 	EventProblem EventKind = "problem" // a row has a problem
 	EventBatch   EventKind = "batch"   // a batch was committed
 	EventCleared EventKind = "cleared" // stale marks were removed
@@ -41,8 +42,8 @@ const (
 // Event is something that a scheduler did. Which fields are set depends on Kind.
 type Event struct {
 	Kind    EventKind
-	Task    *periodic.Task // tick, problem
-	Tick    periodic.Tick  // tick
+	Task    *periodic.Task // tick, problem; ended: some of its columns, nil if it was deleted
+	Tick    periodic.Tick  // tick, ended
 	Again   bool           // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
 	Problem string         // problem; held: who has locked the row
 	Count   int            // batch: tasks; cleared: marks
@@ -50,7 +51,7 @@ type Event struct {
 	Took    time.Duration  // batch, slow; held: how long the row was locked, about
 	Skew    time.Duration  // clock: how far the database's clock is ahead
 	ID      string         // aside, held, slow: the task's id
-	Sink    periodic.Sink  // sink
+	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again
 	Lock    leader.Lock    // standby: as last read; leading, lost, resigned, released: Name, Holder and Token

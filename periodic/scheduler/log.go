@@ -31,6 +31,8 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventAside:
 		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
+	case EventEnded:
+		logEnded(log, e)
 	case EventSlow:
 		logSlow(log, e)
 	case EventHeld:
@@ -96,6 +98,22 @@ func logTick(log logrus.FieldLogger, e Event) {
 	case periodic.Late:
 		sayAt(log, level, "tick late")
 	}
+}
+
+// logEnded is like the line of an executor about the end of a job.
+func logEnded(log logrus.FieldLogger, e Event) {
+	level := logrus.InfoLevel
+	if !e.Tick.Ended.Succeeded() {
+		level = logrus.WarnLevel
+	}
+	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "queue": e.Sink, "jid": e.Tick.JID, "state": e.Tick.Ended}, e)
+	if e.Tick.Attempts > 0 {
+		log = log.WithField("attempt", e.Tick.Attempts)
+	}
+	if e.Tick.Error != "" {
+		log = log.WithField("error", e.Tick.Error)
+	}
+	sayAt(log, level, "job ended")
 }
 
 // sayAt writes a line at one of the levels of ticks.

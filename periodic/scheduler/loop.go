@@ -43,6 +43,7 @@ type loop struct {
 	delayed  delayed
 	clock    clock
 	done     done
+	ends     *ends // safe for concurrent use
 	slow     *slow
 	failed   error // error of the work beside the loop
 	progress bool  // a batch of this round moved a task
@@ -61,6 +62,7 @@ func newLoop(store periodic.Store, cfg *Config, r role, worker string, wake <-ch
 	}
 	l.batches.Hooks, l.batches.Tracer, l.batches.Late = cfg.Hooks, cfg.Tracer, l.delayed.why
 	l.delayed = delayed{store: store, clock: &l.clock, observe: cfg.observe}
+	l.ends = newEnds(store, cfg, r)
 	l.trouble = aside.Trouble{Store: store, Worker: worker}
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
 	l.queued = &queued{
@@ -143,6 +145,7 @@ func (l *loop) once(ctx context.Context) error {
 			idle.locked = true
 		}
 		if l.beside.workers+l.beside.slow == 0 && !idle.locked {
+			l.ends.once(ctx)
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {

@@ -104,6 +104,7 @@ func (l *loop) prepare(running, working context.Context, peek periodic.Peek) (bo
 func (l *loop) peek(ctx context.Context) (periodic.Peek, error) {
 	asked := time.Now()
 	without := l.aside.Apart()
+	without.Tell = l.ends.tell
 	without.Since = l.done.since(asked, l.cfg.PollInterval)
 	p, err := l.store.Peek(ctx, without)
 	if err != nil && !without.Queued && l.search.Faults.Isolatable(err) {
@@ -115,6 +116,7 @@ func (l *loop) peek(ctx context.Context) (periodic.Peek, error) {
 	}
 	l.done.looked(&p, asked, without.Since, err)
 	if err == nil {
+		l.ends.peeked(p)
 		answered := time.Now()
 		if !p.Asked.IsZero() {
 			asked, answered = p.Asked, p.Answered

@@ -59,7 +59,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	}
 	return s.life.Start(ctx, main, func(soft context.Context) {
 		s.role.watch(soft, s.Wake, func(err error) { s.loop.cfg.fail("watch for changes", err) })
-	})
+	}, s.loop.ends.run)
 }
 
 // Stop finishes the batches in flight, releases the

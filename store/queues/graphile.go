@@ -28,6 +28,10 @@ type GraphileWorker struct {
 	// MaxAttempts is how often Graphile Worker tries a job of a task without
 	// retry_limit; 0: [DefaultGraphileMaxAttempts].
 	MaxAttempts int
+	// Gone is how a job ended that is not in the tables any more: success, failed or
+	// unknown. Graphile Worker deletes jobs when they have succeeded, or are removed, and
+	// keeps those that failed. Empty: success.
+	Gone string
 }
 
 // DefaultGraphileMaxAttempts is Graphile Worker's own default.
@@ -47,6 +51,7 @@ func (k GraphileWorker) Validate() error {
 	foreign.CheckIdentifier(p, "Schema", k.Schema)
 	foreign.CheckName(p, "Queue", k.Queue, graphileNameLength)
 	foreign.CheckAttempts(p, "MaxAttempts", k.MaxAttempts)
+	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
@@ -64,7 +69,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true,
+	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true, Tells: true, Gone: foreign.GoneState(k.Gone, "success"),
 		Heeds: []string{"retry_limit", "priority"}}), nil
 }
 

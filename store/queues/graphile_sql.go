@@ -57,6 +57,9 @@ func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 				WHEN j.attempts > 0 THEN 'stuck' ELSE 'waiting' END AS state
 			FROM {batch} AS v JOIN ` + jobs + ` AS j ON ` + graphileMaybeOurs + `
 			WHERE ` + graphilePending),
+		// When a job failed is not in its row.
+		Ends: foreign.Own(`SELECT v.ref, CASE WHEN NOT ` + graphilePending + ` THEN 'failed' END AS outcome, j.attempts, j.last_error AS error
+			FROM {batch} AS v JOIN ` + jobs + ` AS j ON ` + graphileMaybeOurs),
 		// complete_jobs deletes jobs, but none that a worker has locked, unless four
 		// hours ago. The query before it leaves those out, too.
 		Cancel: foreign.Own(`SELECT c.id AS ref FROM ` + foreign.Qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id

@@ -27,6 +27,10 @@ type PgBoss struct {
 	// PerTask applies policies such as short and exclusive to the jobs of each task
 	// alone, not to the whole queue: the task's id is the singleton_key in every queue.
 	PerTask bool
+	// Gone is how a job ended that is not in the table any more: success, failed or unknown.
+	// pg-boss deletes jobs a week after their end, unless a queue says otherwise.
+	// Empty: unknown.
+	Gone string
 }
 
 // pgBossSchema is pg-boss's own default.
@@ -38,6 +42,7 @@ func (PgBoss) sealed() {}
 func (k PgBoss) Validate() error {
 	p := &service.Check{Config: "queues.PgBoss"}
 	foreign.CheckIdentifier(p, "Schema", k.Schema)
+	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
@@ -52,7 +57,7 @@ func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true,
+	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true, Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"),
 		Heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}}), nil
 }
 

@@ -81,6 +81,10 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 				j.started_on AT TIME ZONE 'UTC' AS started
 			FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 			WHERE j.state IN ` + pgBossUnfinished),
+		Ends: foreign.Own(`SELECT v.ref, CASE j.state WHEN 'completed' THEN 'success' WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome,
+				j.completed_on AT TIME ZONE 'UTC' AS finished, CASE WHEN j.started_on IS NOT NULL THEN j.retry_count + 1 END AS attempts,
+				CASE WHEN j.state <> 'completed' THEN coalesce(j.output ->> 'message', j.output #>> '{value,message}', j.output ->> 'value', j.output::text) END AS error
+			FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin),
 		Cancel: foreign.Own(`UPDATE ` + table + ` AS u SET state = 'cancelled', completed_on = $2::timestamp AT TIME ZONE 'UTC'
 			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c

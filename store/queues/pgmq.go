@@ -24,6 +24,9 @@ type PGMQ struct {
 	// Queue is PGMQ's queue for all tasks; empty: each task's group_. Letters count
 	// as small ones.
 	Queue string
+	// Gone is how a job ended whose message was archived or deleted: success, failed or
+	// unknown. Empty: success.
+	Gone string
 }
 
 func (PGMQ) sealed() {}
@@ -32,6 +35,7 @@ func (PGMQ) sealed() {}
 func (k PGMQ) Validate() error {
 	p := &service.Check{Config: "queues.PGMQ"}
 	foreign.CheckIdentifier(p, "Queue", k.Queue)
+	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
@@ -43,7 +47,7 @@ func (k PGMQ) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pgmq: the database is SQLite; PGMQ has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "pgmq", Detect: k.detect, Cancels: true}), nil
+	return foreign.New(db, foreign.Spec{Kind: "pgmq", Detect: k.detect, Cancels: true, Tells: true, Gone: foreign.GoneState(k.Gone, "success")}), nil
 }
 
 // pgmqHeaders are the headers of the message of a job.
@@ -170,6 +174,7 @@ func (k PGMQ) shape(parts map[string]bool, forbidden map[string]string) *foreign
 		Absent: "PGMQ did not take the message; check whether a trigger that you added to its table forbids it",
 		Pending: foreign.Own(`SELECT v.ref, CASE WHEN q.read_ct = 0 THEN 'waiting' WHEN q.vt > clock_timestamp() THEN 'running' ELSE 'stuck' END AS state
 			FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
+		Ends: foreign.Own(`SELECT v.ref, NULL AS outcome, q.read_ct AS attempts FROM {batch} AS v JOIN ` + table + ` AS q ON ` + ours),
 		Jobs: `SELECT q.headers->'nextrun'->>'jid' AS jid, q.headers->'nextrun'->>'task' AS task_id, q.headers->'nextrun'->>'due' AS due, true AS pending
 			FROM ` + table + ` AS q WHERE q.headers->'nextrun'->>'jid' IS NOT NULL AND q.enqueued_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
 		Cancel: foreign.Own(`SELECT a AS ref FROM pgmq.archive('{part}', ARRAY(SELECT q.msg_id

@@ -44,6 +44,10 @@ type River struct {
 	// Priority is River's priority for all tasks, 1 (first) to 4; 0: that of the
 	// task: 9 and 10 become 1, 6 to 8 become 2, 3 to 5 become 3, 0 to 2 become 4.
 	Priority int
+	// Gone is how a job ended that is not in the table any more: success, failed or unknown.
+	// River deletes jobs a day after their end, and those that failed after a week.
+	// Empty: unknown.
+	Gone string
 }
 
 func (River) sealed() {}
@@ -55,6 +59,7 @@ func (k River) Validate() error {
 	foreign.CheckName(p, "Queue", k.Queue, riverNameLength)
 	foreign.CheckAttempts(p, "MaxAttempts", k.MaxAttempts)
 	p.Field(0 <= k.Priority && k.Priority <= 4, "Priority", k.Priority, "1 to 4")
+	foreign.CheckGone(p, k.Gone)
 	return p.Err()
 }
 
@@ -73,7 +78,8 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.Priority != 0 {
 		heeds = heeds[:1]
 	}
-	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true, Heeds: heeds}), nil
+	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true,
+		Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"), Heeds: heeds}), nil
 }
 
 // riverNameLength is the greatest length of kinds and queues.

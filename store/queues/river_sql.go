@@ -24,6 +24,9 @@ func (k River) shape() foreign.Shape {
 	}
 }
 
+// riverOutcome is how a job j of River ended.
+const riverOutcome = `CASE j.state WHEN 'completed' THEN 'success' WHEN 'discarded' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' END AS outcome`
+
 // riverFinal are River's final states.
 const riverFinal = "('cancelled', 'completed', 'discarded')"
 
@@ -43,6 +46,9 @@ func (k River) postgres(schema string) *foreign.Shape {
 			j.attempted_at AT TIME ZONE 'UTC' AS started
 		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint AND j.metadata #>> '{nextrun,jid}' = v.jid
 		WHERE j.state NOT IN ` + riverFinal)
+	s.Ends = foreign.Own(`SELECT v.ref, ` + riverOutcome + `, j.finalized_at AT TIME ZONE 'UTC' AS finished, j.attempt AS attempts,
+			CASE WHEN j.state <> 'completed' THEN j.errors[array_upper(j.errors, 1)] ->> 'error' END AS error
+		FROM {batch} AS v JOIN ` + table + ` AS j ON j.id = v.ref::bigint AND j.metadata #>> '{nextrun,jid}' = v.jid`)
 	s.Cancel = foreign.Own(`UPDATE ` + table + ` AS j SET state = 'cancelled', finalized_at = $2::timestamp AT TIME ZONE 'UTC',
 			metadata = jsonb_set(j.metadata, '{cancel_attempted_at}', to_jsonb($2::timestamp AT TIME ZONE 'UTC'))
 		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint AND w.metadata #>> '{nextrun,jid}' = v.jid
@@ -86,6 +92,9 @@ func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error)
 			strftime('%Y-%m-%d %H:%M:%f', j.attempted_at) AS started
 		FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 		WHERE j.state NOT IN ` + riverFinal)
+	s.Ends = foreign.Own(`SELECT v.ref, ` + riverOutcome + `, strftime('%Y-%m-%d %H:%M:%f', j.finalized_at) AS finished, j.attempt AS attempts,
+			CASE WHEN j.state <> 'completed' THEN j.errors -> (json_array_length(j.errors) - 1) ->> 'error' END AS error
+		FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours)
 	s.Cancel = foreign.Own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
 		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))

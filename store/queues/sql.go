@@ -41,6 +41,14 @@ type SQL struct {
 	// their ref or jid. Pass over locked rows. Empty: jobs are not cancelled, so that
 	// the policy replace waits like queue.
 	Cancel string
+	// Outcome returns, for those jobs of nextrun_open that are in the table, the ref or the jid,
+	// and outcome: success, failed, cancelled, or NULL for a job that has not ended. It can
+	// also return finished, a time in UTC, attempts and error. It only reads, and has ten
+	// seconds. Empty: nobody can tell how jobs end.
+	Outcome string
+	// Gone is how a job ended that Outcome does not return: success, failed or unknown.
+	// Empty: unknown.
+	Gone string
 	// Notify wakes the workers, such as SELECT pg_notify('jobs', queue) FROM
 	// nextrun_queues. Empty: they find the jobs by themselves.
 	Notify string
@@ -55,6 +63,10 @@ func (k SQL) Validate() error {
 	p.Field(reads(k.Pending, "nextrun_open"), "Pending", fmt.Sprintf("%q", k.Pending), "a statement that looks for the jobs of nextrun_open")
 	p.Field(k.Cancel == "" || reads(k.Cancel, "nextrun_open"), "Cancel", fmt.Sprintf("%q", k.Cancel),
 		"a statement that cancels jobs of nextrun_open, or nothing")
+	p.Field(k.Outcome == "" || reads(k.Outcome, "nextrun_open"), "Outcome", fmt.Sprintf("%q", k.Outcome),
+		"a statement that tells how the jobs of nextrun_open ended, or nothing")
+	foreign.CheckGone(p, k.Gone)
+	p.Field(k.Gone == "" || k.Outcome != "", "Gone", fmt.Sprintf("%q", k.Gone), "nothing without Outcome, which tells what is gone")
 	return p.Err()
 }
 
@@ -67,7 +79,8 @@ func (k SQL) Open(db *sqldb.DB) (Queue, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "", Rehearse: true, Heeds: k.heeds()}), nil
+	return foreign.New(db, foreign.Spec{Kind: "sql", Detect: k.detect, Cancels: k.Cancel != "",
+		Tells: k.Outcome != "", Gone: foreign.GoneState(k.Gone, "unknown"), Rehearse: true, Heeds: k.heeds()}), nil
 }
 
 // heeds are the columns of a task's priority and limits that Enqueue names.
@@ -113,7 +126,7 @@ func (k SQL) shape(sqlite bool) *foreign.Shape {
 			foreign.ColumnSubject, foreign.ColumnSubmitter, foreign.ColumnSubmitted, foreign.ColumnPriority, foreign.ColumnSingle, foreign.ColumnTrace,
 		},
 		Insert: with(sqlBatch, k.Enqueue), Pending: with(sqlOpen, k.Pending), Cancel: with(sqlCancel, k.Cancel),
-		Notify: with(sqlQueues, k.Notify), Absent: sqlAbsent, QueueOf: func(j jobqueue.Job) string { return j.Group },
+		Ends: with(sqlOpen, k.Outcome), Notify: with(sqlQueues, k.Notify), Absent: sqlAbsent, QueueOf: func(j jobqueue.Job) string { return j.Group },
 	}
 }
 

@@ -18,23 +18,23 @@ import (
 var queueTypes = map[string]func() (queues.Kind, keys){
 	"river": func() (queues.Kind, keys) {
 		k := &queues.River{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts, "priority": &k.Priority}
+		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts, "priority": &k.Priority, "gone": &k.Gone}
 	},
 	"graphile-worker": func() (queues.Kind, keys) {
 		k := &queues.GraphileWorker{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts}
+		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "max_attempts": &k.MaxAttempts, "gone": &k.Gone}
 	},
 	"pg-boss": func() (queues.Kind, keys) {
 		k := &queues.PgBoss{}
-		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "per_task": &k.PerTask}
+		return k, keys{"schema": &k.Schema, "queue": &k.Queue, "per_task": &k.PerTask, "gone": &k.Gone}
 	},
 	"pgmq": func() (queues.Kind, keys) {
 		k := &queues.PGMQ{}
-		return k, keys{"queue": &k.Queue}
+		return k, keys{"queue": &k.Queue, "gone": &k.Gone}
 	},
 	"sql": func() (queues.Kind, keys) {
 		k := &queues.SQL{}
-		return k, keys{"enqueue": &k.Enqueue, "pending": &k.Pending, "cancel": &k.Cancel, "notify": &k.Notify}
+		return k, keys{"enqueue": &k.Enqueue, "pending": &k.Pending, "cancel": &k.Cancel, "outcome": &k.Outcome, "gone": &k.Gone, "notify": &k.Notify}
 	},
 }
 

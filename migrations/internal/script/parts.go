@@ -34,7 +34,7 @@ var ofJobs = regexp.MustCompile(`^(` + strings.Join([]string{
 var (
 	joinedJob  = "LEFT JOIN job ON job.jid = last.jid"
 	joinedNone = `LEFT JOIN (SELECT CAST(NULL AS varchar(254)) AS jid, CAST(NULL AS varchar(254)) AS state,
-                    CAST(NULL AS timestamp) AS finished) AS job ON job.jid = last.jid`
+                    CAST(NULL AS timestamp) AS finished, CAST(NULL AS text) AS result) AS job ON job.jid = last.jid`
 	noPendingJob = regexp.MustCompile(`NOT EXISTS \(SELECT 1 FROM job WHERE tracker = NEW\.task_id AND state IN \([^)]*\)\)\s+AND `)
 )
 

@@ -63,6 +63,38 @@ func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, 
 	return h.write(ctx, tx, now, notices)
 }
 
+// HearsEnd implements [periodic.Hooks].
+func (h Hooks) HearsEnd(t *periodic.Task, s periodic.EndState) bool {
+	return h.book.Hears(t.Task, t.ID, endEvent(s))
+}
+
+// TellEnds implements [periodic.Hooks].
+func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.EndedTick) error {
+	notices := make([]hooks.Notice, len(ticks))
+	for i, e := range ticks {
+		notices[i] = hooks.Notice{
+			Event: endEvent(e.Tick.Ended), At: now, Task: e.Task.ID, Handler: e.Task.Task, Tick: &hooks.Tick{Due: e.Tick.Due, Decision: string(e.Tick.Decision)},
+			Job: &hooks.Job{
+				ID: e.Tick.JID, State: string(e.Tick.Ended), Attempt: e.Tick.Attempts, Group: e.Task.Group, Subject: e.Task.Subject,
+				Submitted: e.Tick.Decided, Finished: &e.Tick.Finished,
+			},
+			Error: e.Tick.Error,
+		}
+	}
+	return h.write(ctx, tx, now, notices)
+}
+
+// endEvent is what the end of a job in another queue means; empty: nothing that a hook hears of.
+func endEvent(s periodic.EndState) hooks.Event {
+	switch {
+	case s.Succeeded():
+		return hooks.Success
+	case s == periodic.EndFailed:
+		return hooks.Failure
+	}
+	return ""
+}
+
 // write adds the events of notices. Each is an aggregate of its own, so that nobody
 // waits for the row of one. Their times differ, since the due times of the ticks that
 // some of them lead to have to.

@@ -22,7 +22,7 @@ type Outcomes struct {
 }
 
 // outcomes are what may become of a tick, the worst last.
-var outcomes = []string{"", "success", "submitted", "scheduled", "running", "waiting", "queued", "skipped", "cancelled",
+var outcomes = []string{"", "success", "submitted", "unknown", "scheduled", "running", "waiting", "queued", "skipped", "cancelled",
 	"stuck", "late", "missed", "failed"}
 
 // Outcomes reads what became of the ticks of tasks in each of these periods, by task and
@@ -80,9 +80,9 @@ func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskIDs []string, periods [
 // outcomesQuery reads each period by a range of the primary key of periodic_tick, and
 // its jobs by theirs: a subquery for each keeps the database from reading all jobs.
 func outcomesQuery(asked, ids string, hasJobs bool) string {
-	outcome, join := "k.decision", ""
+	outcome, join := "coalesce("+told+", k.decision)", ""
 	if hasJobs {
-		outcome, join = "coalesce(j.state, k.decision)", " LEFT JOIN job AS j ON j.jid = k.jid"
+		outcome, join = "coalesce(j.state, "+told+", k.decision)", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
 	var rank strings.Builder
 	for i, o := range outcomes[1:] {

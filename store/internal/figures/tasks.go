@@ -17,8 +17,8 @@ const searched = 50
 type History struct {
 	ID string
 	// LastSuccess is when the latest job that succeeded ended, among those of the newest
-	// ticks, 50 or as many as were asked for; of another queue and of events, when the job
-	// was submitted. Zero: none did.
+	// ticks, 50 or as many as were asked for; of events, and of another queue that does not tell
+	// how jobs end, when the job was submitted. Zero: none did.
 	LastSuccess time.Time
 	Ticks       []TickResult // the newest first
 }
@@ -33,7 +33,7 @@ type TickResult struct {
 	Decided  time.Time
 	JID      string    // the job or event that it became
 	Result   string    // what the job said at its end, its first 300 characters
-	State    string    // of the job in nextrun's own queue; empty: there is none, or not any more
+	State    string    // of the job; in another queue only of one that has ended; empty: nobody knows
 	Started  time.Time // the job's last attempt
 	Finished time.Time // when the job ended
 }
@@ -99,21 +99,26 @@ func (r historyRow) result() TickResult {
 	}
 }
 
+// told is the state of the job of a tick k in another queue; NULL: nobody knows.
+const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
+
 // query reads the ticks of the tasks in $1 by ranges of the primary key of
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
 func query(asked string, hasJobs bool) string {
-	job, join := "NULL AS state, NULL AS started, NULL AS finished, NULL AS result", ""
-	success := "CASE WHEN x.decision = 'submitted' THEN x.decided END"
+	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result", ""
+	success := `CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
+			WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END`
 	from := ""
 	if hasJobs {
-		job, join = "j.state, j.started, j.finished, substr(j.result, 1, 300) AS result", " LEFT JOIN job AS j ON j.jid = k.jid"
+		job, join = "coalesce(j.state, "+told+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result", " LEFT JOIN job AS j ON j.jid = k.jid"
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
-		success = "CASE WHEN t.sink <> 'job' THEN " + success + " WHEN s.state = 'success' THEN s.finished END"
+		success = "CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL) THEN " + success + " END"
 	}
 	return `WITH t AS MATERIALIZED (SELECT t.id,
 				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
-				(SELECT max(` + success + `) FROM (SELECT jid, decision, decided FROM periodic_tick
+				(SELECT max(` + success + `) FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick
 					WHERE task_id = t.id ORDER BY due DESC LIMIT $3) AS x` + from + `) AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
 		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `

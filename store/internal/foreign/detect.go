@@ -130,7 +130,28 @@ func (q *queue) Inspect(ctx context.Context) (Report, error) {
 		}
 		return nil
 	})
+	if found := q.known.get(); err == nil && found != nil && !r.Unusable() {
+		err = q.inspectEnds(ctx, &r, found)
+	}
 	return r.Report, q.wrap(err)
+}
+
+// inspectEnds reports that the database does not tell how jobs ended. The queue takes jobs
+// nevertheless.
+func (q *queue) inspectEnds(ctx context.Context, r *Inspection, found *Shape) error {
+	if found.Ends.Empty() || found.Part != nil {
+		return nil
+	}
+	none, err := q.db.Records(1, OpenFields, 0, nil)
+	if err != nil {
+		return err
+	}
+	var seen Inspection
+	err = q.db.View(ctx, func(tx *sqldb.Tx) error { return found.Ends.Check(ctx, tx, none, "outcome", &seen) })
+	for _, p := range seen.Problems {
+		r.Warn("", "how its jobs end cannot be read: %s", p.Text)
+	}
+	return err
 }
 
 // errTakeBack ends a rehearsal.

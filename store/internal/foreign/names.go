@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // identifier is what a name of a schema, a table or a queue's table may consist of.
@@ -38,6 +40,17 @@ func CheckAttempts(p *service.Check, field string, attempts int) {
 		service.Within(p, field, attempts, 1, math.MaxInt16)
 	}
 }
+
+// CheckGone notes a word that does not say how a job ended that is gone.
+func CheckGone(p *service.Check, gone string) {
+	p.Field(gone == "" || goneStates[gone] != "", "Gone", fmt.Sprintf("%q", gone), "success, failed or unknown")
+}
+
+// goneStates are the ends of a job that is gone, by what people call them.
+var goneStates = map[string]periodic.EndState{"success": periodic.EndGone, "failed": periodic.EndFailed, "unknown": periodic.EndUnknown}
+
+// GoneState is how a job ended that is gone.
+func GoneState(gone, otherwise string) periodic.EndState { return goneStates[cmp.Or(gone, otherwise)] }
 
 // Quote is an identifier with its quotes.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,14 +41,27 @@ type queue struct {
 	known known
 }
 
-// cancelling is a queue that can.
-type cancelling struct{ *queue }
+// Queues that can cancel jobs, and those that tell how their jobs ended.
+type (
+	cancelling struct{ *queue }
+	telling    struct{ *queue }
+	both       struct {
+		*queue
+		cancelling
+		telling
+	}
+)
 
 // New returns the queue of a kind in a database.
 func New(db *sqldb.DB, s Spec) Queue {
 	q := &queue{db: db, spec: s}
-	if s.Cancels {
+	switch {
+	case s.Cancels && s.Tells:
+		return both{q, cancelling{q}, telling{q}}
+	case s.Cancels:
 		return cancelling{q}
+	case s.Tells:
+		return telling{q}
 	}
 	return q
 }
@@ -84,23 +98,45 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []periodi
 	if len(open) == 0 {
 		return nil, nil
 	}
-	tx := q.db.In(outer, time.Time{})
 	var pending []periodic.Pending
-	err := q.with(ctx, tx, func(found *Shape, justLooked bool) error {
-		pending = nil
+	err := q.ask(ctx, outer, open, func(s *Shape) Statement { pending = nil; return s.Pending }, func(o periodic.Open, row row) {
+		p := periodic.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
+		if state := jobqueue.State(row.text("state")); state.Valid() {
+			p.State = state
+		}
+		pending = append(pending, p)
+	})
+	return pending, err
+}
+
+// Gone implements [periodic.EndTeller].
+func (q telling) Gone() periodic.EndState { return cmp.Or(q.spec.Gone, periodic.EndUnknown) }
+
+// Ends implements [periodic.EndTeller].
+func (q telling) Ends(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open) ([]periodic.JobEnd, error) {
+	if len(open) == 0 {
+		return nil, nil
+	}
+	var ends []periodic.JobEnd
+	err := q.ask(ctx, outer, open, func(s *Shape) Statement { ends = nil; return s.Ends }, func(o periodic.Open, row row) {
+		ends = append(ends, periodic.JobEnd{
+			JID: o.JID, State: periodic.EndState(row.text("outcome")), Finished: row.time("finished"), Attempts: row.number("attempts"), Error: row.text("error"),
+		})
+	})
+	return ends, err
+}
+
+// ask runs a statement over open jobs and calls each with those that it returns. of begins anew
+// if the tables had to be looked at again.
+func (q *queue) ask(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open, of func(*Shape) Statement, each func(periodic.Open, row)) error {
+	tx := q.db.In(outer, time.Time{})
+	return q.with(ctx, tx, func(found *Shape, justLooked bool) error {
 		parts, err := found.sortOpen(open, justLooked)
 		if err != nil {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.Pending, parts, func(o periodic.Open, row row) {
-			p := periodic.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
-			if state := jobqueue.State(row.text("state")); state.Valid() {
-				p.State = state
-			}
-			pending = append(pending, p)
-		})
+		return q.overOpen(ctx, tx, of(found), parts, each)
 	})
-	return pending, err
 }
 
 // errUnknownPart means that the tables have to be looked at again.

@@ -3,6 +3,7 @@ package foreign
 import (
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,6 +71,12 @@ func (r row) truth(column string) bool {
 		return v != 0
 	}
 	return false
+}
+
+// number is the value of a column as a whole number; 0 for what is none.
+func (r row) number(column string) int {
+	n, _ := strconv.Atoi(r.text(column))
+	return n
 }
 
 // time is the value of a column as a time; zero for what is none.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -23,6 +24,10 @@ type Spec struct {
 	Cancels bool
 	// Heeds are the columns of a task's priority and limits that reach its jobs.
 	Heeds []string
+	// Tells reports whether shapes have a statement Ends, and Gone is how a job ended that the
+	// tables do not have any more; empty: [periodic.EndUnknown].
+	Tells bool
+	Gone  periodic.EndState
 	// rehearse lets Inspect run the insert without a job, and take it back.
 	Rehearse bool
 }
@@ -55,6 +60,10 @@ type Shape struct {
 	// jobs that are not final. It may also return state, one of jobqueue's, and
 	// started, a time in UTC. It takes no locks.
 	Pending Statement
+	// ends reads the same rows, and returns ref and outcome, one of periodic's ends, or NULL
+	// for a job that has not ended. It may also return finished, a time in UTC, attempts and
+	// error. It takes no locks.
+	Ends Statement
 	// cancel reads the same rows, and $2, the time. It cancels the jobs that no worker
 	// has begun, passes over locked ones, and returns the column ref of those it
 	// cancelled.

@@ -82,20 +82,30 @@ func byteOf(text string, n int) int {
 	return -1
 }
 
+// asks are the names of statements about open jobs that only read.
+var asks = map[string]bool{"pending": true, "outcome": true}
+
 // Check reports what the database says against a statement, and where.
 func (s Statement) Check(ctx context.Context, tx *sqldb.Tx, none sqldb.Records, name string, r *Inspection, more ...any) error {
 	var rows result
 	err := saved(ctx, tx, func() (err error) {
-		if err = plan(ctx, tx, s, none, more...); err == nil && name == "pending" {
+		if err = plan(ctx, tx, s, none, more...); err == nil && asks[name] {
 			rows, err = query(ctx, tx, s, "", none)
 		}
 		return err
 	})
+	has := func(column string) bool { return slices.Contains(rows.columns, column) }
 	switch {
-	case err == nil && name == "pending" && !slices.Contains(rows.columns, "ref") && !slices.Contains(rows.columns, "jid"):
-		r.Problem("", "pending: it returns the columns %s; it must return ref or jid", strings.Join(rows.columns, ", "))
+	case err == nil && asks[name] && !has("ref") && !has("jid"):
+		r.Problem("", "%s: it returns the columns %s; it must return ref or jid", name, strings.Join(rows.columns, ", "))
+		return nil
+	case err == nil && name == "outcome" && !has("outcome"):
+		r.Problem("", "outcome: it returns the columns %s; it must return outcome", strings.Join(rows.columns, ", "))
 		return nil
 	case err == nil:
+		return nil
+	case name == "outcome" && strings.Contains(strings.ReplaceAll(tx.DB().Say(err).Message, "-", ""), "readonly"):
+		r.Problem("", "outcome: it writes; it must only read")
 		return nil
 	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable), ctx.Err() != nil:
 		return err

@@ -74,7 +74,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		return nil, err
 	}
 	crashpoint.At("scheduler/foreign-given")
-	newest := map[string]newOpen{}
+	newest, taken := map[string]newOpen{}, make([]newOpen, 0, len(list))
 	for _, r := range results {
 		j, ok := free[r.JID]
 		if !ok {
@@ -83,7 +83,10 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		delete(free, r.JID)
 		if r.Refused != "" {
 			refused = append(refused, periodic.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
-		} else if _, open := pending[j.Tracker]; open {
+			continue
+		}
+		taken = append(taken, newOpen{j, r.Ref})
+		if _, open := pending[j.Tracker]; open {
 			continue // the policy allows both; the older one may be of a time when it did not
 		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
 			newest[j.Tracker] = newOpen{j, r.Ref}
@@ -92,7 +95,27 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	for jid, j := range free {
 		return nil, fmt.Errorf("queue %q does not say what became of job %q of task %q", q.sink, jid, j.Tracker)
 	}
+	if err := q.await(ctx, tx, taken); err != nil {
+		return nil, err
+	}
 	return refused, q.record(ctx, tx, newest)
+}
+
+// await notes jobs in periodic_awaited, if the queue tells how they end.
+func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOpen) error {
+	if _, tells := q.submitter.(periodic.EndTeller); !tells || len(taken) == 0 {
+		return nil
+	}
+	r, err := q.db.Records(1, openFields, len(taken), func(i int) []any { return taken[i].values() })
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, q.db.SQL().Rebind(`INSERT INTO periodic_awaited (task_id, sink, ref, jid, due, submitted, look)
+		SELECT v.task_id, $2, v.ref, v.jid, v.due, v.submitted, $3 FROM `+r.SQL+` AS v WHERE true ORDER BY v.task_id, v.due
+		ON CONFLICT (task_id, due) DO UPDATE SET sink = excluded.sink, ref = excluded.ref, jid = excluded.jid,
+			submitted = excluded.submitted, look = excluded.look, seen = NULL, ended = NULL, hooks_from = NULL`),
+		r.Param, string(q.sink), sqldb.Timestamp(taken[0].job.Submitted.Add(firstLook)))
+	return err
 }
 
 // give hands jobs to the submitter. One that is given args runs the program's own code, whose time
@@ -128,6 +151,13 @@ type newOpen struct {
 	ref string
 }
 
+// openFields are the columns of jobs that a queue has taken.
+var openFields = []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("ref"), sqldb.Text("jid"), sqldb.Time("due"), sqldb.Time("submitted")}
+
+func (n newOpen) values() []any {
+	return []any{n.job.Tracker, n.ref, n.job.JID, n.job.Due, n.job.Submitted}
+}
+
 // record writes the newest jobs of tasks to periodic_open.
 func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[string]newOpen) error {
 	if len(newest) == 0 {
@@ -137,11 +167,7 @@ func (q foreignQueue) record(ctx context.Context, tx jobqueue.DBTX, newest map[s
 	for _, n := range newest {
 		list = append(list, n)
 	}
-	columns := []sqldb.Field{sqldb.Text("task_id"), sqldb.Text("ref"), sqldb.Text("jid"), sqldb.Time("due"), sqldb.Time("submitted")}
-	r, err := q.db.Records(1, columns, len(list), func(i int) []any {
-		n := list[i]
-		return []any{n.job.Tracker, n.ref, n.job.JID, n.job.Due, n.job.Submitted}
-	})
+	r, err := q.db.Records(1, openFields, len(list), func(i int) []any { return list[i].values() })
 	if err != nil {
 		return err
 	}

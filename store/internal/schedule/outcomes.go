@@ -13,15 +13,20 @@ type outcomeRow struct {
 	tickRow
 	RunDue     sqldb.RowTime `db:"run_due"`
 	RunDecided sqldb.RowTime `db:"run_decided"`
+	Run        endRow
 	resultRow
 }
 
 func (r outcomeRow) outcome() periodic.Outcome {
 	o := periodic.Outcome{Last: r.tick(), Result: r.result()}
-	if !r.RunDue.Time().IsZero() {
-		o.Run = &periodic.Tick{
-			TaskID: string(r.TaskID), Due: r.RunDue.Time(), Decision: periodic.Submitted, JID: string(r.Ref), Decided: r.RunDecided.Time(),
-		}
+	if r.RunDue.Time().IsZero() {
+		return o
+	}
+	run := r.Run.on(periodic.Tick{
+		TaskID: string(r.TaskID), Due: r.RunDue.Time(), Decision: periodic.Submitted, JID: string(r.Ref), Decided: r.RunDecided.Time(),
+	})
+	if o.Run = &run; o.Result == (periodic.Result{}) {
+		o.Result = run.Result()
 	}
 	return o
 }
@@ -78,8 +83,9 @@ func (tx taskTx) Outcomes(ctx context.Context, f periodic.TaskFilter) (map[strin
 				(SELECT due FROM periodic_tick AS k WHERE k.task_id = t.id AND k.decision = 'submitted'
 				 ORDER BY due DESC LIMIT 1) AS submitted_due
 			FROM periodic_task AS t`+selected+`)
-		SELECT l.id AS task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided,
-			r.due AS run_due, r.decided AS run_decided, `+columns+`
+		SELECT l.id AS task_id, k.due, k.decision, k.reason, k.missed, k.until, k.jid, k.worker, k.decided, k.outcome, k.finished, k.attempts, k.error,
+			r.due AS run_due, r.decided AS run_decided,
+			r.outcome AS "run.outcome", r.finished AS "run.finished", r.attempts AS "run.attempts", r.error AS "run.error", `+columns+`
 		FROM listed AS l
 		JOIN periodic_tick AS k ON k.task_id = l.id AND k.due = l.last_due
 		LEFT JOIN periodic_tick AS r ON r.task_id = l.id AND r.due = l.submitted_due`+joins, args...)

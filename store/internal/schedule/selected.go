@@ -71,9 +71,10 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 // failed is a condition: of the five newest ticks of a task, the newest one that has ended
 // did not end well.
 func failed(hasJobs bool) string {
-	state, join := "NULL", ""
+	const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
+	state, join := told, ""
 	if hasJobs {
-		state, join = "j.state", " LEFT JOIN job AS j ON j.jid = k.jid"
+		state, join = "coalesce(j.state, "+told+")", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
 	return `coalesce((SELECT x.state FROM (
 			SELECT k.due, CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed'

@@ -111,6 +111,7 @@ type workSummary struct {
 	Next    sqldb.RowTime
 	Resumes sqldb.RowTime // when the next pause ends by itself
 	Marked  sqldb.RowTime
+	Look    sqldb.RowTime // when to ask another queue how jobs ended
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
@@ -129,7 +130,7 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
-	peek.Next, peek.Marked = found.Next.Time(), found.Marked.Time()
+	peek.Next, peek.Marked, peek.Look = found.Next.Time(), found.Marked.Time(), found.Look.Time()
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}
@@ -159,11 +160,15 @@ func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (foun
 		stray = `EXISTS (SELECT 1 FROM periodic_task WHERE ` + strings.NewReplacer("$1", old, "$2", unplanned).Replace(isStray) +
 			`(` + placeholders(&args, without.Known) + `))`
 	}
+	look := `NULL`
+	if len(without.Tell) > 0 {
+		look = `(SELECT min(s.look) FROM (` + turns(&args, without.Tell) + `) AS s)`
+	}
 	err = tx.First(ctx, &found, `SELECT
 		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
-		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray,
+		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look,
 		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err

@@ -18,13 +18,28 @@ type tickRow struct {
 	JID      sqldb.RowText
 	Worker   sqldb.RowText
 	Decided  sqldb.RowTime
+	endRow
+}
+
+// endRow is how the job of a tick in a queue that is not nextrun's own ended.
+type endRow struct {
+	Outcome  sqldb.RowText
+	Finished sqldb.RowTime
+	Attempts sqldb.RowInt
+	Error    sqldb.RowText
+}
+
+// on writes it into a tick.
+func (r endRow) on(k periodic.Tick) periodic.Tick {
+	k.Ended, k.Finished, k.Attempts, k.Error = periodic.EndState(r.Outcome), r.Finished.Time(), r.Attempts.N, string(r.Error)
+	return k
 }
 
 func (r tickRow) tick() periodic.Tick {
-	return periodic.Tick{
+	return r.on(periodic.Tick{
 		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
-	}
+	})
 }
 
 // ticksQuery selects the ticks that a filter names: of one task by their primary key.
@@ -37,11 +52,20 @@ func ticksQuery(f periodic.TickFilter) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided
+	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, outcome, finished, attempts, error
 		FROM periodic_tick
 		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
 			AND due >= $5 AND due < $6
 		ORDER BY due ` + order + `, task_id LIMIT $7`
+}
+
+func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, periodic.Open, error) {
+	var rows []awaited
+	err := tx.Select(ctx, &rows, `SELECT sink, ref, jid, task_id, due, submitted FROM periodic_awaited WHERE task_id = $1 ORDER BY due DESC LIMIT 1`, id)
+	if err != nil || len(rows) == 0 {
+		return "", periodic.Open{}, err
+	}
+	return periodic.Sink(rows[0].Sink), rows[0].open(), nil
 }
 
 func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.Tick, error) {

@@ -42,6 +42,7 @@ CREATE TABLE job (
   created_on timestamptz NOT NULL DEFAULT now(),
   started_on timestamptz,
   completed_on timestamptz,
+  output jsonb,
   keep_until timestamptz NOT NULL DEFAULT now() + interval '14 days',
   dead_letter text REFERENCES queue (name) DEFERRABLE INITIALLY DEFERRED,
   policy text,

@@ -17,6 +17,7 @@ func JSON(k *periodic.Tick, result periodic.Result) ui.Object {
 	return ui.Object{
 		{"task_id", k.TaskID}, {"due", k.Due}, {"decision", k.Decision}, {"state", ui.OrNull(result.State)}, {"reason", ui.OrNull(k.Reason)},
 		{"missed", k.Missed}, {"until", ui.OrNull(k.Until)}, {"jid", ui.OrNull(k.JID)}, {"worker", ui.OrNull(k.Worker)}, {"decided", k.Decided},
+		{"outcome", ui.OrNull(string(k.Ended))}, {"finished", ui.OrNull(k.Finished)}, {"attempts", ui.OrNull(k.Attempts)}, {"error", ui.OrNull(k.Error)},
 	}
 }
 

@@ -1,0 +1,175 @@
+package scheduler
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// How to ask other queues for the ends of jobs.
+const (
+	endsEvery   = time.Second // between two questions, of two statements each
+	endsMost    = time.Minute // after many that failed
+	endsLimit   = 1000        // jobs at a time
+	endsTimeout = 10 * time.Second
+)
+
+// ends asks the queues that are not nextrun's own how their jobs ended. It has a goroutine of its
+// own, since a queue may take long to answer. The loop tells it when it is time.
+type ends struct {
+	cfg    *Config
+	store  periodic.Store
+	role   role
+	queues map[periodic.Sink]periodic.EndTeller
+	tell   []periodic.Sink // their names
+	wake   chan struct{}
+
+	// Only its goroutine uses these.
+	limit int
+	asked time.Time
+	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
+
+	mu  sync.Mutex
+	due time.Time // zero: no job is open, as far as is known
+}
+
+func newEnds(store periodic.Store, cfg *Config, r role) *ends {
+	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]periodic.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit}
+	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
+	for sink, submitter := range cfg.Submitters {
+		if teller, ok := submitter.(periodic.EndTeller); ok {
+			e.queues[sink] = teller
+			e.tell = append(e.tell, sink)
+		}
+	}
+	return e
+}
+
+// within has the queues asked after a time, or sooner if that is planned.
+func (e *ends) within(wait time.Duration) {
+	e.mu.Lock()
+	at := time.Now().Add(wait)
+	sooner := e.due.IsZero() || at.Before(e.due)
+	if sooner {
+		e.due = at
+	}
+	e.mu.Unlock()
+	if sooner {
+		select {
+		case e.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// added notes that a job of a queue was submitted.
+func (e *ends) added(sink periodic.Sink) {
+	if e.queues[sink] != nil {
+		e.within(endsEvery)
+	}
+}
+
+// peeked notes when it is the turn of a job.
+func (e *ends) peeked(p periodic.Peek) {
+	if !p.Look.IsZero() {
+		e.within(p.Look.Sub(p.Now))
+	}
+}
+
+// run asks when it is time, until ctx ends.
+func (e *ends) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		case <-e.timer():
+			if e.role.schedules() {
+				e.ask(ctx)
+			}
+		}
+	}
+}
+
+// timer fires when it is time. Nothing is planned from then on.
+func (e *ends) timer() <-chan time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.due.IsZero() {
+		return nil
+	}
+	if soonest := e.asked.Add(endsEvery); e.due.Before(soonest) {
+		e.due = soonest
+	}
+	return time.After(time.Until(e.due))
+}
+
+// ask asks one queue, and plans the next time. It reports whether more is to be asked at once:
+// most of many jobs had ended.
+func (e *ends) ask(ctx context.Context) (more bool) {
+	e.mu.Lock()
+	e.due = time.Time{}
+	e.mu.Unlock()
+	e.asked = time.Now()
+	answering := e.answering()
+	defer func() {
+		if len(e.held.Keys()) > 0 {
+			e.within(max(time.Until(e.held.Next()), endsEvery))
+		}
+	}()
+	if len(answering) == 0 {
+		return false
+	}
+	found, err := e.store.AskEnds(ctx, periodic.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
+	if err != nil {
+		if e.held.Add(found.Sink, struct{}{}, e.asked) && ctx.Err() == nil {
+			e.cfg.fail("ask another queue how jobs ended; ticks go on", err)
+		}
+		e.limit = max(1, e.limit/8) // one that cannot be asked about does not keep others waiting
+		return false
+	}
+	e.held.Release("")
+	e.held.Release(found.Sink)
+	more = found.Asked == e.limit && len(found.Ended) > found.Asked/2
+	e.limit = min(2*e.limit, endsLimit)
+	for _, t := range found.Ended {
+		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: found.Sink})
+	}
+	switch {
+	case more:
+		e.asked = time.Time{}
+		e.within(0)
+	case found.Asked > 0:
+		e.within(endsEvery)
+	case !found.Next.IsZero():
+		e.within(found.Next.Sub(found.Now))
+	}
+	return more
+}
+
+// answering are the queues without those that have failed and are not to be tried yet. An empty
+// name holds all of them: nextrun's own tables could not be read.
+func (e *ends) answering() map[periodic.Sink]periodic.EndTeller {
+	queues, due := maps.Clone(e.queues), e.held.Due(e.asked)
+	for _, sink := range e.held.Keys() {
+		if slices.Contains(due, sink) {
+			continue
+		}
+		if sink == "" {
+			return nil
+		}
+		delete(queues, sink)
+	}
+	return queues
+}
+
+// once asks about all jobs whose turn it is.
+func (e *ends) once(ctx context.Context) {
+	for len(e.queues) > 0 && e.ask(ctx) && ctx.Err() == nil {
+	}
+}

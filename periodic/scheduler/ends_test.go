@@ -1,0 +1,272 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+)
+
+// acmeTeller is an acme that tells how its jobs end: the state of a job that has ended is a
+// [periodic.EndState].
+type acmeTeller struct {
+	*acme
+	gone periodic.EndState
+	deaf func() error // nil: it answers
+}
+
+func (q *acmeTeller) Gone() periodic.EndState { return q.gone }
+
+func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (ends []periodic.JobEnd, err error) {
+	if q.deaf != nil {
+		if err := q.deaf(); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range open {
+		var state string
+		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT coalesce(max(state), '') FROM acme_job WHERE ref = '%s'`, o.Ref)).Scan(&state); err != nil {
+			return nil, err
+		}
+		e := periodic.JobEnd{JID: o.JID, Attempts: 2, Error: "no\n\tspace\x00 left", Finished: o.Submitted.Add(time.Second)}
+		switch state {
+		case "":
+			continue
+		case "success":
+			e.Error = ""
+		}
+		if state != "new" && state != "busy" {
+			e.State = periodic.EndState(state)
+		}
+		ends = append(ends, e)
+	}
+	return ends, nil
+}
+
+// endHooks keep what they are told of.
+type endHooks struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (h *endHooks) HearsMissed(*periodic.Task) bool { return false }
+func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []periodic.MissedTick) error {
+	return nil
+}
+
+func (h *endHooks) HearsEnd(t *periodic.Task, s periodic.EndState) bool {
+	return t.Task == t.ID && s != periodic.EndCancelled
+}
+
+func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []periodic.EndedTick) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range ticks {
+		h.told = append(h.told, fmt.Sprintf("%s %s %s", e.Task.ID, e.Tick.Ended, e.Tick.Error))
+	}
+	return nil
+}
+
+// submitted are tasks for a queue, each with a job that was submitted some seconds ago.
+func (f *fixture) submitted(q periodic.Submitter, ids ...string) {
+	f.Helper()
+	for _, id := range ids {
+		f.addAcme(id, "allow")
+	}
+	f.plan(q)
+	for _, id := range ids {
+		f.due(id, 5*time.Second)
+	}
+	f.once(withAcme(q))
+	f.exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'")
+}
+
+// asks asks the queue for ends, as a scheduler does.
+func (f *fixture) asks(q periodic.EndTeller, hooks periodic.Hooks) periodic.Ends {
+	f.Helper()
+	ends, err := f.db.Periodic().AskEnds(f.Context(), f.question(q, hooks))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return ends
+}
+
+func (f *fixture) question(q periodic.EndTeller, hooks periodic.Hooks) periodic.AskEnds {
+	return periodic.AskEnds{Queues: map[periodic.Sink]periodic.EndTeller{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
+}
+
+const endOf = `SELECT coalesce(outcome, 'open') || ' ' || coalesce(attempts, 0) || ' ' || coalesce(error, '') FROM periodic_tick WHERE task_id = ?`
+
+// How a job in another queue ended is in its tick, and the hooks hear of it once. What the queue
+// does not have any more ended as the queue says, or as a trigger saw it.
+func TestEndsAreRecorded(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme(), gone: periodic.EndUnknown}
+		ids := []string{"success", "failed", "cancelled", "busy", "gone", "seen"}
+		f.submitted(q, ids...)
+		f.want(len(ids), "SELECT count(*) FROM periodic_awaited WHERE sink = 'acme' AND ref = 'acme-' || jid")
+		f.exec("UPDATE acme_job SET state = tracker")
+		f.exec("DELETE FROM acme_job WHERE tracker IN ('gone', 'seen')")
+		f.exec("UPDATE periodic_awaited SET seen = 'success', ended = '2026-01-02 03:04:05.000000' WHERE task_id = 'seen'")
+		hooks := &endHooks{}
+		found := f.asks(q, hooks)
+		if found.Asked != len(ids) || len(found.Ended) != len(ids)-1 || found.Sink != "acme" {
+			t.Errorf("found %+v", found)
+		}
+		for id, want := range map[string]string{
+			"success": "success 2 ", "failed": "failed 2 no space left", "cancelled": "cancelled 2 no space left",
+			"busy": "open 0 ", "gone": "unknown 0 the queue does not have the job any more", "seen": "success 0 ",
+		} {
+			f.want(want, endOf, id)
+		}
+		f.want(1, "SELECT count(*) FROM periodic_tick WHERE task_id = 'seen' AND finished = '2026-01-02 03:04:05.000000'")
+		f.want(4, "SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL AND task_id <> 'seen' AND finished >= decided")
+		f.want("busy", "SELECT task_id FROM periodic_awaited")
+		slices.Sort(hooks.told)
+		want := []string{"failed failed no space left", "gone unknown the queue does not have the job any more", "seen success ", "success success "}
+		if !slices.Equal(hooks.told, want) {
+			t.Errorf("told %q, want %q", hooks.told, want)
+		}
+		if again := f.asks(q, hooks); again.Asked != 0 || !again.Next.After(again.Now) {
+			t.Errorf("asked again at once: %+v", again)
+		}
+	})
+}
+
+// What ended before hooks could hear of it is recorded without them.
+func TestEndsOfBeforeAreNotTold(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme(), gone: periodic.EndGone}
+		f.submitted(q, "failed", "success", "gone")
+		f.exec("UPDATE acme_job SET state = tracker")
+		f.exec("DELETE FROM acme_job WHERE tracker = 'gone'")
+		f.exec("UPDATE periodic_awaited SET hooks_from = ? WHERE task_id <> 'success'", f.at(time.Hour))
+		f.exec("UPDATE periodic_awaited SET hooks_from = ? WHERE task_id = 'success'", f.at(-time.Hour))
+		hooks := &endHooks{}
+		if found := f.asks(q, hooks); len(found.Ended) != 3 {
+			t.Errorf("found %+v", found)
+		}
+		if !slices.Equal(hooks.told, []string{"success success "}) {
+			t.Errorf("told %q", hooks.told)
+		}
+	})
+}
+
+// Several schedulers that ask at the same time record each end once.
+func TestEndsAreToldOnce(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme(), gone: periodic.EndGone}
+		ids := make([]string, 40)
+		for i := range ids {
+			ids[i] = fmt.Sprintf("t%02d", i)
+		}
+		f.submitted(q, ids...)
+		f.exec("UPDATE acme_job SET state = 'failed'")
+		hooks := &endHooks{}
+		ask := f.question(q, hooks)
+		ask.Limit = 7
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 200 {
+					f.exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'") // all ask about the same
+					if found, err := f.db.Periodic().AskEnds(f.Context(), ask); err == nil && found.Asked == 0 {
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		f.want(40, "SELECT count(*) FROM periodic_tick WHERE outcome = 'failed'")
+		f.want(0, "SELECT count(*) FROM periodic_awaited")
+		if len(hooks.told) != 40 {
+			t.Errorf("the hooks were told %d times of 40 ends", len(hooks.told))
+		}
+	})
+}
+
+// The pause before the next question grows with the age of a job.
+func TestEndsAreAskedForMoreAndMoreRarely(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme()}
+		f.submitted(q, "a")
+		for age, want := range map[time.Duration]time.Duration{
+			0: time.Second, 4 * time.Second: time.Second, 16 * time.Second: 2 * time.Second, 8 * time.Minute: time.Minute,
+			time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute, -time.Hour: 5 * time.Minute,
+		} {
+			f.exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000', submitted = ?", f.at(-age))
+			found := f.asks(q, nil)
+			look, err := time.Parse("2006-01-02 15:04:05.999999", f.one("SELECT CAST(look AS text) FROM periodic_awaited"))
+			if wait := look.Sub(found.Now); err != nil || wait < want-10*time.Millisecond || wait > want+2*time.Second {
+				t.Errorf("after %s the pause is %s, want %s; %v", age, wait, want, err)
+			}
+		}
+	})
+}
+
+// A queue that cannot say how its jobs end is reported once, and holds up neither ticks nor the
+// ends of other queues.
+func TestEndsOfAQueueThatDoesNotAnswer(t *testing.T) {
+	both(t, func(f *fixture) {
+		deaf := &acmeTeller{acme: f.acme(), deaf: func() error { return errors.New("no such view") }}
+		good := &acmeTeller{acme: deaf.acme, gone: periodic.EndGone}
+		events := make(chan scheduler.Event, 1000)
+		cfg := f.config("deaf")
+		cfg.Submitters = map[periodic.Sink]periodic.Submitter{"acme": deaf, "other": good}
+		cfg.Observe = func(e scheduler.Event) { events <- e }
+		f.submitted(deaf, "a")
+		f.exec("UPDATE acme_job SET state = 'failed'")
+		s, err := scheduler.New(f.db.Periodic(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(f.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Stop(context.Background()) }()
+		f.exec("INSERT INTO periodic_task (id, task, timer, sink, nextrun) VALUES ('b', 'b', 'yearly', 'other', '2026-01-01 00:00:00.000000')")
+		storetest.Eventually(t, "the tick of b", func() bool { return f.one("SELECT count(*) FROM acme_job WHERE tracker = 'b'") == "1" })
+		f.exec("UPDATE acme_job SET state = 'success' WHERE tracker = 'b'")
+		storetest.Eventually(t, "the end of b", func() bool { return f.one(endOf, "b") == "success 2 " })
+		f.want("open 0 ", endOf, "a")
+		f.want(0, "SELECT count(*) FROM periodic_task WHERE problem IS NOT NULL")
+		_ = s.Stop(context.Background())
+		close(events)
+		errs, ends := 0, 0
+		for e := range events {
+			switch {
+			case e.Kind == scheduler.EventError && strings.Contains(e.Err.Error(), `queue "acme": no such view`):
+				errs++
+			case e.Kind == scheduler.EventEnded && e.Tick.TaskID == "b":
+				ends++
+			}
+		}
+		if errs != 1 || ends != 1 {
+			t.Errorf("%d errors and %d ends were reported, want one of each", errs, ends)
+		}
+	})
+}
+
+// A scheduler that runs once asks, too, and one without such a queue never does.
+func TestEndsOnce(t *testing.T) {
+	both(t, func(f *fixture) {
+		q := &acmeTeller{acme: f.acme()}
+		f.submitted(q, "failed")
+		f.exec("UPDATE acme_job SET state = tracker")
+		f.once()
+		f.want("open 0 ", endOf, "failed")
+		f.once(withAcme(q))
+		f.want("failed 2 no space left", endOf, "failed")
+		f.submitted(q.acme, "blind")
+		f.want(0, "SELECT count(*) FROM periodic_awaited")
+	})
+}

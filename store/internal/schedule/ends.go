@@ -1,0 +1,282 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// awaited is a row of periodic_awaited: a job in another queue whose end is not recorded.
+type awaited struct {
+	Sink      string
+	Ref       sqldb.RowText
+	JID       sqldb.RowText
+	TaskID    sqldb.RowText `db:"task_id"`
+	Due       sqldb.RowTime
+	Submitted sqldb.RowTime
+	Seen      sqldb.RowText
+	Ended     sqldb.RowTime
+	HooksFrom sqldb.RowTime `db:"hooks_from"`
+	end       periodic.JobEnd
+}
+
+func (j *awaited) open() periodic.Open {
+	return periodic.Open{TaskID: string(j.TaskID), JID: string(j.JID), Ref: string(j.Ref), Due: j.Due.Time(), Submitted: j.Submitted.Time()}
+}
+
+// AskEnds implements [periodic.Store]. Jobs are taken first, in a transaction of its own: their
+// next turn is then some time away, so that several schedulers ask about different ones, and an
+// error is not repeated at once. The answer has a transaction that only reads.
+func (s Store) AskEnds(ctx context.Context, a periodic.AskEnds) (found periodic.Ends, err error) {
+	var jobs []awaited
+	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		found.Now = tx.Now()
+		if err := tx.AsyncCommit(ctx); err != nil {
+			return err
+		}
+		jobs, found.Next, err = endsTx{tx}.take(ctx, a)
+		return err
+	})
+	if err != nil || len(jobs) == 0 {
+		return found, wrapEnds(err)
+	}
+	found.Sink, found.Asked = periodic.Sink(jobs[0].Sink), len(jobs)
+	crashpoint.At("scheduler/ends-taken")
+	jobs, err = s.ended(ctx, a, found.Sink, jobs)
+	if err != nil || len(jobs) == 0 {
+		return found, wrapEnds(err)
+	}
+	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		found.Ended, err = endsTx{tx}.record(ctx, jobs, a.Hooks)
+		crashpoint.At("scheduler/ends-recorded")
+		return err
+	})
+	return found, wrapEnds(err)
+}
+
+func wrapEnds(err error) error {
+	if err != nil {
+		return fmt.Errorf("ask how jobs ended: %w", err)
+	}
+	return nil
+}
+
+// endsTx is a transaction about the ends of jobs in other queues.
+type endsTx struct{ *sqldb.Tx }
+
+// turns is a query for the queues, and when it is the turn of the first of their jobs.
+func turns(args *[]any, sinks []periodic.Sink) string {
+	list := strings.ReplaceAll(placeholders(args, sinks), ", ", " AS text) AS sink UNION ALL SELECT CAST(")
+	return `SELECT s.sink, (SELECT min(a.look) FROM periodic_awaited AS a WHERE a.sink = s.sink) AS look FROM (SELECT CAST(` +
+		list + ` AS text) AS sink) AS s`
+}
+
+// nextTurn is SQL for the next turn: an eighth of the time since the job was submitted away, but
+// a second at least and five minutes at most. $1 is now.
+const (
+	nextTurnPostgres = `CAST($1 AS timestamp) + CASE WHEN submitted BETWEEN CAST($1 AS timestamp) - interval '40 minutes' AND CAST($1 AS timestamp)
+			THEN greatest(interval '1 second', (CAST($1 AS timestamp) - submitted) / 8) ELSE interval '5 minutes' END`
+	nextTurnSQLite = `strftime('%Y-%m-%d %H:%M:%f000', $1, printf('+%.3f seconds',
+			CASE WHEN julianday(submitted) BETWEEN julianday($1) - 40 / 1440.0 AND julianday($1)
+				THEN max(1, (julianday($1) - julianday(submitted)) * 86400 / 8) ELSE 300 END))`
+)
+
+// take takes the jobs whose turn it is, of one queue, or says when it is the turn of one.
+func (tx endsTx) take(ctx context.Context, a periodic.AskEnds) (jobs []awaited, next time.Time, err error) {
+	later := nextTurnPostgres
+	if tx.SQL().IsSQLite() {
+		later = nextTurnSQLite
+	}
+	sinks := slices.Sorted(maps.Keys(a.Queues))
+	args := []any{sqldb.Timestamp(tx.Now()), a.Limit}
+	err = tx.Select(ctx, &jobs, `UPDATE periodic_awaited SET look = `+later+`
+		WHERE (task_id, due) IN (SELECT a.task_id, a.due FROM periodic_awaited AS a
+			WHERE a.sink = (SELECT t.sink FROM (`+turns(&args, sinks)+`) AS t WHERE t.look <= $1 ORDER BY t.look LIMIT 1)
+				AND a.look <= $1 ORDER BY a.look LIMIT $2`+tx.SQL().LockRows+`)
+		RETURNING sink, ref, jid, task_id, due, submitted, seen, ended, hooks_from`, args...)
+	if err != nil || len(jobs) > 0 {
+		return jobs, next, err
+	}
+	args = nil
+	var first sqldb.RowTime
+	err = tx.First(ctx, &first, `SELECT min(t.look) FROM (`+turns(&args, sinks)+`) AS t`, args...)
+	return nil, first.Time(), err
+}
+
+// ended asks a queue about jobs, and returns those that have ended.
+func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink, jobs []awaited) (ended []awaited, err error) {
+	open := make([]periodic.Open, len(jobs))
+	asked := make(map[string]*awaited, len(jobs))
+	for i := range jobs {
+		j := &jobs[i]
+		open[i] = j.open()
+		asked[string(j.JID)] = j
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	var ends []periodic.JobEnd
+	queue := a.Queues[sink]
+	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		ends, err = guarded(sink, func() ([]periodic.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range ends {
+		j, ok := asked[e.JID]
+		if !ok {
+			return nil, fmt.Errorf("queue %q reports the end of job %q, which it was not asked about", sink, e.JID)
+		}
+		delete(asked, e.JID)
+		if e.State == "" {
+			continue
+		}
+		if !e.State.Valid() {
+			return nil, fmt.Errorf("queue %q reports that job %q ended as %q; it can be success, failed, cancelled, gone or unknown", sink, e.JID, e.State)
+		}
+		j.end = e
+		ended = append(ended, *j)
+	}
+	for _, j := range asked {
+		j.end = j.gone(queue.Gone())
+		ended = append(ended, *j)
+	}
+	return ended, nil
+}
+
+// gone is how a job ended that its queue does not have any more: as a trigger saw it, or else
+// as the queue says.
+func (j *awaited) gone(otherwise periodic.EndState) periodic.JobEnd {
+	e := periodic.JobEnd{State: periodic.EndState(j.Seen), Finished: j.Ended.Time()}
+	if !e.State.Valid() {
+		e.State = otherwise
+	}
+	if !e.State.Succeeded() {
+		e.Error = "the queue does not have the job any more"
+	}
+	return e
+}
+
+var endFields = []sqldb.Field{
+	sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job"), sqldb.Text("how"), sqldb.Time("at"), sqldb.Int("tries"), sqldb.Text("said"),
+}
+
+// record writes how jobs ended into their ticks, and returns those that nobody has written
+// before. Several schedulers may have asked about the same job.
+func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks periodic.Hooks) (list []periodic.EndedTick, err error) {
+	by := make(map[periodic.TickKey]*awaited, len(jobs))
+	r, err := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
+		j := &jobs[i]
+		by[periodic.TickKey{TaskID: string(j.TaskID), Due: j.Due.Time()}] = j
+		at, tries := j.end.Finished, any(nil)
+		if at.IsZero() {
+			at = tx.Now()
+		}
+		if j.end.Attempts > 0 {
+			tries = j.end.Attempts
+		}
+		return []any{string(j.TaskID), j.Due.Time(), string(j.JID), string(j.end.State), at, tries, sqldb.Nullable(said(j.end.Error))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Another scheduler that has locked a row records that job.
+	var keys []tickKeyRow
+	err = tx.Select(ctx, &keys, `DELETE FROM periodic_awaited WHERE (task_id, due) IN (SELECT task_id, due FROM periodic_awaited
+			WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)
+		RETURNING task_id, due`, r.Param)
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	mine, err := tx.DB().Records(2, []sqldb.Field{sqldb.Text("my_task"), sqldb.Time("my_due")}, len(keys),
+		func(i int) []any { return []any{keys[i].TaskID, keys[i].Due.Time()} })
+	if err != nil {
+		return nil, err
+	}
+	var rows []tickRow
+	err = tx.Select(ctx, &rows, `UPDATE periodic_tick SET outcome = v.how, finished = v.at, attempts = v.tries, error = v.said
+		FROM `+r.SQL+` AS v
+		WHERE task_id = v.of_task AND due = v.of_due AND jid = v.of_job AND outcome IS NULL
+			AND (v.of_task, v.of_due) IN (SELECT m.my_task, m.my_due FROM `+mine.SQL+` AS m)
+		RETURNING task_id, due, decision, jid, decided, outcome, finished, attempts, error`, r.Param, mine.Param)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if list, err = tx.withTasks(ctx, rows); err != nil {
+		return nil, err
+	}
+	return list, tx.tellEnds(ctx, hooks, list, by)
+}
+
+// said is an error as the table holds it.
+func said(text string) string {
+	const most = 1000
+	clean := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	if runes := []rune(clean); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return clean
+}
+
+// withTasks returns ticks with what hooks need of their tasks.
+func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]periodic.EndedTick, error) {
+	ids := make([]string, len(ended))
+	for i, r := range ended {
+		ids[i] = string(r.TaskID)
+	}
+	r, err := tx.Texts(1, ids)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		ID, Task, Group, Subject, Sink sqldb.RowText
+	}
+	err = tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
+	tasks := make(map[string]*periodic.Task, len(rows))
+	for _, t := range rows {
+		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
+	}
+	list := make([]periodic.EndedTick, len(ended))
+	for i, r := range ended {
+		list[i] = periodic.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
+	}
+	return list, err
+}
+
+// tellEnds tells the hooks, but not of what ended before they could hear of it.
+func (tx endsTx) tellEnds(ctx context.Context, hooks periodic.Hooks, list []periodic.EndedTick, by map[periodic.TickKey]*awaited) error {
+	if hooks == nil {
+		return nil
+	}
+	var told []periodic.EndedTick
+	for _, e := range list {
+		j := by[e.Tick.Key()]
+		from := j.HooksFrom.Time()
+		if e.Task != nil && (from.IsZero() || j.end.Finished.After(from)) && hooks.HearsEnd(e.Task, e.Tick.Ended) {
+			told = append(told, e)
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	slices.SortFunc(told, func(a, b periodic.EndedTick) int {
+		return cmp.Or(a.Tick.Finished.Compare(b.Tick.Finished), cmp.Compare(a.Tick.TaskID, b.Tick.TaskID), a.Tick.Due.Compare(b.Tick.Due))
+	})
+	if err := hooks.TellEnds(ctx, tx.DBTX(), tx.Now(), told); err != nil {
+		return fmt.Errorf("write the events of hooks: %w", err)
+	}
+	return nil
+}
+
+// firstLook is how long after its submission a job is asked about first.
+const firstLook = time.Second
