@@ -13,6 +13,7 @@ import (
 // It must be safe for concurrent use.
 type Store interface {
 	Watcher
+	foreignStore
 	// Update runs fn in a transaction and commits it unless fn fails. It waits
 	// for a row that somebody else has locked as long as wait says.
 	Update(ctx context.Context, wait time.Duration, fn func(Tx) error) error
@@ -29,6 +30,15 @@ type Store interface {
 	// all is true, it first adds the entries that no trigger has written, as after a
 	// restore from a backup. Tasks that a claim would leave out are not ready.
 	Tend(ctx context.Context, all bool, without Apart) (Tended, error)
+	// Locks keeps the lock of the modes leader and exclusive.
+	Locks() leader.Store
+	// Fault says what to blame for an error of the store.
+	Fault(err error) Fault
+}
+
+// foreignStore is what a scheduler asks about queues, those that are not nextrun's own most of
+// all.
+type foreignStore interface {
 	// Queues returns the built-in queues, and the given ones by their names.
 	Queues(others map[Sink]Submitter) map[Sink]Queue
 	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
@@ -42,10 +52,6 @@ type Store interface {
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.
 	Stray(ctx context.Context, known []Sink, anew bool, problem func(Sink) string) ([]Task, error)
-	// Locks keeps the lock of the modes leader and exclusive.
-	Locks() leader.Store
-	// Fault says what to blame for an error of the store.
-	Fault(err error) Fault
 }
 
 // Watcher tells of changes and of locks.
