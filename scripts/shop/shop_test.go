@@ -68,7 +68,7 @@ func (p place) says(args ...string) string {
 		shell.Env["COLUMNS"] = columns
 		r := shell.Run(p.Context(), args...)
 		said = r.Stdout + r.Stderr
-		if findings := r.Exit == ui.Failed && (args[0] == "check" || args[0] == "verify"); r.Exit != ui.Done && r.Exit != 3 && !findings {
+		if r.Exit != ui.Done && r.Exit != ui.Changes {
 			p.Errorf("nextrun %s: exit code %d\n%s", strings.Join(args, " "), r.Exit, said)
 		}
 		for _, bad := range []string{"%!", "<nil>", "0001-01-01", "panic"} {

@@ -32,11 +32,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return ui.Done
 	}
-	if errors.Is(err, ui.ErrChanges) {
+	var usage *ui.UsageError
+	var found *ui.FoundError
+	if text := ui.Plainly(err); text != "" {
+		env.Complain("%s: %s", command.CommandPath(), ui.SaidOnce(command, text))
+	}
+	if errors.As(err, &found) {
 		return ui.Changes
 	}
-	env.Complain("%s: %s", command.CommandPath(), ui.SaidOnce(command, ui.Plainly(err)))
-	var usage *ui.UsageError
 	if begun && !errors.As(err, &usage) {
 		return ui.Failed
 	}

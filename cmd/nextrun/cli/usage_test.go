@@ -167,3 +167,29 @@ func TestVersionIsAlsoACommand(t *testing.T) {
 		t.Errorf("--version says %q, version says %q", flag, command)
 	}
 }
+
+// A command that only looks tells findings from what it could not look at.
+func TestFindingsHaveAnExitCodeOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
+		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'x', 'nonsense')`)
+		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
+		crontab := clitest.WriteFile(t, "crontab", "@reboot x\n")
+		none := clitest.Shell{Env: map[string]string{"NEXTRUN_DB": "sqlite:" + filepath.Join(t.TempDir(), "none.db")}}
+		for command, found := range map[string]bool{
+			"check": true, "queue check river --config " + config: true, "next 2020-01-01": true,
+			"import crontab --strict --zone UTC " + crontab: true,
+			"verify": false, "migrate status": false, "next daily": false, "import crontab --zone UTC " + crontab: false,
+		} {
+			args := strings.Fields(command)
+			if !found {
+				s.Must(t, args...)
+				continue
+			}
+			s.Fails(t, ui.Changes, args)
+			if args[0] != "next" {
+				none.Fails(t, ui.Failed, args)
+			}
+		}
+	})
+}

@@ -37,7 +37,8 @@ does not work, a warning something that probably does not do what you want, a no
 something to know. What changes of the clock do to tasks is one note; --verbose
 names each of these tasks.
 
-Exit code 0: no errors. 1: errors, or with --strict warnings. 2: wrong usage.`,
+Exit code 0: no errors. 3: errors, or with --strict warnings. 1: not all could be
+checked. 2: wrong usage.`,
 		Example: `  nextrun check --config nextrun.yaml
   nextrun check --strict --json`,
 		Args: ui.Arguments(),
@@ -76,10 +77,17 @@ type report struct {
 	queues   ui.Queues // of the configuration; nil: not known, since it is wrong
 	noJobs   bool      // it has no tables of jobs
 	findings []finding
+	ended    bool // before all was checked
 }
 
 func (r *report) add(level, about, format string, args ...any) {
 	r.findings = append(r.findings, finding{level, about, fmt.Sprintf(format, args...)})
+}
+
+// undone notes what keeps the rest from being checked.
+func (r *report) undone(about string, err error) {
+	r.ended = true
+	r.add(levelError, about, "%v", err)
 }
 
 func (r *report) check(ctx context.Context) {
@@ -123,7 +131,7 @@ func (r *report) check(ctx context.Context) {
 		return r.checkHooks(ctx, db, c)
 	})
 	if err != nil {
-		r.add(levelError, "database", "%v", err)
+		r.undone("database", err)
 	}
 }
 
@@ -140,7 +148,7 @@ func (r *report) checkSchema(ctx context.Context, m *migrations.Migrator) bool {
 		return !drift.Breaks()
 	}
 	if err != nil {
-		r.add(levelError, "schema", "%v", err)
+		r.undone("schema", err)
 		return false
 	}
 	r.add(levelOK, "schema", "up to date, and as its migrations made it")
@@ -158,7 +166,7 @@ func (r *report) checkConfiguration() *config.Config {
 		}
 		return nil
 	case err != nil:
-		r.add(levelError, "configuration", "%v", err)
+		r.undone("configuration", err)
 		return nil
 	case c.Path == "":
 		r.add(levelOK, "configuration", "there is none, so all settings are default and there are no handlers")
@@ -224,8 +232,12 @@ func (r *report) print(o options) error {
 	if err := r.env.PrintTable(t, r.findings, o.asJSON); err != nil {
 		return err
 	}
-	if count[levelError] > 0 || o.strict && count[levelWarning] > 0 {
-		return fmt.Errorf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
+	text := fmt.Sprintf("errors: %d, warnings: %d", count[levelError], count[levelWarning])
+	switch {
+	case r.ended:
+		return fmt.Errorf("%s; not all could be checked", text)
+	case count[levelError] > 0 || o.strict && count[levelWarning] > 0:
+		return ui.Foundf("%s", text)
 	}
 	return nil
 }

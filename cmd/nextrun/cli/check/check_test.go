@@ -39,7 +39,7 @@ func TestCheckTellsErrorsFromWarnings(t *testing.T) {
 		}
 		s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('broken', 'echo', 'every 0s')`)
 		bad := clitest.WriteFile(t, "bad.yaml", "executors: {}\nscheduler: {lease: 0s}\n")
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", bad}, "errors: 3, warnings: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", bad}, "errors: 3, warnings: 1")
 		clitest.WantLines(t, r.Stdout, "error configuration "+bad+":1: unknown key", "error configuration "+bad+":2: scheduler.lease",
 			"error task broken timer \"every 0s\"")
 		s.Fails(t, ui.Failed, []string{"check", "--config", filepath.Join(t.TempDir(), "none.yaml")}, "errors: 2")
@@ -50,7 +50,7 @@ func TestCheckHasThePackagesLookAtTheirSections(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "scheduler: {retry_min: 5s, retry_max: 1s}\n")
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, "error configuration "+config+":1: scheduler.retry_max must be a duration from retry_min (5s) to ")
 	})
 }
@@ -83,7 +83,7 @@ func TestCheckNamesTheFileOnce(t *testing.T) {
 	t.Parallel()
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config := clitest.WriteFile(t, "nextrun.yaml", "handlers: {a: {http: {url: 'http://x', header_env: {token: NOT_SET}}}}\n")
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 1")
 		if strings.Count(r.Stdout, config+": handlers.a: ") != 1 || strings.Contains(r.Stdout, config+": "+config) {
 			t.Errorf("the report:\n%s", r.Stdout)
 		}

@@ -38,7 +38,7 @@ tasks:
   nobody: {on_failure: none}
   told: {on_failure: {command: [echo]}}
 `)
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", bad}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", bad}, "errors: 1")
 		clitest.WantLines(t, r.Stdout,
 			"warning hook on_failure there is no program no-such-program here",
 			`warning hook handlers.echo.on_missed there is no task "nowhere" to submit`,

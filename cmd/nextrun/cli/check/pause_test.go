@@ -25,7 +25,7 @@ func TestCheckOfRowsWrittenBySQL(t *testing.T) {
 		}
 		if storetest.At(t, s.Env["NEXTRUN_DB"]).Kind == storetest.Postgres {
 			s.Exec(t, `INSERT INTO periodic_task (id, task, timer) VALUES ('', 'x', 'daily')`)
-			r := s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+			r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
 			clitest.WantLines(t, r.Stdout, "error task its id is empty, so commands cannot name it")
 		}
 	})

@@ -18,7 +18,7 @@ func TestCheckOfQueues(t *testing.T) {
 		clitest.WantLines(t, report, `warning task a sink "river": this program has no queue of that name; name the configuration file`)
 
 		config := clitest.WriteFile(t, "nextrun.yaml", "queues: {river: {type: river}}\n")
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 2")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 2")
 		clitest.WantLines(t, r.Stdout, "error queue river there is no table river_job in this database: run: river migrate-up",
 			`error task b sink "rivre": this program has no queue of that name`)
 		if strings.Contains(r.Stdout, "task a ") || strings.Contains(r.Stdout, "task off") {
@@ -67,7 +67,7 @@ func TestCheckOfASettingThatTheDatabaseRefuses(t *testing.T) {
 		if strings.HasPrefix(s.Env["NEXTRUN_DB"], "sqlite:") {
 			want = "error configuration " + config + ": queues.boss: pg-boss: the database is SQLite"
 		}
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", config}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", config}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, want)
 	})
 }
@@ -83,7 +83,7 @@ func TestCheckTellsOfAQueueBesideOtherMistakes(t *testing.T) {
 `)
 	for _, token := range []string{"", "Bearer x"} {
 		s.Env["WORKER_TOKEN"] = token
-		r := s.Fails(t, ui.Failed, []string{"check", "--config", config})
+		r := s.Fails(t, ui.Changes, []string{"check", "--config", config})
 		if n := strings.Count(r.Stdout, "queues.boss: pg-boss: the database is SQLite"); n != 1 {
 			t.Errorf("with the token %q the queue is named %d times:\n%s", token, n, r.Stdout)
 		}

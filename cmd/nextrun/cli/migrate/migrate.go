@@ -113,7 +113,7 @@ func statusCommand(env *ui.Env) *cobra.Command {
 		Short: "Show which migrations the database has, and what differs from them",
 		Long: `Show which migrations the database has. Then compare its tables, columns,
 constraints, indexes, triggers, functions and views with what the migrations
-make, and name each difference with the remedy; the exit code is 1 if there is any.`,
+make, and name each difference with the remedy; the exit code is 3 if there is any.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithAnyDatabase(c.Context(), store.Options{}, func(db *store.DB) error {
@@ -168,14 +168,14 @@ func drift(ctx context.Context, env *ui.Env, m *migrations.Migrator, asJSON bool
 		return err
 	}
 	if asJSON {
-		return &migrations.DriftError{Differences: list}
+		return ui.Foundf("%v", &migrations.DriftError{Differences: list})
 	}
 	for _, d := range list {
 		if err := env.Printf("%s\n", d); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("%w; differences: %d", migrations.ErrDrift, len(list))
+	return ui.Foundf("%v; differences: %d", migrations.ErrDrift, len(list))
 }
 
 func printStatus(env *ui.Env, list []migrations.Status, asJSON bool) error {

@@ -82,16 +82,16 @@ func TestChangedSchema(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		s.Exec(t, "DROP INDEX nextrun_job_pending")
 		missing := "index nextrun_job_pending on job is missing"
-		s.Fails(t, ui.Failed, []string{"migrate", "status"}, "differences: 1")
-		s.Fails(t, ui.Failed, []string{"migrate", "status", "--json"}, missing, "nextrun migrate up")
-		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		s.Fails(t, ui.Changes, []string{"migrate", "status"}, "differences: 1")
+		s.Fails(t, ui.Changes, []string{"migrate", "status", "--json"}, missing, "nextrun migrate up")
+		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
 		s.Must(t, "task", "list")
 		s.Must(t, "scheduler", "--once")
 		clitest.WantLines(t, s.Must(t, "migrate", "up"), "restored index nextrun_job_pending on job")
 		s.Must(t, "check")
 
 		s.Exec(t, "DROP TABLE periodic_ready")
-		s.Fails(t, ui.Failed, []string{"check"}, "errors: 1, ") // not one for each of its columns
+		s.Fails(t, ui.Changes, []string{"check"}, "errors: 1, ") // not one for each of its columns
 		s.Fails(t, ui.Failed, []string{"scheduler", "--once"}, "table periodic_ready is missing", "nextrun migrate up")
 		s.Must(t, "scheduler", "--once", "--migrate")
 	})
@@ -161,7 +161,7 @@ func TestMigrateWithoutJobs(t *testing.T) {
 			s.Fails(t, ui.Failed, strings.Fields(command), remedy)
 		}
 		s.Must(t, "task", "add", "lost", "--task", "x", "--timer", "daily")
-		if r := s.Fails(t, ui.Failed, []string{"check"}, "errors: 1"); !strings.Contains(r.Stdout, remedy) {
+		if r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1"); !strings.Contains(r.Stdout, remedy) {
 			t.Errorf("check says\n%s", r.Stdout)
 		}
 

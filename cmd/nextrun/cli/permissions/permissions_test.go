@@ -82,7 +82,7 @@ queues:
 		if may {
 			as.Must(t, "queue", "check", "river")
 		} else {
-			as.Fails(t, ui.Failed, []string{"queue", "check", "river"}, "errors: 1")
+			as.Fails(t, ui.Changes, []string{"queue", "check", "river"}, "errors: 1")
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
@@ -15,7 +13,7 @@ func checkCommand(env *ui.Env) *cobra.Command {
 		Use:   "check NAME",
 		Short: "Check that nextrun can feed a queue",
 		Long: `Check the version and the tables of a queue, and this login's rights on them. Show
-the rights that a scheduler needs. Errors give exit code 1.`,
+the rights that a scheduler needs. Exit code 3: nextrun cannot feed it.`,
 		Example: `  nextrun queue check river --config nextrun.yaml`,
 		Args:    ui.Arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -74,5 +72,5 @@ func (q queueJSON) err() error {
 	if errors == 0 {
 		return nil
 	}
-	return fmt.Errorf("errors: %d", errors)
+	return ui.Foundf("errors: %d", errors)
 }

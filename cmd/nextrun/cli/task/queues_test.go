@@ -154,9 +154,9 @@ func TestImportIntoAQueue(t *testing.T) {
 	clitest.OnBothMigrated(t, func(t *testing.T, s clitest.Shell) {
 		config, d := withRiver(t, s)
 		file := clitest.WriteFile(t, "crontab", "LANG=C\n5 4 * * * /usr/bin/backup --all\n")
-		s.Fails(t, ui.WrongUsage, []string{"import", "crontab", file, "--apply", "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "no queue"}, "sink")
+		s.Fails(t, ui.WrongUsage, []string{"import", "crontab", file, "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "no queue"}, "sink")
 		for _, summary := range []string{"changed: 1 of 1", "changed: 0 of 1"} {
-			r := s.Fails(t, ui.Done, []string{"import", "crontab", file, "--apply", "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "river", "--config", config}, summary)
+			r := s.Fails(t, ui.Done, []string{"import", "crontab", file, "--strict", "--handlers", "-", "--zone", "UTC", "--sink", "river", "--config", config}, summary)
 			if r.Stdout != "" {
 				t.Errorf("handlers that nobody needs:\n%s", r.Stdout)
 			}

@@ -127,7 +127,7 @@ func TestTaskListShowsProblems(t *testing.T) {
 		if text := s.Must(t, "task", "list", "--state", "problem"); strings.Contains(text, "good") || !strings.Contains(text, "bad") {
 			t.Errorf("--state problem lists\n%s", text)
 		}
-		r := s.Fails(t, ui.Failed, []string{"check"}, "errors: 1")
+		r := s.Fails(t, ui.Changes, []string{"check"}, "errors: 1")
 		clitest.WantLines(t, r.Stdout, "error task bad")
 		s.Must(t, "task", "set", "bad", "--timer", "hourly")
 		if text := s.Must(t, "task", "list", "--state", "problem"); text != "none\n" {

@@ -57,7 +57,7 @@ func differ(env *ui.Env, file string, want, got []string) error {
 		return err
 	}
 	if differences > 0 {
-		return fmt.Errorf("the elapses are not those of %s (- only there, + only now); if that is right, give --update-golden", file)
+		return ui.Foundf("the elapses are not those of %s (- only there, + only now); if that is right, give --update-golden", file)
 	}
 	return nil
 }

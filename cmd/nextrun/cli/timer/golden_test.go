@@ -28,6 +28,6 @@ func TestNextGolden(t *testing.T) {
 		t.Errorf("the file holds\n%s\nwant %q in it", text, want)
 	}
 	s.Must(t, next("*-*-* 02:30 Europe/Berlin")...)
-	s.Fails(t, ui.Failed, next("*-*-* 02:45 Europe/Berlin"), "the elapses are not those of")
+	s.Fails(t, ui.Changes, next("*-*-* 02:45 Europe/Berlin"), "the elapses are not those of")
 	s.Fails(t, ui.WrongUsage, []string{"next", "daily", "--golden", file}, "--after")
 }

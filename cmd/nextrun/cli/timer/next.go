@@ -42,7 +42,7 @@ an object, of several a list.
 --golden compares the elapses with a file, and is for tests of timers: give --after,
 so that the elapses stay the same. --update-golden writes the file.
 
-Exit code 1: a timer never elapses, or the file differs. Exit code 2: a timer is wrong.`,
+Exit code 3: a timer never elapses, or the file differs. Exit code 2: a timer is wrong.`,
 		Example: `  nextrun next 'Mon..Fri 08:30 Europe/Berlin'
   nextrun next '*-*~1 02:00' --explain
   nextrun next '0 2 * * *' -n 3 --after 2026-03-28
@@ -149,7 +149,7 @@ func nextOf(env *ui.Env, timer string, o nextOptions) (nextResult, *time.Locatio
 }
 
 // errNever makes the exit code tell that a timer never elapses.
-var errNever = errors.New("the timer never elapses again")
+var errNever = ui.Foundf("the timer never elapses again")
 
 func printNext(env *ui.Env, result nextResult, o nextOptions, zone *time.Location) error {
 	lines := [][2]string{{"timer", result.NormalForm}}

@@ -164,7 +164,7 @@ func TestNextOfAFile(t *testing.T) {
 	r := s.Fails(t, ui.WrongUsage, []string{"next", "--file", file}, file+":4: hour 25 is not in 0..23\n\n  Mon 25:00\n      ^", "wrong timers: 1 of 3")
 	clitest.WantLines(t, r.Stdout, "TIMER ELAPSES", "hourly 20", "Mon 25:00 wrong", "*-02-30 never")
 	s.Stdin = "hourly\n*-02-30\n"
-	r = s.Fails(t, ui.Failed, []string{"next", "-f", "-", "--json"}, "timers that never elapse: 1 of 2")
+	r = s.Fails(t, ui.Changes, []string{"next", "-f", "-", "--json"}, "timers that never elapse: 1 of 2")
 	var list []struct {
 		Timer      string
 		NormalForm string `json:"normal_form"`

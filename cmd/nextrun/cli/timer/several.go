@@ -43,7 +43,7 @@ func nextOfSeveral(env *ui.Env, args []string, o nextOptions) error {
 	case wrong > 0:
 		return ui.Usagef("wrong timers: %d of %d", wrong, len(timers))
 	case never > 0:
-		return fmt.Errorf("timers that never elapse: %d of %d", never, len(timers))
+		return ui.Foundf("timers that never elapse: %d of %d", never, len(timers))
 	}
 	return nil
 }

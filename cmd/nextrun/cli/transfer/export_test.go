@@ -31,7 +31,7 @@ func TestExportAndImportAgain(t *testing.T) {
 					zone = []string{"--zone", "Europe/Berlin"}
 				}
 				handlers := filepath.Join(dir, "handlers.yaml")
-				s.Must(t, append([]string{"import", sample.kind, samples + sample.file, "--apply", "--handlers", handlers}, zone...)...)
+				s.Must(t, append([]string{"import", sample.kind, samples + sample.file, "--handlers", handlers}, zone...)...)
 				if id := unwritable[sample.file]; id != "" {
 					s.Must(t, "task", "rm", id)
 				}
@@ -74,7 +74,7 @@ func TestExportAndImportAgain(t *testing.T) {
 				if entries, err := os.ReadDir(source); err == nil && len(entries) == 1 {
 					source = filepath.Join(source, entries[0].Name())
 				}
-				report := s.Must(t, append([]string{"import", sample.kind, source, "--apply", "--handlers", again}, zone...)...)
+				report := s.Must(t, append([]string{"import", sample.kind, source, "--handlers", again}, zone...)...)
 				if got := ignored.ReplaceAllString(s.Must(t, "task", "export"), ""); got != want {
 					t.Errorf("got\n%s\nwant\n%s\n%s%s", got, want, out.Stderr, report)
 				}

@@ -32,15 +32,15 @@ func TestImportOfSamples(t *testing.T) {
 			if sample.kind == "crontab" || sample.kind == "timer" {
 				flags = append(flags, "--zone", "Europe/Berlin")
 			}
-			dry := s.Run(t.Context(), append(flags, "--handlers", "-")...)
+			dry := s.Run(t.Context(), append(flags, "--dry-run", "--handlers", "-")...)
 			if dry.Exit != ui.Changes {
 				t.Errorf("%s: exit code %d, want %d", sample.file, dry.Exit, ui.Changes)
 			}
 			if list := s.Must(t, "task", "export"); strings.Contains(list, sample.file+"\n") {
 				t.Errorf("%s: the dry run has written\n%s", sample.file, list)
 			}
-			s.Must(t, append(flags, "--apply")...)
-			again := s.Run(t.Context(), flags...)
+			s.Must(t, flags...)
+			again := s.Run(t.Context(), append(flags, "--dry-run")...)
 			if again.Exit != ui.Done || !strings.Contains(again.Stdout, "; to change: 0 of ") || strings.Contains(again.Stdout, "gone") {
 				t.Errorf("%s: a second import ends with %d:\n%s%s", sample.file, again.Exit, again.Stdout, again.Stderr)
 			}

@@ -54,14 +54,14 @@ func merged(r *result, old map[string]config.Handler) map[string]config.Handler 
 	return all
 }
 
-// writeHandlers writes the handlers that the tasks need; to a file only with --apply.
+// writeHandlers writes the handlers that the tasks need; to a file not with --dry-run.
 func (i *importing) writeHandlers(r *result, old map[string]config.Handler) error {
 	switch {
 	case i.handlers == "", !i.target.OwnHandlers():
 		return nil
 	case i.handlers == "-":
 		return config.WriteHandlers(i.env.Stdout, r.handlers)
-	case !i.apply:
+	case i.dryRun:
 		return nil
 	}
 	all := merged(r, old)

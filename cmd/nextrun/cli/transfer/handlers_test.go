@@ -18,7 +18,7 @@ func TestImportsShareAFileOfHandlers(t *testing.T) {
 		first, second := clitest.WriteFile(t, "shop.cron", "1 2 * * * bill\n3 4 * * * ship\n"), clitest.WriteFile(t, "wiki.cron", "5 * * * * index\n")
 		handlers := filepath.Join(t.TempDir(), "handlers.yaml")
 		run := func(file string, more ...string) string {
-			return s.Must(t, append([]string{"import", "crontab", file, "--zone", "UTC", "--apply", "--handlers", handlers}, more...)...)
+			return s.Must(t, append([]string{"import", "crontab", file, "--zone", "UTC", "--handlers", handlers}, more...)...)
 		}
 		want := func(out, says string, commands ...string) {
 			t.Helper()
@@ -48,6 +48,6 @@ func TestImportsShareAFileOfHandlers(t *testing.T) {
 		if err := os.WriteFile(handlers, []byte("# written by nextrun import; a change by hand is lost when it runs again\nhandlers: [\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.Fails(t, ui.Failed, []string{"import", "crontab", first, "--zone", "UTC", "--apply", "--handlers", handlers}, "the handlers of earlier imports")
+		s.Fails(t, ui.Failed, []string{"import", "crontab", first, "--zone", "UTC", "--handlers", handlers}, "the handlers of earlier imports")
 	})
 }

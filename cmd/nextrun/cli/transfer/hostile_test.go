@@ -84,7 +84,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(file.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"import", file.kind, path, "--zone", "UTC", "--prune", "delete", "--apply"}
+			args := []string{"import", file.kind, path, "--zone", "UTC", "--prune", "delete"}
 			r := s.Run(t.Context(), args...)
 			if r.Exit != ui.Done || !strings.Contains(r.Stdout, file.want) {
 				t.Errorf("%s: exit code %d, want %q in\n%.2000s\n%.500s", name, r.Exit, file.want, r.Stdout, r.Stderr)

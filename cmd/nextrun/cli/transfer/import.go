@@ -25,7 +25,7 @@ type importing struct {
 	sink     string
 	handlers string // file for the handlers; -: standard output
 	prune    ui.Choice
-	apply    bool
+	dryRun   bool
 	strict   bool
 	asJSON   bool
 }
@@ -47,25 +47,25 @@ var importTexts = map[string]struct{ use, short, about, example string }{
 		"FILE...", "Take over crontabs",
 		`A directory is one like /etc/cron.d, whose files name a user in front of each
 command; so is /etc/crontab. For other files of that form use --system.`,
-		`  crontab -l | nextrun import crontab -
-  nextrun import crontab /etc/crontab /etc/cron.d --apply --handlers handlers.yaml`,
+		`  crontab -l | nextrun import crontab - --dry-run
+  nextrun import crontab /etc/crontab /etc/cron.d --handlers handlers.yaml`,
 	},
 	"timer": {
 		"FILE|DIRECTORY...", "Take over timers of systemd",
 		`Services, templates and drop-ins are looked up in the same directories.`,
-		`  nextrun import timer /etc/systemd/system /usr/lib/systemd/system
-  nextrun import timer ~/.config/systemd/user/backup.timer --apply --handlers handlers.yaml`,
+		`  nextrun import timer /etc/systemd/system /usr/lib/systemd/system --dry-run
+  nextrun import timer ~/.config/systemd/user/backup.timer --handlers handlers.yaml`,
 	},
 	"cronjob": {
 		"FILE|DIRECTORY...", "Take over CronJobs of Kubernetes",
 		`A file holds YAML documents or JSON: manifests, or what kubectl prints.`,
-		`  kubectl get cronjobs --all-namespaces -o yaml | nextrun import cronjob -
-  nextrun import cronjob manifests/ --apply --handlers handlers.yaml`,
+		`  kubectl get cronjobs --all-namespaces -o yaml | nextrun import cronjob - --dry-run
+  nextrun import cronjob manifests/ --handlers handlers.yaml`,
 	},
 	"pgcron": {
 		"FILE|URL...", "Take over the jobs of pg_cron",
 		`A file is the table cron.job as CSV; a URL names the database that has the table.`,
-		`  nextrun import pgcron postgres://postgres@db.example.org/postgres
+		`  nextrun import pgcron postgres://postgres@db.example.org/postgres --dry-run
   psql -c '\copy cron.job TO STDOUT CSV HEADER' | nextrun import pgcron -`,
 	},
 }
@@ -78,15 +78,15 @@ func importCommand(env *ui.Env, kind schedules.Kind) *cobra.Command {
 		Short: texts.short,
 		Long: texts.short + ` as tasks; - is standard input. ` + texts.about + `
 
-Without --apply nothing is written. The report says of each line whether it is
-taken, changed and how, or refused and why, then what changes in the table. Import
-again to update the tasks. Rows that come from elsewhere are never touched: if an id
-is taken, the task gets a longer one, or --prefix gives another.
+The report says of each line whether it is taken, changed and how, or refused and
+why, then what changes in the table. With --dry-run nothing is written. Import again
+to update the tasks. Rows that come from elsewhere are never touched: if an id is
+taken, the task gets a longer one, or --prefix gives another.
 
 Commands go into the configuration file rather than the table: --handlers writes
 them. With --handler or --sink, the args of the jobs hold the command instead.
 
-Without --apply, the exit code is 0 if the table has all tasks already, and 3 if there
+With --dry-run, the exit code is 0 if the table has all tasks already, and 3 if there
 are changes.`,
 		Example: texts.example,
 		Args:    ui.SeveralArguments("FILE"),
@@ -94,10 +94,10 @@ are changes.`,
 		RunE:    func(c *cobra.Command, args []string) error { return i.run(c.Context(), args) },
 	}
 	flags := command.Flags()
-	flags.BoolVar(&i.apply, "apply", false, "write the tasks")
+	flags.BoolVar(&i.dryRun, "dry-run", false, "show the difference and change nothing; exit with 3 if there is one")
 	flags.StringVar(&i.handlers, "handlers", "", "write the section handlers of the configuration to this `file`; - is standard output")
 	flags.Var(&i.prune, "prune", "what to do with tasks that the files named here no longer have (default nothing)")
-	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if a line is refused")
+	flags.BoolVar(&i.strict, "strict", false, "exit with 3 if a line is refused")
 	ui.JSONFlag(command, &i.asJSON)
 	zone := "time `zone` of schedules that name none (default the machine's)"
 	switch i.kind.Name() {

@@ -40,7 +40,7 @@ func TestImportOfWhatIsNoFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := s.Run(t.Context(), "import", kind, dir, "--zone", "UTC")
+			out := s.Run(t.Context(), "import", kind, dir, "--zone", "UTC", "--dry-run")
 			if out.Exit != ui.Changes || !strings.Contains(out.Stdout, "add      good") || kind != "crontab" && !strings.Contains(out.Stdout, "4 refused") {
 				t.Errorf("%s: exit code %d\n%s%s", kind, out.Exit, out.Stdout, out.Stderr)
 			}
@@ -66,7 +66,7 @@ func TestImportKeepsTasksOfUnreadFiles(t *testing.T) {
 		}
 		write("shop", "1 2 * * * root bill\n")
 		write("wiki", "1 3 * * * root index\n3 3 * * * root sweep\n")
-		run := []string{"import", "crontab", dir, "--zone", "UTC", "--apply", "--prune", "delete"}
+		run := []string{"import", "crontab", dir, "--zone", "UTC", "--prune", "delete"}
 		s.Must(t, run...)
 		if err := os.Remove(filepath.Join(dir, "shop")); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestImportStaysInItsDirectories(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out := s.Run(t.Context(), "import", "timer", units, filepath.Join(units, `b@..-secret.timer`), "--zone", "UTC", "--handlers", "-")
+		out := s.Run(t.Context(), "import", "timer", units, filepath.Join(units, `b@..-secret.timer`), "--zone", "UTC", "--dry-run", "--handlers", "-")
 		if text := out.Stdout + out.Stderr; strings.Contains(text, "/bin/secret") || strings.Count(text, "is no name of a unit") != 2 || !strings.Contains(text, "/bin/own") {
 			t.Errorf("exit code %d\n%s", out.Exit, text)
 		}

@@ -15,7 +15,7 @@ import (
 // report writes what became of each line, then what changes in the table.
 func (i *importing) report(r *result, failed error) error {
 	if i.asJSON {
-		return i.env.PrintJSON(reportJSON(r, i.apply && failed == nil))
+		return i.env.PrintJSON(reportJSON(r, !i.dryRun && failed == nil))
 	}
 	out := *i.env
 	if i.handlers == "-" {
@@ -43,13 +43,13 @@ func (i *importing) report(r *result, failed error) error {
 func (i *importing) summary(b *strings.Builder, r *result) {
 	taken, changed, refused := count(r.items, schedules.Taken), count(r.items, schedules.Changed), count(r.items, schedules.Refused)
 	fmt.Fprintf(b, "%d taken, %d changed, %d refused; ", taken, changed, refused)
-	if i.apply {
+	if !i.dryRun {
 		fmt.Fprintf(b, "changed: %d of %s\n", len(r.changes), ui.Counted(taken+changed, "task"))
 	} else {
 		fmt.Fprintf(b, "to change: %d of %s\n", len(r.changes), ui.Counted(taken+changed, "task"))
 	}
-	if !i.apply && len(r.changes) > 0 {
-		b.WriteString("nothing was written; --apply writes the tasks\n")
+	if i.dryRun && len(r.changes) > 0 {
+		b.WriteString("nothing was written; without --dry-run the tasks are\n")
 	}
 	if i.handlers == "" && len(r.handlers) > 0 {
 		fmt.Fprintf(b, "handlers that the configuration needs: %d; --handlers FILE writes them\n", len(r.handlers))

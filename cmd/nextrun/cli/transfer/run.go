@@ -26,7 +26,7 @@ type result struct {
 	assigned bool // the tasks have their ids
 }
 
-// run reads the files, compares them with the table and, with --apply, writes.
+// run reads the files, compares them with the table and writes, unless that is a dry run.
 func (i *importing) run(ctx context.Context, paths []string) error {
 	old, err := i.oldHandlers()
 	if err != nil {
@@ -54,9 +54,9 @@ func (i *importing) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	if n := count(items, schedules.Refused); i.strict && n > 0 {
-		return fmt.Errorf("lines that were refused: %d", n)
+		return ui.Foundf("lines that were refused: %d", n)
 	}
-	if !i.apply && len(r.changes) > 0 {
+	if i.dryRun && len(r.changes) > 0 {
 		return ui.ErrChanges
 	}
 	return nil
@@ -82,7 +82,7 @@ func (i *importing) compare(ctx context.Context, db *store.DB, queues ui.Queues,
 		return err
 	}
 	vanished := i.vanished(paths, r.items)
-	apply := periodic.Apply{Tasks: r.tasks(), DryRun: !i.apply, Prune: periodic.Prune(i.prune.Value)}
+	apply := periodic.Apply{Tasks: r.tasks(), DryRun: i.dryRun, Prune: periodic.Prune(i.prune.Value)}
 	apply.Keep = func(t *periodic.Task) bool { return !vanished(t) }
 	apply.Check = func(rows []periodic.Task) error {
 		if ids := schedules.Foreign(r.items, rows, i.kind.Name()); len(ids) > 0 {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,15 +10,23 @@ import (
 
 // The exit codes.
 const (
-	Done       = 0 // what was asked for is done
-	Failed     = 1 // it could not be done
+	Done       = 0 // what was asked for is done, or there was nothing to do
+	Failed     = 1 // it could not be done, or not all could be looked at
 	WrongUsage = 2 // it was not asked for properly: a flag, an argument, a value
-	Changes    = 3 // a command that only compares: there are changes
+	Changes    = 3 // a command that only looks: there are changes, or findings
 )
 
-// ErrChanges is the error of a command that only compares, if there are changes. Nothing
-// is said of it.
-var ErrChanges = errors.New("there are changes")
+// FoundError is the error of a command that has looked at all there is, and found something:
+// exit code [Changes]. An empty one is not said.
+type FoundError struct{ text string }
+
+func (e *FoundError) Error() string { return e.text }
+
+// Foundf returns a [FoundError].
+func Foundf(format string, args ...any) error { return &FoundError{fmt.Sprintf(format, args...)} }
+
+// ErrChanges is the error of a command that has said which changes there are.
+var ErrChanges = Foundf("")
 
 // UsageError is wrong usage that is found after a command has begun.
 type UsageError struct{ text string }

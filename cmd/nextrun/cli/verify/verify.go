@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,8 +35,8 @@ checked in their own tables. It only reads.
 A violation is something that nextrun or somebody's SQL has broken, a doubt
 something that may have another cause, which the report names.
 
-Exit code 0: no violation. 1: a violation, or something could not be checked.
-2: wrong usage.`,
+Exit code 0: no violation. 3: a violation. 1: not all could be checked. 2: wrong
+usage.`,
 		Example: `  nextrun verify
   nextrun verify nightly-backup --since 7d
   nextrun verify --json`,
@@ -108,14 +109,19 @@ func show(env *ui.Env, r *verify.Report, asJSON bool) error {
 	} else if err := write(env, r); err != nil {
 		return err
 	}
-	if n := len(r.Undone); r.Violated() || n > 0 {
-		violations := 0
-		for _, f := range r.Findings {
-			if f.Level == verify.Violation {
-				violations++
-			}
+	violations := 0
+	for _, f := range r.Findings {
+		if f.Level == verify.Violation {
+			violations++
 		}
-		return fmt.Errorf("violations: %d, checks not done: %d", violations, n)
+	}
+	n := len(r.Undone)
+	text := fmt.Sprintf("violations: %d, checks not done: %d", violations, n)
+	switch {
+	case r.Violated():
+		return ui.Foundf("%s", text)
+	case n > 0:
+		return errors.New(text)
 	}
 	return nil
 }
