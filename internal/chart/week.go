@@ -100,7 +100,11 @@ func Year(from time.Time, days func(day time.Time) Day) string {
 			if class == "" {
 				class = heat(d.Count, most)
 			}
-			c.box(float64(left+week*size), float64(top+day*size), size-2, size-2, class, date.Format("Mon 2006-01-02")+": "+d.Title)
+			x, y := float64(left+week*size), float64(top+day*size)
+			c.box(x, y, size-2, size-2, class, date.Format("Mon 2006-01-02")+": "+d.Title)
+			if class == "bad" { // another shape, too
+				c.add(`<path class="cut" d="m%.0f %.0f 5 5m0-5-5 5"/>`, x+3.5, y+3.5)
+			}
 			if date.Day() == 1 {
 				c.label(float64(left+week*size), top-5, "start", date.Format("Jan"))
 			}

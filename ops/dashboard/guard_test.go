@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -163,27 +164,40 @@ func TestPauseAndResume(t *testing.T) {
 	})
 }
 
-// The script asks for the main part only, and gets it only when something has changed.
+// The script asks for the main part only, and gets it only when something has changed. Windows
+// that ask within a moment share one answer; whoever loads the page, or acts, sees it as it is.
 func TestRefresh(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly')`)
-		ask := func(tag string) (int, string, string) {
-			r := s.request(http.MethodGet, "/tasks", nil)
+		ask := func(path, tag string) (int, string, string) {
+			r := s.request(http.MethodGet, path, nil)
 			r.Header.Set("X-Part", "main")
 			r.Header.Set("If-None-Match", tag)
 			code, header, body := s.ask(r)
 			return code, header.Get("ETag"), body
 		}
-		code, tag, body := ask("")
+		code, tag, body := ask("/tasks", "")
 		if code != 200 || strings.Contains(body, "<html") || !strings.Contains(body, ">report</a>") {
 			s.Errorf("%d: %s", code, body)
 		}
-		if code, _, _ := ask(tag); code != 304 {
+		if page := s.get("/tasks"); !strings.Contains(page, `data-tag="`+html.EscapeString(tag)+`"`) {
+			s.Error("the page does not say with what its first refresh compares")
+		}
+		if code, _, _ := ask("/tasks", tag); code != 304 {
 			s.Errorf("nothing has changed, but the status is %d", code)
 		}
 		s.Exec(`UPDATE periodic_task SET enabled = false WHERE id = 'report'`)
-		if code, _, body := ask(tag); code != 200 || !strings.Contains(body, "disabled") {
-			s.Errorf("%d: %s", code, body)
+		if code, _, _ := ask("/tasks", tag); code != 304 {
+			s.Errorf("a second window asks the database again: %d", code)
+		}
+		if page := s.get("/tasks"); !strings.Contains(page, "disabled") {
+			s.Error("who loads the page sees what was there before")
+		}
+		if code, _, _ := s.ask(s.request(http.MethodPost, "/tasks", url.Values{"id": {"report"}, "action": {"run"}})); code != 303 {
+			s.Errorf("status %d", code)
+		}
+		if code, _, body := ask("/tasks", tag); code != 200 || !strings.Contains(body, "disabled") {
+			s.Errorf("after an action: %d: %s", code, body)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -132,7 +133,7 @@ func (s *server) jobPage(ctx context.Context, r *http.Request) (any, error) {
 
 func (s *server) changeJob(ctx context.Context, r *http.Request, user string) (done, back string, err error) {
 	id := r.PostForm.Get("id")
-	back = "job?id=" + queryEscape(id)
+	back = cmp.Or(r.PostForm.Get("back"), "job?id="+queryEscape(id))
 	switch action := r.PostForm.Get("action"); action {
 	case "cancel":
 		state, err := s.queue.Cancel(ctx, id)

@@ -62,7 +62,8 @@ func (t totals) All() int { return t.Enabled + t.Paused + t.Blocked }
 
 // Sizes of the first page.
 const (
-	stripTasks    = 50
+	stripTasks    = 50 // with those that need attention
+	pageTasks     = 40 // on further pages
 	troubledTasks = 30
 	quietTasks    = 100
 )
@@ -109,7 +110,7 @@ func (d *nowView) readStrips(ctx context.Context, s *server, now time.Time, zone
 	}
 	room, first := max(stripTasks-len(d.Troubled), 10), 0
 	if d.Page > 1 {
-		first, room = room+(d.Page-2)*stripTasks, stripTasks
+		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
 	for _, one := range latest {
 		switch {
@@ -155,11 +156,13 @@ func (d *nowView) judge() verdict {
 				kind = "bad"
 			}
 		}
-		need := "need attention"
-		if t.Troubled == 1 {
-			need = "needs attention"
+		switch {
+		case t.All() == 1:
+			return verdict{kind, "The task needs attention"}
+		case t.Troubled == 1:
+			return verdict{kind, fmt.Sprintf("1 of %d tasks needs attention", t.All())}
 		}
-		return verdict{kind, fmt.Sprintf("%d of %s %s", t.Troubled, count(t.All(), "task"), need)}
+		return verdict{kind, fmt.Sprintf("%d of %d tasks need attention", t.Troubled, t.All())}
 	case d.Load != nil && d.Load.Trouble != "":
 		return verdict{"warn", d.Load.Trouble}
 	case t.Enabled == 0:

@@ -41,6 +41,7 @@ type nowData struct {
 func TestNowLooksAtAllTasks(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {
 		s.Exec(`UPDATE periodic_task SET nextrun = '2099-01-01 00:00:00'`)
+		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen) VALUES ('a@1', 'scheduler', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00')`)
 		for i := range 120 {
 			s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES (?, 'work', 'hourly', '2099-01-01 00:00:00')`, fmt.Sprintf("t%03d", i))
 		}
@@ -149,12 +150,12 @@ func TestNowSortsByHarm(t *testing.T) {
 			s.Errorf("the strips are %+v", d.Strips)
 		}
 		page := s.get("/")
-		for _, text := range []string{"failed 3 times in a row", "Change its timer", `aria-label="Run b-missed now"`, "due for 1 min", "<title>7 of 8 tasks need attention", ": 7, the worst missed</title>"} {
+		for _, text := range []string{"failed 3 times in a row", "Change its timer", `aria-label="Run now: b-missed"`, "due for 1 min", "<title>7 of 8 tasks need attention", ": 7, the worst missed</title>"} {
 			if !strings.Contains(page, text) {
 				s.Errorf("the page lacks %q", text)
 			}
 		}
-		if strings.Contains(page, `aria-label="Run f-blocked now"`) {
+		if strings.Contains(page, `aria-label="Run now: f-blocked"`) {
 			s.Error("a task that cannot run can be run")
 		}
 	})

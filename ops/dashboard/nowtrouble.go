@@ -61,7 +61,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(-compare(late[a.ID], late[b.ID]), -compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
 	})
-	rows, err := s.rows(ctx, tasks[:min(len(tasks), looked)], shownTicks)
+	rows, err := s.rows(ctx, tasks[:min(len(tasks), looked)], shownTicks, zone)
 	if err != nil {
 		return err
 	}

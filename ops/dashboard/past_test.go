@@ -146,3 +146,46 @@ func TestStages(t *testing.T) {
 		}
 	})
 }
+
+// The page of a task says how it does, what went wrong, and offers what fits its state.
+func TestTaskSaysHowItDoes(t *testing.T) {
+	both(t, dashboard.Options{Authorize: may}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, group_, nextrun) VALUES ('report', 'work', '*-*-* 02:30 Europe/Berlin', 'office', '2099-01-01 00:00:00')`)
+		now := time.Now().UTC().Truncate(time.Second)
+		for i := range 30 {
+			s.ran("report", now.Add(-time.Duration(i+2)*time.Hour), 10*time.Second, "success")
+		}
+		s.ran("report", now.Add(-time.Hour), 40*time.Second, "failed")
+		s.Exec(`UPDATE job SET result = 'exit status 3', retries = 2 WHERE state = 'failed'`)
+		s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) SELECT 'line', jid, 'error', submitted, 'FATAL: no route', 1 FROM job WHERE state = 'failed'`)
+		page := s.get("/task?id=report")
+		for _, want := range []string{"<dt>State</dt><dd>failed</dd>", "<dt>Usually takes</dt><dd>10 s</dd>", "<code>FATAL: no route</code>", "Retry the job that failed", "4.0 × the usual", "3 attempts",
+			`<a href="/tasks?group=office">office</a>`, "clocks of Europe/Berlin go from 0", `value="pause"`, "<title>report: failed"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("the page lacks %q", want)
+			}
+		}
+		if strings.Contains(page, `value="resume"`) {
+			s.Error("a task that is not paused can be resumed")
+		}
+		var d struct {
+			Ticks []struct{ Due time.Time }
+			Older time.Time
+		}
+		s.data("/task?id=report&format=json", &d)
+		if len(d.Ticks) != 20 || !d.Older.Equal(now.Add(-20*time.Hour)) {
+			s.Fatalf("%d ticks, older ones before %s", len(d.Ticks), d.Older)
+		}
+		s.data("/task?id=report&format=json&until="+d.Older.Format(time.RFC3339), &d)
+		if len(d.Ticks) != 11 || !d.Ticks[0].Due.Equal(now.Add(-21*time.Hour)) {
+			s.Errorf("the next page has %d ticks, the first of %s", len(d.Ticks), d.Ticks[0].Due)
+		}
+		if code, _, body := s.ask(s.request(http.MethodGet, "/task?id=report&until=yesterday", nil)); code != 400 || !strings.Contains(body, "use a time such as") {
+			s.Errorf("%d: %s", code, body)
+		}
+		s.Exec(`UPDATE periodic_task SET paused = '2026-01-01 00:00:00' WHERE id = 'report'`)
+		if page := s.get("/task?id=report"); strings.Contains(page, `value="pause"`) || !strings.Contains(page, `value="resume"`) {
+			s.Error("a paused task cannot be resumed, or can be paused")
+		}
+	})
+}

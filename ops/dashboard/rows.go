@@ -45,20 +45,22 @@ type cell struct {
 	Due   time.Time `json:"due"`
 	State string    `json:"state"` // of its job, otherwise its decision
 	Took  string    `json:"took,omitempty"`
+	Tries int       `json:"attempts,omitempty"` // of the job; 0: it has had one at most
+	Slow  string    `json:"-"`                  // how its duration differs from the usual one; empty: not much
 	Why   string    `json:"reason,omitempty"`
 	JID   string    `json:"jid,omitempty"`
 	Label string    `json:"-"` // all of it in words
 }
 
 // rows are tasks with their newest ticks.
-func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int) ([]taskRow, error) {
+func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zone *time.Location) ([]taskRow, error) {
 	list := make([]taskRow, len(tasks))
 	for i := range tasks {
 		list[i].ID = tasks[i].ID
 	}
 	of, err := s.history(ctx, list, ticks)
 	for i := range tasks {
-		list[i] = s.row(&tasks[i], of[tasks[i].ID])
+		list[i] = s.row(&tasks[i], of[tasks[i].ID], zone)
 	}
 	return list, err
 }
@@ -77,7 +79,7 @@ func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[st
 	return of, err
 }
 
-func (s *source) row(t *periodic.Task, h store.History) taskRow {
+func (s *source) row(t *periodic.Task, h store.History, zone *time.Location) taskRow {
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
 		Pause: pauseOf(t, s.now()), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
@@ -85,9 +87,9 @@ func (s *source) row(t *periodic.Task, h store.History) taskRow {
 		r.Words = explain.Schedule(schedule)
 	}
 	for i, k := range h.Ticks {
-		r.Cells[len(h.Ticks)-1-i] = s.cell(k, r.Zone)
+		r.Cells[len(h.Ticks)-1-i] = s.cell(k, zone)
 	}
-	r.Strip = strip(s.prefix, r.Cells)
+	r.Strip = strip(s.prefix, r.ID, r.Cells, shownTicks)
 	if n := len(r.Cells); n > 0 {
 		r.Last = &r.Cells[n-1]
 	}
@@ -97,16 +99,14 @@ func (s *source) row(t *periodic.Task, h store.History) taskRow {
 	return r
 }
 
-// strip draws ticks beside each other.
-func strip(prefix string, cells []cell) template.HTML {
-	drawn := make([]chart.Cell, shownTicks)
-	cells = cells[max(len(cells)-shownTicks, 0):]
+// strip draws the newest ticks of a task beside each other, so many of them.
+func strip(prefix, id string, cells []cell, places int) template.HTML {
+	drawn := make([]chart.Cell, places)
+	cells = cells[max(len(cells)-places, 0):]
 	for i, c := range cells {
-		one := &drawn[shownTicks-len(cells)+i]
-		one.Class, one.Title = show.Kind(c.State), c.Label
-		if c.JID != "" {
-			one.Link = frame.Path(prefix, "job", "id", c.JID)
-		}
+		kind := show.Kind(c.State)
+		drawn[places-len(cells)+i] = chart.Cell{Class: kind, Title: c.Label, Loud: kind == "bad" || kind == "warn",
+			Link: frame.Path(prefix, "tick", "id", id, "at", c.Due.Format(time.RFC3339Nano))}
 	}
 	return template.HTML(chart.Strip("the newest ticks, the oldest first", drawn)) //nolint:gosec // package chart escapes its texts
 }
@@ -133,6 +133,9 @@ func (s *source) cell(k store.TickResult, zone *time.Location) cell {
 	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {
 		c.Took = span.Exact(k.Finished.Sub(k.Started))
+	}
+	if k.Retries > 0 {
+		c.Tries = k.Retries + 1
 	}
 	words := []string{show.Moment(k.Due, zone) + ": " + show.Word(c.State)}
 	if k.Missed > 1 {

@@ -85,6 +85,8 @@ func (c dayCell) words() string {
 	switch {
 	case c.Failed > 0 && c.Failed < c.Ticks:
 		return fmt.Sprintf("%d of %d failed", c.Failed, c.Ticks)
+	case c.Worst == "success":
+		return fmt.Sprintf("%d done", c.Ticks)
 	case c.Ticks > 1:
 		return fmt.Sprintf("%d, the worst %s", c.Ticks, show.Word(c.Worst))
 	}

@@ -2,12 +2,16 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -17,7 +21,8 @@ import (
 // How much of the past and of the future a task shows.
 const (
 	taskTicks    = 50
-	taskUpcoming = 10
+	tableTicks   = 20
+	taskUpcoming = 5
 )
 
 // taskView is the page of a task.
@@ -31,9 +36,17 @@ type taskView struct {
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Findings []string       `json:"findings,omitempty"`
-	Place    string         `json:"-"`       // the timer with a caret under what is wrong
-	Ticks    []cell         `json:"ticks"`   // the newest first
-	Actions  []actionRow    `json:"actions"` // the newest first
+	Place    string         `json:"-"`              // the timer with a caret under what is wrong
+	Ticks    []cell         `json:"ticks"`          // the newest first
+	Until    time.Time      `json:"until,omitzero"` // they were due before it
+	Older    time.Time      `json:"older,omitzero"` // until: of those before these
+	Usual    string         `json:"usually_takes,omitempty"`
+	Error    string         `json:"-"` // the last line of what the run that failed last said
+	History  template.HTML  `json:"-"`
+	Change   *clockChange   `json:"clock_change,omitempty"` // the next one of the timer's zone
+	Can      []string       `json:"-"`                      // what may be done with it now
+	Retry    bool           `json:"-"`                      // its last job failed, and may be tried again
+	Actions  []actionRow    `json:"actions"`                // the newest first
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
 	Took     template.HTML  `json:"-"`              // how long the runs took
@@ -59,30 +72,26 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := s.db.Figures().History(ctx, []string{id}, taskTicks)
+	of, err := s.history(ctx, []taskRow{{ID: id}}, taskTicks)
 	if err != nil {
 		return nil, err
 	}
-	var h store.History
-	if len(history) > 0 {
-		h = history[0]
+	now, zone, h := s.now(), frame.Zone(r), of[id]
+	d := taskView{Row: s.row(&t, h, zone), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
+	d.History = strip(s.prefix, id, d.Row.Cells, taskTicks)
+	if err := d.readTicks(ctx, s, h, q.Get("until"), zone); err != nil {
+		return nil, err
 	}
-	d := taskView{Row: s.row(&t, h), Task: &t, Settings: show.Settings(&t, s.mask), Args: s.mask.Args(t.Args), SQL: show.RowSQL(&t, s.mask)}
-	for i := len(d.Row.Cells) - 1; i >= 0; i-- {
-		d.Ticks = append(d.Ticks, d.Row.Cells[i])
-	}
-	if n := len(d.Row.Cells); n > shownTicks {
-		d.Row.Cells = d.Row.Cells[n-shownTicks:]
-	}
+	d.Row.Cells = d.Row.Cells[max(len(d.Row.Cells)-shownTicks, 0):]
 	if d.Why, err = s.why(ctx, id); err != nil {
 		return nil, err
 	}
 	if d.Actions, err = s.recorded(ctx, id, ""); err != nil {
 		return nil, err
 	}
-	now := s.now()
 	d.lookAhead(now)
-	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, frame.Zone(r))
+	d.Can, d.Error, d.Retry = d.actions(), lastLine(d.Why.Output), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
+	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
 	}
@@ -93,6 +102,66 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	return d, nil
 }
 
+// readTicks adds a page of the table of ticks.
+func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, until string, zone *time.Location) (err error) {
+	normal := usual(h.Ticks)
+	if normal > 0 {
+		d.Usual = span.Exact(normal)
+	}
+	if until != "" {
+		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {
+			return frame.Bad("until is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(until))
+		}
+		before, err := s.db.Figures().HistoryBefore(ctx, []string{d.Row.ID}, tableTicks+1, d.Until)
+		if err != nil || len(before) == 0 {
+			return err
+		}
+		h = before[0]
+	}
+	for i, k := range h.Ticks {
+		if i == tableTicks {
+			d.Older = d.Ticks[i-1].Due
+			break
+		}
+		c := s.cell(k, zone)
+		if normal > 0 && !k.Started.IsZero() && !k.Finished.IsZero() {
+			c.Slow = slower(k.Finished.Sub(k.Started), normal)
+		}
+		d.Ticks = append(d.Ticks, c)
+	}
+	return nil
+}
+
+// slower says how much longer than usual a run took; empty: not much longer.
+func slower(took, normal time.Duration) string {
+	times := took.Seconds() / normal.Seconds()
+	if times < 1.5 || took-normal < time.Second {
+		return ""
+	}
+	return fmt.Sprintf("%.1f × the usual", times)
+}
+
+// lastLine is the last line of an output that says something.
+func lastLine(output []string) string {
+	for _, line := range slices.Backward(output) {
+		if strings.TrimSpace(line) != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// actions are those that fit the state of the task.
+func (d *taskView) actions() []string {
+	switch {
+	case d.Row.State == "disabled" || d.Task.Blocked() != "":
+		return nil
+	case d.Row.State == "paused":
+		return []string{"resume", "run"}
+	}
+	return []string{"run", "pause"}
+}
+
 // lookAhead adds the ticks to come, and what is odd or wrong about the timer.
 func (d *taskView) lookAhead(now time.Time) {
 	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
@@ -101,6 +170,7 @@ func (d *taskView) lookAhead(now time.Time) {
 		}
 	}
 	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {
+		d.Change = nextChange(schedule, now)
 		for _, f := range explain.Lint(schedule, now, 0) {
 			d.Findings = append(d.Findings, f.Message)
 		}

@@ -52,6 +52,6 @@ func (s *server) tasksPage(ctx context.Context, r *http.Request) (any, error) {
 		tasks = tasks[:tasksPerPage]
 		d.More = tasks[tasksPerPage-1].ID
 	}
-	d.Tasks, err = s.rows(ctx, tasks, shownTicks)
+	d.Tasks, err = s.rows(ctx, tasks, shownTicks, frame.Zone(r))
 	return d, err
 }

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
 // How many of the past ticks and of those to come are counted, and how long the latter may take.
 const (
+	monthsBack = 9 // of the year; the others are to come
 	pastOfYear = 20_000
 	mostOfYear = 600_000
 	yearTime   = 300 * time.Millisecond
@@ -35,12 +37,11 @@ type yearKnown struct {
 	Computed time.Time `json:"days_computed_until,omitzero"` // ticks to come after it are left out
 }
 
-// year returns the days of half a year before now and half a year after it on which a
-// task has ticks.
+// year returns the days of a year around now on which a task has ticks.
 func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Location, now time.Time) (days []yearDay, known yearKnown, err error) {
 	now = now.In(zone)
-	first := time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone)
-	last := time.Date(now.Year(), now.Month()+6, now.Day(), 12, 0, 0, 0, zone)
+	first := time.Date(now.Year(), now.Month()-monthsBack, now.Day(), 12, 0, 0, 0, zone)
+	last := time.Date(now.Year(), now.Month()+12-monthsBack, now.Day(), 12, 0, 0, 0, zone)
 	var past []store.Period
 	for noon := first; midnight(noon).Before(now); noon = noon.AddDate(0, 0, 1) {
 		past = append(past, store.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
@@ -98,13 +99,13 @@ func drawYear(days []yearDay, known yearKnown, zone *time.Location, now time.Tim
 		of[days[i].Date] = &days[i]
 	}
 	now = now.In(zone)
-	drawing := chart.Year(time.Date(now.Year(), now.Month()-6, now.Day(), 12, 0, 0, 0, zone), func(date time.Time) chart.Day {
+	drawing := chart.Year(time.Date(now.Year(), now.Month()-monthsBack, now.Day(), 12, 0, 0, 0, zone), func(date time.Time) chart.Day {
 		d := of[date.Format(time.DateOnly)]
 		switch {
 		case d != nil && d.Worst == "" && d.Coming > 0:
-			return chart.Day{Class: "planned", Title: d.words()}
+			return chart.Day{Class: "plan", Title: d.words()}
 		case d != nil:
-			return chart.Day{Class: d.Worst, Title: d.words()}
+			return chart.Day{Class: show.Kind(d.Worst), Title: d.words()}
 		case !known.Computed.IsZero() && date.After(known.Computed) || date.Before(known.Known):
 			return chart.Day{Class: "unknown", Title: "not computed"}
 		}

@@ -47,7 +47,8 @@ var largePages = []struct {
 	count      int
 	texts      []string
 }{
-	{"/", "section table tbody tr", 50, []string{"All tasks", "unknown weekday"}},
+	{"/", "section table tbody tr", 50, []string{"Needs attention", "Earlier ones", "unknown weekday"}},
+	{"/?page=3", "section table tbody tr", 40, []string{"Later ones"}},
 	{"/tasks", "main tbody tr", 50, []string{"task-00049", "Next page"}},
 	{"/tasks?after=task-09990", "main tbody tr", 10, []string{"task-10000"}},
 	{"/tasks?q=task-0999", "main tbody tr", 10, nil},
@@ -56,8 +57,8 @@ var largePages = []struct {
 	{"/tasks?state=problem", "main tbody tr", 50, []string{"unknown weekday"}},
 	{"/tasks?state=paused", "main tbody tr", 50, []string{"the warehouse moves"}},
 	{"/tasks?group=group-7", "main tbody tr", 50, nil},
-	{"/task?id=task-00001", "main tbody tr", 50, []string{"daily"}},
-	{"/task?id=task-00003&timer=hourly", "main tbody tr", 50, []string{"Lost: 20"}},
+	{"/task?id=task-00001", "main tbody tr", 20, []string{"daily"}},
+	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Lost: 20"}},
 	{"/tick?id=task-00001", "main ol.story li", 4, []string{"decided", "the task"}},
 	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main details tbody tr", 40, []string{"more tasks"}},
@@ -114,7 +115,7 @@ func tasksAreSearched(t *testing.T, b *tab) {
 	b.fill("Search", "")
 	b.run("choose", chromedp.SetValue(field("State"), "paused"))
 	b.press("Show")
-	if n := b.count("main tbody tr .state.paused"); n != 50 {
+	if n := b.count("main tbody td:nth-child(2) .state.off"); n != 50 {
 		t.Errorf("%d of the tasks shown are paused", n)
 	}
 	b.fill("Group", "group-5")
@@ -135,7 +136,7 @@ func severalAreChanged(t *testing.T, s *site, b *tab) {
 	b.open("/tasks?q=task-0012")
 	b.choose("task-00121", "task-00122")
 	b.waits(`document.querySelector('#selected').innerText === '2 selected'`)
-	b.fill("Why", "the disk is full")
+	b.fill("Reason", "the disk is full")
 	b.fill("Until", "3h")
 	b.press("Pause")
 	b.shows("Paused: 2.", "the disk is full", "by "+person)
@@ -159,7 +160,7 @@ func severalAreChanged(t *testing.T, s *site, b *tab) {
 func oneIsChanged(t *testing.T, s *site, b *tab) {
 	b.open("/tasks?q=task-00131")
 	b.press("task-00131")
-	b.fill("Why", "moving house")
+	b.fill("Reason", "moving house")
 	b.press("Pause")
 	b.shows("Paused: 1.", "moving house")
 	s.Want(person, `SELECT paused_by FROM periodic_task WHERE id = 'task-00131'`)
@@ -175,7 +176,7 @@ func timerIsEdited(t *testing.T, s *site, b *tab) {
 	b.open("/task?id=task-00141") // daily
 	b.fill("Timer", "weekly")
 	b.press("Compare")
-	b.shows("Lost: ", "Gained: ")
+	b.shows("Lost: ", "ticks stay")
 	s.Want("daily", `SELECT timer FROM periodic_task WHERE id = 'task-00141'`)
 	b.press("Save this timer")
 	b.shows("The timer is saved.")

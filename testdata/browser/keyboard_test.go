@@ -46,7 +46,7 @@ func keyboardIsEnough(s *site, b *tab) {
 	b.reach("Search")
 	b.keys("task-00161")
 	b.answers(200, "press Enter in the search", chromedp.KeyEvent(kb.Enter))
-	b.reach("Why")
+	b.reach("Reason")
 	b.keys("typed")
 	b.reach("Select task-00161")
 	b.keys(" ")

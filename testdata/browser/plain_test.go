@@ -22,7 +22,7 @@ func worksWithoutScripts(t *testing.T, s *site) {
 		t.Errorf("the search shows %d tasks", n)
 	}
 	b.choose("task-00151", "task-00152")
-	b.fill("Why", "no scripts here")
+	b.fill("Reason", "no scripts here")
 	b.press("Pause")
 	b.shows("Paused: 2.", "no scripts here")
 	b.choose("task-00151", "task-00152")

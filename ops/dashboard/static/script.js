@@ -1,11 +1,13 @@
 // The pages work without this script. It keeps relative times running, refreshes the
-// page while it is seen and nobody works in it, and helps to select rows.
+// page while it is seen and nobody works in it, shows what a timer would change while
+// somebody types it, and helps to select rows.
 'use strict';
 
 const every = 5000;
 const main = document.getElementById('main');
 const live = document.getElementById('live');
-let tag = '';
+let tag = main.dataset.tag;
+let read = Date.now(); // when the page was last known to be as the database is
 
 function span(ms) {
   let seconds = Math.round(ms / 1000);
@@ -28,6 +30,9 @@ function relative() {
     const away = Date.parse(e.dataset.ago) - Date.now();
     e.textContent = away >= 1000 ? 'in ' + span(away) : away > -1000 ? 'now' : span(-away) + ' ago';
   }
+  const stale = Date.now() - read > 4 * every && live.getAttribute('aria-pressed') === 'true';
+  live.classList.toggle('stale', stale);
+  live.textContent = stale ? 'Not live: as of ' + span(Date.now() - read) + ' ago' : 'Live';
 }
 
 // busy: somebody has typed, selected or opened something that a refresh would undo.
@@ -38,21 +43,52 @@ function busy() {
   return !getSelection().isCollapsed;
 }
 
+// part asks for the main part of a page.
+function part(url, more) {
+  return fetch(url, {headers: {'X-Part': 'main', ...more}});
+}
+
 async function refresh() {
-  if (document.hidden || live.getAttribute('aria-pressed') !== 'true' || busy()) return;
+  if (document.hidden || live.getAttribute('aria-pressed') !== 'true') return;
+  if (busy()) {
+    read = Date.now(); // it is old because somebody works in it
+    return;
+  }
   try {
     const url = new URL(location.href);
     url.searchParams.delete('done');
-    const answer = await fetch(url, {headers: {'X-Part': 'main', 'If-None-Match': tag}});
-    if (answer.status === 304) return;
-    const text = await answer.text();
-    tag = answer.headers.get('ETag') || '';
-    if (busy()) return;
-    main.innerHTML = text;
-    arrange();
+    const answer = await part(url, {'If-None-Match': tag});
+    if (answer.status !== 304) {
+      if (!answer.ok) throw new Error('status ' + answer.status);
+      const text = await answer.text();
+      if (busy()) return;
+      tag = answer.headers.get('ETag') || '';
+      main.innerHTML = text;
+      arrange();
+    }
+    read = Date.now();
+    live.title = '';
   } catch (e) {
-    live.title = 'The last refresh failed: ' + e.message;
+    live.title = 'The last refresh failed: ' + e.message; // what is there stays
   }
+}
+
+// attempt shows what the timer that somebody types would change.
+let typed = 0;
+function attempt(field) {
+  clearTimeout(typed);
+  typed = setTimeout(async () => {
+    const url = new URL(location.href);
+    url.searchParams.set('timer', field.value);
+    const answer = await part(url, {});
+    const box = document.createElement('div');
+    box.innerHTML = await answer.text();
+    const edit = box.querySelector('#edit');
+    if (edit && document.contains(field)) {
+      document.getElementById('edit').innerHTML = edit.innerHTML;
+      relative();
+    }
+  }, 300);
 }
 
 // arrange sets up what a new main part needs.
@@ -70,15 +106,23 @@ function arrange() {
     count();
   }
   for (const log of main.querySelectorAll('[data-follow]')) log.scrollTop = log.scrollHeight;
+  const title = main.querySelector('[data-tab]');
+  if (title) document.title = title.dataset.tab + ' · nextrun';
   relative();
 }
 
-main.addEventListener('input', e => { if (e.target.matches('input[type=text], input:not([type]), textarea')) e.target.dataset.changed = ''; });
+main.addEventListener('input', e => {
+  if (!e.target.matches('input[type=text], input:not([type]), textarea')) return;
+  e.target.dataset.changed = '';
+  if ('try' in e.target.dataset) attempt(e.target);
+});
 for (const a of document.querySelectorAll('[data-json]')) {
   const url = new URL(location.href);
   url.searchParams.set('format', 'json');
   a.href = url;
 }
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (own) document.getElementById('zones').append(new Option(own, own));
 live.hidden = main.querySelector('[data-still]') !== null;
 live.addEventListener('click', () => live.setAttribute('aria-pressed', live.getAttribute('aria-pressed') !== 'true'));
 document.addEventListener('visibilitychange', refresh);

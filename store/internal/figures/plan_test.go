@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -103,7 +104,7 @@ func TestFiguresReadNoHistory(t *testing.T) {
 		})
 		wantBounded(t, kind, last(plans), 2)
 		plans = explained(t, db, kind, func(tx *sqldb.Tx) error {
-			_, err := readHistory(t.Context(), tx, ids, 10, true)
+			_, err := readHistory(t.Context(), tx, ids, 10, periodic.Never, true)
 			return err
 		})
 		wantBounded(t, kind, last(plans), tasks*(10*3+50*2))

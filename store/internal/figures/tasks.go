@@ -36,15 +36,21 @@ type TickResult struct {
 	State    string    // of the job; in another queue only of one that has ended; empty: nobody knows
 	Started  time.Time // the job's last attempt
 	Finished time.Time // when the job ended
+	Retries  int       // of the job
 }
 
 // History reads the n newest ticks of each of these tasks, n being 1 or more. Tasks that
 // do not exist are left out.
 func (r Reader) History(ctx context.Context, ids []string, n int) (list []History, err error) {
+	return r.HistoryBefore(ctx, ids, n, periodic.Never)
+}
+
+// HistoryBefore is [Reader.History] of the ticks that were due before a time.
+func (r Reader) HistoryBefore(ctx context.Context, ids []string, n int, before time.Time) (list []History, err error) {
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		jobs, err := ownJobs(ctx, tx)
 		if err == nil {
-			list, err = readHistory(ctx, tx, ids, n, jobs)
+			list, err = readHistory(ctx, tx, ids, n, before, jobs)
 		}
 		return err
 	})
@@ -54,13 +60,13 @@ func (r Reader) History(ctx context.Context, ids []string, n int) (list []Histor
 	return list, nil
 }
 
-func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, hasJobs bool) ([]History, error) {
+func readHistory(ctx context.Context, tx *sqldb.Tx, ids []string, n int, before time.Time, hasJobs bool) ([]History, error) {
 	asked, err := tx.Texts(1, ids)
 	if err != nil {
 		return nil, err
 	}
 	var rows []historyRow
-	err = tx.Select(ctx, &rows, query(asked.SQL, hasJobs), asked.Param, max(n, 1)-1, max(n, searched))
+	err = tx.Select(ctx, &rows, query(asked.SQL, hasJobs), asked.Param, max(n, 1)-1, max(n, searched), sqldb.Timestamp(before))
 	var list []History
 	for _, r := range rows {
 		if n := len(list); n == 0 || list[n-1].ID != r.ID {
@@ -89,13 +95,14 @@ type historyRow struct {
 	Started  sqldb.RowTime
 	Finished sqldb.RowTime
 	Result   sqldb.RowText
+	Retries  sqldb.RowInt
 }
 
 func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID),
-		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result),
+		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N,
 	}
 }
 
@@ -106,22 +113,22 @@ const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
 func query(asked string, hasJobs bool) string {
-	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result", ""
+	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, 0 AS retries", ""
 	success := `CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
 			WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END`
 	from := ""
 	if hasJobs {
 		job, join = "coalesce(j.state, "+told+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result", " LEFT JOIN job AS j ON j.jid = k.jid"
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, 0) AS retries", " LEFT JOIN job AS j ON j.jid = k.jid"
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
 		success = "CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL) THEN " + success + " END"
 	}
 	return `WITH t AS MATERIALIZED (SELECT t.id,
-				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
+				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $4 ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
 				(SELECT max(` + success + `) FROM (SELECT due, jid, decision, decided, outcome, finished FROM periodic_tick
 					WHERE task_id = t.id ORDER BY due DESC LIMIT $3) AS x` + from + `) AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
 		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
-		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest` + join + `
+		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $4` + join + `
 		ORDER BY t.id, k.due DESC`
 }

@@ -77,6 +77,7 @@ type Frame struct {
 	pages  map[string]*template.Template
 	log    logrus.FieldLogger
 	now    func() time.Time
+	shared shared
 }
 
 // New reads the templates of a folder: each page is one, within the same frame.
@@ -118,7 +119,7 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 			f.Fail(w, r, unknownZone(name))
 			return
 		}
-		data, err := load(ctx, r)
+		data, err := f.load(ctx, r, load)
 		if err != nil {
 			f.Fail(w, r, err)
 			return
@@ -143,6 +144,22 @@ func (f *Frame) Page(name string, load Load) http.HandlerFunc {
 	}
 }
 
+// load reads the data of a page. What refreshes a page shares the answer with others that do so.
+func (f *Frame) load(ctx context.Context, r *http.Request, load Load) (any, error) {
+	if !isRefresh(r) {
+		return load(ctx, r)
+	}
+	key := fmt.Sprintf("%s %s", r.URL.RequestURI(), Zone(r))
+	return f.shared.get(key, f.now(), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTimeout) // others wait for it, too
+		defer cancel()
+		return load(ctx, r)
+	})
+}
+
+// isRefresh reports whether the script of a page asks for what has changed.
+func isRefresh(r *http.Request) bool { return r.Header.Get("X-Part") == "main" }
+
 // tag is of all that a page is made of, but for how far times are away: that changes every
 // second, and the script of the page knows it.
 func (f *Frame) tag(r *http.Request, content []byte) string {
@@ -154,7 +171,7 @@ func (f *Frame) tag(r *http.Request, content []byte) string {
 // render writes a page, or for the script that refreshes it only its main part.
 func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code int, data any) {
 	part := "frame.html"
-	if r.Header.Get("X-Part") == "main" {
+	if isRefresh(r) {
 		part = "main"
 	}
 	v := Who(r.Context())
@@ -212,6 +229,7 @@ func (f *Frame) Action(do Do) http.HandlerFunc {
 		}
 		user := cmp.Or(Who(ctx).User, "somebody")
 		done, back, err := do(store.By(ctx, user), r, user)
+		f.shared.forget()
 		if err != nil {
 			f.Fail(w, r, err)
 			return
