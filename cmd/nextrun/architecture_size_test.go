@@ -23,9 +23,9 @@ const (
 	mostSourcesOfOne = 25
 )
 
-// mostLines is how long the product may be: what it is now, and 5,000 lines for the features that are
-// planned. docs/internals/decisions/size.md says why there is a limit, and what has to be written there before it is raised.
-const mostLines = 74_000
+// mostLines is how long the product may be. docs/internals/decisions/size.md says why there is a limit, and what
+// has to be written there before it is raised.
+const mostLines = 77_000
 
 func TestArchitectureSizes(t *testing.T) {
 	sizes, err := readSizes("../..")
