@@ -33,6 +33,8 @@ type (
 	TickResult = figures.TickResult
 	// Outcomes are the ticks of a task in a [Period].
 	Outcomes = figures.Outcomes
+	// LatestTasks are the tasks whose newest ticks are the latest.
+	LatestTasks = figures.LatestTasks
 	// Period is a time from Begin to before End.
 	Period = figures.Period
 	// Overdue is what may keep a task that is due from being taken.

@@ -99,33 +99,38 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 
 // readStrips adds the tasks that ran last, apart from those that need attention.
 func (d *nowView) readStrips(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
-	latest, err := s.db.Figures().Latest(ctx)
-	if err != nil {
-		return err
-	}
-	d.Empty = len(latest) == 0 || len(latest) == 1 && latest[0].Task == store.HousekeepingTask
-	listed := map[string]bool{}
-	for _, t := range d.Troubled {
-		listed[t.ID] = true
-	}
 	room, first := max(stripTasks-len(d.Troubled), 10), 0
 	if d.Page > 1 {
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
-	for _, one := range latest {
-		switch {
-		case listed[one.ID]:
-		case one.Due.Before(d.Since):
-			if d.Silent++; len(d.Quiet) < quietTasks {
-				d.Quiet = append(d.Quiet, one.ID)
-			}
-		default:
-			if d.Ran++; d.Ran > first && len(d.Strips) < room {
+	before := first
+	ran, silent, err := s.db.Figures().Latest(ctx, d.Since, max(first+room+len(d.Troubled), quietTasks))
+	if err != nil {
+		return err
+	}
+	d.Empty = ran.All == 0 && (silent.All == 0 || silent.All == 1 && silent.First[0].Task == store.HousekeepingTask)
+	listed := map[string]bool{}
+	d.Ran, d.Silent = ran.All, silent.All
+	for _, t := range d.Troubled {
+		if listed[t.ID] = true; t.ranSince(d.Since) {
+			d.Ran--
+		} else {
+			d.Silent--
+		}
+	}
+	for _, one := range ran.First {
+		if !listed[one.ID] {
+			if first--; first < 0 && len(d.Strips) < room {
 				d.Strips = append(d.Strips, taskRow{ID: one.ID, State: one.State, Next: one.NextRun})
 			}
 		}
 	}
-	d.More = d.Ran > first+len(d.Strips)
+	for _, one := range silent.First {
+		if !listed[one.ID] && len(d.Quiet) < quietTasks {
+			d.Quiet = append(d.Quiet, one.ID)
+		}
+	}
+	d.More = d.Ran > before+len(d.Strips)
 	history, err := s.history(ctx, d.Strips, 1)
 	if err != nil {
 		return err

@@ -36,9 +36,14 @@ func (t troubledRow) Shape() string {
 	return "warn"
 }
 
+// ranSince reports whether the newest tick of the task fell due since a time.
+func (t troubledRow) ranSince(at time.Time) bool {
+	return len(t.Cells) > 0 && !t.Cells[len(t.Cells)-1].Due.Before(at)
+}
+
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
 // problem and those of the highest priority are.
-const looked = 300
+const looked = 100
 
 // readTrouble finds the tasks that need attention, and adds the worst of them.
 func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zone *time.Location) error {
@@ -61,12 +66,19 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(-compare(late[a.ID], late[b.ID]), -compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
 	})
-	rows, err := s.rows(ctx, tasks[:min(len(tasks), looked)], shownTicks, zone)
+	rows := make([]taskRow, min(len(tasks), looked))
+	for i := range rows {
+		rows[i] = taskRow{ID: tasks[i].ID, Problem: tasks[i].Problem}
+	}
+	history, err := s.history(ctx, rows, shownTicks)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], rows[i], late[tasks[i].ID]))
+	for i, r := range rows {
+		for _, k := range slices.Backward(history[r.ID].Ticks) {
+			r.Cells = append(r.Cells, s.cell(k, zone))
+		}
+		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID]))
 	}
 	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))

@@ -116,12 +116,9 @@ func TestLatestReadsOneTickOfATask(t *testing.T) {
 	t.Parallel()
 	storetest.Kinds(t, func(t *testing.T, kind string) {
 		plans := explained(t, filled(t, kind), kind, func(tx *sqldb.Tx) error {
-			var rows []struct {
-				ID, Task, State string
-				Due, NextRun    sqldb.RowTime
-			}
-			err := tx.Select(t.Context(), &rows, latest, sqldb.Timestamp(tx.Now()))
-			if len(rows) != tasks || rows[0].Due.Time().IsZero() || rows[0].State != "enabled" {
+			var rows []latestRow
+			err := tx.Select(t.Context(), &rows, latest, sqldb.Timestamp(tx.Now()), sqldb.Timestamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), 5)
+			if len(rows) != 5 || rows[0].Tasks != tasks || rows[0].Due.Time().IsZero() || rows[0].State != "enabled" {
 				t.Errorf("the rows are %+v", rows)
 			}
 			return err
