@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 23, 24
+const newestUpgraded, newest = 25, 25
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -33,6 +33,11 @@ var filled = map[int64]string{
 			VALUES ('old', '2026-01-01 12:00:00.000000', 'submitted', 'out', '2026-01-01 12:00:00.000000', 'failed', '2026-01-01 12:00:09.000000', 2, 'no space left');
 		INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look, seen, ended, hooks_from)
 			VALUES ('old', '2026-01-01 13:00:00.000000', 'river', '7', 'in', '2026-01-01 13:00:00.000000', '2026-01-01 13:00:01.000000', 'success', '2026-01-01 13:00:02.000000', '2026-01-01 13:00:00.000000')`,
+	25: `INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('old', '2026-12-24', '2026-12-26', 'Weihnachten');
+		INSERT INTO periodic_calendar (name, timer, length) VALUES ('office', 'Mon..Fri 08:00', 36000);
+		UPDATE periodic_task SET exclude_calendars = 'old', run_calendars = 'office', on_excluded = 'next' WHERE id = 'paused';
+		INSERT INTO periodic_tick (task_id, due, nominal, decision, decided)
+		VALUES ('moved', '2026-12-28 08:00:00.000000', '2026-12-24 08:00:00.000000', 'skipped', '2026-12-28 08:00:00.000000')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -57,6 +62,11 @@ var kept = map[int64][]string{
 	24: {
 		"SELECT outcome || finished || attempts || error FROM periodic_tick WHERE jid = 'out'",
 		"SELECT sink || ref || due || submitted || look || seen || ended || hooks_from FROM periodic_awaited WHERE jid = 'in'",
+	},
+	25: {
+		"SELECT count(*) || ' ' || min(first_day) || ' ' || max(last_day) || max(reason) || max(timer) || max(length) FROM periodic_calendar",
+		"SELECT exclude_calendars || run_calendars || on_excluded FROM periodic_task WHERE id = 'paused'",
+		"SELECT nominal || ' ' || due FROM periodic_tick WHERE task_id = 'moved'",
 	},
 }
 

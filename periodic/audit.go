@@ -11,7 +11,7 @@ import (
 // call End.
 type Audit struct {
 	task  *Task
-	timer bounded
+	timer timeline
 	next  time.Time // the elapse that has to be recorded next; zero: none any more
 	begun bool
 
@@ -25,13 +25,14 @@ const maxAuditFindings = 10
 
 // NewAudit begins the audit of a task that is enabled. Its first recorded tick is where
 // it starts, whatever that is: somebody may have set it by hand. It returns a
-// *calendar.ParseError if the timer cannot be read.
+// *calendar.ParseError if the timer cannot be read, and another error if its calendars cannot be followed.
 func NewAudit(t *Task) (*Audit, error) {
 	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
 	if err != nil {
 		return nil, err
 	}
-	return &Audit{task: t, timer: bounded{Schedule: schedule, starts: t.Starts, ends: t.Ends}}, nil
+	line, err := t.timeline(schedule)
+	return &Audit{task: t, timer: line}, err
 }
 
 // Add looks at the next recorded tick, or range of missed ones.

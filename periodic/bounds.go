@@ -7,12 +7,72 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic/days"
 )
+
+// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars leave
+// them out or move them.
+type timeline struct {
+	bounded
+	days *days.Ticks // nil: there are no calendars
+}
+
+// timeline returns the ticks of a task with a timer. An error is a problem of the row.
+func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
+	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
+	line := timeline{bounded: within(timer)}
+	if t.Days.Empty() {
+		return line, nil
+	}
+	var err error
+	line.days, err = days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, t.Days.Rules, t.Days.Calendars)
+	return line, err
+}
+
+// Next is the earliest tick strictly after a time, zero if there is none.
+func (l timeline) Next(after time.Time) time.Time {
+	if l.days == nil {
+		return l.bounded.Next(after)
+	}
+	return l.days.Next(after).Due
+}
+
+// Prev is the latest tick strictly before a time, zero if there is none.
+func (l timeline) Prev(before time.Time) time.Time {
+	if l.days == nil {
+		return l.bounded.Prev(before)
+	}
+	return l.days.Prev(before).Due
+}
+
+// anew is Next for a plan that is made anew.
+func (l timeline) anew(after time.Time) time.Time {
+	if l.days == nil {
+		return l.bounded.Next(after)
+	}
+	return l.days.Anew(after).Due
+}
+
+// at is the tick at a time.
+func (l timeline) at(due time.Time) days.Tick {
+	if l.days == nil {
+		return days.Tick{Due: due}
+	}
+	return l.days.At(due)
+}
 
 // bounded is a schedule between a task's Starts and Ends.
 type bounded struct {
 	calendar.Schedule
 	starts, ends time.Time // zero: no bound
+}
+
+// leftOut says why calendars leave out a tick; empty: they do not.
+func (l timeline) leftOut(due time.Time) string {
+	if tick := l.at(due); tick.Excluded {
+		return tick.Why
+	}
+	return ""
 }
 
 // Next is the earliest tick strictly after a time, zero if there is none.
@@ -31,10 +91,13 @@ func (b bounded) Prev(before time.Time) time.Time {
 	return b.within(b.Schedule.Prev(before))
 }
 
-// warning is about a timer that never elapses, in all of time. One that has elapsed for the
-// last time has done what it was to do.
-func (b bounded) warning(timer string) string {
-	switch {
+// warning is about calendars that cannot be read, and about a timer that never elapses, in all of
+// time. One that has elapsed for the last time has done what it was to do.
+func (l timeline) warning(timer string, planned bool) string {
+	switch b := l.bounded; {
+	case l.days != nil && l.days.Warning != "":
+		return Warning(l.days.Warning)
+	case planned:
 	case b.Schedule.Next(Unplanned).IsZero():
 		return Warning(fmt.Sprintf("timer %q never elapses", timer))
 	case b.Next(Unplanned).IsZero():

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // A Column is a column of periodic_task.
@@ -68,6 +69,19 @@ func policyColumns() []Column {
 		{
 			Name: "ends", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Ends }),
 			Help: "no tick at this time or later, or none",
+		},
+		{
+			Name: "exclude_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Exclude }),
+			Help: "no tick at the times of these `calendars`, separated by commas",
+		},
+		{
+			Name: "run_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Run }),
+			Help: "ticks only at the times of these `calendars`, separated by commas",
+		},
+		{
+			Name: "on_excluded", Field: column.TextIn(func(t *Task) *days.OnExcluded { return &t.Days.OnExcluded }),
+			Allowed: []string{string(days.Skip), string(days.Next), string(days.Previous)},
+			Help:    "what becomes of a tick on a day that calendars exclude: next and previous move it (default skip)",
 		},
 		{
 			Name: "overlap", Field: column.TextIn(func(t *Task) *Overlap { return &t.Overlap }),

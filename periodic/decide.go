@@ -23,10 +23,13 @@ type Facts struct {
 // Decide returns what becomes of a task that has been claimed: its ticks that
 // are due, and when it is due next. It does no I/O; newID makes the id of a tick's job.
 func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time) string) Plan {
+	line, err := t.timeline(timer)
+	if err != nil {
+		return Blocked(t, fmt.Errorf("timer %q cannot follow its calendars: %w", t.Timer, err))
+	}
 	d := decider{
-		task: t, Facts: f, newID: newID, paused: t.Pause,
-		timer: bounded{Schedule: timer, starts: t.Starts, ends: t.Ends},
-		plan:  Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
+		task: t, Facts: f, newID: newID, paused: t.Pause, timer: line,
+		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
 	}
 	if t.Overlapping() {
 		d.Pending = nil
@@ -36,7 +39,7 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 	}
 	switch {
 	case t.Unplanned():
-		d.planAfter(f.Now)
+		d.planAt(d.timer.anew(f.Now))
 	case t.NextRun.After(f.Now): // claimed for a queued tick
 	case t.Manual():
 		d.plan.Manual = t.NextRun
@@ -59,7 +62,7 @@ func Blocked(t *Task, problem error) Plan {
 type decider struct {
 	Facts
 	task    *Task
-	timer   bounded
+	timer   timeline
 	claimed time.Time // the planned tick that the task was claimed for
 	newID   func(due time.Time) string
 	paused  Pause
@@ -85,8 +88,9 @@ func (d *decider) elapsed(first time.Time) {
 		d.planAt(tick)
 		return
 	}
-	newest := d.newestDue(first)
-	if known, partly := d.knownUntil(); partly && known.Before(newest) {
+	last := d.newestDue(first)
+	newest := d.newestOpen(first, last)
+	if known, partly := d.knownUntil(); partly && known.Before(last) {
 		// There may be more recorded ticks than were read: go up to the last of
 		// those now, and on from there in the next batch.
 		d.missed(first, known)
@@ -102,7 +106,22 @@ func (d *decider) elapsed(first time.Time) {
 	default:
 		d.current(newest)
 	}
-	d.planAfter(newest)
+	if last.After(newest) { // calendars leave these out
+		d.missed(d.timer.Next(newest), last)
+	}
+	d.planAfter(last)
+}
+
+// newestOpen is the latest tick from first to last that calendars do not leave out. If they leave out all of
+// them, it is the last.
+func (d *decider) newestOpen(first, last time.Time) time.Time {
+	for tick, n := last, 0; n < maxCounted && !tick.Before(first) && !tick.IsZero(); n++ {
+		if d.timer.leftOut(tick) == "" {
+			return tick
+		}
+		tick = d.timer.Prev(tick)
+	}
+	return last
 }
 
 // knownUntil reports whether more ticks may be recorded than this decision knows,
@@ -144,10 +163,11 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 func (d *decider) planAt(tick time.Time) {
 	if tick.IsZero() {
 		d.plan.Due, d.plan.NextRun = Never, Never
-		d.plan.Problem = d.timer.warning(d.task.Timer)
+		d.plan.Problem = d.timer.warning(d.task.Timer, false)
 		return
 	}
 	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
+	d.plan.Problem = d.timer.warning(d.task.Timer, true)
 }
 
 // byHand decides a tick that a user set, also while the task is paused. Queued ticks,
@@ -168,6 +188,8 @@ func (d *decider) byHand(due time.Time) {
 func (d *decider) current(due time.Time) {
 	switch {
 	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
+	case !due.Equal(d.plan.Manual) && d.timer.leftOut(due) != "":
+		d.record(due, Skipped, "", "")
 	case d.paused.Skips(due, d.Now):
 		d.record(due, Skipped, d.paused.Text(), "")
 	case d.isLate(due):

@@ -26,7 +26,7 @@ type Plan struct {
 func (p *Plan) Plain() bool {
 	t := p.Task
 	return !t.Due.IsZero() && t.Pause.Since.IsZero() && !t.Queues() &&
-		len(p.Ticks) == 1 && p.Ticks[0].Decision == Submitted && p.Ticks[0].Due.Equal(t.Due) &&
+		len(p.Ticks) == 1 && p.Ticks[0].Decision == Submitted && p.Ticks[0].Due.Equal(t.Due) && p.Ticks[0].Nominal.IsZero() &&
 		len(p.Settled) == 0 && p.Cancel == ""
 }
 

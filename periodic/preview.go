@@ -11,7 +11,7 @@ import (
 // up to but not including until. The plan of each row is honoured: what is due
 // already or was set by hand comes first. Tasks that are not enabled, or whose
 // timer cannot be read, have none; those that are paused have none of the timer's until
-// the pause ends.
+// the pause ends. What calendars leave out is not among them.
 func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	return func(yield func(Upcoming) bool) {
 		futures := &earliestFirst{}
@@ -23,7 +23,7 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 		heap.Init(futures)
 		for futures.Len() > 0 {
 			f := (*futures)[0]
-			if !yield(f.At) {
+			if f.At.LeftOut == "" && !yield(f.At) {
 				return
 			}
 			if f.next(now); f.At.Due.IsZero() || !f.At.NextRun.Before(until) {
@@ -66,11 +66,12 @@ func (t *Task) planned(now time.Time) (*Future, bool) {
 	}
 	switch {
 	case t.Unplanned():
-		f.GoTo(now)
+		f.set(f.timer.anew(now))
 	case t.Manual():
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
 	default:
-		f.At.Due, f.At.NextRun = t.Due, t.NextRun
+		f.set(t.Due)
+		f.At.NextRun = t.NextRun
 	}
 	if !t.Manual() {
 		f.passPause(now)

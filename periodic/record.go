@@ -7,7 +7,14 @@ import (
 
 // record adds a tick to the plan.
 func (d *decider) record(due time.Time, decision Decision, reason, jid string) {
-	d.plan.Ticks = append(d.plan.Ticks, d.tick(due, decision, reason, jid))
+	tick := d.tick(due, decision, reason, jid)
+	if d.timer.days != nil && !tick.Due.Equal(d.plan.Manual) {
+		at := d.timer.at(due)
+		if tick.Nominal = at.Nominal; reason == "" {
+			tick.Reason = at.Why
+		}
+	}
+	d.plan.Ticks = append(d.plan.Ticks, tick)
 }
 
 // settle decides a queued tick, stored or queued earlier in this plan.
@@ -15,6 +22,7 @@ func (d *decider) settle(due time.Time, decision Decision, reason, jid string) {
 	tick := d.tick(due, decision, reason, jid)
 	i := slices.IndexFunc(d.plan.Ticks, func(t Tick) bool { return t.Due.Equal(due) })
 	if i >= 0 {
+		tick.Nominal = d.plan.Ticks[i].Nominal
 		d.plan.Ticks[i] = tick
 		return
 	}
@@ -66,7 +74,7 @@ func (d *decider) missed(first, last time.Time) {
 }
 
 // missedRun records the ticks from first to last as one row, and those of a pause as
-// another, as skipped.
+// another, as skipped. So it does with those that calendars leave out.
 func (d *decider) missedRun(first, last time.Time) {
 	for _, edge := range []time.Time{d.paused.Since, d.paused.Until} {
 		if first.Before(edge) && !last.Before(edge) {
@@ -74,20 +82,39 @@ func (d *decider) missedRun(first, last time.Time) {
 			first = d.timer.Next(edge.Add(-time.Microsecond))
 		}
 	}
+	leftOut, rows, until := d.timer.leftOut(first), 0, first
 	count := 1
 	for tick := first; tick.Before(last); count++ {
 		if count >= maxCounted {
-			count = -1
+			count, until = -1, last
 			break
 		}
 		if tick = d.timer.Next(tick); tick.IsZero() {
 			break
 		}
+		if why := d.timer.leftOut(tick); why != leftOut && rows < maxRuns {
+			d.missedRow(first, until, count, leftOut)
+			first, leftOut, count, rows = tick, why, 0, rows+1
+		}
+		until = tick
 	}
+	d.missedRow(first, until, count, leftOut)
+}
+
+// maxRuns is the greatest number of rows of one run of missed ticks.
+const maxRuns = 1000
+
+// missedRow records ticks from first to last as one row.
+func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	tick := d.tick(first, Missed, missedReason(d.task, count, d.Now.Sub(last), d.Delay), "")
 	tick.Missed, tick.Until = count, last
-	if d.paused.holds(first) {
+	switch {
+	case d.paused.holds(first):
 		tick.Decision, tick.Reason = Skipped, d.paused.Text()
+	case leftOut != "":
+		if tick.Decision, tick.Reason = Skipped, leftOut; count == 1 {
+			tick.Missed, tick.Until = 0, time.Time{}
+		}
 	}
 	d.plan.Ticks = append(d.plan.Ticks, tick)
 }

@@ -120,6 +120,8 @@ type Peek struct {
 	Next     time.Time         // the earliest NextRun after Now of tasks that could be claimed; zero: none
 	Marked   time.Time         // the earliest mark; zero: none
 	Versions map[string]string // of the tasks left out, by id: changes with an edit
+	// Calendars is another number once a calendar has changed.
+	Calendars int64
 }
 
 // Tended is what is left to do about queued ticks.
@@ -191,7 +193,7 @@ type Tx interface {
 	// their number.
 	ClearMarks(ctx context.Context, lease time.Duration, name string) (int, error)
 	// Claim locks tasks that are enabled, unmarked and due until the transaction ends, and
-	// returns them, without Args: first those whose NextRun has come, earliest first, then
+	// returns them with their calendars and without Args: first those whose NextRun has come, earliest first, then
 	// unplanned ones, then those with a queued tick and no pending job. It passes
 	// over rows that others have locked.
 	Claim(ctx context.Context, c Claim) ([]Task, error)

@@ -1,6 +1,10 @@
 package periodic
 
-import "time"
+import (
+	"time"
+
+	"github.com/nextrun/nextrun/periodic/days"
+)
 
 // Overlap says what becomes of a tick while a job of its task is not final.
 type Overlap string
@@ -81,6 +85,7 @@ type Task struct {
 	Deadline *time.Duration // whole seconds after due beyond which a tick is late; nil: never
 	Jitter   time.Duration  // whole seconds; greatest delay of a tick
 	Sink     Sink           // default SinkJob
+	Days     Days           // which days are different
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.
@@ -94,6 +99,12 @@ type Task struct {
 	Problem string // what is wrong with the row; empty: nothing
 	Version string // of the row, as a scheduler read it; empty elsewhere
 	Place   string // of the row in the database, as a scheduler read it; may be empty
+}
+
+// Days say on which days a task has no ticks, or has them on another day.
+type Days struct {
+	days.Rules
+	Calendars *days.Calendars // as they were read with the task; nil: none
 }
 
 // Unplanned reports whether the task waits for its first plan.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
@@ -62,6 +63,7 @@ func NewTask(id, task, timer string) Task {
 		ID: id, Enabled: true, Task: task, Timer: timer,
 		Group: "default", Args: "{}", Submitter: "nextrun",
 		Overlap: OverlapSkip, Catchup: CatchupOne, Grace: time.Minute, Sink: SinkJob,
+		Days: Days{Rules: days.Rules{OnExcluded: days.Skip}},
 	}
 }
 
@@ -137,7 +139,12 @@ func (s *Tasks) Add(ctx context.Context, t Task) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx TaskTx) error { return about(t.ID, tx.Add(ctx, t)) })
+	return s.store.Update(ctx, func(tx TaskTx) error {
+		if err := checkDaysIn(ctx, tx, &t); err != nil {
+			return err
+		}
+		return about(t.ID, tx.Add(ctx, t))
+	})
 }
 
 // Update changes a task: edit gets the locked task and changes it. If edit returns
@@ -154,6 +161,9 @@ func update(ctx context.Context, tx TaskTx, id string, edit func(*Task) error) e
 	}
 	args := t.Args
 	if err := edit(&t); err != nil {
+		return err
+	}
+	if err := checkDaysIn(ctx, tx, &t); err != nil {
 		return err
 	}
 	t.ID, t.NextRun = id, time.Time{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // Prune says what [Tasks.Apply] does with tasks of its origin that are not named.
@@ -26,6 +27,8 @@ const (
 // Apply says what tasks the table is to hold.
 type Apply struct {
 	Tasks []Task
+	// Calendars, if any, are all rows of the calendars that they name. Other calendars stay.
+	Calendars []days.Row
 	// Origin names the program or file that declares the tasks, in 1 to 254 characters; their rows
 	// have it in the column origin. A task of another origin is refused; one that has
 	// none, since people added it, becomes one of this origin. Empty: tasks without an origin.
@@ -80,6 +83,8 @@ type ColumnChange struct{ Column, From, To string }
 type Applied struct {
 	Tasks   int          // how many were declared
 	Changes []TaskChange // in the order of the ids
+	Days    []days.Row   // rows of calendars that were added
+	Gone    []days.Row   // and removed
 	Kept    []TaskChange // what people have changed, from and to, and stays
 	Newer   *Origin      // not nil: nothing was changed, since a newer program has declared other tasks
 }
@@ -106,7 +111,7 @@ func (a Applied) String() string {
 // Apply makes the table like a list of tasks, in one transaction. A program that declares its
 // tasks calls it at each start, in any number of processes at once; see [NewSchedule]. It compares the
 // columns that users own, except NextRun, and does not touch rows that need no change. A row keeps
-// its plan unless its timer, Starts or Ends change, and its pause. If the table would refuse tasks, Apply
+// its plan unless its timer, Starts, Ends or calendars change, and its pause. If the table would refuse tasks, Apply
 // returns all their [*TaskError]s and changes nothing. Args need not be JSON, as in
 // the table: the row then gets a warning.
 func (s *Tasks) Apply(ctx context.Context, a Apply) (Applied, error) {
@@ -160,8 +165,8 @@ func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) 
 		return done, err
 	}
 	done.Changes, done.Kept = p.changes, p.kept
-	if a.DryRun {
-		return done, nil
+	if err := a.calendars(ctx, tx, &done); err != nil || a.DryRun {
+		return done, err
 	}
 	for _, c := range done.Changes {
 		if err := p.carryOut(ctx, tx, c); err != nil {
@@ -195,6 +200,9 @@ func (a *Apply) last(ctx context.Context, tx TaskTx) (last Origin, err error) {
 
 func (a *Apply) validate() error {
 	var problems []error
+	for _, r := range a.Calendars {
+		problems = append(problems, r.Validate())
+	}
 	if len(a.Origin) > 254 || strings.ContainsRune(a.Origin, 0) {
 		problems = append(problems, errors.New("the origin must have at most 254 bytes, and no NUL"))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // TaskStore is the database as [Tasks] needs it; package store implements it.
@@ -57,6 +58,8 @@ type TaskTx interface {
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
+	// ChangeCalendars adds rows to calendars, then removes others by their ids.
+	ChangeCalendars(ctx context.Context, add []days.Row, remove []int64) error
 }
 
 // taskReader reads tasks and what became of them.
@@ -70,6 +73,8 @@ type taskReader interface {
 	// Outcomes reads what became of tasks last, by their ids. Tasks without a tick are
 	// not among them.
 	Outcomes(ctx context.Context, filter TaskFilter) (map[string]Outcome, error)
+	// Calendars reads the rows of all calendars, in the order of their names and days.
+	Calendars(ctx context.Context) ([]days.Row, error)
 	// Results reads what became of jobs and events, by their ids.
 	Results(ctx context.Context, jids []string) (map[string]Result, error)
 	// Awaited reads the newest job of a task whose end in its queue is not recorded yet; without

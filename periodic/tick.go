@@ -12,7 +12,7 @@ type Decision string
 // The decisions.
 const (
 	Submitted Decision = "submitted" // its job, or its event, is in the queue
-	Skipped   Decision = "skipped"   // a job of the task was not final
+	Skipped   Decision = "skipped"   // a job of the task was not final, or a pause or a calendar left it out
 	Queued    Decision = "queued"    // waits for the end of that job
 	Late      Decision = "late"      // the task's deadline had passed
 	Missed    Decision = "missed"    // nobody decided it in time, and the catchup policy leaves it out
@@ -23,6 +23,7 @@ const (
 type Tick struct {
 	TaskID   string
 	Due      time.Time // of missed ones the oldest
+	Nominal  time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
 	Decision Decision
 	Reason   string    // in words, for people
 	Missed   int       // number of missed ticks; -1: more than 10,000

@@ -13,10 +13,13 @@ type Upcoming struct {
 	Task    *Task
 	Due     time.Time // its nominal time
 	NextRun time.Time // when it is submitted: Due and the jitter
+	Nominal time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
+	LeftOut string    // why a calendar leaves it out; empty: it does not
 }
 
 // Upcoming returns the next ticks of the task's timer whose Due is later than a
-// time, at most n, within Starts and Ends, whether the task is enabled or not.
+// time, at most n, within Starts and Ends, whether the task is enabled or not, and also those
+// that its calendars leave out.
 // It returns a *calendar.ParseError if the timer cannot be read.
 func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 	future, err := t.Future()
@@ -33,25 +36,36 @@ func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 // Future walks along the ticks of a task.
 type Future struct {
 	At    Upcoming // zero Due: there is none any more
-	timer bounded
+	timer timeline
 }
 
 // Future returns the ticks of the task; call GoTo first. It returns an error that
-// wraps a *calendar.ParseError if the timer cannot be read.
+// wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
+// cannot be followed.
 func (t *Task) Future() (*Future, error) {
+	var line timeline
 	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err == nil {
+		line, err = t.timeline(schedule)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
-	return &Future{
-		timer: bounded{Schedule: schedule, starts: t.Starts, ends: t.Ends},
-		At:    Upcoming{Task: t},
-	}, nil
+	return &Future{timer: line, At: Upcoming{Task: t}}, nil
 }
 
 // GoTo goes to the first tick that is later than a time.
-func (f *Future) GoTo(after time.Time) {
-	f.At.Due = f.timer.Next(after)
+func (f *Future) GoTo(after time.Time) { f.set(f.timer.Next(after)) }
+
+// set goes to the tick at a time.
+func (f *Future) set(due time.Time) {
+	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
+	if f.timer.days != nil && !due.IsZero() {
+		tick := f.timer.at(due)
+		if f.At.Nominal = tick.Nominal; tick.Excluded {
+			f.At.LeftOut = tick.Why
+		}
+	}
 	f.delay()
 }
 

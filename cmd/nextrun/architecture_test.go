@@ -28,13 +28,14 @@ var arrows = []struct {
 	{"calendar", []string{"calendar/internal/elapse"}},
 	{"calendar/explain", []string{"calendar", "calendar/internal/elapse"}},
 	{"calendar/internal/elapse", nil},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/leader"}}, // decisions, and interfaces of what runs
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/leader"}}, // decisions, and interfaces of what runs
 	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/leader", "periodic/scheduler/internal/..."}},
 	{"periodic/scheduler/internal/aside", []string{"periodic"}},
 	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "periodic"}},
 	{"periodic/scheduler/internal/search", []string{"periodic", "periodic/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/simulate", []string{"periodic", "calendar", "jobqueue"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
+	{"periodic/days", []string{"calendar"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"ops/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
@@ -61,7 +62,7 @@ var arrows = []struct {
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "calendar", "periodic", "periodic/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/sqldb", "calendar", "periodic", "periodic/days", "periodic/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
@@ -93,7 +94,7 @@ var belowCommand = []string{
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
-	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
+	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
 	"store", "store/queues", "store/verify", "ops/dashboard", "ops/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
 }, belowCommand...)
 
@@ -109,6 +110,8 @@ var libraries = []struct {
 	{"github.com/pressly/goose", []string{"migrations/"}},
 	{"github.com/twmb/franz-go", []string{"cmd/nextrun/kafka/"}},
 	{"github.com/prometheus", []string{"ops/metrics/"}},
+	{"github.com/arran4/golang-ical", []string{"cmd/nextrun/ical/"}},
+	{"github.com/teambition/rrule-go", []string{"cmd/nextrun/ical/"}},
 	{"go.opentelemetry.io", []string{"ops/tracing/", "cmd/nextrun/otlp/"}},
 }
 
@@ -148,7 +151,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"periodic/x.go", module + "/calendar", ""},
 		{"periodic/x.go", module + "/jobqueue", ""},
 		{"periodic/x.go", module + "/periodic/leader", ""},
-		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/leader"},
+		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/leader"},
 		{"periodic/x.go", module + "/periodic/scheduler", "periodic may import only"},
 		{"periodic/x.go", module + "/store", "periodic may import only"},
 		{"periodic/leader/x.go", module + "/periodic", none},

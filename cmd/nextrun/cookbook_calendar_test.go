@@ -49,6 +49,19 @@ var says = map[string]func(time.Time) bool{
 	"advent-calendar": func(t time.Time) bool {
 		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
 	},
+	"stand-up": func(t time.Time) bool {
+		return at(t, "09:15") && workday(t) && !holiday(t)
+	},
+	// The first day from the first of the month on that is a workday and no holiday.
+	"invoices": func(t time.Time) bool {
+		free := 0
+		for day := 1; day < t.Day(); day++ {
+			if before := t.AddDate(0, 0, day-t.Day()); !workday(before) || holiday(before) {
+				free++
+			}
+		}
+		return at(t, "10:00") && workday(t) && !holiday(t) && free == t.Day()-1
+	},
 	"dump": func(t time.Time) bool {
 		// On the night without 02:30, the time is an hour later.
 		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {
@@ -88,4 +101,11 @@ func second(t time.Time) bool {
 func daysSince(t time.Time, year int, month time.Month, day int) int {
 	y, m, d := t.Date()
 	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
+}
+
+func workday(t time.Time) bool { return t.Weekday() >= time.Monday && t.Weekday() <= time.Friday }
+
+func holiday(t time.Time) bool {
+	day := t.Format(time.DateOnly)
+	return day >= "2026-12-24" && day <= "2026-12-26" || day == "2027-01-01"
 }

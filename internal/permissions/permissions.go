@@ -151,6 +151,7 @@ var (
 	// readable are the tables and views that a viewer reads, in the order of the reference.
 	readable = []string{
 		"periodic_task", "periodic_tick", "periodic_ready", "periodic_open", "periodic_awaited", "periodic_origin", "periodic_action",
+		"periodic_calendar", "periodic_calendar_edition",
 		"periodic_upcoming", "periodic_overdue", "periodic_stale", "periodic_health",
 		"job", "joblog", "jobgroupuse", "job_pause", "job_limit", "scheduler_lock", "worker_session", "worker_service",
 		"event_store", "event_aggregate", "event_topic", "event_offset", "outbox_message", "outbox_topic", "outbox_lag",
@@ -159,7 +160,7 @@ var (
 	// changeable are the columns of periodic_task that a tenant may change.
 	changeable = []string{
 		"enabled", "task", "group_", "args", "subject", "priority", "timer", "summary",
-		"starts", "ends", "overlap", "catchup", "grace", "deadline", "jitter",
+		"starts", "ends", "exclude_calendars", "run_calendars", "on_excluded", "overlap", "catchup", "grace", "deadline", "jitter",
 		"retry_limit", "retry_delay", "timeout", "concurrency", "paused", "paused_until", "paused_by", "paused_reason",
 	}
 )

@@ -51,15 +51,16 @@ GRANT INSERT ON periodic_action, joblog TO {{role "operator"}};
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "operator"}};
 GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO {{role "operator"}};
 
--- The editor manages tasks, and sees what became of them.
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task TO {{role "editor"}};
+-- The editor manages tasks and calendars, and sees what became of them.
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO {{role "editor"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_origin TO {{role "editor"}};
-GRANT SELECT ON periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
+GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO {{role "editor"}};
 GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO {{role "scheduler"}};
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO {{role "scheduler"}};

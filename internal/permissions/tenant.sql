@@ -22,7 +22,7 @@ GRANT INSERT (
 GRANT UPDATE (
   {{changeable}}
 ) ON periodic_task TO {{role .Name}};
-GRANT SELECT ON periodic_tick, job, joblog TO {{role .Name}};
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_tick, job, joblog TO {{role .Name}};
 
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
 -- roles see all rows, as before.

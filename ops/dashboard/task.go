@@ -58,8 +58,10 @@ type taskView struct {
 // upcoming is a tick to come.
 type upcoming struct {
 	Due     time.Time `json:"due"`
-	NextRun time.Time `json:"nextrun"` // Due and the jitter
-	Skipped bool      `json:"skipped"` // since the task is paused then
+	NextRun time.Time `json:"nextrun"`             // Due and the jitter
+	Skipped bool      `json:"skipped"`             // since the task is paused then
+	LeftOut string    `json:"left_out,omitempty"`  // why a calendar leaves it out
+	Moved   time.Time `json:"moved_from,omitzero"` // when the timer elapses, if a calendar moves it
 }
 
 func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
@@ -166,7 +168,7 @@ func (d *taskView) actions() []string {
 func (d *taskView) lookAhead(now time.Time) {
 	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
 		for _, u := range coming {
-			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, d.Task.Pause.At(u.NextRun)})
+			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, d.Task.Pause.At(u.NextRun), u.LeftOut, u.Nominal})
 		}
 	}
 	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {

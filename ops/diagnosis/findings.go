@@ -62,7 +62,7 @@ func ofRow(f *Facts) []Finding {
 		list = append(list, Finding{taskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
 		remedy := "change the row, such as with: nextrun task set " + t.ID
-		if strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) {
+		if _, err := calendar.Parse(t.Timer); strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) && err != nil {
 			remedy += " --timer TIMER"
 		}
 		list = append(list, Finding{taskProblem, "Its row has a problem: " + sentence(t.Problem), remedy})
@@ -107,7 +107,7 @@ func ofPlan(f *Facts) []Finding {
 	}
 	switch {
 	case !t.NextRun.Before(periodic.Never):
-		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() {
+		if _, err := calendar.Parse(t.Timer); err == nil && t.Ends.IsZero() && t.Blocked() == "" {
 			if t.Starts.After(f.Now) {
 				return []Finding{{timerNever, fmt.Sprintf("Its timer %q never elapses after its `starts`.", t.Timer), "nextrun task set " + t.ID + " --timer TIMER, or --starts TIME"}}
 			}
@@ -124,10 +124,23 @@ func ofPlan(f *Facts) []Finding {
 		return []Finding{{taskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
+	case leftOut(t) != "":
+		return []Finding{{tickExcluded, fmt.Sprintf("Its tick of %s will be left out: %s", at(t.Due), sentence(leftOut(t))), "to run it all the same: nextrun task run " + t.ID}}
 	case t.Jitter > 0 && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
 		return []Finding{{taskJitter, fmt.Sprintf("Its jitter delays the tick of %s by %s.", at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
 	}
 	return nil
+}
+
+// leftOut says why calendars leave out the planned tick; empty: they do not.
+func leftOut(t *periodic.Task) string {
+	if t.Days.Empty() || t.Due.IsZero() {
+		return ""
+	}
+	if next, err := t.Upcoming(t.Due.Add(-time.Microsecond), 1); err == nil && len(next) > 0 && next[0].Due.Equal(t.Due) {
+		return next[0].LeftOut
+	}
+	return ""
 }
 
 // lockState says who has the locks of schedulers.

@@ -25,17 +25,18 @@ const firstPart = 100
 // their tasks are neither locked nor marked, and a plan whose row is not as it was read comes to
 // nothing. The loop owns it.
 type ahead struct {
-	lead    time.Duration    // 0: nothing is prepared
-	early   time.Duration    // how long before its time a transaction may begin
-	plans   []periodic.Plan  // in the order of their time
-	begun   bool             // tasks that fell due together are being submitted
-	looked  periodic.TickKey // by the database's clock: what falls due up to then, and this task, has been read
-	wake    time.Time        // by the database's clock: when to read next; zero: not known
-	backlog time.Time        // by the database's clock: when a task falls due that is not prepared; zero: not known
-	lost    int              // how many batches in a row another scheduler has submitted first
-	behind  time.Time        // by the host's clock: until then another scheduler goes first
-	left    int              // how many times in a row it was left to that one although it was due
-	ask     time.Time        // by the host's clock: when to ask again whether another one does
+	lead      time.Duration    // 0: nothing is prepared
+	early     time.Duration    // how long before its time a transaction may begin
+	plans     []periodic.Plan  // in the order of their time
+	begun     bool             // tasks that fell due together are being submitted
+	looked    periodic.TickKey // by the database's clock: what falls due up to then, and this task, has been read
+	wake      time.Time        // by the database's clock: when to read next; zero: not known
+	backlog   time.Time        // by the database's clock: when a task falls due that is not prepared; zero: not known
+	lost      int              // how many batches in a row another scheduler has submitted first
+	behind    time.Time        // by the host's clock: until then another scheduler goes first
+	left      int              // how many times in a row it was left to that one although it was due
+	calendars int64            // the edition of the calendars when it was read, or an older one
+	ask       time.Time        // by the host's clock: when to ask again whether another one does
 }
 
 const (

@@ -94,6 +94,10 @@ func (l *loop) prepare(running, working context.Context, peek periodic.Peek) (bo
 	if l.ahead.looked.Due.After(peek.Now.Add(l.ahead.lead)) { // the database's clock was set back
 		l.ahead.drop()
 	}
+	if l.ahead.calendars != peek.Calendars { // it was prepared by others
+		l.ahead.drop()
+		l.ahead.calendars = peek.Calendars
+	}
 	if !l.ahead.near(peek.Next, peek.Now) {
 		return false, nil
 	}

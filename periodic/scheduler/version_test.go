@@ -17,6 +17,7 @@ var columnEdits = map[string]any{
 	"id": "renamed", "task": "other", "timer": "weekly", "summary": "a summary", "enabled": false, "group": "other", "args": "[7]",
 	"subject": "a subject", "submitter": "somebody", "priority": 7, "starts": "2001-01-01 00:00:00", "ends": "2090-01-01 00:00:00",
 	"overlap": "allow", "catchup": "none", "grace": 7, "deadline": 7, "jitter": 7, "sink": "event",
+	"exclude_calendars": "c", "run_calendars": "c", "on_excluded": "next",
 	"retry_limit": 7, "retry_delay": 7, "timeout": 7, "concurrency": 7,
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nextrun/nextrun/cmd/nextrun/cli/calendars"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/check"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/complete"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/event"
@@ -53,7 +54,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 	ui.Group(root,
 		service.ServeCommand(env), service.SchedulerCommand(env), service.ExecutorCommand(env), service.RelayCommand(env), service.DashboardCommand(env),
 		migrate.Command(env), permissions.Command(env), check.Command(env), verify.Command(env), service.HealthCommand(env),
-		task.Command(env), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
+		task.Command(env), calendars.Command(env), transfer.ImportCommand(env), transfer.ExportCommand(env), why.Command(env), tick.Command(env), job.Command(env), event.Command(env), queue.Command(env), lock.Command(env),
 		timer.NextCommand(env), timer.PreviewCommand(env), simulate.Command(env), versionCommand(env), manCommand(env), benchCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

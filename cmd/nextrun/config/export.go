@@ -12,16 +12,42 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// WriteTasks writes a file of tasks for [ParseTasks]. It leaves out columns that
+// WriteTasks writes a file of tasks and calendars for [ParseTasks]. It leaves out columns that
 // have their default.
-func WriteTasks(w io.Writer, tasks []periodic.Task) error {
+func WriteTasks(w io.Writer, tasks []periodic.Task, rows []days.Row) error {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	if len(rows) > 0 {
+		root.Content = append(root.Content, textNode("calendars"), calendarsNode(rows))
+	}
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range tasks {
 		list.Content = append(list.Content, textNode(tasks[i].ID), taskNode(&tasks[i]))
 	}
-	return encode(w, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("tasks"), list}})
+	root.Content = append(root.Content, textNode("tasks"), list)
+	return encode(w, root)
+}
+
+// calendarsNode has the rows of a time once, with all their reasons.
+func calendarsNode(rows []days.Row) *yaml.Node {
+	list := &yaml.Node{Kind: yaml.MappingNode}
+	var times, reason *yaml.Node
+	name, when := "", ""
+	for _, r := range rows {
+		if r.Name != name || times == nil {
+			name, when, times = r.Name, "", &yaml.Node{Kind: yaml.MappingNode}
+			list.Content = append(list.Content, textNode(name), times)
+		}
+		if r.When() == when {
+			reason.Value = strings.Trim(reason.Value+", "+r.Reason, ", ")
+			continue
+		}
+		when, reason = r.When(), textNode(r.Reason)
+		times.Content = append(times.Content, textNode(when), reason)
+	}
+	return list
 }
 
 func encode(w io.Writer, root *yaml.Node) error {

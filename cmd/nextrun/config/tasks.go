@@ -9,28 +9,59 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // ParseTasks reads a file of tasks: under the key tasks, a mapping from ids to
-// columns. Columns that the file leaves out have their default. The tasks are in
+// columns; under the key calendars, one from names to days and their reasons.
+// Columns that the file leaves out have their default. The tasks are in
 // the order of the file. If something is wrong with the file, the error is an
 // [*Error]. ParseTasks does not check timers and policies;
 // [periodic.Task.Validate] does.
-func ParseTasks(path string, text []byte) ([]periodic.Task, error) {
-	tasks := []periodic.Task{}
+func ParseTasks(path string, text []byte) ([]periodic.Task, []days.Row, error) {
+	tasks, rows := []periodic.Task{}, []days.Row(nil)
 	err := document(path, text, func(r *reader, root *yaml.Node) {
-		r.mapping(root, "", keys{"tasks": func(place string, v *yaml.Node) {
-			r.pairs(v, place, func(key, value *yaml.Node) {
-				t := periodic.NewTask(key.Value, "", "")
-				r.task(join(place, key.Value), value, &t)
-				tasks = append(tasks, t)
-			})
-		}})
+		r.mapping(root, "", keys{
+			"tasks": func(place string, v *yaml.Node) {
+				r.pairs(v, place, func(key, value *yaml.Node) {
+					t := periodic.NewTask(key.Value, "", "")
+					r.task(join(place, key.Value), value, &t)
+					tasks = append(tasks, t)
+				})
+			},
+			"calendars": func(place string, v *yaml.Node) {
+				r.pairs(v, place, func(key, value *yaml.Node) {
+					rows = append(rows, r.calendar(join(place, key.Value), key.Value, value)...)
+				})
+			},
+		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return tasks, nil
+	return tasks, rows, nil
+}
+
+// calendar reads the rows of a calendar: from when they hold to their reasons.
+func (r *reader) calendar(place, name string, n *yaml.Node) (rows []days.Row) {
+	r.pairs(n, place, func(key, value *yaml.Node) {
+		row, err := days.ParseWhen(key.Value)
+		row.Name, row.Reason = name, ""
+		if !isNull(resolve(value)) {
+			row.Reason = r.text(join(place, key.Value), value)
+		}
+		if err == nil {
+			err = row.Validate()
+		}
+		if err != nil {
+			r.problem(key, "%s: %v", place, err)
+		}
+		rows = append(rows, row)
+	})
+	if len(rows) == 0 {
+		r.problem(n, "%s has no days", place)
+	}
+	return rows
 }
 
 func (r *reader) task(place string, n *yaml.Node, t *periodic.Task) {

@@ -32,10 +32,10 @@ func TestTasksAreReadAsTheyAreWritten(t *testing.T) {
 		tasks = append(tasks, task)
 	}
 	var file bytes.Buffer
-	if err := WriteTasks(&file, tasks); err != nil {
+	if err := WriteTasks(&file, tasks, nil); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseTasks("tasks.yaml", file.Bytes())
+	got, _, err := ParseTasks("tasks.yaml", file.Bytes())
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, file.String())
 	}
@@ -58,7 +58,7 @@ func TestWriteTasksLeavesDefaultsOut(t *testing.T) {
 	task := periodic.NewTask("backup", "dump", "daily")
 	task.Args = `{"full": true}`
 	var file bytes.Buffer
-	if err := WriteTasks(&file, []periodic.Task{task}); err != nil {
+	if err := WriteTasks(&file, []periodic.Task{task}, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := "tasks:\n  backup:\n    task: dump\n    timer: daily\n    args: {\"full\": true}\n"
@@ -70,7 +70,7 @@ func TestWriteTasksLeavesDefaultsOut(t *testing.T) {
 func TestParseTasksNamesTheLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"task: {}\n":                                           `tasks.yaml:1: unknown key "task" in the file; known are tasks`,
+		"task: {}\n":                                           `tasks.yaml:1: unknown key "task" in the file; known are calendars, tasks`,
 		"tasks:\n  a: {task: x}\n":                             "tasks.yaml:2: tasks.a needs a timer",
 		"tasks:\n  a:\n    timer: x\n    tsk: y\n":             `tasks.yaml:4: unknown key "tsk" in tasks.a`,
 		"tasks: {a: {task: 5, timer: daily}}\n":                `tasks.yaml:1: tasks.a.task must be a text; write "5" in quotes`,
@@ -80,7 +80,7 @@ func TestParseTasksNamesTheLine(t *testing.T) {
 		"tasks: {a: {task: t, timer: daily, args: {x: .nan}}}": "tasks.yaml:1: tasks.a.args cannot be JSON",
 		"tasks: [a]\n": "tasks.yaml:1: tasks must be a mapping",
 	} {
-		_, err := ParseTasks("tasks.yaml", []byte(text))
+		_, _, err := ParseTasks("tasks.yaml", []byte(text))
 		var fileErr *Error
 		if !errors.As(err, &fileErr) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got  %v\nwant %s", text, err, want)
@@ -96,7 +96,7 @@ func TestParseTasksBoundsArgs(t *testing.T) {
 		previous := "*" + string(c-1) + ", "
 		text += "      - &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat(previous, 10), ", ") + "]\n"
 	}
-	if _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
+	if _, _, err := ParseTasks("tasks.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -108,7 +108,7 @@ func TestSampleTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, err := ParseTasks("tasks.yaml", text)
+	tasks, _, err := ParseTasks("tasks.yaml", text)
 	if err != nil || len(tasks) != 2 {
 		t.Fatalf("%d tasks, %v", len(tasks), err)
 	}
@@ -144,10 +144,10 @@ func FuzzWriteTasks(f *testing.F) {
 		task := periodic.NewTask(id, name, "daily")
 		task.Args, task.Subject = args, subject
 		var file bytes.Buffer
-		if err := WriteTasks(&file, []periodic.Task{task}); err != nil {
+		if err := WriteTasks(&file, []periodic.Task{task}, nil); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ParseTasks("tasks.yaml", file.Bytes())
+		got, _, err := ParseTasks("tasks.yaml", file.Bytes())
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, file.String())
 		}

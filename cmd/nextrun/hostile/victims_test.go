@@ -61,6 +61,17 @@ func (d database) victims() map[string][]victim {
 		"periodic_open": {{make: []string{task("skip", "mail"), `INSERT INTO mail_queue (id, kind, payload) VALUES ('{id}', 'x', 'x')`,
 			`INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES ('{id}', 'mail', '{id}', '{id}', {now}, {now})`},
 			where: map[string]string{"task_id": "task_id = '{id}'", "jid": "jid = '{id}'"}, works: ticks}},
+		"periodic_calendar": {
+			{make: ofTask(`INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('{id}', '2000-01-01', '2000-01-02', '{id}')`,
+				`UPDATE periodic_task SET exclude_calendars = '{id}' WHERE id = '{id}'`),
+				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
+			{make: ofTask(`INSERT INTO periodic_calendar (name, timer, length, reason) VALUES ('{id}', 'daily', 86400, '{id}')`,
+				`UPDATE periodic_task SET run_calendars = '{id}' WHERE id = '{id}'`),
+				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
+		},
+		"periodic_calendar_edition": {{make: ofTask(), where: map[string]string{"one": "one", "edition": "edition = (SELECT max(edition) FROM periodic_calendar_edition)"}, works: ticks}},
+		"periodic_origin": {{make: []string{`INSERT INTO periodic_origin (name, version, digests) VALUES ('{id}', 1, '["{id}"]')`},
+			where: map[string]string{"name": "name = '{id}'", "digests": `digests = '["{id}"]'`}}},
 		"periodic_action": {{make: []string{`INSERT INTO periodic_action (at, who, action, task_id, jid, detail) VALUES ({now}, '{id}', 'run', '{id}', '{id}', '{id}')`},
 			where: map[string]string{"who": "who = '{id}'", "detail": "detail = '{id}'"}}},
 		"job": {

@@ -58,7 +58,7 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 // Candidates implements [periodic.Store]. It reads only ids, so that no value of a row can make it fail.
 func (s Store) Candidates(ctx context.Context, c periodic.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer}
+		tx := schedulerTx{outer, s.known}
 		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
-		tx := schedulerTx{outer}
+		tx := schedulerTx{outer, s.known}
 		if anew {
 			args := []any{periodic.Waits(errors.New("%"))}
 			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task

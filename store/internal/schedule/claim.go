@@ -58,7 +58,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c periodic.Claim, columns 
 	if c.Without.Queued || hasJobs && slices.Contains(c.Without.Sinks, periodic.SinkJob) { // somebody may have locked the table job
 		return found, args, nil
 	}
-	queued, err := readyTx(tx).query(ctx, readyQueued(now))
+	queued, err := (readyTx{tx.Tx}).query(ctx, readyQueued(now))
 	if err != nil {
 		return candidates{}, nil, err
 	}
@@ -137,6 +137,9 @@ func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.T
 	for i := range list {
 		list[i].Enabled = true
 	}
+	if err := tx.known.give(ctx, tx.Tx, list); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(list, func(a, b periodic.Task) int {
 		return cmp.Or(a.NextRun.Compare(b.NextRun), cmp.Compare(a.ID, b.ID))
 	})
@@ -144,7 +147,7 @@ func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.T
 	list = slices.CompactFunc(list, func(a, b periodic.Task) bool { return a.ID == b.ID })
 	if c.Ahead == 0 && slices.ContainsFunc(list, func(t periodic.Task) bool { return t.NextRun.After(tx.Now()) }) {
 		// Rows of tasks that earlier batches took fill the front of periodic_ready.
-		if _, err := readyTx(tx).forget(ctx, 4*c.Limit); err != nil {
+		if _, err := (readyTx{tx.Tx}).forget(ctx, 4*c.Limit); err != nil {
 			return nil, err
 		}
 	}

@@ -61,11 +61,11 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 		t.Fatal(err)
 	}
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
-		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now())}
+		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now()), &calendarCache{}}
 		if found, err := tx.summary(t.Context(), periodic.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		if found, err := readyTx(tx).tend(t.Context(), false, periodic.Apart{}); err != nil || !found.Ready {
+		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, periodic.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
 		_, err := tx.Claim(t.Context(), periodic.Claim{Limit: 10})

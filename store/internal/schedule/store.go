@@ -24,16 +24,19 @@ type Store struct {
 	db     *sqldb.DB
 	queues Queues
 	locks  leader.Store
+	known  *calendarCache
 }
 
 var _ periodic.Store = Store{}
 
 // New returns the scheduler's store of a database.
-func New(db *sqldb.DB, queues Queues, locks leader.Store) Store { return Store{db, queues, locks} }
+func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
+	return Store{db, queues, locks, &calendarCache{}}
+}
 
 // Update implements [periodic.Store].
 func (s Store) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
-	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx}) })
+	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx, s.known}) })
 }
 
 // OpensEarly implements [periodic.Store].
@@ -112,6 +115,7 @@ type workSummary struct {
 	Resumes sqldb.RowTime // when the next pause ends by itself
 	Marked  sqldb.RowTime
 	Look    sqldb.RowTime // when to ask another queue how jobs ended
+	Edition int64         // of the calendars
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
@@ -121,8 +125,8 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
-		if found, err = (schedulerTx{tx}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
-			peek.Versions, err = schedulerTx{tx}.versions(ctx, without.Keys)
+		if found, err = (schedulerTx{tx, s.known}).summary(ctx, without); err == nil && len(without.Keys) > 0 {
+			peek.Versions, err = schedulerTx{tx, s.known}.versions(ctx, without.Keys)
 		}
 		return err
 	})
@@ -131,6 +135,7 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.Look = found.Next.Time(), found.Marked.Time(), found.Look.Time()
+	peek.Calendars = found.Edition
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}
@@ -168,11 +173,14 @@ func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (foun
 		`+isDue+` AS due,
 		(SELECT min(nextrun) FROM periodic_task WHERE `+canBeClaimed+` AND nextrun > $1`+rest("")+`) AS next,
 		(SELECT min(paused_until) FROM periodic_task WHERE paused IS NOT NULL AND paused_until > $1) AS resumes,
-		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look,
+		`+ready+` AS ready, EXISTS (SELECT 1 FROM periodic_open) AS open, `+stray+` AS stray, `+look+` AS look, `+edition+` AS edition,
 		(SELECT min(`+marked+`) FROM periodic_task WHERE worker IS NOT NULL) AS marked`,
 		args...)
 	return found, err
 }
 
 // schedulerTx is a transaction of the scheduler.
-type schedulerTx struct{ *sqldb.Tx }
+type schedulerTx struct {
+	*sqldb.Tx
+	known *calendarCache
+}

@@ -12,11 +12,11 @@ import (
 func tickRecords(db *sqldb.DB, ticks []periodic.Tick) (sqldb.Records, error) {
 	columns := []sqldb.Field{
 		sqldb.Text("task_id"), sqldb.Time("due"), sqldb.Text("decision"), sqldb.Text("reason"),
-		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"),
+		sqldb.Int("missed"), sqldb.Time("until"), sqldb.Text("jid"), sqldb.Time("nominal"),
 	}
 	return db.Records(1, columns, len(ticks), func(i int) []any {
 		t := ticks[i]
-		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID)}
+		return []any{t.TaskID, t.Due, string(t.Decision), sqldb.Nullable(t.Reason), t.Missed, t.Until, sqldb.Nullable(t.JID), t.Nominal}
 	})
 }
 
@@ -38,12 +38,12 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {
-		if keys, err = tickTx(tx).settle(ctx, settled); err != nil {
+		if keys, err = (tickTx{tx.Tx}).settle(ctx, settled); err != nil {
 			return nil, err
 		}
 	}
 	if len(added) > 0 {
-		more, err := tickTx(tx).add(ctx, added)
+		more, err := (tickTx{tx.Tx}).add(ctx, added)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +58,8 @@ func (tx tickTx) add(ctx context.Context, ticks []periodic.Tick) ([]periodic.Tic
 		return nil, err
 	}
 	added, err := tx.Exec(ctx, `INSERT INTO periodic_tick
-			(task_id, due, decision, reason, missed, until, jid, worker, decided)
-		SELECT task_id, due, decision, reason, missed, until, jid, $2, $3 FROM `+r.SQL+` AS v WHERE true
+			(task_id, due, decision, reason, missed, until, jid, nominal, worker, decided)
+		SELECT task_id, due, decision, reason, missed, until, jid, nominal, $2, $3 FROM `+r.SQL+` AS v WHERE true
 		ON CONFLICT DO NOTHING`, r.Param, ticks[0].Worker, sqldb.Timestamp(ticks[0].Decided))
 	if err != nil {
 		return nil, err

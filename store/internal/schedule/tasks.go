@@ -3,6 +3,8 @@ package schedule
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -107,7 +109,7 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 	if len(list) == 0 {
 		return periodic.Task{}, sqldb.ErrNotFound
 	}
-	return list[0], nil
+	return list[0], (&calendarCache{}).give(ctx, tx.Tx, list)
 }
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
@@ -119,7 +121,11 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
-	return tasks(ctx, tx.Tx, columns, `SELECT `+column.Names("t.", columns)+` FROM periodic_task AS t`+selected, args...)
+	list, err := tasks(ctx, tx.Tx, columns, `SELECT `+column.Names("t.", columns)+` FROM periodic_task AS t`+selected, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, (&calendarCache{}).give(ctx, tx.Tx, list)
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
@@ -129,4 +135,41 @@ func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
 		return sqldb.ErrNotFound
 	}
 	return err
+}
+
+// note records what somebody did with a task, unless it failed.
+func (tx taskTx) note(ctx context.Context, err error, action, id, detail string) error {
+	if err != nil {
+		return err
+	}
+	return tx.Note(ctx, sqldb.Action{Action: action, TaskID: id, Detail: detail})
+}
+
+// changed says what differs between two versions of a task. Args may hold secrets, so
+// only their name is in it.
+func changed(from, to *periodic.Task) string {
+	var list []string
+	for _, c := range userColumns {
+		switch was, is := c.Get(from), c.Get(to); {
+		case was == is:
+		case c.Kind == column.JSON:
+			list = append(list, c.Name)
+		default:
+			list = append(list, fmt.Sprintf("%s from %s to %s", c.Name, valueText(was), valueText(is)))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// valueText is a value of a column for people.
+func valueText(v column.Value) string {
+	switch {
+	case v.Null:
+		return "none"
+	case v.Kind == column.Time:
+		return v.Time.Format("2006-01-02 15:04:05 UTC")
+	case v.Kind == column.Text:
+		return fmt.Sprintf("%q", v.Text)
+	}
+	return v.String()
 }

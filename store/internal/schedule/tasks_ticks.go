@@ -18,6 +18,7 @@ type tickRow struct {
 	JID      sqldb.RowText
 	Worker   sqldb.RowText
 	Decided  sqldb.RowTime
+	Nominal  sqldb.RowTime
 	endRow
 }
 
@@ -39,6 +40,7 @@ func (r tickRow) tick() periodic.Tick {
 	return r.on(periodic.Tick{
 		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
+		Nominal: r.Nominal.Time(),
 	})
 }
 
@@ -52,7 +54,7 @@ func ticksQuery(f periodic.TickFilter) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, outcome, finished, attempts, error
+	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, nominal, outcome, finished, attempts, error
 		FROM periodic_tick
 		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
 			AND due >= $5 AND due < $6

@@ -72,7 +72,8 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	return printUpcoming(env, &task)
 }
 
-// nextRuns are the next elapses of a task that its pause does not skip.
+// nextRuns are the next elapses of a task that its pause does not skip, and those before them that its
+// calendars leave out.
 func nextRuns(env *ui.Env, task *periodic.Task) ([]periodic.Upcoming, error) {
 	after := env.Now()
 	if task.Pause.At(after) {
@@ -81,7 +82,33 @@ func nextRuns(env *ui.Env, task *periodic.Task) ([]periodic.Upcoming, error) {
 		}
 		after = task.Pause.Until.Add(-time.Microsecond)
 	}
-	return task.Upcoming(after, shownElapses)
+	upcoming, err := task.Upcoming(after, mostLeftOut)
+	open := 0
+	for i, u := range upcoming {
+		if u.LeftOut == "" {
+			open++
+		}
+		if open == shownElapses {
+			return upcoming[:i+1], nil
+		}
+	}
+	return upcoming, err
+}
+
+// mostLeftOut is how many elapses are looked at.
+const mostLeftOut = 50
+
+// leftOut takes the elapses that calendars leave out from the others.
+func leftOut(upcoming []periodic.Upcoming) (open []time.Time, left []periodic.Upcoming) {
+	open = []time.Time{}
+	for _, u := range upcoming {
+		if u.LeftOut != "" {
+			left = append(left, u)
+		} else {
+			open = append(open, u.Due)
+		}
+	}
+	return open, left
 }
 
 // printUpcoming writes the next elapses of a task.
@@ -94,12 +121,14 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 	if err != nil {
 		return err
 	}
-	times := make([]time.Time, len(upcoming))
-	for i, tick := range upcoming {
-		times[i] = tick.Due
-	}
+	times, left := leftOut(upcoming)
 	if err := timer.PrintElapses(env, times, timer.ZoneOf(env, schedule)); err != nil {
 		return err
+	}
+	for _, u := range left[:min(len(left), shownElapses)] {
+		if err := env.Printf("left out: %s, %s\n", env.Moment(u.Due), ui.Cell(u.LeftOut)); err != nil {
+			return err
+		}
 	}
 	if len(times) == 0 || task.Jitter == 0 {
 		return nil

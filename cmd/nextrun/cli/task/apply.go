@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ func applyCommand(env *ui.Env) *cobra.Command {
 		Use:   "apply -f FILE",
 		Short: "Make the table match a file of tasks",
 		Long: `Make the table match a file of tasks, such as task export writes, in one
-transaction. A task keeps its plan unless its timer, starts or ends change.
+transaction. A task keeps its plan unless its timer, starts, ends or calendars change.
+A calendar that the file names has the file's days afterwards; others stay.
 --prune disables or deletes the tasks that the file does not name, except
 nextrun's own and those of other origins.
 
@@ -40,7 +42,7 @@ have changed in the table since the last apply.`,
 			if err != nil {
 				return err
 			}
-			if apply.Tasks, err = config.ParseTasks(path, text); err != nil {
+			if apply.Tasks, apply.Calendars, err = config.ParseTasks(path, text); err != nil {
 				return err
 			}
 			if apply.KeepEdits && apply.Origin == "" {
@@ -86,14 +88,31 @@ func applyTasks(ctx context.Context, env *ui.Env, apply periodic.Apply) error {
 				return err
 			}
 		}
+		if err := printDays(env, done); err != nil {
+			return err
+		}
 		verb := "changed"
 		if apply.DryRun {
 			verb = "to change"
 		}
 		err = env.Printf("%s: %d of %s in the file\n", verb, len(done.Changes), ui.Counted(len(apply.Tasks), "task"))
-		if err == nil && apply.DryRun && len(done.Changes) > 0 {
+		if err == nil && apply.DryRun && len(done.Changes)+len(done.Days)+len(done.Gone) > 0 {
 			return ui.ErrChanges
 		}
 		return err
 	})
+}
+
+// printDays says what changed in calendars.
+func printDays(env *ui.Env, done periodic.Applied) error {
+	for i, r := range append(slices.Clone(done.Days), done.Gone...) {
+		action := periodic.ActionAdd
+		if i >= len(done.Days) {
+			action = periodic.ActionDelete
+		}
+		if err := env.Printf("%-8s %s, %s\n", action, ui.Cell(r.Text()), ui.Cell(r.When())); err != nil {
+			return err
+		}
+	}
+	return nil
 }

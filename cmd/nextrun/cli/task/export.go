@@ -10,6 +10,8 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/store"
 )
 
 func exportCommand(env *ui.Env) *cobra.Command {
@@ -22,12 +24,16 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter.WithArgs = true
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				list, err := tasks.List(c.Context(), filter)
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				list, err := periodic.NewTasks(db.Tasks()).List(c.Context(), filter)
 				if err != nil {
 					return err
 				}
-				return export(env, list)
+				rows, err := periodic.NewCalendars(db.Tasks()).List(c.Context())
+				if err != nil {
+					return err
+				}
+				return export(env, list, rows)
 			})
 		},
 	}
@@ -36,8 +42,8 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 	return command
 }
 
-// export writes the tasks that a file can hold. It names the others.
-func export(env *ui.Env, list []periodic.Task) error {
+// export writes the tasks that a file can hold, and the calendars that they name. It names the others.
+func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 	whole := len(list)
 	list = slices.DeleteFunc(list, func(t periodic.Task) bool {
 		column := notUTF8(&t)
@@ -46,7 +52,9 @@ func export(env *ui.Env, list []periodic.Task) error {
 		}
 		return column != ""
 	})
-	if err := config.WriteTasks(env.Stdout, list); err != nil {
+	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool {
+		return !slices.ContainsFunc(list, func(t periodic.Task) bool { return slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name) })
+	})); err != nil {
 		return err
 	}
 	if left := whole - len(list); left > 0 {

@@ -74,9 +74,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		if err != nil {
 			return err
 		}
-		for _, u := range upcoming {
-			times = append(times, u.Due)
-		}
+		times, _ = leftOut(upcoming)
 	}
 	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
 		[2]any{"upcoming", times}, [2]any{"ticks", s.ticks.JSON()}))

@@ -1,0 +1,9 @@
+package calendars_test
+
+import (
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+)
+
+func TestMain(m *testing.M) { migrated.VerifyTestMain(m) }
