@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,33 +20,37 @@ import (
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
-	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/scripts/shop/month"
 	"github.com/nextrun/nextrun/store"
 )
 
-// The time of the pictures, a Friday before the clocks change, and how long the services
-// have run by then.
+// The time of the pictures, a Friday before the clocks change, and how long before it the month
+// of the shop ends: then scheduler and executor run.
 var pictured = time.Date(2026, 3, 27, 13, 20, 25, 0, time.UTC)
 
-const before = 30 * time.Hour
+const (
+	before     = 11 * time.Minute
+	days       = 30
+	configured = "../../scripts/shop/nextrun.yaml"
+)
 
 // pictures are the pages that docs/dashboard.md shows, and how much of each.
 var pictures = []struct {
 	name, path string
 	height     int64
 }{
-	{"now", "/", 800},
+	{"now", "/", 1000},
 	{"tasks", "/tasks", 860},
-	{"task", "/task?id=stock-sync", 1500},
-	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 800},
-	{"timeline", "/timeline?zone=Europe/Berlin", 560},
-	{"heatmap", "/heatmap?zone=Europe/Berlin&day=0&hour=9", 640},
+	{"task", "/task?id=backup-files", 1500},
+	{"edit", "/task?id=newsletter&timer=Fri+16:00+Europe/Berlin", 1000},
+	{"timeline", "/timeline?zone=Europe/Berlin", 700},
+	{"heatmap", "/heatmap?zone=Europe/Berlin&day=0&hour=9", 700},
 	{"jobs", "/jobs", 640},
 	{"events", "/events", 560},
 	{"scheduler", "/scheduler", 620},
@@ -115,34 +118,42 @@ func (sameBytes) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// work runs the services until the time of the pictures, and asks for the pages.
+// work makes the month of the shop and lets a scheduler and an executor run after it, until the
+// time of the pictures. Then it asks for the pages.
 func (f files) work(t *testing.T) {
 	uuid.SetRand(sameBytes{}) // ids still differ: they hold the time, and count within a moment
 	time.Sleep(time.Until(pictured.Add(-before)))
 	url := "sqlite:" + filepath.Join(t.TempDir(), "shop.db")
-	db, err := store.Open(t.Context(), url, store.Options{Create: true})
+	if _, err := month.Make(t.Context(), month.Options{URL: url, Config: configured, Days: days}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), url, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	statements, err := os.ReadFile("pictures.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	storetest.At(t, url).Exec(string(statements))
 	quiet := logrus.New()
 	quiet.SetLevel(logrus.PanicLevel)
-	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1})
+	executor, err := executor.New(db.Jobs(), executor.Config{Name: "shop1", Logger: quiet, RetryDelay: time.Minute, RetryLimit: 1, PoolSize: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for handler, takes := range handlers {
-		executor.Register(handler, shopJob(takes))
+	tasks, err := periodic.NewTasks(db.Tasks()).List(t.Context(), periodic.TaskFilter{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "shop1", Logger: quiet, Mode: scheduler.ModeLeader,
+	for _, task := range tasks {
+		executor.Register(task.Task, shopJob(task.ID))
+	}
+	file, err := config.Read(configured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queues, err := file.BuildQueues(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "shop1", Logger: quiet, Mode: scheduler.ModeLeader, Submitters: queues,
 		Observe: func(scheduler.Event) { executor.Wake() }})
 	if err != nil {
 		t.Fatal(err)
@@ -150,33 +161,21 @@ func (f files) work(t *testing.T) {
 	if err := errors.Join(executor.Start(t.Context()), scheduler.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(before - 5*time.Hour)
-	if err := periodic.NewTasks(db.Tasks()).Pause(t.Context(), "us-orders", periodic.Pause{By: "grace", Reason: "the warehouse moves",
-		Until: pictured.AddDate(0, 0, 4).Truncate(time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(5 * time.Hour)
-	f.ask(t, db)
+	time.Sleep(time.Until(pictured))
+	f.ask(t, db, queues)
 	executor.Hurry()
 	if err := errors.Join(scheduler.Stop(t.Context()), executor.Stop(t.Context())); err != nil {
 		t.Log(err)
 	}
 }
 
-// handlers are how long the jobs of the shop take.
-var handlers = map[string]time.Duration{
-	"backup": 47 * time.Minute, "index": 9 * time.Minute, "fetch": 25 * time.Second, "sync": 7 * time.Minute, "mail": 4 * time.Minute,
-	"report": 12 * time.Minute, "renew": time.Minute, "close": time.Hour, "df": 2 * time.Second, "nextrun.housekeeping": 3 * time.Second,
-}
-
-// shopJob is a handler whose jobs take about as long, now and then much longer, and fail
-// at times, always the same ones.
-func shopJob(takes time.Duration) jobqueue.Handler {
+// shopJob is a handler whose jobs end after ten seconds, fail as they have failed before, or, those
+// that take long in this shop, run on.
+func shopJob(id string) jobqueue.Handler {
 	return func(ctx context.Context, job *jobqueue.JobContext) error {
-		chance := rand.New(rand.NewSource(job.Job.Due.Unix() + int64(takes))) //nolint:gosec // see above
-		took := takes + time.Duration(chance.Float64()*float64(takes)/2)
-		if chance.Intn(12) == 0 {
-			took *= 2
+		took := 10 * time.Second
+		if id == "stock-count" || id == "stock-sync" {
+			took = time.Hour
 		}
 		job.Logf(jobqueue.Info, "begins")
 		select {
@@ -184,17 +183,17 @@ func shopJob(takes time.Duration) jobqueue.Handler {
 			return ctx.Err()
 		case <-time.After(took):
 		}
-		if chance.Intn(25) == 0 {
-			return errors.New("the warehouse does not answer: 503 Service Unavailable")
+		if id == "payments-check" || id == "price-import" {
+			job.Logf(jobqueue.Error, "FATAL: connection to shop-db refused")
+			return errors.New("exit status 3: FATAL: connection to shop-db refused")
 		}
-		job.Logf(jobqueue.Info, "done: %d rows", 200+chance.Intn(900))
 		return nil
 	}
 }
 
 // ask keeps what the dashboard answers now.
-func (f files) ask(t *testing.T, db *store.DB) {
-	pages := handler(t, db, dashboard.Options{Authorize: may})
+func (f files) ask(t *testing.T, db *store.DB, queues map[periodic.Sink]periodic.Submitter) {
+	pages := handler(t, db, dashboard.Options{Authorize: may, Queues: queues})
 	paths := []string{"/static/style.css", "/static/script.js", "/static/icon.svg"}
 	for _, p := range pictures {
 		paths = append(paths, p.path)
