@@ -68,8 +68,9 @@ func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 		Jobs: `SELECT right(j.key, 36) AS jid, substr(j.key, 9, length(j.key) - 73) AS task_id, substr(j.key, length(j.key) - 63, 27) AS due,
 				` + graphilePending + ` AS pending
 			FROM ` + jobs + ` AS j WHERE j.key LIKE 'nextrun:%' AND length(j.key) > 73 AND j.run_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
-		// Jobs that are done are deleted. Those that fail for good stay, which no column
-		// alone tells.
-		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text"}},
+		// Jobs that are done are deleted, while the worker has them locked; those that are removed,
+		// while nobody has. Those that fail for good stay, which no column alone tells.
+		Ended: []foreign.Ended{{Schema: k.Schema, Table: graphileJobs, Ref: "OLD.id::text",
+			Seen: "CASE WHEN OLD.locked_at IS NOT NULL THEN 'success' ELSE 'cancelled' END"}},
 	}
 }

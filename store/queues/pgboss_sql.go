@@ -93,7 +93,9 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 		Jobs: `SELECT k.jid, k.task_id, CAST(k.due AS text) AS due, j.state IN ` + pgBossUnfinished + ` AS pending
 			FROM ` + table + ` AS j JOIN periodic_tick AS k ON k.jid = CAST(j.id AS text) WHERE j.created_on >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
 		Keeps: pgBossKeeps,
-		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id"}},
+		Ended: []foreign.Ended{{Schema: k.Schema, Table: "job", Column: "state", Final: "NOT IN " + pgBossUnfinished, Ref: "OLD.name || '/' || OLD.id",
+			// pg-boss deletes a job that failed, and adds it again for its next attempt.
+			Back: "SELECT 1 FROM " + table + " AS j WHERE j.name = OLD.name AND j.id = OLD.id AND j.state IN " + pgBossUnfinished}},
 	}
 	if notifies {
 		s.Notify = foreign.Own(`SELECT pg_notify(concat('pgboss_', left(encode(sha224(` + foreign.Literal(k.Schema) + `::bytea), 'hex'), 24)), v.queue)

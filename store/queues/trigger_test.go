@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/migrations"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -114,4 +115,77 @@ func TestEndTriggerInAnotherSchema(t *testing.T) {
 	f.Exec("DROP TABLE periodic_open; SELECT pgmq.send_batch('mail', ARRAY['{}'::jsonb], ARRAY['{}'::jsonb])")
 	f.Exec("DELETE FROM pgmq.q_mail")
 	f.Want(0, "SELECT count(*) FROM pgmq.q_mail")
+}
+
+// open adds the rows that a scheduler adds for jobs.
+func (f *fixture) open(sink string, open ...periodic.Open) {
+	f.Helper()
+	for _, o := range open {
+		f.Exec("INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES (?, ?, ?, ?, '2026-03-04 05:06:07.000000', '2026-03-04 05:06:07.000000')",
+			o.TaskID, sink, o.Ref, o.JID)
+		f.Exec("INSERT INTO periodic_awaited (task_id, sink, ref, jid, due, submitted, look) VALUES (?, ?, ?, ?, '2026-03-04 05:06:07.000000', '2026-03-04 05:06:07.000000', '2099-01-01 00:00:00.000000')",
+			o.TaskID, sink, o.Ref, o.JID)
+	}
+}
+
+const (
+	stillOpen = "(SELECT task_id FROM periodic_open ORDER BY task_id) AS o"
+	askedSoon = "(SELECT task_id FROM periodic_awaited WHERE look < '2099-01-01 00:00:00.000000' ORDER BY task_id) AS o"
+)
+
+// TestEndTriggerHasTheQueueAsked: when a job ends, schedulers ask at once how.
+func TestEndTriggerHasTheQueueAsked(t *testing.T) {
+	t.Parallel()
+	river(t, func(t *testing.T, f *fixture) {
+		q := f.queue(queues.River{})
+		trigger, err := q.EndTrigger(t.Context(), "river")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Exec(trigger.Create)
+		open := f.accept(q, f.tasks(3)...)
+		f.open("river", open...)
+		f.Exec("UPDATE river_job SET state = 'running' WHERE id = CAST(? AS integer)", open[0].Ref)
+		f.Exec("UPDATE river_job SET state = 'discarded', finalized_at = CURRENT_TIMESTAMP WHERE id = CAST(? AS integer)", open[1].Ref)
+		f.Want("t1", "SELECT "+f.join("task_id")+" FROM "+askedSoon)
+		f.Want(3, "SELECT count(*) FROM periodic_awaited WHERE seen IS NULL")
+	})
+}
+
+// TestEndTriggerOfGraphileSeesHowJobsEnd: a worker that has succeeded deletes the job that it has
+// locked. Others remove jobs that nobody has locked.
+func TestEndTriggerOfGraphileSeesHowJobsEnd(t *testing.T) {
+	f := graphileFixture(t)
+	q := f.queue(queues.GraphileWorker{})
+	trigger, err := q.EndTrigger(t.Context(), "graphile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exec(trigger.Create)
+	open := f.accept(q, f.tasks(2)...)
+	f.open("graphile", open...)
+	f.Exec("UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'w' WHERE id = CAST(? AS bigint)", open[0].Ref)
+	f.Exec("DELETE FROM graphile_worker._private_jobs")
+	f.Want("success cancelled", "SELECT string_agg(seen, ' ' ORDER BY task_id) FROM periodic_awaited WHERE ended IS NOT NULL")
+}
+
+// TestEndTriggerOfPgBossWaitsForRetries: pg-boss deletes a job that failed, and adds it again for its
+// next attempt, with one statement. It has not ended then.
+func TestEndTriggerOfPgBossWaitsForRetries(t *testing.T) {
+	f := pgBossFixture(t)
+	q := f.queue(queues.PgBoss{})
+	trigger, err := q.EndTrigger(t.Context(), "boss")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exec(trigger.Create)
+	open := f.accept(q, f.tasks(2)...)
+	f.open("boss", open...)
+	f.Exec("UPDATE pgboss.job SET state = 'active'")
+	for i, state := range []string{"retry", "failed"} {
+		f.Exec(`WITH gone AS (DELETE FROM pgboss.job WHERE id = CAST(? AS uuid) RETURNING *)
+			INSERT INTO pgboss.job (id, name, state) SELECT id, name, '`+state+`' FROM gone`, open[i].JID)
+	}
+	f.Want("t0", "SELECT "+f.join("task_id")+" FROM "+stillOpen)
+	f.Want("t1", "SELECT "+f.join("task_id")+" FROM "+askedSoon)
 }

@@ -14,8 +14,9 @@ import (
 
 // EndTrigger is SQL for a trigger on the tables of another system. When a job ends,
 // the trigger deletes its row of periodic_open, so that a tick that waits for it is
-// submitted at once instead of after the next look at the queue. Nothing else needs it. It is for
-// people to read and to run, as the owner of both tables.
+// submitted at once, and has schedulers ask at once how it ended, instead of with their next look
+// at the queue. Nothing else needs it. It is for people to read and to run, as the owner of both
+// tables.
 type EndTrigger struct {
 	Create string // several statements
 	Drop   string // undoes them
@@ -31,6 +32,8 @@ type Ended struct {
 	Ref           string // SQL: the reference, made of columns of OLD; a text
 	Column        string // the one that says whether a job is final; empty: only its removal ends it
 	Final         string // SQL behind the column: the condition that its value is final
+	Seen          string // SQL over OLD: how a job ended whose row is removed; empty: that does not show
+	Back          string // a query over OLD: the row of a job that was removed and added again, and has not ended; may be empty
 }
 
 // sinkName is what the table periodic_task lets a sink be.
@@ -65,8 +68,11 @@ func (q *queue) EndTrigger(ctx context.Context, sink string) (EndTrigger, error)
 			made.Create += one.Create
 			made.Drop += one.Drop
 		}
-		made.Create = "CREATE INDEX IF NOT EXISTS " + endPrefix + "ref ON " + ours.As() + " (sink, ref);\n" + made.Create
-		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + Qualified(ours.Found, endPrefix+"ref") + ";\n"
+		awaited := Qualified(ours.Found, "periodic_awaited")
+		made.Create = "CREATE INDEX IF NOT EXISTS " + endPrefix + "ref ON " + ours.As() + " (sink, ref);\n" +
+			"CREATE INDEX IF NOT EXISTS " + endPrefix + "awaited ON " + awaited + " (sink, ref);\n" + made.Create
+		made.Drop += "-- If no other queue has such a trigger: DROP INDEX IF EXISTS " + Qualified(ours.Found, endPrefix+"ref") +
+			", " + Qualified(ours.Found, endPrefix+"awaited") + ";\n"
 		return nil
 	})
 	return made, err
@@ -105,24 +111,36 @@ func (e Ended) events() []event {
 	}
 }
 
-// postgres is the trigger for PostgreSQL. It passes over a row that a scheduler has
-// locked, so that it never keeps a worker waiting, and does nothing while there is no
-// table periodic_open.
+// postgres is the trigger for PostgreSQL. It passes over rows that a scheduler has
+// locked, so that it never keeps a worker waiting, and does nothing while the tables are not
+// there.
 func (e Ended) postgres(schema, sink string, i int) EndTrigger {
 	name := triggerName(sink, i)
 	function, open, table := Qualified(schema, name), Qualified(schema, "periodic_open"), Qualified(e.Schema, e.Table)
+	awaited, ended, seen := Qualified(schema, "periodic_awaited"), "true", ""
+	if e.Back != "" {
+		ended = "NOT EXISTS (" + e.Back + ")"
+	}
+	if e.Seen != "" {
+		seen = ", ended = clock_timestamp() AT TIME ZONE 'UTC', seen = " + e.Seen
+	}
 	var create, drop strings.Builder
-	fmt.Fprintf(&create, `CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+	fmt.Fprintf(&create, `CREATE OR REPLACE FUNCTION %[1]s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $nextrun$
 BEGIN
-    IF to_regclass(%s) IS NOT NULL THEN
-        DELETE FROM %s WHERE task_id IN (
-            SELECT task_id FROM %s WHERE sink = %s AND ref = %s FOR UPDATE SKIP LOCKED);
+    IF to_regclass(%[2]s) IS NOT NULL AND to_regclass(%[9]s) IS NOT NULL AND %[3]s THEN
+        DELETE FROM %[4]s WHERE task_id IN (
+            SELECT task_id FROM %[4]s WHERE sink = %[5]s AND ref = %[6]s FOR UPDATE SKIP LOCKED);
+        UPDATE %[7]s SET look = clock_timestamp() AT TIME ZONE 'UTC'%[8]s WHERE (task_id, due) IN (
+            SELECT task_id, due FROM %[7]s WHERE sink = %[5]s AND ref = %[6]s FOR UPDATE SKIP LOCKED);
+        IF FOUND THEN
+            PERFORM pg_notify('nextrun_task', '');
+        END IF;
     END IF;
     RETURN NULL;
 END
 $nextrun$;
-`, function, Literal(open), open, open, Literal(sink), e.Ref)
+`, function, Literal(awaited), ended, open, Literal(sink), e.Ref, awaited, seen, Literal(open))
 	for _, event := range e.events() {
 		trigger := Quote(name + "_" + event.name)
 		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %s ON %s;\nCREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW%s\n    EXECUTE FUNCTION %s();\n",
@@ -138,9 +156,10 @@ func (e Ended) sqlite(sink string, i int) EndTrigger {
 	var create, drop strings.Builder
 	for _, event := range e.events() {
 		trigger := Quote(triggerName(sink, i) + "_" + event.name)
-		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %s;\nCREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW%s\nBEGIN\n"+
-			"    DELETE FROM periodic_open WHERE sink = %s AND ref = %s;\nEND;\n",
-			trigger, trigger, event.what, Quote(e.Table), event.when, Literal(sink), e.Ref)
+		fmt.Fprintf(&create, "DROP TRIGGER IF EXISTS %[1]s;\nCREATE TRIGGER %[1]s AFTER %[2]s ON %[3]s FOR EACH ROW%[4]s\nBEGIN\n"+
+			"    DELETE FROM periodic_open WHERE sink = %[5]s AND ref = %[6]s;\n"+
+			"    UPDATE periodic_awaited SET look = strftime('%%Y-%%m-%%d %%H:%%M:%%f000', 'now') WHERE sink = %[5]s AND ref = %[6]s;\nEND;\n",
+			trigger, event.what, Quote(e.Table), event.when, Literal(sink), e.Ref)
 		fmt.Fprintf(&drop, "DROP TRIGGER IF EXISTS %s;\n", trigger)
 	}
 	return EndTrigger{create.String(), drop.String()}

@@ -123,8 +123,24 @@ func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]
 			return nil, err
 		}
 		cancelled = append(cancelled, jids...)
+		if err := o.seeCancelled(ctx, tx, part, jids, now); err != nil {
+			return nil, err
+		}
 	}
 	return cancelled, nil
+}
+
+// seeCancelled notes how jobs end that are cancelled here: some queues delete them.
+func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []periodic.Open, jids []string, now time.Time) error {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j periodic.Open) bool { return !slices.Contains(jids, j.JID) })
+	r, err := o.db.Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job")}, len(jobs),
+		func(i int) []any { return []any{jobs[i].TaskID, jobs[i].Due, jobs[i].JID} })
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, o.db.SQL().Rebind(`UPDATE periodic_awaited SET seen = 'cancelled', ended = $2
+		WHERE (task_id, due, jid) IN (SELECT v.of_task, v.of_due, v.of_job FROM `+r.SQL+` AS v)`), r.Param, sqldb.Timestamp(now))
+	return err
 }
 
 func bySink(jobs map[string]openJob) map[periodic.Sink][]periodic.Open {

@@ -21,7 +21,7 @@ const keyOf = /^nextrun:(.*):(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z):([0-9a-f-]
 async function perform(args, { job }) {
   const [, task, due, jid] = keyOf.exec(job.key ?? "") ?? [];
   say("job", { task, due, jid, id: job.id, attempt: job.attempts, run_at: job.run_at, args });
-  await work(args);
+  await work(args, job.attempts);
   say("done", { jid });
 }
 

@@ -19,7 +19,7 @@ function open() {
 async function perform([job]) {
   const { id: jid, name: queue, singletonKey: task, data: args } = job;
   say("job", { task, due: job.startAfter, jid, queue, attempt: job.retryCount + 1, args });
-  await work(args);
+  await work(args, job.retryCount + 1);
   say("done", { jid });
 }
 

@@ -31,10 +31,10 @@ export function say(event, more = {}) {
   process.stdout.write(JSON.stringify({ event, ...more, at: new Date().toISOString() }) + "\n");
 }
 
-// work takes as long as args.ms says, and fails if args.fail says so.
-export async function work(args) {
+// work takes as long as args.ms says, and fails if args.fail says so, before attempt args.until or at each.
+export async function work(args, attempt) {
   if (args?.ms > 0) await new Promise((done) => setTimeout(done, args.ms));
-  if (args?.fail) throw new Error(String(args.fail));
+  if (args?.fail && !(attempt >= args.until)) throw new Error(String(args.fail));
 }
 
 // main runs `migrate` or `work`. work returns a function that ends it gracefully.

@@ -8,8 +8,9 @@
 //	POLL_MS       milliseconds between two looks for jobs without a notification
 //
 // It prints lines of JSON: {"event":"ready"}, then {"event":"job"} for each job
-// that it starts and {"event":"done"} for each that it has finished. The args
-// {"ms": N} say how long a job takes.
+// that it starts and {"event":"done"} for each that has succeeded. The args
+// {"ms": N} say how long a job takes, {"fail": "why", "until": N} that it fails before
+// attempt N, or without until at each.
 package main
 
 import (
@@ -88,7 +89,10 @@ func (worker) Work(_ context.Context, job *river.Job[proofArgs]) error {
 	if err := json.Unmarshal(job.Metadata, &about); err != nil {
 		return err
 	}
-	var args struct{ MS int }
+	var args struct {
+		MS, Until int
+		Fail      string
+	}
 	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil {
 		return err
 	}
@@ -97,6 +101,9 @@ func (worker) Work(_ context.Context, job *river.Job[proofArgs]) error {
 	}
 	report.Event("job", line)
 	time.Sleep(time.Duration(args.MS) * time.Millisecond) // the work
+	if args.Fail != "" && (args.Until == 0 || job.Attempt < args.Until) {
+		return errors.New(args.Fail)
+	}
 	report.Event("done", line)
 	return nil
 }

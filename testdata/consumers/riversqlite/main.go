@@ -82,7 +82,10 @@ func (w worker) Work(_ context.Context, job *river.Job[proofArgs]) error {
 	if err := json.Unmarshal(job.Metadata, &about); err != nil {
 		return err
 	}
-	var args struct{ MS int }
+	var args struct {
+		MS, Until int
+		Fail      string
+	}
 	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil {
 		return err
 	}
@@ -91,6 +94,9 @@ func (w worker) Work(_ context.Context, job *river.Job[proofArgs]) error {
 	}
 	w.print.event("job", line)
 	time.Sleep(time.Duration(args.MS) * time.Millisecond) // the work
+	if args.Fail != "" && (args.Until == 0 || job.Attempt < args.Until) {
+		return errors.New(args.Fail)
+	}
 	w.print.event("done", line)
 	return nil
 }

@@ -82,11 +82,19 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 		return err
 	case t == nil:
 		h.add(levelWarning, about, "there is no task %q; add it, or correct the id", one.Task)
-	case t.Sink != periodic.SinkJob && one.Kind != hooks.OnMissed && one.Action != hooks.None:
-		h.add(levelError, about, "the jobs of this task go to the queue %q, where nextrun does not run them and does not hear how they end; "+
+	case !h.hears(t.Sink) && one.Kind != hooks.OnMissed && one.Action != hooks.None:
+		h.add(levelError, about, "the jobs of this task go to the queue %q, which does not tell how they end; "+
 			"use on_missed only, and the means of that queue", t.Sink)
 	}
 	return nil
+}
+
+// hears reports whether nextrun hears how the jobs of a queue end. Of a queue that it does not
+// know, something else is said.
+func (h *hookCheck) hears(sink periodic.Sink) bool {
+	submitter, known := h.queues[sink]
+	_, tells := submitter.(periodic.EndTeller)
+	return sink == periodic.SinkJob || sink != periodic.SinkEvent && (tells || !known)
 }
 
 // elsewhere warns of a hook of a handler that hears of no task, since the jobs of all of
@@ -99,10 +107,10 @@ func (h *hookCheck) elsewhere(ctx context.Context, about string, one hooks.Hook)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if slices.ContainsFunc(list, func(t periodic.Task) bool { return t.Sink == periodic.SinkJob }) {
+	if slices.ContainsFunc(list, func(t periodic.Task) bool { return h.hears(t.Sink) }) {
 		return nil
 	}
-	h.add(levelWarning, about, "the jobs of all tasks of this handler go to other queues (%s), where nextrun does not hear how they end; "+
+	h.add(levelWarning, about, "the jobs of all tasks of this handler go to other queues (%s), which do not tell how they end; "+
 		"use on_missed, and the means of those queues", queuesOf(list))
 	return nil
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -44,7 +45,38 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 		if len(found.Problems) == 0 {
 			r.add(levelOK, about, "%s, %s", found.Kind, found.Found)
 		}
+		if _, tells := built[name].(periodic.EndTeller); tells {
+			if err := r.checkEnds(ctx, db, name, found.Kind); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// manyUnknown is how many jobs must have ended in an unknown way to be remarkable, and every how
+// manieth of all.
+const (
+	manyUnknown = 3
+	partUnknown = 10
+)
+
+// keepLonger is what has a queue keep jobs that have ended for longer.
+var keepLonger = map[string]string{
+	"river":   "or have River keep them for longer: CompletedJobRetentionPeriod of its clients",
+	"pg-boss": "or have pg-boss keep them for longer: deleteAfterSeconds of the queue",
+	"sql":     "or have the statement outcome return them",
+}
+
+// checkEnds warns if many jobs of a queue were gone before their end was seen.
+func (r *report) checkEnds(ctx context.Context, db *store.DB, name periodic.Sink, kind string) error {
+	unknown, all, err := db.Figures().UnknownEnds(ctx, string(name))
+	if err != nil || unknown < manyUnknown || unknown*partUnknown < all {
+		return err
+	}
+	r.add(levelWarning, "queue "+string(name), "how %d of the %d jobs that ended in the last 24 hours ended is not known: they were gone. "+
+		"If its workers delete jobs that succeed, set queues.%s.gone to success; %s", unknown, all, name,
+		cmp.Or(keepLonger[kind], "if they delete those that fail, to failed"))
 	return nil
 }
 

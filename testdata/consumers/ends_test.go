@@ -1,0 +1,146 @@
+package consumers_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+)
+
+// ending is how the jobs of a queue end, and what nextrun says of that: the outcome, the attempts
+// and the error in the tick of each task.
+type ending struct {
+	queue
+	cancel, remove string // statements about the job with a jid
+	want           map[string]string
+}
+
+// proveEnds has jobs succeed, fail for good, succeed after two attempts, be cancelled and be deleted,
+// and others end while no scheduler runs. Two schedulers watch, and are killed. What becomes of each
+// job is in its tick, `why`, `task list` and periodic_health say it, and a hook hears of it once.
+func proveEnds(t *testing.T, e ending) {
+	t.Helper()
+	t.Parallel()
+	f := newFixture(t, e.queue)
+	told := filepath.Join(t.TempDir(), "told")
+	tell := fmt.Sprintf("{command: [/bin/sh, -c, 'echo $NEXTRUN_EVENT $NEXTRUN_TASK >> %s']}", told)
+	config, err := os.ReadFile(f.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.config, append(config, "on_failure: "+tell+"\non_success: "+tell+"\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.startScheduler("one")
+	f.startScheduler("two")
+	add := func(id, args string) {
+		f.Exec(`INSERT INTO periodic_task (id, task, args, timer, sink, retry_limit, nextrun) VALUES (?, 'proof', ?, 'yearly', ?, ?, '2026-01-02 03:04:05.000000')`,
+			id, args, e.sink, map[bool]int{true: 0, false: 3}[id == "fails"])
+	}
+	add("works", `{"ms": 10}`)
+	add("fails", `{"fail": "no space left"}`)
+	add("twice", `{"fail": "a blip", "until": 2}`)
+	add("cancelled", `{}`)
+	add("deleted", `{}`)
+	storetest.Eventually(t, "five jobs", func() bool { return f.One("SELECT count(*) FROM periodic_awaited") == "5" })
+	jid := func(id string) string { return f.One("SELECT jid FROM periodic_tick WHERE task_id = ?", id) }
+	f.Exec(e.cancel, jid("cancelled"))
+	f.Exec(e.remove, jid("deleted"))
+	f.startWorker()
+	ended := func(n int) func() bool {
+		return func() bool {
+			return f.One("SELECT count(*) FROM periodic_tick WHERE outcome IS NOT NULL") == fmt.Sprint(n)
+		}
+	}
+	storetest.Eventually(t, "the ends of five jobs", ended(5))
+
+	add("unseen", `{"ms": 1500}`)
+	storetest.Eventually(t, "a job that runs", func() bool {
+		return slices.ContainsFunc(f.work.all(), func(w work) bool { return w.args.MS == 1500 })
+	})
+	f.kill("one")
+	f.kill("two")
+	storetest.Eventually(t, "its end", func() bool {
+		return slices.ContainsFunc(f.work.all(), func(w work) bool { return w.args.MS == 1500 && !w.done.IsZero() })
+	})
+	f.startScheduler("three")
+	storetest.Eventually(t, "the end that no scheduler saw", ended(6))
+	e.want["unseen"] = e.want["works"]
+	var events []string
+	for id, want := range e.want {
+		f.Want(want, `SELECT outcome || ' ' || coalesce(attempts, 0) || ' ' || coalesce(error, '') FROM periodic_tick WHERE task_id = ?`, id)
+		outcome, _, _ := strings.Cut(want, " ")
+		f.Want(outcome, "SELECT last_state FROM periodic_health WHERE id = ?", id)
+		switch outcome {
+		case "success", "gone":
+			events = append(events, "success "+id)
+		case "failed":
+			events = append(events, "failure "+id)
+		}
+	}
+	f.Want(6, "SELECT count(*) FROM periodic_tick WHERE finished IS NOT NULL")
+	f.Want("no space left", "SELECT last_error FROM periodic_health WHERE id = 'fails'")
+	if why := f.output(f.nextrun("why", "fails")); !strings.Contains(why, "state: failed") && !strings.Contains(why, "failed") || !strings.Contains(why, "no space left.") {
+		t.Errorf("why says %s", why)
+	}
+	list := f.output(f.nextrun("task", "list"))
+	for id, want := range e.want {
+		outcome, _, _ := strings.Cut(want, " ")
+		if i := strings.Index(list, "\n"+id+" "); i < 0 || strings.Fields(list[i:])[1] != outcome {
+			t.Errorf("%s should be %s in\n%s", id, outcome, list)
+		}
+	}
+	slices.Sort(events)
+	var heard []string
+	storetest.Eventually(t, "the hooks", func() bool {
+		text, _ := os.ReadFile(told) //nolint:errcheck // it is not there yet
+		heard = strings.Split(strings.TrimSpace(string(text)), "\n")
+		slices.Sort(heard)
+		return slices.Equal(slices.Compact(slices.Clone(heard)), events)
+	})
+	if len(heard) != len(events) { // a killed relay may deliver again, but none was killed while one delivered
+		t.Logf("the hooks heard %q", heard)
+	}
+	f.Want(len(events), "SELECT count(*) FROM event_store WHERE topic LIKE 'nextrun.hooks/%'")
+	f.stop("three")
+}
+
+func TestRiverEnds(t *testing.T) {
+	t.Parallel()
+	for _, q := range []queue{riverPostgres, riverSQLite} {
+		t.Run(q.database, func(t *testing.T) {
+			const ours = " WHERE metadata->'nextrun'->>'jid' = ?"
+			proveEnds(t, ending{
+				queue: q, cancel: "UPDATE river_job SET state = 'cancelled', finalized_at = CURRENT_TIMESTAMP" + ours, remove: "DELETE FROM river_job" + ours,
+				want: map[string]string{
+					"works": "success 1 ", "fails": "failed 1 no space left", "twice": "success 2 ", "cancelled": "cancelled 0 ",
+					"deleted": "unknown 0 the queue does not have the job any more",
+				},
+			})
+		})
+	}
+}
+
+// Without the trigger a job that somebody removes cannot be told from one that has succeeded.
+func TestGraphileWorkerEnds(t *testing.T) {
+	const ours = "graphile_worker._private_jobs WHERE key LIKE '%' || ?"
+	proveEnds(t, ending{
+		queue: graphile, cancel: "SELECT graphile_worker.remove_job(key) FROM " + ours, remove: "DELETE FROM " + ours,
+		want: map[string]string{"works": "gone 0 ", "fails": "failed 1 no space left", "twice": "gone 0 ", "cancelled": "gone 0 ", "deleted": "gone 0 "},
+	})
+}
+
+func TestPgBossEnds(t *testing.T) {
+	const ours = " WHERE id = CAST(? AS uuid)"
+	proveEnds(t, ending{
+		queue: pgBoss, cancel: "UPDATE pgboss.job SET state = 'cancelled', completed_on = now()" + ours, remove: "DELETE FROM pgboss.job" + ours,
+		want: map[string]string{
+			"works": "success 1 ", "fails": "failed 1 no space left", "twice": "success 2 ", "cancelled": "cancelled 0 ",
+			"deleted": "unknown 0 the queue does not have the job any more",
+		},
+	})
+}
