@@ -66,7 +66,7 @@ var arrows = []struct {
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
-	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic"}},
+	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
 	// Both run the scheduler on a database of their own, with a clock that is moved.
 	{"ops/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
 	{"ops/nextruntest", []string{"periodic", "jobqueue", "jobqueue/executor", "store", "ops/replay", "store/verify"}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store/internal/proof"
 )
 
@@ -92,6 +93,13 @@ func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
 // compare reads the ticks of a task in pages. It returns nothing for a task whose timer
 // cannot be read: its problem says so.
 func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic.Audit, follows bool, err error) {
+	if !p.Task.Days.Empty() {
+		rows, err := a.calendars.List(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		p.Task.Days.Calendars = days.NewCalendars(rows)
+	}
 	if result, err = periodic.NewAudit(&p.Task); err != nil {
 		return nil, false, nil //nolint:nilerr // nextrun check reports it
 	}

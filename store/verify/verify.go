@@ -109,7 +109,7 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	r := &run{reader: proof.New(sqldb.Of(db)), o: o, report: &Report{Since: o.Since}}
+	r := &run{reader: proof.New(sqldb.Of(db)), calendars: periodic.NewCalendars(db.Tasks()), o: o, report: &Report{Since: o.Since}}
 	before, err := r.reader.Tokens(ctx)
 	if err != nil {
 		r.undone("tokens", err)
@@ -133,9 +133,10 @@ func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
 
 // run is one call of Run.
 type run struct {
-	reader proof.Reader
-	o      Options
-	report *Report
+	reader    proof.Reader
+	calendars *periodic.Calendars
+	o         Options
+	report    *Report
 }
 
 // step does a check, and notes whether it was done.

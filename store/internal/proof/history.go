@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -17,7 +18,7 @@ type Planned struct {
 }
 
 // Tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
-// ids are given, it returns only those.
+// ids are given, it returns only those. They have no calendars, only the names of those.
 func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (list []Planned, err error) {
 	var rows []struct {
 		ID      string
@@ -29,19 +30,24 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 		Created sqldb.RowTime
 		Changed sqldb.RowTime
 		Problem sqldb.RowText
+		Exclude sqldb.RowText `db:"exclude_calendars"`
+		Run     sqldb.RowText `db:"run_calendars"`
+		Move    sqldb.RowText `db:"on_excluded"`
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		only, err := tx.Texts(2, ids)
 		if err != nil {
 			return err
 		}
-		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem FROM periodic_task
+		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
+			exclude_calendars, run_calendars, on_excluded FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
 			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
+				Days: periodic.Days{Rules: days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)}},
 			}})
 		}
 		return err

@@ -96,7 +96,7 @@ func nextRuns(env *ui.Env, task *periodic.Task) ([]periodic.Upcoming, error) {
 }
 
 // mostLeftOut is how many elapses are looked at.
-const mostLeftOut = 50
+const mostLeftOut = 10_000
 
 // leftOut takes the elapses that calendars leave out from the others.
 func leftOut(upcoming []periodic.Upcoming) (open []time.Time, left []periodic.Upcoming) {
@@ -122,7 +122,12 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 		return err
 	}
 	times, left := leftOut(upcoming)
-	if err := timer.PrintElapses(env, times, timer.ZoneOf(env, schedule)); err != nil {
+	if len(times) == 0 && len(left) > 0 {
+		err = env.Printf("its calendars leave out all of its next %d elapses\n", len(left))
+	} else {
+		err = timer.PrintElapses(env, times, timer.ZoneOf(env, schedule))
+	}
+	if err != nil {
 		return err
 	}
 	for _, u := range left[:min(len(left), shownElapses)] {
