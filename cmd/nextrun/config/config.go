@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -42,24 +43,36 @@ const DefaultTickRetention = 30 * 24 * time.Hour
 // KeepTicks is the TickRetention that keeps ticks for ever: 0 in the file.
 const KeepTicks time.Duration = -1
 
-// Handler runs the jobs of a task: a command or an HTTP call.
+// Handler runs the jobs of a task: a command, an HTTP call or SQL.
 type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
-	Limits  jobqueue.Limits // retries and concurrency; Command or HTTP has the timeout
+	SQL     *store.Statement
+	Limits  jobqueue.Limits // retries and concurrency; Command, HTTP or SQL has the timeout
 	Hooks   HookSet
 
 	headerEnv map[string]string // http: environment variables with the values of headers
 	passEnv   []string          // command: environment variables that it inherits
 }
 
-// Build makes the handlers. env looks up the environment variables with the values
+// StatementPlaces is how many SQL statements may run at once in this process, each on a
+// connection of its own; 0: no handler has SQL.
+func (c *Config) StatementPlaces() int {
+	for _, h := range c.Handlers {
+		if h.SQL != nil {
+			return cmp.Or(c.Executor.PoolSize, executor.DefaultPoolSize)
+		}
+	}
+	return 0
+}
+
+// Build makes the handlers; those with SQL run on db. env looks up the environment variables with the values
 // of headers. No error shows such a value.
-func (c *Config) Build(env func(string) string) (map[string]jobqueue.Handler, error) {
+func (c *Config) Build(env func(string) string, db *store.DB) (map[string]jobqueue.Handler, error) {
 	built := map[string]jobqueue.Handler{}
 	secrets := c.secretVariables()
 	for task, h := range c.Handlers {
-		handler, err := h.build(env, secrets)
+		handler, err := h.build(env, db, secrets)
 		if err != nil {
 			return nil, fmt.Errorf("%s: handlers.%s: %w", c.Path, task, err)
 		}
@@ -92,7 +105,10 @@ func (c *Config) secretVariables() []string {
 	return names
 }
 
-func (h Handler) build(env func(string) string, secrets []string) (jobqueue.Handler, error) {
+func (h Handler) build(env func(string) string, db *store.DB, secrets []string) (jobqueue.Handler, error) {
+	if h.SQL != nil {
+		return db.Statement(*h.SQL)
+	}
 	if h.Command != nil {
 		command := *h.Command
 		command.Without = secrets

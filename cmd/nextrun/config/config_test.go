@@ -87,11 +87,11 @@ handlers:
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	env := map[string]string{"TOKEN": "secret"}
-	if built, err := got.Build(func(name string) string { return env[name] }); err != nil || len(built) != 3 {
+	if built, err := got.Build(func(name string) string { return env[name] }, nil); err != nil || len(built) != 3 {
 		t.Errorf("Build makes %d handlers (%v), want 3", len(built), err)
 	}
 	delete(env, "TOKEN")
-	if _, err := got.Build(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "TOKEN") {
+	if _, err := got.Build(func(name string) string { return env[name] }, nil); err == nil || !strings.Contains(err.Error(), "TOKEN") {
 		t.Errorf("Build without the variable: %v", err)
 	}
 }
@@ -127,12 +127,17 @@ func TestReadNamesTheLine(t *testing.T) {
 		{"text for the file", "hello\n", ":1: the file must be a mapping"},
 		{"shell", "handlers:\n  a:\n    command: echo hello\n", ":3: handlers.a.command must be a list of the program and its arguments"},
 		{"argument", "handlers: {a: {command: [sleep, 5]}}\n", `:1: handlers.a.command[1] must be a text; write "5" in quotes`},
+		{"SQL that commits", "handlers:\n  a:\n    sql: INSERT INTO t VALUES (1); COMMIT\n", ":3: handlers.a.sql: COMMIT: the job has one transaction"},
+		{"SQL outside of transactions", "handlers: {a: {sql: [ANALYZE, VACUUM]}}\n", ":1: handlers.a.sql: VACUUM: it cannot run in a transaction"},
+		{"SQL for the connection", "handlers: {a: {sql: SET ROLE x}}\n", ":1: handlers.a.sql: SET: it would change the connection"},
+		{"no SQL", "handlers: {a: {sql: '-- none'}}\n", ":1: handlers.a.sql: there is no statement"},
+		{"SQL and a command", "handlers: {a: {sql: SELECT 1, command: [x]}}\n", ":1: handlers.a has both command and sql; use one"},
 		{"no program", "handlers: {a: {command: ['']}}\n", ":1: handlers.a.command must begin with a program"},
-		{"no command", "handlers:\n  a:\n    timeout: 1s\n", ":3: handlers.a needs one of command and http"},
+		{"no command", "handlers:\n  a:\n    timeout: 1s\n", ":3: handlers.a needs one of command, http and sql"},
 		{"both", "handlers: {a: {command: [x], http: {url: 'http://x'}}}\n", ":1: handlers.a has both command and http; use one"},
 		{"misspelt command", "handlers:\n  a: {comand: [x]}\n", `:2: unknown key "comand" in handlers.a; known are command, concurrency, dir, env, http, `},
 		{"text for a handler", "handlers:\n  a: echo hello\n", ":2: handlers.a must be a mapping"},
-		{"no handler", "handlers:\n  a:\n", ":2: handlers.a needs one of command and http"},
+		{"no handler", "handlers:\n  a:\n", ":2: handlers.a needs one of command, http and sql"},
 		{"dir of http", "handlers: {a: {dir: x, http: {url: 'http://x'}}}\n", `:1: unknown key "dir" in handlers.a; known are concurrency, http, on_failure, on_missed, on_success, retry_delay, retry_limit, timeout`},
 		{"limit", "handlers:\n  a:\n    command: [x]\n    retry_limit: -1\n", ":4: handlers.a.retry_limit must be a whole number from 1 to 1000000, or 0"},
 		{"concurrency", "handlers: {a: {http: {url: 'http://x'}, concurrency: 0}}\n", ":1: handlers.a.concurrency must be a whole number from 1 to 1000000"},
@@ -170,13 +175,13 @@ func TestEveryKeyIsChecked(t *testing.T) {
 	checked := 0
 	for _, mapping := range []string{
 		"database: {%s}", "scheduler: {%s}", "scheduler: {lock: {%s}}", "executor: {%s}",
-		"handlers: {a: {command: [x], %s}}", "handlers: {a: {http: {%s}}}", "handlers: {a: {http: {url: 'http://x'}, %s}}",
+		"handlers: {a: {command: [x], %s}}", "handlers: {a: {http: {%s}}}", "handlers: {a: {http: {url: 'http://x'}, %s}}", "handlers: {a: {sql: SELECT 1, %s}}",
 		"relay: {%s}", "relay: {topics: {a: {webhook: {%s}}}}",
 		"relay: {topics: {a: {kafka: {%s}}}}", "relay: {topics: {a: {kafka: {sasl: {%s}}}}}",
 	} {
 		_, err := parse("f", fmt.Appendf(nil, mapping, "bogus: 1"))
 		for key := range strings.SplitSeq(knownKeys.FindStringSubmatch(err.Error())[1], ", ") {
-			if strings.Contains(mapping, key+": [") || strings.Contains(mapping, key+": {url") || key == "http" {
+			if strings.Contains(mapping, key+": [") || strings.Contains(mapping, key+": {url") || key == "http" || key == "sql" {
 				continue // set already
 			}
 			text := fmt.Appendf(nil, mapping, "\n"+key+": [[]]")

@@ -106,8 +106,8 @@ func argsNode(args string) *yaml.Node {
 }
 
 // WriteHandlers writes the section handlers of a configuration file. All handlers
-// must be commands. Of their settings it writes program, variables, directory and
-// concurrency.
+// must be commands or SQL. Of their settings it writes program, variables, directory and
+// concurrency, or the SQL and its role.
 func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
 	list := &yaml.Node{Kind: yaml.MappingNode}
 	for _, task := range slices.Sorted(maps.Keys(handlers)) {
@@ -117,6 +117,13 @@ func WriteHandlers(w io.Writer, handlers map[string]Handler) error {
 }
 
 func handlerNode(h Handler) *yaml.Node {
+	if h.SQL != nil {
+		n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("sql"), textNode(h.SQL.SQL)}}
+		if h.SQL.Role != "" {
+			n.Content = append(n.Content, textNode("role"), textNode(h.SQL.Role))
+		}
+		return n
+	}
 	argv := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, word := range h.Command.Argv {
 		argv.Content = append(argv.Content, textNode(word))

@@ -8,18 +8,28 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
+	"github.com/nextrun/nextrun/store"
 )
 
 // handlerReader reads the section handlers.
 type handlerReader struct{ *reader }
 
-// handler reads a command or an HTTP call. Some keys are for commands only.
+// handler reads a command, an HTTP call or SQL. Some keys are for commands only.
 func (r handlerReader) handler(place string, n *yaml.Node) Handler {
-	if has(n, "http") {
-		if has(n, "command") {
-			r.problem(n, "%s has both command and http; use one", place)
-			return Handler{}
+	var kinds []string
+	for _, kind := range []string{"command", "http", "sql"} {
+		if has(n, kind) {
+			kinds = append(kinds, kind)
 		}
+	}
+	if len(kinds) > 1 {
+		r.problem(n, "%s has both %s; use one", place, strings.Join(kinds, " and "))
+		return Handler{}
+	}
+	if has(n, "sql") {
+		return r.sql(place, n)
+	}
+	if has(n, "http") {
 		h := Handler{HTTP: &handlers.HTTPConfig{Method: http.MethodPost}}
 		r.mapping(n, place, r.withCommon(&h, keys{
 			"http":    func(place string, v *yaml.Node) { r.http(place, v, &h) },
@@ -35,6 +45,7 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 	r.mapping(n, place, r.withCommon(&h, keys{
 		"command":    func(place string, v *yaml.Node) { c.Argv = r.command(place, v) },
 		"http":       nil, // known, but not here
+		"sql":        nil,
 		"timeout":    &c.Timeout,
 		"kill_grace": &c.KillGrace,
 		"dir":        &c.Dir,
@@ -42,7 +53,7 @@ func (r handlerReader) handler(place string, n *yaml.Node) Handler {
 		"max_output": (*byteSize)(&c.MaxOutput),
 	}))
 	if len(r.problems) == before && !has(n, "command") { // an unknown key may be a misspelt one
-		r.problem(n, "%s needs one of command and http", place)
+		r.problem(n, "%s needs one of command, http and sql", place)
 	}
 	r.check(n, place, c)
 	r.check(n, place, &h.Limits)
@@ -96,4 +107,32 @@ func (r handlerReader) http(place string, n *yaml.Node, h *Handler) {
 	})
 	r.need(n, place, "url", "a ")
 	r.check(n, place, handlers.HTTPConfig{URL: h.HTTP.URL})
+}
+
+func (r handlerReader) sql(place string, n *yaml.Node) Handler {
+	s := &store.Statement{}
+	h := Handler{SQL: s}
+	r.mapping(n, place, r.withCommon(&h, keys{
+		"sql":     func(place string, v *yaml.Node) { s.SQL = r.statements(place, v) },
+		"role":    &s.Role,
+		"timeout": &s.Timeout,
+	}))
+	r.check(n, place, store.Statement{SQL: "SELECT 1", Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
+	r.check(n, place, &h.Limits)
+	return h
+}
+
+// statements reads SQL: a text, or a list of texts.
+func (r handlerReader) statements(place string, n *yaml.Node) string {
+	list := []string{}
+	if resolve(n).Kind == yaml.SequenceNode {
+		list = r.texts(place, n)
+	} else {
+		list = append(list, r.text(place, n))
+	}
+	text := strings.Join(list, ";\n")
+	if err := (store.Statement{SQL: text}).Validate(); err != nil {
+		r.problem(n, "%s: %v", place, err)
+	}
+	return text
 }

@@ -50,7 +50,7 @@ func TestReferenceHasTheKeys(t *testing.T) {
 			"pg-boss": "queues: {a: {type: pg-boss, bogus: 1}}", "sql": "queues: {a: {type: sql, enqueue: x, pending: x, bogus: 1}}",
 			"pgmq": "queues: {a: {type: pgmq, bogus: 1}}", "notify.": "queues: {job: {notify: {url: 'http://x', bogus: 1}}}",
 		},
-		"handlers": {"": "handlers: {a: {bogus: 1}}", "http.": "handlers: {a: {http: {bogus: 1}}}"},
+		"handlers": {"": "handlers: {a: {bogus: 1}}", "http.": "handlers: {a: {http: {bogus: 1}}}", " ": "handlers: {a: {sql: SELECT 1, bogus: 1}}"},
 		"tasks": {
 			"": "tasks: {a: {bogus: 1}}", "on_failure.": "tasks: {a: {on_failure: {command: [x], bogus: 1}}}",
 			"on_failure. ": "tasks: {a: {on_failure: {url: 'http://x', bogus: 1}}}", "on_failure.  ": "tasks: {a: {on_failure: {submit: b, bogus: 1}}}",

@@ -165,7 +165,7 @@ func (s *services) executor() (*executor.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	handlers, err := s.config.Build(s.env.Getenv)
+	handlers, err := s.config.Build(s.env.Getenv, s.db)
 	if err != nil {
 		return nil, err
 	}

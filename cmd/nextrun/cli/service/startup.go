@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,11 @@ func (s *services) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.db, err = store.Open(ctx, url, s.config.Database)
+	options := s.config.Database
+	if n := s.config.StatementPlaces(); n > 0 { // beside those that the services need
+		options.MaxConns = cmp.Or(options.MaxConns, store.DefaultMaxConns) + n
+	}
+	s.db, err = store.Open(ctx, url, options)
 	return err
 }
 

@@ -1,0 +1,121 @@
+package store_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/store"
+)
+
+// runs runs a job with a statement, and returns it at its end.
+func (e tasksEnv) runs(t *testing.T, s store.Statement, args string) jobqueue.Job {
+	t.Helper()
+	handler, err := e.db.Statement(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := logrus.New()
+	logger.SetOutput(io.Discard)
+	work, err := executor.New(e.db.Jobs(), executor.Config{Name: "e", Logger: logger, RetryLimit: executor.Never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work.Register("s", handler)
+	queue := jobqueue.NewQueue(e.db.Jobs())
+	jids, err := queue.Submit(t.Context(), jobqueue.Job{Task: "s", Args: args})
+	if err == nil {
+		err = work.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer work.Stop(t.Context()) //nolint:errcheck // the state of the job tells
+	var job jobqueue.Job
+	storetest.Eventually(t, "the end of the job", func() bool {
+		job, err = queue.Get(t.Context(), jids[0])
+		return err == nil && job.State.Final()
+	})
+	return job
+}
+
+func TestStatementEndsItsJob(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec("CREATE TABLE effect (a varchar(20), n integer, flag boolean, list text, jid text)")
+		job := env.runs(t, store.Statement{SQL: `INSERT INTO effect (a, n, flag, list, jid) VALUES (:a, :n, :flag, :list, :nextrun_job_id);
+			UPDATE effect SET n = n + :n WHERE a = 'it''s; :none'`}, `{"a": "it's; :none", "n": 4, "flag": true, "list": [1, "x"], "unused": null}`)
+		if job.State != jobqueue.Success || job.Result != "rows: 2" {
+			t.Errorf("the job ended as %s: %s", job.State, job.Result)
+		}
+		if got := env.texts(t, "SELECT a || n || list || jid FROM effect WHERE flag"); len(got) != 1 || got[0] != `it's; :none8[1,"x"]`+job.JID {
+			t.Errorf("the row has %q", got)
+		}
+	})
+}
+
+// What fails leaves nothing behind, and the result says why.
+func TestStatementThatFails(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		env.Exec("CREATE TABLE effect (a varchar(20) NOT NULL)")
+		for name, c := range map[string]struct{ sql, args, want string }{
+			"the second one": {"INSERT INTO effect VALUES ('x'); INSERT INTO effect VALUES (NULL)", "{}", "statement 2: "},
+			"no argument":    {"INSERT INTO effect VALUES (:a)", "{}", `the args of the job have no "a"`},
+			"no object":      {"INSERT INTO effect VALUES (:a)", "[]", "no JSON object"},
+			"no such table":  {"INSERT INTO effects VALUES (1)", "{}", "effects"},
+		} {
+			job := env.runs(t, store.Statement{SQL: c.sql}, c.args)
+			if job.State != jobqueue.Failed || !strings.Contains(job.Result, c.want) {
+				t.Errorf("%s: %s: %s", name, job.State, job.Result)
+			}
+		}
+		if got := env.texts(t, "SELECT a FROM effect"); len(got) != 0 {
+			t.Errorf("left behind: %q", got)
+		}
+	})
+}
+
+// On PostgreSQL a role runs the statement, and nextrun's role ends the job. A procedure that
+// commits fails.
+func TestStatementOfARole(t *testing.T) {
+	t.Parallel()
+	tasksOn(t, func(t *testing.T, env tasksEnv) {
+		if env.Kind == storetest.SQLite {
+			if _, err := env.db.Statement(store.Statement{SQL: "SELECT 1", Role: "r"}); err == nil {
+				t.Error("SQLite takes a role")
+			}
+			return
+		}
+		role := fmt.Sprintf("reporting%d", env.number(t))
+		env.Exec("CREATE ROLE " + role)
+		defer env.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
+		env.Exec("CREATE TABLE effect (who text); GRANT INSERT ON effect TO " + role)
+		env.Exec("CREATE PROCEDURE commits() LANGUAGE plpgsql AS 'BEGIN INSERT INTO effect VALUES (1); COMMIT; END'")
+		job := env.runs(t, store.Statement{SQL: "INSERT INTO effect VALUES (current_user)", Role: role}, "{}")
+		if got := env.texts(t, "SELECT who FROM effect"); job.State != jobqueue.Success || len(got) != 1 || got[0] != role {
+			t.Errorf("%s: %s; it ran as %q", job.State, job.Result, got)
+		}
+		if job := env.runs(t, store.Statement{SQL: "DELETE FROM job", Role: role}, "{}"); job.State != jobqueue.Failed || !strings.Contains(job.Result, "permission denied") {
+			t.Errorf("%s: %s", job.State, job.Result)
+		}
+		if job := env.runs(t, store.Statement{SQL: "CALL commits()"}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
+			t.Errorf("a procedure that commits: %s: %s", job.State, job.Result)
+		}
+	})
+}
+
+// number is one that tells databases of the same server apart.
+func (e tasksEnv) number(t *testing.T) (n int) {
+	t.Helper()
+	if err := e.SQL.Get(&n, "SELECT oid FROM pg_database WHERE datname = current_database()"); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
