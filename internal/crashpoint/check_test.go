@@ -53,7 +53,12 @@ var violations = map[string]string{
 	"old rows":                      `SELECT count(*) FROM periodic_tick WHERE task_id LIKE '%-gone'`,
 	"old jobs":                      `SELECT count(*) FROM job WHERE jid LIKE '%-old'`,
 	"old events":                    `SELECT count(*) FROM event_store WHERE id LIKE '%-old-%' AND NOT EXISTS (SELECT 1 FROM event_offset AS o WHERE o.topic = event_store.topic)`,
-	"log lines without a job":       `SELECT count(*) FROM joblog WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = joblog.jid)`,
+	"jobs whose effect did not happen once": `SELECT count(*) FROM job AS j WHERE j.task = 'effect' AND j.state = 'success'
+		AND 1 <> (SELECT count(*) FROM effect AS e WHERE e.jid = j.jid AND e.tracker = j.tracker AND e.due = j.due)`,
+	"effects without the end of their job": `SELECT count(*) FROM effect AS e WHERE NOT EXISTS (SELECT 1 FROM job AS j WHERE j.jid = e.jid AND j.state = 'success')`,
+	"effects that are not one for each tick": `SELECT abs((SELECT sum FROM effects) -
+		(SELECT count(*) FROM periodic_tick WHERE task_id LIKE '%-effect' AND decision = 'submitted'))`,
+	"log lines without a job": `SELECT count(*) FROM joblog WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.jid = joblog.jid)`,
 }
 
 // none checks that there are no rows which there must not be.
@@ -128,7 +133,7 @@ func (c *crashes) accounted() {
 func (c *crashes) ran() {
 	c.t.Helper()
 	programs, _ := os.ReadFile(c.programs) // none has run if there is no file
-	for _, jid := range c.ids(`SELECT jid FROM job WHERE state IN ('success', 'failed') AND task <> 'nextrun.housekeeping'`) {
+	for _, jid := range c.ids(`SELECT jid FROM job WHERE state IN ('success', 'failed') AND task NOT IN ('nextrun.housekeeping', 'effect')`) {
 		calls, _, _ := c.receiver.heardOf(jid)
 		if calls == 0 && !strings.Contains(string(programs), jid) {
 			c.t.Errorf("run %d: job %s has ended, and nobody has run it", c.n, jid)

@@ -42,6 +42,10 @@ handlers:
   slow: {http: {url: "%[1]s/job/slow"}}
   fragile: {http: {url: "%[1]s/job/fragile"}}
   broken: {http: {url: "%[1]s/job/broken"}}
+  effect:
+    sql:
+      - INSERT INTO effect (jid, tracker, due) VALUES (:nextrun_job_id, :nextrun_tracker, :nextrun_due)
+      - UPDATE effects SET sum = sum + 1
   program: {command: [sh, -c, 'echo $NEXTRUN_JOB_ID >> %[2]s']}
 `
 
@@ -98,6 +102,9 @@ func newPlace(t *testing.T, kind string, w way) *place {
 	}
 	p.Exec(`DELETE FROM periodic_task`)
 	p.Exec(`CREATE TABLE mail (jid varchar(254) PRIMARY KEY, task_id varchar(254), due timestamp, done boolean NOT NULL DEFAULT false)`)
+	p.Exec(`CREATE TABLE effect (jid varchar(254), tracker varchar(254), due timestamp)`)
+	p.Exec(`CREATE TABLE effects (sum integer)`)
+	p.Exec(`INSERT INTO effects (sum) VALUES (0)`)
 	p.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('next', 'call', '2199-01-01', 'allow')`)
 	return p
 }
@@ -131,6 +138,7 @@ var everySecond = []task{
 	{"fragile", "fragile", "allow", "job", ""},
 	{"broken", "broken", "allow", "job", ""},
 	{"program", "program", "allow", "job", ""},
+	{"effect", "effect", "allow", "job", ""},
 	{"event", "happened", "allow", "event", "orders"},
 	{"flaky", "happened", "allow", "event", "flaky"},
 	{"refused", "happened", "allow", "event", "refused"},
