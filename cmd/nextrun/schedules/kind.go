@@ -27,9 +27,15 @@ type Options struct {
 	Zone string
 	// System is true if a user name precedes each command of a crontab.
 	System bool
+	// Database is where nextrun has its tables, if that is PostgreSQL: SQL for it can be the work
+	// of a job itself. nil: it is not, or psql is to run all SQL.
+	Database *Database
 	// Image is the container image of exported CronJobs.
 	Image string
 }
+
+// Database is one of PostgreSQL, as a URL names it.
+type Database struct{ Server, Name, User string } // Server is host:port
 
 // Item is a line of a report: a schedule, or something beside the schedules.
 type Item struct {

@@ -55,6 +55,9 @@ func (e *Export) Program() (p CommandPayload, why string) {
 	if err := json.Unmarshal([]byte(e.Task.Args), &p); err == nil && len(p.Command) > 0 {
 		return p, ""
 	}
+	if e.Handler != nil && e.Handler.SQL != nil {
+		return p, fmt.Sprintf("the handler %q runs SQL; there is no command", e.Task.Task)
+	}
 	if e.Handler != nil {
 		return p, fmt.Sprintf("the handler %q makes an HTTP call; there is no command", e.Task.Task)
 	}

@@ -36,7 +36,7 @@ func (i *importing) oldHandlers() (map[string]config.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the handlers of earlier imports: %w", err)
 	}
-	maps.DeleteFunc(c.Handlers, func(_ string, h config.Handler) bool { return h.Command == nil }) // written by hand
+	maps.DeleteFunc(c.Handlers, func(_ string, h config.Handler) bool { return h.Command == nil && h.SQL == nil }) // written by hand
 	return c.Handlers, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
+	"github.com/nextrun/nextrun/cmd/nextrun/schedules/pgcron"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -28,6 +29,7 @@ type importing struct {
 	dryRun   bool
 	strict   bool
 	asJSON   bool
+	psql     bool
 }
 
 // ImportCommand returns `nextrun import` with a command for each kind.
@@ -64,7 +66,10 @@ command; so is /etc/crontab. For other files of that form use --system.`,
 	},
 	"pgcron": {
 		"FILE|URL...", "Take over the jobs of pg_cron",
-		`A file is the table cron.job as CSV; a URL names the database that has the table.`,
+		`A file is the table cron.job as CSV; a URL names the database that has the table.
+SQL for the database that has nextrun's tables becomes handlers of type sql, which run in
+one transaction with the end of their job. What cannot run in a transaction, may commit, or
+is for another database is run by psql; the report says which.`,
 		`  nextrun import pgcron postgres://postgres@db.example.org/postgres --dry-run
   psql -c '\copy cron.job TO STDOUT CSV HEADER' | nextrun import pgcron -`,
 	},
@@ -104,6 +109,7 @@ are changes.`,
 	case "cronjob":
 		zone = "time `zone` of schedules that name none (default UTC)"
 	case "pgcron":
+		flags.BoolVar(&i.psql, "psql", false, "run all SQL by psql, not that for nextrun's database by nextrun itself")
 		zone = "cron.timezone of the server, a time `zone` (default that of the server, or GMT)"
 	case "crontab":
 		flags.BoolVar(&i.options.System, "system", false, "a user name precedes each command, as in /etc/crontab")
@@ -135,6 +141,13 @@ func (i *importing) check() error {
 	}
 	if i.asJSON && i.handlers == "-" {
 		return ui.Usagef("--json has the handlers already; write them to a file with --handlers FILE")
+	}
+	if i.kind.Name() == "pgcron" && !i.psql {
+		address, err := i.env.DatabaseURL()
+		if err != nil {
+			return err
+		}
+		i.options.Database = pgcron.DatabaseOf(address)
 	}
 	host, err := os.Hostname()
 	if err != nil {

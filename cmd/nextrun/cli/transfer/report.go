@@ -85,7 +85,9 @@ func printItems(w io.Writer, items []schedules.Item) error {
 }
 
 type handlerJSON struct {
-	Command     []string `json:"command"`
+	Command     []string `json:"command"` // null: it has SQL
+	SQL         *string  `json:"sql"`
+	Role        *string  `json:"role"`
 	Dir         *string  `json:"dir"`
 	Env         []string `json:"env"` // NAME=value
 	Concurrency *int     `json:"concurrency"`
@@ -131,6 +133,9 @@ func itemsJSON(items []schedules.Item) []ui.Object {
 }
 
 func newHandlerJSON(h config.Handler) handlerJSON {
+	if h.SQL != nil {
+		return handlerJSON{SQL: &h.SQL.SQL, Role: ui.OrNull(h.SQL.Role), Env: []string{}}
+	}
 	return handlerJSON{
 		Command: h.Command.Argv, Dir: ui.OrNull(h.Command.Dir), Env: append([]string{}, h.Command.Env...),
 		Concurrency: ui.OrNull(h.Limits.Concurrency),

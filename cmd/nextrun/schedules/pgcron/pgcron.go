@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules/crontab"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 // Kind is the format of pg_cron. Fetch reads the rows of the database that a URL
@@ -44,6 +47,25 @@ func IsURL(path string) bool {
 	return strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://")
 }
 
+// serverOf is the host and port of a URL.
+func serverOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(cmp.Or(u.Hostname(), u.Query().Get("host"), "localhost"), cmp.Or(u.Port(), u.Query().Get("port"), "5432"))
+}
+
+// DatabaseOf is the database of a URL, for [schedules.Options]; nil: it is not one of PostgreSQL.
+func DatabaseOf(address string) *schedules.Database {
+	u, err := url.Parse(address)
+	if err != nil || !IsURL(address) {
+		return nil
+	}
+	name, _ := url.PathUnescape(strings.TrimPrefix(u.EscapedPath(), "/"))
+	return &schedules.Database{Server: serverOf(address), Name: cmp.Or(name, u.Query().Get("dbname")), User: u.User.Username()}
+}
+
 var errNoFetch = errors.New("a database cannot be read here")
 
 // Read implements [schedules.Kind]. A path may be the URL of a database.
@@ -58,7 +80,7 @@ func (k Kind) Read(paths []string, o schedules.Options) (items []schedules.Item,
 			if err != nil {
 				return nil, err
 			}
-			r.path, r.place = place, place
+			r.path, r.place, r.server = place, place, serverOf(path)
 			r.options.Zone = cmp.Or(o.Zone, zone)
 			for i := range jobs {
 				r.job(&jobs[i])
@@ -79,6 +101,7 @@ func (k Kind) Read(paths []string, o schedules.Options) (items []schedules.Item,
 type reader struct {
 	path    string
 	place   string // of a database; empty: a file
+	server  string // of that database, as host:port
 	options schedules.Options
 	items   []schedules.Item
 }
@@ -127,23 +150,59 @@ func (r *reader) job(j *Job) {
 	if strings.HasPrefix(timer, "every ") {
 		item.Change("the seconds count from the creation of the task, not from the end of the last run")
 	}
+	handler, how := r.inDatabase(j)
+	if handler == nil {
+		handler = psql(j)
+		if how != "" {
+			how = "; not in one transaction with the end of its job: " + how
+		}
+		how = "psql will run the SQL, with the rights that the executor has" + asUser(j.Username) + how
+	}
+	e := &schedules.Entry{
+		Names: j.names(), Origin: schedules.NewOrigin(r.options.Host, r.path), Task: task, Handler: handler,
+		Payload: payload{j.Command, j.Database, j.Username},
+	}
+	if r.place != "" {
+		e.Origin = schedules.Origin{Host: "database", Place: r.place}
+	}
+	item.Change(how)
+	item.Entry = e
+}
+
+// inDatabase is a handler that runs the SQL of a job in nextrun's own database, and how it does so. If
+// there is none although the job is one of this database, how says why.
+func (r *reader) inDatabase(j *Job) (h *config.Handler, how string) {
+	d := r.options.Database
+	switch {
+	case d == nil, d.Name == "", j.Database != d.Name, j.host() != "":
+		return nil, ""
+	case r.server != "" && r.server != d.Server:
+		return nil, ""
+	}
+	s := store.Statement{SQL: j.Command}
+	if why := s.Commits(); why != "" {
+		return nil, why
+	}
+	if params := s.Params(); len(params) > 0 {
+		return nil, ":" + params[0] + " would be a parameter"
+	}
+	how = "nextrun will run the SQL in its database " + d.Name + ", in one transaction with the end of the job"
+	if j.Username != "" && j.Username != d.User {
+		s.Role = j.Username
+		how += "; its role must be a member of " + j.Username
+	}
+	return &config.Handler{SQL: &s}, how
+}
+
+// psql is a handler that runs the SQL of a job from outside.
+func psql(j *Job) *config.Handler {
 	argv := []string{"psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1"}
 	for _, part := range [][2]string{{"dbname", j.Database}, {"username", j.Username}, {"host", j.host()}, {"port", j.port()}} {
 		if part[1] != "" {
 			argv = append(argv, "--"+part[0]+"="+part[1])
 		}
 	}
-	argv = append(argv, "--command="+j.Command)
-	e := &schedules.Entry{
-		Names: j.names(), Origin: schedules.NewOrigin(r.options.Host, r.path), Task: task,
-		Handler: &config.Handler{Command: &handlers.CommandConfig{Argv: argv}},
-		Payload: payload{j.Command, j.Database, j.Username},
-	}
-	if r.place != "" {
-		e.Origin = schedules.Origin{Host: "database", Place: r.place}
-	}
-	item.Change("psql will run the SQL, with the rights that the executor has" + asUser(j.Username))
-	item.Entry = e
+	return &config.Handler{Command: &handlers.CommandConfig{Argv: append(argv, "--command="+j.Command)}}
 }
 
 // payload are the args of a job whose worker is to run the SQL.

@@ -94,3 +94,44 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// SQL for nextrun's own database runs there, unless it cannot be part of a transaction.
+func TestSQLForNextrunsDatabase(t *testing.T) {
+	t.Parallel()
+	d := DatabaseOf("postgres://nextrun:x@db.example.org/shop?sslmode=disable")
+	if *d != (schedules.Database{Server: "db.example.org:5432", Name: "shop", User: "nextrun"}) || DatabaseOf("sqlite:x.db") != nil {
+		t.Errorf("the database is %+v", d)
+	}
+	for _, c := range []struct {
+		job          Job
+		server       string
+		role, reason string // reason: psql runs it
+	}{
+		{Job{Command: "DELETE FROM a; SELECT f('VACUUM')", Username: "nextrun"}, "", "", ""},
+		{Job{Command: "REFRESH MATERIALIZED VIEW CONCURRENTLY v", Username: "ada"}, "db.example.org:5432", "ada", ""},
+		{Job{Command: "VACUUM orders"}, "", "", "VACUUM: it cannot run in a transaction"},
+		{Job{Command: "CREATE INDEX CONCURRENTLY ON a (b)"}, "", "", "CREATE: it cannot"},
+		{Job{Command: "CALL archive()"}, "", "", "CALL: a procedure may commit"},
+		{Job{Command: "SET work_mem = '1GB'; SELECT 1"}, "", "", "SET: it would change"},
+		{Job{Command: "SELECT a[:x]"}, "", "", ":x would be a parameter"},
+		{Job{Command: "SELECT 1"}, "other:5432", "", "psql will run"},
+		{Job{Command: "SELECT 1", NodeName: "other"}, "", "", "psql will run"},
+		{Job{Command: "SELECT 1", Database: "books"}, "", "", "psql will run"},
+	} {
+		r := reader{path: "jobs", server: c.server, options: schedules.Options{Database: d}}
+		c.job.Schedule, c.job.Name = "0 1 * * *", "n"
+		if c.job.Database == "" {
+			c.job.Database = "shop"
+		}
+		r.job(&c.job)
+		handler, said := r.items[0].Entry.Handler, strings.Join(r.items[0].Changed, "; ")
+		switch {
+		case c.reason != "":
+			if handler.Command == nil || handler.SQL != nil || !strings.Contains(said, c.reason) {
+				t.Errorf("%q: %+v, %s", c.job.Command, handler, said)
+			}
+		case handler.SQL == nil || handler.SQL.SQL != c.job.Command || handler.SQL.Role != c.role || !strings.Contains(said, "in one transaction with the end of the job"):
+			t.Errorf("%q: %+v, %s", c.job.Command, handler, said)
+		}
+	}
+}

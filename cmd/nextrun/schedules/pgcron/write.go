@@ -70,6 +70,12 @@ func call(e *schedules.Export, zone string, item *schedules.Item) string {
 
 // sqlOf is the SQL of a handler that calls psql, or of args.
 func sqlOf(e *schedules.Export) (p payload, why string) {
+	if e.Handler != nil && e.Handler.SQL != nil {
+		if params := e.Handler.SQL.Params(); len(params) > 0 {
+			return p, fmt.Sprintf("its SQL has the parameter :%s, which pg_cron does not know", params[0])
+		}
+		return payload{SQL: e.Handler.SQL.SQL, Username: e.Handler.SQL.Role}, ""
+	}
 	if e.Handler == nil || e.Handler.Command == nil || path.Base(e.Handler.Command.Argv[0]) != "psql" {
 		if err := json.Unmarshal([]byte(e.Task.Args), &p); err == nil && p.SQL != "" {
 			return p, ""
