@@ -181,6 +181,7 @@ func (r *reader) inDatabase(j *Job) (h *config.Handler, how string) {
 	}
 	s := store.Statement{SQL: j.Command}
 	if why := s.Commits(); why != "" {
+		why, _, _ = strings.Cut(why, "; use ") // psql does
 		return nil, why
 	}
 	if params := s.Params(); len(params) > 0 {
