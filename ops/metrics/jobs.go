@@ -38,6 +38,9 @@ func (m *Metrics) Executor(e executor.Event) {
 	switch e.Kind {
 	case executor.EventBegun:
 		j.begin(e.Job)
+		for _, state := range []jobqueue.State{jobqueue.Success, jobqueue.Failed, jobqueue.Stuck, jobqueue.Cancelled} {
+			add(j.ended, 0, task, string(state))
+		}
 		if e.Job.Retries == 0 && e.Job.Interrupts == 0 && !e.Job.Started.IsZero() {
 			observe(j.waited, e.Job.Started.Sub(e.Job.Submitted).Seconds(), task)
 		}
@@ -105,6 +108,11 @@ func (m *Metrics) Relay(n outbox.Notice) {
 	e, topic := &m.events, topicLabel(n.Topic)
 	if !e.shown.has(topic) {
 		topic = others
+	}
+	if n.Kind != outbox.NoticeTrouble {
+		for _, c := range []*prometheus.CounterVec{e.published, e.failed, e.dead} {
+			add(c, 0, topic)
+		}
 	}
 	switch n.Kind {
 	case outbox.NoticePublished:

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/nextrun/nextrun/periodic"
 )
 
 // Defaults of [Options].
@@ -32,8 +35,8 @@ type Options struct {
 	// Grace is how much later than usual a task may succeed before it is stale.
 	// 0: DefaultGrace.
 	Grace time.Duration
-	// Version is the program's, for the label of nextrun_build_info.
-	Version string
+	// Version and Revision are those of the program, for the labels of nextrun_build_info.
+	Version, Revision string
 }
 
 func (o Options) withDefaults() Options {
@@ -66,8 +69,16 @@ type Metrics struct {
 func New(options Options) *Metrics {
 	options = options.withDefaults()
 	m := &Metrics{options: options, schedule: newSchedule(options), jobs: newJobs(), events: newEvents(),
-		build: gauges("build_info", "1; the labels say what runs.", "version")}
-	set(m.build, 1, options.Version)
+		build: gauges("build_info", "1; the labels say what runs.", "version", "revision", "goversion")}
+	set(m.build, 1, options.Version, options.Revision, runtime.Version())
+	for _, c := range []*prometheus.CounterVec{m.schedule.problems, m.schedule.contended, m.schedule.cleared, m.jobs.errors} {
+		add(c, 0)
+	}
+	add(m.schedule.errors, 0, "schedule")
+	add(m.events.errors, 0, "claim topics")
+	for _, sink := range []periodic.Sink{periodic.SinkJob, periodic.SinkEvent} {
+		m.schedule.begin(string(sink))
+	}
 	return m
 }
 

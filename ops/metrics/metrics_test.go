@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -16,6 +19,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -89,7 +93,7 @@ func (f *fixture) due(id string) {
 }
 
 func TestWhatARunShows(t *testing.T) {
-	both(t, metrics.Options{Version: "v1"}, func(f *fixture) {
+	both(t, metrics.Options{Version: "v1", Revision: "abc"}, func(f *fixture) {
 		f.Exec(`DELETE FROM periodic_task`)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES
 			('good', 'work', 'yearly', true), ('off', 'work', 'yearly', false), ('bad', 'work', 'nonsense', true)`)
@@ -99,7 +103,8 @@ func TestWhatARunShows(t *testing.T) {
 		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
 		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP WHERE id = 'bad'`)
-		f.shows(`nextrun_build_info{version="v1"} 1`,
+		f.shows(`nextrun_build_info{goversion="`+runtime.Version()+`",revision="abc",version="v1"} 1`,
+			`nextrun_ticks_total{decision="missed",sink="event"} 0`, `nextrun_jobs_total{outcome="failed",task="work"} 0`,
 			`nextrun_database_up 1`,
 			`nextrun_ticks_total{decision="submitted",sink="job"} 1`,
 			`nextrun_task_ticks_total{decision="submitted",id="good"} 1`,
@@ -121,6 +126,41 @@ func TestWhatARunShows(t *testing.T) {
 			f.Errorf("good has succeeded, bad never has:\n%s", grep(got, "last_success"))
 		}
 	})
+}
+
+// What has not happened yet has a counter of 0, so that its first time is an increase.
+func TestCountersBeginAtZero(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewPedanticRegistry()
+	m := metrics.New(metrics.Options{})
+	registry.MustRegister(m)
+	m.Relay(outbox.Notice{Kind: outbox.NoticePublished, Topic: "orders", Count: 2})
+	m.Scheduler(scheduler.Event{Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "main", Token: 7}})
+	found, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range found {
+		for _, metric := range family.GetMetric() {
+			name := family.GetName()
+			for _, label := range metric.GetLabel() {
+				name += " " + label.GetValue()
+			}
+			values[name] = metric.GetCounter().GetValue()
+		}
+	}
+	for name, want := range map[string]float64{
+		"nextrun_task_problems_total": 0, "nextrun_contended_total": 0, "nextrun_marks_cleared_total": 0, "nextrun_executor_errors_total": 0,
+		"nextrun_scheduler_errors_total schedule": 0, "nextrun_relay_errors_total claim topics": 0,
+		"nextrun_ticks_total submitted job": 0, "nextrun_ticks_total late event": 0,
+		"nextrun_events_published_total orders": 2, "nextrun_events_dead_total orders": 0, "nextrun_event_failures_total orders": 0,
+		"nextrun_lock_changes_total leading main": 1, "nextrun_lock_changes_total lost main": 0,
+	} {
+		if got, ok := values[name]; !ok || got != want {
+			t.Errorf("%s is %v (shown: %t), want %v", name, got, ok, want)
+		}
+	}
 }
 
 // A scheduler that is dead is seen by anybody who reads the database.

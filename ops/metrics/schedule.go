@@ -67,11 +67,19 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 	}
 }
 
+// begin has the counters of a sink at 0, so that the first tick of a kind is an increase.
+func (s *schedule) begin(sink string) {
+	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Queued, periodic.Late, periodic.Missed} {
+		add(s.ticks, 0, string(d), sink)
+	}
+}
+
 func (s *schedule) tick(e scheduler.Event) {
 	if e.Again {
 		return // told before
 	}
 	sink := string(e.Task.Sink)
+	s.begin(sink)
 	add(s.ticks, 1, string(e.Tick.Decision), sink)
 	if s.shown.has(e.Tick.TaskID) {
 		add(s.taskTicks, max(e.Tick.Missed, 1), e.Tick.TaskID, string(e.Tick.Decision))
@@ -97,6 +105,9 @@ func (s *schedule) lock(e scheduler.Event) {
 		held = 1
 	}
 	set(s.leading, held, name)
+	for _, kind := range []scheduler.EventKind{scheduler.EventLeading, scheduler.EventLost, scheduler.EventResigned, scheduler.EventReleased} {
+		add(s.wonLost, 0, name, string(kind))
+	}
 	if e.Kind != scheduler.EventStandby {
 		add(s.wonLost, 1, name, string(e.Kind))
 	}

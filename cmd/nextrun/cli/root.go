@@ -35,7 +35,7 @@ runs the jobs. PostgreSQL or SQLite holds both; plain SQL manages them.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	env.Version = builtFrom().String()
+	env.Version, env.Revision = builtFrom().version, builtFrom().commit
 	env.Flags.Color = ui.Choice{Value: "auto", Allowed: []string{"auto", "always", "never"}}
 	env.Flags.LogFormat = ui.Choice{Value: "text", Allowed: []string{"text", "logfmt", "json"}}
 	env.Flags.LogLevel = ui.Choice{Value: "info", Allowed: []string{"debug", "info", "warning", "error"}}

@@ -128,7 +128,7 @@ func (s *services) webs(f *webFlags) (list []part, err error) {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			return nil, ui.Usagef("--metrics or NEXTRUN_METRICS is %q; use an address with a port, such as :9310", address)
 		}
-		s.metrics = metrics.New(metrics.Options{Version: s.env.Version})
+		s.metrics = metrics.New(metrics.Options{Version: s.env.Version, Revision: s.env.Revision})
 		s.metrics.Watch(s.db)
 		list = append(list, part{stageMetrics, newWeb("metrics", address, s.log, func(context.Context) (http.Handler, func() error, error) {
 			return s.metricsHandler(), func() error { return nil }, nil

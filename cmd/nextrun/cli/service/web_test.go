@@ -68,7 +68,7 @@ func TestServiceShowsMetrics(t *testing.T) {
 		b.WaitFor("job ended", "report")
 		code, body := fetch(t, address+"metrics", "", nil)
 		for _, want := range []string{`nextrun_database_up 1`, `nextrun_task_ticks_total{decision="submitted",id="report"} 1`,
-			`nextrun_jobs_total{outcome="success",task="nextrun.housekeeping"} 1`, `nextrun_build_info{version="`, `go_goroutines`} {
+			`nextrun_jobs_total{outcome="success",task="nextrun.housekeeping"} 1`, `nextrun_build_info{goversion="go1`, `go_goroutines`} {
 			if !strings.Contains(body, want) {
 				t.Errorf("status %d, no %s", code, want)
 			}

@@ -18,6 +18,7 @@ type Env struct {
 	Zone           *time.Location // of times that people read
 	Flags          GlobalFlags
 	Version        string                      // of the program
+	Revision       string                      // the commit that it was built from; empty: not known
 	Terminal       func(io.Writer) (width int) // tests: the width of a terminal; nil: that of the device
 }
 
