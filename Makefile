@@ -183,6 +183,10 @@ test-install: ## Build as `go install` does: from a clean cache, with what go.mo
 check-release: ## Check the configuration of goreleaser, which builds releases; the first time takes minutes
 	go run github.com/goreleaser/goreleaser/v2@v2.15.4 check
 
+.PHONY: release
+release: ## Make the release VERSION=0.1.0 in a scratch clone, up to its upload: checks, notes, artefacts, checksums
+	scripts/release '$(VERSION)'
+
 .PHONY: test-packages
 test-packages: ## Install, run, update and purge the .deb on a clean Debian, and look at the .rpm; needs root
 	@scripts/need-cc

@@ -39,22 +39,27 @@ type serviceMonitor struct {
 	} `json:"spec"`
 }
 
-// render is the chart with values, as `helm template nextrun` prints it.
-func render(values string) (string, error) {
+// renderFiles are the files of the chart with values, by their names.
+func renderFiles(values string) (map[string]string, error) {
 	chart, err := loader.Load(chartDir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var given map[string]any
 	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
-		return "", err
+		return nil, err
 	}
 	release := chartutil.ReleaseOptions{Name: "nextrun", Namespace: "default", Revision: 1, IsInstall: true}
 	all, err := chartutil.ToRenderValues(chart, given, release, chartutil.DefaultCapabilities)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	files, err := engine.Render(chart, all)
+	return engine.Render(chart, all)
+}
+
+// render is the chart with values, as `helm template nextrun` prints it.
+func render(values string) (string, error) {
+	files, err := renderFiles(values)
 	if err != nil {
 		return "", err
 	}
@@ -285,4 +290,45 @@ func selects(selector, labels map[string]string) bool {
 		}
 	}
 	return len(selector) > 0
+}
+
+// The schema takes every value that the chart has, and refuses what it does not know, naming the place.
+func TestValuesAreChecked(t *testing.T) {
+	for values, want := range map[string]string{
+		"scheduler: {mod: leader}":                   "scheduler",
+		"scheduler: {mode: leeder}":                  "scheduler.mode",
+		"executor: {replicas: two}":                  "executor.replicas",
+		"metrics: {port: 99310}":                     "metrics.port",
+		"databse: {secret: x}":                       "databse",
+		"database: {schema: Big}":                    "database.schema",
+		"image: {pullPolicy: Sometimes}":             "image.pullPolicy",
+		"migrate: {args: --without job}":             "migrate.args",
+		"global: {a: b}":                             "",
+		"disruptionBudget: {maxUnavailable: '50%'}":  "",
+		"executor: {image: {repository: r, tag: t}}": "",
+	} {
+		_, err := render(values)
+		if text := strings.ReplaceAll(fmt.Sprint(err), "/", "."); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(text, want)) {
+			t.Errorf("%s: %v, want %q", values, err, want)
+		}
+	}
+}
+
+// The notes name what this release has.
+func TestNotes(t *testing.T) {
+	for values, want := range map[string][]string{
+		"": {"in the mode shared", "create secret generic nextrun-database --namespace default", "deploy/nextrun-scheduler -- nextrun why hello", "port 9310 of each pod"},
+		"dashboard: {enabled: true}\nmigrate: {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}": {"deploy/nextrun-dashboard 8320", "nextrun migrate up", "!of each pod"},
+	} {
+		files, err := renderFiles(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := files["nextrun/templates/NOTES.txt"]
+		for _, part := range want {
+			if part, not := strings.CutPrefix(part, "!"); strings.Contains(notes, part) == not {
+				t.Errorf("%q: %q is in the notes: %t\n%s", values, part, !not, notes)
+			}
+		}
+	}
 }
