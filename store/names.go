@@ -43,6 +43,10 @@ type (
 	Service = figures.Service
 	// TaskRun is a job of a task that has begun.
 	TaskRun = figures.Run
+	// Sample are runs of a time: all of them, or a part that stands for all.
+	Sample = figures.Sample
+	// SampledRun is one of them.
+	SampledRun = figures.SampledRun
 	// Action is what somebody did; see [By].
 	Action = figures.Action
 	// EventLog is the event store for readers: a consumer group, or a reader without one.

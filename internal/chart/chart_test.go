@@ -83,22 +83,19 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-func TestWeek(t *testing.T) {
+// A lane is as high as what runs at once. Neighbours of one height are one shape, and what failed
+// is drawn over the rest.
+func TestLane(t *testing.T) {
 	t.Parallel()
-	var w chart.Week
-	for range 3 {
-		w.Add(time.Date(2026, 3, 30, 9, 59, 0, 0, time.UTC)) // a Monday
-	}
-	w.Add(time.Date(2026, 3, 29, 23, 0, 0, 0, time.UTC)) // a Sunday
-	list := titles(t, w.Draw(func(day, hour int) string { return "?a=1&b=2" }))
-	if len(list) != 7*24 || w.Most() != 3 {
-		t.Errorf("%d cells, at most %d", len(list), w.Most())
-	}
-	has(t, list, "Monday 09:00 to 10:00: 3", 1)
-	has(t, list, "Sunday 23:00 to 24:00: 1", 1)
-	for role, link := range map[string]func(int, int) string{"img": nil, "group": func(int, int) string { return "x" }} {
-		if !strings.Contains(w.Draw(link), `role="`+role+`"`) {
-			t.Errorf("the role is not %s, so screen readers take its links for a part of the picture, or look for some", role)
+	cells := make([]chart.Level, 10)
+	cells[1], cells[2] = chart.Level{Value: 1, Class: "good"}, chart.Level{Value: 1, Class: "good"}
+	cells[4] = chart.Level{Value: 2, Bad: 1, Class: "good"}
+	cells[9] = chart.Level{Value: 0.001, Class: "plan"}
+	drawing := chart.Lane{Name: "<a>", Cells: cells, Top: 2, Now: 5}.Draw()
+	titles(t, drawing)
+	for _, want := range []string{`class="good" d="M1 20v-12h2v12zM4 20v-20h1v20z"`, `class="bad" d="M4 20v-12h1v12z"`, `class="plan" d="M9 20v-4h1v4z"`, `class="now" d="M5.0 0`, `aria-label="&lt;a&gt;"`} {
+		if !strings.Contains(drawing, want) {
+			t.Errorf("lacks %q: %s", want, drawing)
 		}
 	}
 }

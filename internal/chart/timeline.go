@@ -12,7 +12,6 @@ type Run struct {
 	Class    string    // success, failed, running, planned, other
 	Title    string
 	Link     string // where a click leads; empty: nowhere
-	Many     bool   // several runs are drawn as one
 }
 
 // Row are the runs of a task.
@@ -28,7 +27,6 @@ type Timeline struct {
 	Now      time.Time // a mark; zero: none
 	Zone     *time.Location
 	Rows     []Row
-	Most     int // how many boxes of runs there may be: runs that are near to each other become one; 0: any number
 }
 
 // Sizes of a timeline.
@@ -49,12 +47,15 @@ func (t Timeline) Draw() string {
 	height := float64(headHeight + (len(t.Rows)+1)*rowHeight + 8)
 	t.grid(c, height)
 	var all []Run
-	drawn := t.thin()
 	for i, row := range t.Rows {
 		y := float64(headHeight + i*rowHeight)
 		c.label(nameWidth-6, y+14, "end", shorten(row.Name, 26))
-		for _, run := range drawn[i] {
+		for _, run := range row.Runs {
 			t.run(c, run, y)
+		}
+		for _, both := range overlaps(row.Runs) {
+			both.Class, both.Title = "overlap", "two runs at once"
+			t.run(c, both, y)
 		}
 		all = append(all, row.Runs...)
 	}
@@ -82,12 +83,8 @@ func (t Timeline) run(c *canvas, run Run, y float64) {
 		c.add(`<a href="%s">`, escape(run.Link))
 		defer c.add(`</a>`)
 	}
-	class := run.Class
-	if run.Many {
-		class += " many"
-	}
 	x1, x2 := t.x(run.From), t.x(run.To)
-	c.box(x1, y+3, max(x2-x1, 2), rowHeight-6, class, run.Title)
+	c.box(x1, y+3, max(x2-x1, 2), rowHeight-6, run.Class, run.Title)
 }
 
 // grid draws hours or days, and the changes of the clock.

@@ -70,31 +70,6 @@ func TestYearOfATask(t *testing.T) {
 	})
 }
 
-// A planned run is as long as the last runs of its task were, also if these were long ago.
-func TestPlannedRunsTakeAsLongAsTheLastOnes(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', '*-*-* 00/6:00', '2026-01-01 00:00:00')`)
-		for i, took := range []time.Duration{time.Second, 25 * time.Minute, time.Hour} {
-			s.ran("report", time.Now().AddDate(0, 0, -30-i), took, "success")
-		}
-		var d struct {
-			Rows []struct {
-				ID    string
-				Usual string `json:"usually_takes"`
-				Runs  []struct{ From, To time.Time }
-			}
-		}
-		s.data("/timeline?format=json", &d)
-		// The housekeeping at 03:17 has a row, too, from 15:17 on.
-		if len(d.Rows) == 0 || d.Rows[0].ID != "report" || len(d.Rows[0].Runs) == 0 {
-			s.Fatalf("the rows are %+v", d.Rows)
-		}
-		if run := d.Rows[0].Runs[0]; run.To.Sub(run.From) != 25*time.Minute || d.Rows[0].Usual != "25 min" {
-			s.Errorf("the planned run takes %s, usually %q", run.To.Sub(run.From), d.Rows[0].Usual)
-		}
-	})
-}
-
 // The page of the scheduler names who runs, and not who has ended.
 func TestInstances(t *testing.T) {
 	both(t, dashboard.Options{}, func(s *site) {

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
@@ -15,169 +18,328 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Bounds of the pages that look ahead.
+// Sizes of the timeline: its rows on a page, and the cells of each.
 const (
-	timelineRows    = 40
-	timelineRuns    = 2000
-	timelinePlanned = 300 // of a task; of one with more, it is looked where they are
-	timelineBoxes   = 600
-	aheadTasks      = 10_000
+	timelineRows  = 40
+	timelineCells = 96
 )
 
-// timelineView is the page of past and planned runs.
+// zoom is how much time a timeline shows.
+type zoom struct {
+	Name  string
+	Of    time.Duration
+	slots int // marks of the axis
+}
+
+var zooms = []zoom{{"7 days", 7 * 24 * time.Hour, 7}, {"24 hours", 24 * time.Hour, 8}, {"6 hours", 6 * time.Hour, 6}, {"1 hour", time.Hour, 6}}
+
+// timelineView is the page of past and planned runs: of each task, or of groups of them.
 type timelineView struct {
-	Days    int            `json:"days"`
 	From    time.Time      `json:"from"`
 	To      time.Time      `json:"to"`
-	Rows    []timelineRow  `json:"rows"`
-	Left    int            `json:"left_out"` // tasks
-	CutPast bool           `json:"cut_past"` // older runs of the time are left out
-	Zone    string         `json:"zone"`
-	Drawing template.HTML  `json:"-"`
-	Where   *time.Location `json:"-"`
+	Group   string         `json:"group,omitempty"`
+	Grouped bool           `json:"by_group"`
+	Rows    []*timelineRow `json:"rows"`
+	All     *timelineRow   `json:"at_once"`
+	Places  int            `json:"places"`      // of the executors; 0: none runs
+	OneIn   float64        `json:"read_one_in"` // of the runs; 1: all were read
+	Cut     bool           `json:"cut"`         // there are more tasks than were looked at
+	Others  int            `json:"rows_not_listed"`
+	Page    int            `json:"page"`
+	Change  string         `json:"clock_changes,omitempty"`
+	Slots   []timelineLink `json:"-"`
+	Zooms   []timelineLink `json:"-"`
+	Moves   []timelineLink `json:"-"`
+
+	zoom int
+	now  time.Time
+	rows map[string]*timelineRow
 }
 
-// timelineRow are the runs of a task, also for those who cannot see the drawing.
+// timelineLink leads to another part of the timeline.
+type timelineLink struct {
+	Text, Link string
+	Here       bool
+}
+
+// timelineRow is a task or a group.
 type timelineRow struct {
-	ID      string        `json:"id"`
-	Runs    []timelineRun `json:"runs"`
-	Planned int           `json:"planned"`
-	Sampled bool          `json:"sampled"` // there are more planned runs than these
-	Failed  int           `json:"failed"`
+	Name    string        `json:"name"`
+	Ran     float64       `json:"runs"`
+	Failed  float64       `json:"failed"`
+	Planned float64       `json:"planned"`
 	Usual   string        `json:"usually_takes,omitempty"`
-	task    *periodic.Task
-	next    time.Time
+	Cells   []chart.Level `json:"cells"` // load is how many run at once, on average
+	Link    string        `json:"-"`
+	Drawing template.HTML `json:"-"`
 }
 
-// Ran is how many runs have begun.
-func (r timelineRow) Ran() int { return len(r.Runs) - r.Planned }
-
-// Most is how many planned runs of a task are counted.
-func (timelineView) Most() int { return timelinePlanned }
-
-type timelineRun struct {
-	JID   string    `json:"jid,omitempty"`
-	State string    `json:"state"`
-	From  time.Time `json:"from"`
-	To    time.Time `json:"to"`
-}
-
+// Timeline loads the page of past and planned runs.
 func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
-	where, err := zoneOf(r)
-	if err != nil {
-		return nil, err
+	q := r.URL.Query()
+	where := frame.Zone(r)
+	d := &timelineView{Group: q.Get("group"), Page: 1, zoom: 1, now: s.Now().UTC(), rows: map[string]*timelineRow{}}
+	if i := slices.IndexFunc(zooms, func(z zoom) bool { return z.Name == q.Get("show") }); i >= 0 {
+		d.zoom = i
 	}
-	d := timelineView{Days: 1, Where: where, Zone: where.String()}
-	past, ahead := 12*time.Hour, 12*time.Hour
-	if r.URL.Query().Get("days") == "7" {
-		d.Days, past, ahead = 7, 84*time.Hour, 84*time.Hour
+	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
+		d.Page = n
 	}
-	now := s.Now().UTC().Truncate(time.Minute)
-	d.From, d.To = now.Add(-past), now.Add(ahead)
-	runs, err := s.DB.Figures().Runs(ctx, d.From, timelineRuns)
-	if err != nil {
-		return nil, err
-	}
-	ended := 0
-	for _, run := range runs {
-		if !run.Finished.IsZero() {
-			ended++
+	at := d.now
+	if text := q.Get("at"); text != "" {
+		var err error
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return nil, frame.Bad("unknown time %q; use a time such as 2026-03-28T14:30:00Z", show.Printable(text))
 		}
 	}
-	d.CutPast = ended >= timelineRuns
-	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
-	if err != nil {
+	for d.place(at, where); q.Get("show") == "" && d.zoom+1 < len(zooms); d.place(at, where) {
+		n, err := s.DB.Figures().Ended(ctx, d.From, d.To)
+		if err != nil {
+			return nil, err
+		}
+		if n <= 2*d.most() {
+			break
+		}
+		d.zoom++ // so that the first look misses nothing
+	}
+	if err := d.fill(ctx, s); err != nil {
 		return nil, err
 	}
-	d.gather(runs, tasks, now)
-	for i := range d.Rows {
-		d.Rows[i].plan(now, d.To, d.To.Sub(d.From)/1000)
-	}
-	usual, err := usualOf(ctx, s.DB, d.Rows)
-	if err != nil {
-		return nil, err
-	}
-	d.estimate(usual)
-	d.Drawing = d.draw(s.Prefix, now)
+	d.choose()
+	d.draw(s.Prefix)
+	d.link(s.Prefix, at, where)
 	return d, nil
 }
 
-// zoneOf is the zone that a page shows times of several tasks in.
-func zoneOf(r *http.Request) (*time.Location, error) {
-	return frame.Zone(r), nil
+// place puts a time into the middle, and begins at a mark of the axis.
+func (d *timelineView) place(at time.Time, where *time.Location) {
+	z := zooms[d.zoom]
+	slot := z.Of / time.Duration(z.slots)
+	from := at.Add(-z.Of / 2).Add(slot / 2)
+	_, seconds := from.In(where).Zone()
+	offset := time.Duration(seconds) * time.Second
+	d.From = from.Add(offset).Truncate(slot).Add(-offset).UTC()
+	d.To = d.From.Add(z.Of)
 }
 
-// usualRuns is how many of the last ticks of a task say how long it usually takes.
-const usualRuns = 20
+// most is how many runs are read.
+func (d *timelineView) most() int {
+	if d.Group != "" {
+		return sampledOfGroup
+	}
+	return sampledRuns
+}
 
-// usualOf is how long the last runs of tasks took in the median, whenever they were.
-func usualOf(ctx context.Context, db *store.DB, rows []timelineRow) (map[string]time.Duration, error) {
-	var ids []string
-	for _, r := range rows {
-		if r.Planned > 0 {
-			ids = append(ids, r.ID)
+// Sampled reports whether the numbers of what ran are estimates.
+func (d *timelineView) Sampled() bool { return d.OneIn > 1 }
+
+// fill reads what ran and computes what will.
+func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
+	var past store.Sample
+	until := d.To
+	if d.now.Before(until) {
+		until = d.now
+	}
+	if d.From.Before(until) {
+		if past, err = s.DB.Figures().Sample(ctx, d.From, until, d.most(), d.Group); err != nil {
+			return err
 		}
 	}
-	history, err := db.Figures().History(ctx, ids, usualRuns)
+	d.OneIn = max(past.Weight, 1)
+	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Group: d.Group, Limit: aheadTasks})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	usual := make(map[string]time.Duration, len(ids))
-	for _, h := range history {
-		var took []time.Duration
-		for _, k := range h.Ticks {
-			if !k.Started.IsZero() && !k.Finished.IsZero() {
-				took = append(took, k.Finished.Sub(k.Started))
-			}
+	d.Cut = len(tasks) == aheadTasks
+	if d.Places, err = s.places(ctx); err != nil {
+		return err
+	}
+	usual := durationsOf(past.Runs)
+	d.Grouped = d.Group == "" && manyOf(tasks, past.Runs)
+	d.All = &timelineRow{Name: "all at once", Cells: make([]chart.Level, timelineCells)}
+	for _, run := range past.Runs {
+		name := run.TaskID
+		if d.Grouped {
+			name = run.Group
 		}
-		usual[h.ID] = median(took)
+		d.ran(name, run)
 	}
-	return usual, nil
+	from := d.From
+	if from.Before(d.now) {
+		from = d.now
+	}
+	for _, k := range kinOf(tasks, usual, func(t *periodic.Task) string { return d.nameOf(t) }) {
+		row, took := d.row(d.nameOf(k.Task)), k.work/time.Duration(len(k.ids))
+		if _, known := usual.of(k.Task); known && !d.Grouped {
+			row.Usual = span.Exact(took)
+		}
+		k.each(d.now, from, d.To, func(at time.Time, ticks float64) {
+			n := ticks * float64(len(k.ids))
+			row.Planned += n
+			d.add(row, at, at.Add(took), n, "plan", false)
+		})
+	}
+	return nil
 }
 
-// estimate lets planned runs take as long as those of their task usually do.
-func (d *timelineView) estimate(usual map[string]time.Duration) {
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		took := usual[r.ID]
-		if took <= 0 {
-			continue
-		}
-		r.Usual = span.Exact(took)
-		for n := len(r.Runs) - r.Planned; n < len(r.Runs); n++ { // the planned ones are the last
-			run := &r.Runs[n]
-			run.To = run.From.Add(took)
-			if !r.task.Overlapping() && n+1 < len(r.Runs) && run.To.After(r.Runs[n+1].From) {
-				run.To = r.Runs[n+1].From
+// manyOf reports whether there are more tasks than rows, in more than one group.
+func manyOf(tasks []periodic.Task, runs []store.SampledRun) bool {
+	ids, groups := map[string]bool{}, map[string]bool{}
+	for i := range tasks {
+		ids[tasks[i].ID], groups[tasks[i].Group] = true, true
+	}
+	for _, run := range runs {
+		ids[run.TaskID], groups[run.Group] = true, true
+	}
+	return len(ids) > timelineRows && len(groups) > 1
+}
+
+func (d *timelineView) nameOf(t *periodic.Task) string {
+	if d.Grouped {
+		return t.Group
+	}
+	return t.ID
+}
+
+func (d *timelineView) row(name string) *timelineRow {
+	if d.rows[name] == nil {
+		d.rows[name] = &timelineRow{Name: name, Cells: make([]chart.Level, timelineCells)}
+	}
+	return d.rows[name]
+}
+
+// ran adds a run.
+func (d *timelineView) ran(name string, run store.SampledRun) {
+	to, row := run.Finished, d.row(name)
+	if to.IsZero() {
+		to = d.now
+	}
+	failed := show.Kind(run.State) == "bad"
+	if row.Ran += run.Weight; failed {
+		row.Failed += run.Weight
+	}
+	d.add(row, run.Started, to, run.Weight, show.Kind(run.State), failed)
+}
+
+// add adds what n runs at once take of each cell to a row and to the sum of all.
+func (d *timelineView) add(row *timelineRow, from, to time.Time, n float64, class string, failed bool) {
+	width := d.To.Sub(d.From) / timelineCells
+	first, last := int(from.Sub(d.From)/width), int(to.Sub(d.From)/width)
+	for i := max(first, 0); i <= min(last, timelineCells-1) && from.Before(d.To) && !to.Before(d.From); i++ {
+		begin := d.From.Add(time.Duration(i) * width)
+		part := n * float64(earlier(to, begin.Add(width)).Sub(later(from, begin))) / float64(width)
+		for _, cell := range []*chart.Level{&row.Cells[i], &d.All.Cells[i]} {
+			cell.Value += max(part, 1e-6)
+			if failed {
+				cell.Bad += max(part, 1e-6)
+			} else if class == "busy" || cell.Class == "" || cell.Class == "off" {
+				cell.Class = class
 			}
 		}
 	}
 }
 
-func median(list []time.Duration) time.Duration {
-	if len(list) == 0 {
-		return 0
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	slices.Sort(list)
-	return list[len(list)/2]
+	return b
 }
 
-func (d *timelineView) draw(prefix string, now time.Time) template.HTML {
-	t := chart.Timeline{From: d.From, To: d.To, Now: now, Zone: d.Where, Most: timelineBoxes}
-	for _, r := range d.Rows {
-		row := chart.Row{Name: show.Printable(r.ID)}
-		for _, run := range r.Runs {
-			c := chart.Run{From: run.From, To: run.To, Class: run.State,
-				Title: show.Word(run.State) + ", " + show.Moment(run.From, d.Where)}
-			if run.To.After(run.From) {
-				c.Title += ", " + span.Exact(run.To.Sub(run.From))
-			}
-			if run.JID != "" {
-				c.Link = frame.Path(prefix, "job", "id", run.JID)
-			}
-			row.Runs = append(row.Runs, c)
-		}
-		t.Rows = append(t.Rows, row)
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return template.HTML(t.Draw()) //nolint:gosec // package chart escapes its texts
+	return b
+}
+
+// choose keeps the rows of a page: first those that failed, then those that ran most, then those
+// that will.
+func (d *timelineView) choose() {
+	d.Rows = []*timelineRow{}
+	for _, row := range d.rows {
+		if row.Ran+row.Planned > 0 {
+			d.Rows = append(d.Rows, row)
+		}
+	}
+	slices.SortFunc(d.Rows, func(a, b *timelineRow) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Ran, a.Ran), cmp.Compare(b.Planned, a.Planned), cmp.Compare(a.Name, b.Name))
+	})
+	from := min((d.Page-1)*timelineRows, len(d.Rows))
+	to := min(from+timelineRows, len(d.Rows))
+	d.Rows, d.Others = d.Rows[from:to], len(d.Rows)-to
+}
+
+// draw draws the rows. Those of tasks are full where one run lasts all of a cell, groups have one
+// scale, and the sum is measured by the places.
+func (d *timelineView) draw(prefix string) {
+	now := float64(d.now.Sub(d.From)) / float64(d.To.Sub(d.From)) * timelineCells
+	if now > timelineCells {
+		now = 0
+	}
+	top := 1.0
+	for _, row := range d.Rows {
+		for _, cell := range row.Cells {
+			top = max(top, cell.Value)
+		}
+	}
+	for _, row := range d.Rows {
+		name := fmt.Sprintf("%s: %.0f runs, %.0f failed, %.0f to come", show.Printable(row.Name), row.Ran, row.Failed, row.Planned)
+		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
+		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
+			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "show", zooms[d.zoom].Name, "at", d.middle())
+		}
+	}
+	most := float64(d.Places)
+	for _, cell := range d.All.Cells {
+		most = max(most, cell.Value)
+	}
+	d.All.Drawing = template.HTML(chart.Lane{Name: fmt.Sprintf("at most %.1f runs at once on average", d.Most()), Cells: d.All.Cells, Top: most, Now: now}.Draw()) //nolint:gosec // as above
+}
+
+// Most is the greatest number of runs at once, on average of a cell.
+func (d *timelineView) Most() (most float64) {
+	for _, cell := range d.All.Cells {
+		most = max(most, cell.Value)
+	}
+	return most
+}
+
+// Cell is how long a cell is.
+func (d *timelineView) Cell() time.Duration { return d.To.Sub(d.From) / timelineCells }
+
+func (d *timelineView) middle() string {
+	return d.From.Add(d.To.Sub(d.From) / 2).Format(time.RFC3339)
+}
+
+// link leads to more and to less time, and to that before and after.
+func (d *timelineView) link(prefix string, at time.Time, where *time.Location) {
+	to := func(zoom int, at time.Time) string {
+		return frame.Path(prefix, "timeline", "group", d.Group, "show", zooms[zoom].Name, "at", at.UTC().Format(time.RFC3339))
+	}
+	z := zooms[d.zoom]
+	for i := range zooms {
+		d.Zooms = append(d.Zooms, timelineLink{zooms[i].Name, to(i, at), i == d.zoom})
+	}
+	layout := "15:04"
+	if d.zoom == 0 {
+		layout = "Mon 2 Jan"
+	}
+	for i := range z.slots {
+		begin := d.From.Add(z.Of * time.Duration(i) / time.Duration(z.slots))
+		slot := timelineLink{Text: begin.In(where).Format(layout)}
+		if d.zoom+1 < len(zooms) {
+			slot.Link = to(d.zoom+1, begin.Add(z.Of/time.Duration(2*z.slots)))
+		}
+		d.Slots = append(d.Slots, slot)
+	}
+	middle := d.From.Add(z.Of / 2)
+	d.Moves = []timelineLink{{"← earlier", to(d.zoom, middle.Add(-z.Of/2)), false}, {"now", to(d.zoom, d.now), false}, {"later →", to(d.zoom, middle.Add(z.Of/2)), false}}
+	_, before := d.From.In(where).Zone()
+	for hour := d.From; hour.Before(d.To); hour = hour.Add(time.Hour) {
+		if _, after := hour.Add(time.Hour).In(where).Zone(); after != before {
+			d.Change = fmt.Sprintf("The clock of %s changes at %s.", where, show.Moment(hour.Add(time.Hour).Truncate(time.Hour), where))
+			break
+		}
+	}
 }
