@@ -150,7 +150,7 @@ func TestNowSortsByHarm(t *testing.T) {
 			s.Errorf("the strips are %+v", d.Strips)
 		}
 		page := s.get("/")
-		for _, text := range []string{"failed 3 times in a row", "Change its timer", `aria-label="Run now: b-missed"`, "due for 1 min", "<title>7 of 8 tasks need attention", ": 7, the worst missed</title>"} {
+		for _, text := range []string{"failed 3 times in a row", "Change its timer", `aria-label="Run now: b-missed"`, "due for 1 min", "<title>7 of 8 tasks need attention", ": 7, the worst missed</title><path class=\"warn\"", ": failed</title><path class=\"bad\""} {
 			if !strings.Contains(page, text) {
 				s.Errorf("the page lacks %q", text)
 			}

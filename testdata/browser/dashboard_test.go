@@ -59,7 +59,7 @@ var largePages = []struct {
 	{"/tasks?group=group-7", "main tbody tr", 50, nil},
 	{"/task?id=task-00001", "main tbody tr", 20, []string{"daily"}},
 	{"/task?id=task-00003&timer=hourly", "main tbody tr", 20, []string{"Lost: 20"}},
-	{"/tick?id=task-00001", "main ol.story li", 4, []string{"decided", "the task"}},
+	{"/tick?id=task-00001", "main ol.story li", 5, []string{"decided", "the task"}},
 	{"/timers?timer=0+2+*+*+*", "main table.times tbody tr", 12, []string{"at 02:00 every day", "*-*-* 02:00", "every 24h from"}},
 	{"/timeline", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?show=7+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
