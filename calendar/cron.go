@@ -98,6 +98,8 @@ func (p *cronParser) unknownName(words []word) error {
 		return p.failAt(words[1].at, "expected the end of the timer after %s", name.text)
 	case lower == "@midnight":
 		meant = "@daily"
+	case lower == "@reboot" || lower == "@restart":
+		return p.failAt(name.at, "no timer elapses when a machine starts; have the service manager start the program, such as a unit of systemd, or submit the task with `nextrun task run` there")
 	case lower == "@every" && len(words) == 2:
 		meant = "every " + words[1].text
 	default:

@@ -83,6 +83,9 @@ func (p *cronParser) item(f int, text string, at int) (string, error) {
 		p.add(f, cronItem{low: cronFields[f].low, high: cronFields[f].high, step: 1})
 		return text, nil
 	}
+	if hashed.MatchString(text) && f != cronYear {
+		return "", p.notHash(f, at)
+	}
 	if normal, ok, err := p.special(f, text, at); ok || err != nil {
 		return normal, err
 	}

@@ -71,6 +71,14 @@
 // and longer units count on the clock of the zone. Without `from`, an interval starts at the anchor
 // given to [ParseAt], or else at 1970-01-01T00:00:00Z.
 //
+// # Several timers
+//
+// A timer may be several, with semicolons between them. It elapses whenever one of them does, and once
+// where several elapse at the same time. Each has its own notation and zone:
+//
+//	Mon..Fri 08:30 Europe/Berlin; Sat 10:00 Europe/Berlin
+//	0 2 * * *; every 6h from 2026-01-31T05:00:00Z
+//
 // # Zones and changes of the clock
 //
 // A timer without a zone is in UTC. Zones have the names of the zone database, which is compiled

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar/internal/elapse"
@@ -23,8 +24,9 @@ type Schedule interface {
 	String() string
 }
 
-// Parse compiles a timer: a calendar event, a cron expression or an interval. An interval without
-// `from` is anchored at 1970-01-01T00:00:00Z. The error is a *ParseError.
+// Parse compiles a timer: a calendar event, a cron expression or an interval, or several of them with
+// `;` between them, which give a [Union]. An interval without `from` is anchored at
+// 1970-01-01T00:00:00Z. The error is a *ParseError.
 func Parse(timer string) (Schedule, error) {
 	return ParseAt(timer, time.Time{})
 }
@@ -36,17 +38,33 @@ func ParseAt(timer string, anchor time.Time) (Schedule, error) {
 		return nil, text{timer: timer}.failAt(MaxLength, "the timer has %d bytes, at most %d are allowed",
 			len(timer), MaxLength)
 	}
+	if strings.Contains(timer, partEnd) {
+		if err := notRule(timer); err != nil {
+			return nil, err
+		}
+		return parseUnion(timer, anchor)
+	}
+	return parseOne(timer, anchor)
+}
+
+func parseOne(timer string, anchor time.Time) (Schedule, error) {
 	t := cut(timer)
 	s, err := parseWords(t, anchor)
 	if err != nil {
+		if rule := notRule(timer); rule != nil {
+			return nil, rule
+		}
 		return nil, otherWords(t, err)
 	}
 	return s, nil
 }
 
-// Location returns the zone in which a schedule is meant: UTC unless the timer names another one.
+// Location returns the zone in which a schedule is meant: UTC unless the timer names another one. Of
+// several timers it is the zone of the first.
 func Location(s Schedule) *time.Location {
 	switch s := s.(type) {
+	case Union:
+		return Location(s.Parts[0])
 	case interface{ Elapses() *elapse.Set }:
 		return s.Elapses().Zone.Location
 	case *elapse.Interval:

@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 25, 25
+const newestUpgraded, newest = 26, 26
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -38,6 +38,8 @@ var filled = map[int64]string{
 		UPDATE periodic_task SET exclude_calendars = 'old', run_calendars = 'office', on_excluded = 'next' WHERE id = 'paused';
 		INSERT INTO periodic_tick (task_id, due, nominal, decision, decided)
 		VALUES ('moved', '2026-12-28 08:00:00.000000', '2026-12-24 08:00:00.000000', 'skipped', '2026-12-28 08:00:00.000000')`,
+	26: `INSERT INTO periodic_task (id, task, timer, catchup, spread, catchup_limit, catchup_delay, max_ticks, tick_count)
+		VALUES ('paced', 'x', '*-*-* 02:00; *-*-* 14:00', 'all', 600, 3, 60, 9, 2)`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -68,6 +70,7 @@ var kept = map[int64][]string{
 		"SELECT exclude_calendars || run_calendars || on_excluded FROM periodic_task WHERE id = 'paused'",
 		"SELECT nominal || ' ' || due FROM periodic_tick WHERE task_id = 'moved'",
 	},
+	26: {"SELECT spread || ' ' || catchup_limit || ' ' || catchup_delay || ' ' || max_ticks || ' ' || tick_count FROM periodic_task WHERE id = 'paced'"},
 }
 
 // upTo are the files up to a version.
@@ -159,6 +162,20 @@ func (db *database) upgrade(version int64) {
 		db.works("again")
 	}
 	stop()
+}
+
+// Intervals count from whole seconds since version 26. A task that was planned before stays on its timer.
+func TestUpgradeMovesIntervalsToWholeSeconds(t *testing.T) {
+	both(t, func(db *database) {
+		db.old(22)
+		db.exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('fine', 'x', ' every 5m', '2026-01-01 00:00:07.345678'),
+			('from', 'x', 'every 5m', '2026-01-01 00:00:07.345678')`)
+		db.exec("UPDATE periodic_task SET starts = '2026-01-01 00:00:01.500000' WHERE id = 'from'")
+		db.exec(`UPDATE periodic_task SET due = '2030-01-01 00:05:07.345678', nextrun = '2030-01-01 00:05:07.345678', changed = NULL WHERE id IN ('fine', 'from')`)
+		db.up()
+		db.want("1", "SELECT count(*) FROM periodic_task WHERE id = 'fine' AND due = '2030-01-01 00:05:07.000000' AND nextrun = due AND changed IS NOT NULL")
+		db.want("1", "SELECT count(*) FROM periodic_task WHERE id = 'from' AND due = '2030-01-01 00:05:07.345678' AND nextrun = due AND changed IS NULL")
+	})
 }
 
 // A database that is older than the oldest file is left as it is, and the commit to go through is named.

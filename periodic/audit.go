@@ -88,7 +88,7 @@ func (a *Audit) End(now time.Time) (follows bool) {
 	}
 	if !due.Before(Never) {
 		_, warning := CutWarning(a.task.Problem)
-		return a.task.Problem != "" && !warning || a.timer.Next(now).IsZero()
+		return a.task.Problem != "" && !warning || a.task.Pace.Ended() || a.timer.Next(now).IsZero()
 	}
 	if a.begun {
 		a.unrecorded(due)

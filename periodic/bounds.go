@@ -139,3 +139,92 @@ func mix(h uint64) uint64 {
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
 }
+
+// Delays reports whether ticks may be submitted later than their due.
+func (t *Task) Delays() bool { return t.Pace.Spread > 0 || t.Jitter > 0 }
+
+// offset is how much later than their due the ticks of the task are submitted because of Spread: always
+// the same, and never up to the following tick.
+func (t *Task) offset(due, following time.Time) time.Duration {
+	if t.Pace.Spread < time.Second {
+		return 0
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(t.ID)) // a Hash never fails
+	share, _ := bits.Mul64(mix(hash.Sum64()), uint64(t.Pace.Spread/time.Second))
+	offset := time.Duration(share) * time.Second
+	if gap := following.Sub(due); gap > 0 && offset >= gap {
+		offset %= gap
+	}
+	return offset
+}
+
+// delay is how much later than its due a tick is submitted.
+func (t *Task) delay(due time.Time, timer calendar.Schedule) time.Duration {
+	if !t.Delays() {
+		return 0
+	}
+	following := timer.Next(due)
+	offset := t.offset(due, following)
+	if !following.IsZero() {
+		following = following.Add(-offset)
+	}
+	return offset + jitter(t.ID, due, following, t.Jitter)
+}
+
+// newestDue is the latest tick not before first that is due at a time. first is one that is.
+func (t *Task) newestDue(line timeline, first, now time.Time) time.Time {
+	newest := line.Prev(now.Add(time.Microsecond))
+	if newest.After(first) && newest.Add(t.delay(newest, line)).After(now) { // its delay has not passed yet, but its predecessor's has
+		newest = line.Prev(newest)
+	}
+	if newest.Before(first) {
+		return first
+	}
+	return newest
+}
+
+// oldestKept is the oldest of the ticks from first to last, which are due, that is submitted, or left out by a
+// calendar. Those before it are missed; the zero time: all are.
+func (t *Task) oldestKept(line timeline, first, last, now time.Time) time.Time {
+	limit := 1
+	if t.Catchup == CatchupAll {
+		if limit = t.Pace.CatchupLimit; limit == 0 {
+			return first
+		}
+	}
+	kept, open := line.newestOpen(first, last)
+	if !open {
+		kept = last
+	}
+	if t.Catchup == CatchupNone && now.Sub(kept.Add(t.delay(kept, line))) > t.Grace {
+		return time.Time{}
+	}
+	for n := 1; n < limit; n++ {
+		earlier, open := line.newestOpen(first, line.Prev(kept))
+		if !open {
+			break
+		}
+		kept = earlier
+	}
+	return kept
+}
+
+// newestOpen is the latest tick from first to last that calendars do not leave out.
+func (l timeline) newestOpen(first, last time.Time) (open time.Time, found bool) {
+	for tick, n := last, 0; n < maxCounted && !tick.IsZero() && !tick.Before(first); n++ {
+		if l.leftOut(tick) == "" {
+			return tick, true
+		}
+		tick = l.Prev(tick)
+	}
+	return open, false
+}
+
+// paced is when the tick after one that was decided at a time is submitted, if it is due by then too.
+func (t *Task) paced(nextRun, decided time.Time) time.Time {
+	if t.Catchup == CatchupAll && t.Pace.CatchupDelay > 0 && !nextRun.After(decided) {
+		return decided.Add(t.Pace.CatchupDelay)
+	}
+	return nextRun
+}

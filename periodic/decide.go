@@ -29,7 +29,7 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 	}
 	d := decider{
 		task: t, Facts: f, newID: newID, paused: t.Pause, timer: line,
-		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun},
+		plan: Plan{Task: t, Due: t.Due, NextRun: t.NextRun, Counted: t.Pace.Count},
 	}
 	if t.Overlapping() {
 		d.Pending = nil
@@ -41,6 +41,9 @@ func Decide(t *Task, timer calendar.Schedule, f Facts, newID func(due time.Time)
 	case t.Unplanned():
 		d.planAt(d.timer.anew(f.Now))
 	case t.NextRun.After(f.Now): // claimed for a queued tick
+		if d.plan.ended() {
+			d.planAt(time.Time{})
+		}
 	case t.Manual():
 		d.plan.Manual = t.NextRun
 		d.byHand(t.NextRun)
@@ -72,25 +75,17 @@ type decider struct {
 // elapsed decides the ticks of the timer from first on, as far as they are due,
 // and plans the one after them.
 func (d *decider) elapsed(first time.Time) {
-	if first.IsZero() || !d.isDue(first) {
+	if first.IsZero() || !d.isDue(first) || d.plan.ended() {
 		d.planAt(first)
 		return
 	}
+	last := d.task.newestDue(d.timer, first, d.Now)
+	kept := d.task.oldestKept(d.timer, first, last, d.Now)
+	edge := last
 	if d.task.Catchup == CatchupAll {
-		tick, most := first, maxCatchup
-		if d.Most > 0 {
-			most = min(most, d.Most)
-		}
-		for n := 0; n < most && !tick.IsZero() && d.isDue(tick); n++ {
-			d.current(tick)
-			tick = d.timer.Next(tick)
-		}
-		d.planAt(tick)
-		return
+		edge = kept
 	}
-	last := d.newestDue(first)
-	newest := d.newestOpen(first, last)
-	if known, partly := d.knownUntil(); partly && known.Before(last) {
+	if known, partly := d.knownUntil(); partly && known.Before(edge) {
 		// There may be more recorded ticks than were read: go up to the last of
 		// those now, and on from there in the next batch.
 		d.missed(first, known)
@@ -98,30 +93,40 @@ func (d *decider) elapsed(first time.Time) {
 		return
 	}
 	switch {
-	case d.task.Catchup == CatchupNone && d.Now.Sub(newest.Add(d.delay(newest))) > d.task.Grace:
-		d.missed(first, newest)
-	case newest.After(first):
-		d.missed(first, d.timer.Prev(newest))
-		d.current(newest)
-	default:
-		d.current(newest)
+	case kept.IsZero():
+		d.missed(first, last)
+	case kept.After(first):
+		d.missed(first, d.timer.Prev(kept))
 	}
-	if last.After(newest) { // calendars leave these out
-		d.missed(d.timer.Next(newest), last)
+	switch {
+	case d.task.Catchup == CatchupAll:
+		d.keep(kept)
+		return
+	case !kept.IsZero():
+		d.current(kept)
+		if last.After(kept) { // calendars leave these out
+			d.missed(d.timer.Next(kept), last)
+		}
 	}
 	d.planAfter(last)
 }
 
-// newestOpen is the latest tick from first to last that calendars do not leave out. If they leave out all of
-// them, it is the last.
-func (d *decider) newestOpen(first, last time.Time) time.Time {
-	for tick, n := last, 0; n < maxCounted && !tick.Before(first) && !tick.IsZero(); n++ {
-		if d.timer.leftOut(tick) == "" {
-			return tick
-		}
-		tick = d.timer.Prev(tick)
+// keep decides the ticks from a due one on, as far as they are due, and plans the one after them.
+// With a CatchupDelay it decides only one.
+func (d *decider) keep(tick time.Time) {
+	most := maxCatchup
+	if d.Most > 0 {
+		most = min(most, d.Most)
 	}
-	return last
+	for n := 0; n < most && !tick.IsZero() && d.isDue(tick) && !d.plan.ended(); n++ {
+		d.current(tick)
+		tick = d.timer.Next(tick)
+		if d.task.Pace.CatchupDelay > 0 {
+			break
+		}
+	}
+	d.planAt(tick)
+	d.plan.NextRun = d.task.paced(d.plan.NextRun, d.Now)
 }
 
 // knownUntil reports whether more ticks may be recorded than this decision knows,
@@ -133,27 +138,8 @@ func (d *decider) knownUntil() (last time.Time, partly bool) {
 	return d.Decided[len(d.Decided)-1].Last, true
 }
 
-// newestDue is the latest tick not before first that is due.
-func (d *decider) newestDue(first time.Time) time.Time {
-	newest := d.timer.Prev(d.Now.Add(time.Microsecond))
-	if newest.After(first) && !d.isDue(newest) { // its jitter has not passed yet, but its predecessor's has
-		newest = d.timer.Prev(newest)
-	}
-	if newest.Before(first) {
-		return first
-	}
-	return newest
-}
-
 func (d *decider) isDue(tick time.Time) bool {
-	return tick.Equal(d.claimed) || !tick.Add(d.delay(tick)).After(d.Now)
-}
-
-func (d *decider) delay(tick time.Time) time.Duration {
-	if d.task.Jitter <= 0 {
-		return 0
-	}
-	return jitter(d.task.ID, tick, d.timer.Next(tick), d.task.Jitter)
+	return tick.Equal(d.claimed) || !tick.Add(d.task.delay(tick, d.timer)).After(d.Now)
 }
 
 // planAfter plans the first tick strictly after a time.
@@ -161,12 +147,16 @@ func (d *decider) planAfter(after time.Time) { d.planAt(d.timer.Next(after)) }
 
 // planAt plans a tick; the zero time means never.
 func (d *decider) planAt(tick time.Time) {
-	if tick.IsZero() {
+	switch {
+	case d.plan.ended():
+		d.plan.Due, d.plan.NextRun = Never, Never
+		return
+	case tick.IsZero():
 		d.plan.Due, d.plan.NextRun = Never, Never
 		d.plan.Problem = d.timer.warning(d.task.Timer, false)
 		return
 	}
-	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.delay(tick))
+	d.plan.Due, d.plan.NextRun = tick, tick.Add(d.task.delay(tick, d.timer))
 	d.plan.Problem = d.timer.warning(d.task.Timer, true)
 }
 
@@ -193,7 +183,7 @@ func (d *decider) current(due time.Time) {
 	case d.paused.Skips(due, d.Now):
 		d.record(due, Skipped, d.paused.Text(), "")
 	case d.isLate(due):
-		d.record(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
+		d.record(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:
 		d.submit(due)
 	default:
@@ -202,14 +192,31 @@ func (d *decider) current(due time.Time) {
 }
 
 func (d *decider) isLate(due time.Time) bool {
-	return d.task.Deadline != nil && d.Now.Sub(due) > *d.task.Deadline
+	return d.task.Deadline != nil && d.age(due) > *d.task.Deadline
+}
+
+// age is for how long a tick could have been submitted, but for its jitter.
+func (d *decider) age(due time.Time) time.Duration {
+	age := d.Now.Sub(due)
+	if d.task.Pace.Spread > 0 && !due.Equal(d.plan.Manual) {
+		age -= d.task.offset(due, d.timer.Next(due))
+	}
+	return age
 }
 
 // submit records a tick as submitted; its job is pending from now on.
 func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
 	d.record(due, Submitted, "", jid)
+	d.count(due, 1)
 	d.expect(jid, due)
+}
+
+// count counts a tick that is submitted; those that users set do not count.
+func (d *decider) count(due time.Time, n int) {
+	if d.task.Pace.MaxTicks > 0 && !due.Equal(d.plan.Manual) {
+		d.plan.Counted += n
+	}
 }
 
 func (d *decider) expect(jid string, due time.Time) {
@@ -276,12 +283,17 @@ func (d *decider) takeQueued() {
 	for len(d.Queued) > 0 && d.Pending == nil {
 		due := d.Queued[0]
 		d.Queued = d.Queued[1:]
-		if d.isLate(due) {
-			d.settle(due, Late, lateReason(d.Now.Sub(due), *d.task.Deadline), "")
+		switch {
+		case d.plan.ended():
+			d.settle(due, Skipped, endedReason(d.task.Pace.MaxTicks), "")
+			continue
+		case d.isLate(due):
+			d.settle(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
 			continue
 		}
 		jid := d.newID(due)
 		d.settle(due, Submitted, "", jid)
+		d.count(due, 1)
 		d.expect(jid, due)
 	}
 }

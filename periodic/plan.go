@@ -14,6 +14,7 @@ type Plan struct {
 	Settled []Tick    // queued ticks that are decided now
 	Cancel  string    // id of a pending job to cancel (OverlapReplace)
 	Manual  time.Time // the tick that a user set and that is decided here; zero: none
+	Counted int       // Ticks of the task, and those of the plan, where MaxTicks is set
 }
 
 // A plan may be made before its time, as if the tick of its task were due already.
@@ -34,7 +35,23 @@ func (p *Plan) Plain() bool {
 // due, and neither late nor followed by another one that is due.
 func (p *Plan) Lasts(now time.Time) bool {
 	t := p.Task
-	age := now.Sub(t.Due)
+	age := now.Sub(t.Due) - t.offset(t.Due, p.Due)
 	return !now.Before(t.NextRun) && now.Before(p.NextRun) &&
 		(t.Deadline == nil || age <= *t.Deadline) && (t.Catchup != CatchupNone || age <= t.Grace)
+}
+
+// Uncount takes back that the plan submits ticks that count for MaxTicks. If the task has ended with
+// them, it is planned anew.
+func (p *Plan) Uncount(n int) {
+	if p.Task.Pace.MaxTicks == 0 {
+		return
+	}
+	if p.Counted -= n; !p.NextRun.Before(Never) {
+		p.Due, p.NextRun = time.Time{}, Unplanned
+	}
+}
+
+// ended reports whether the task has had all its ticks.
+func (p *Plan) ended() bool {
+	return p.Task.Pace.MaxTicks > 0 && p.Counted >= p.Task.Pace.MaxTicks
 }

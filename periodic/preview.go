@@ -35,15 +35,44 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 	}
 }
 
-// next goes to the next tick. Of several ticks that are due already, only the
-// first counts and the others are missed, except with CatchupAll.
+// next goes to the tick that is submitted after this one.
 func (f *Future) next(now time.Time) {
-	if f.At.Task.Catchup != CatchupAll && f.At.Due.Before(now) {
-		f.GoTo(now)
-	} else {
-		f.Advance()
+	if f.At.LeftOut == "" {
+		f.left--
+	}
+	if f.left == 0 { // MaxTicks
+		f.At.Due = time.Time{}
+		return
+	}
+	decided := f.At.NextRun
+	if decided.Before(now) {
+		decided = now
+	}
+	manual := f.manual
+	f.manual = false
+	f.Advance()
+	switch t := f.At.Task; {
+	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
+	case manual: // both are decided at once
+		f.keep(decided)
+	case t.paced(f.At.NextRun, decided) != f.At.NextRun:
+		at := decided.Add(t.Pace.CatchupDelay)
+		f.keep(at)
+		f.At.NextRun = at
 	}
 	f.passPause(now)
+}
+
+// keep goes on to the oldest tick that a decision at a time does not leave out as missed.
+func (f *Future) keep(decided time.Time) {
+	t := f.At.Task
+	newest := t.newestDue(f.timer, f.At.Due, decided)
+	switch kept := t.oldestKept(f.timer, f.At.Due, newest, decided); {
+	case kept.IsZero():
+		f.GoTo(newest)
+	case kept.After(f.At.Due):
+		f.GoTo(kept.Add(-time.Microsecond))
+	}
 }
 
 // passPause goes on to the first tick that a pause does not skip.
@@ -64,19 +93,26 @@ func (t *Task) planned(now time.Time) (*Future, bool) {
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
+	f.manual, f.left = t.Manual(), t.Pace.left()
 	switch {
 	case t.Unplanned():
 		f.set(f.timer.anew(now))
-	case t.Manual():
+	case f.manual:
 		f.At.Due, f.At.NextRun = t.NextRun, t.NextRun
+		if t.Pace.MaxTicks > 0 {
+			f.left++ // it does not count
+		}
 	default:
 		f.set(t.Due)
 		f.At.NextRun = t.NextRun
+		if !t.NextRun.After(now) {
+			f.keep(now)
+		}
 	}
-	if !t.Manual() {
+	if !f.manual {
 		f.passPause(now)
 	}
-	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) {
+	if f.At.Due.IsZero() || !f.At.NextRun.Before(Never) || f.left == 0 {
 		return nil, false
 	}
 	return f, true

@@ -42,6 +42,11 @@ func lateReason(age, deadline time.Duration) string {
 	return fmt.Sprintf("decided %s after its time; the deadline is %s", span(age), span(deadline))
 }
 
+// endedReason is why a queued tick of a task that has ended is skipped.
+func endedReason(max int) string {
+	return fmt.Sprintf("the task has ended after %d ticks, its max_ticks", max)
+}
+
 // DelayUnknown is a [Facts.Delay].
 const DelayUnknown = "it was not decided in time, and the cause is not known"
 
@@ -58,6 +63,8 @@ func missedReason(t *Task, count int, age time.Duration, delay string) string {
 		return delay + "; of these only the newest tick counts, since catchup is none"
 	case t.Catchup == CatchupNone:
 		return fmt.Sprintf("%s; the newest tick was %s old, and the grace is %s", delay, span(age), span(t.Grace))
+	case t.Catchup == CatchupAll:
+		return fmt.Sprintf("%s; only the newest %d of the missed ticks are submitted, its catchup_limit", delay, t.Pace.CatchupLimit)
 	case count == 1:
 		return delay + "; one catch-up tick replaces it"
 	}

@@ -41,6 +41,7 @@ func (d *decider) withdraw(jid, reason string) {
 		for i := range ticks {
 			if ticks[i].JID == jid {
 				ticks[i].Decision, ticks[i].Reason, ticks[i].JID = Skipped, reason, ""
+				d.count(ticks[i].Due, -1)
 			}
 		}
 	}

@@ -201,11 +201,14 @@ type Tx interface {
 	// oldest first, and what is recorded already from a tick of others on, oldest
 	// first, at most [MaxDecided] rows of a task.
 	Ticks(ctx context.Context, queued []string, decidedSince []TickKey) (Recorded, error)
-	// Advance writes Due, NextRun and Problem of the plans' tasks, and returns the ids of those
+	// Advance writes Due, NextRun, Problem and Counted of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
 	Advance(ctx context.Context, plans []Plan) (ids []string, err error)
+	// Uncount takes one off the ticks of tasks that MaxTicks counts. A task that has ended with that
+	// tick is planned anew.
+	Uncount(ctx context.Context, ids []string) error
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.

@@ -72,7 +72,7 @@ type Task struct {
 	Worker    string    // who has marked it: Docspell, or an older nextrun
 	Marked    time.Time // when it was marked
 	Timer     string    // when it elapses, see package calendar
-	NextRun   time.Time // when its next tick is submitted: Due and the jitter
+	NextRun   time.Time // when its next tick is submitted: Due, the part of Spread, and the jitter
 	Created   time.Time // intervals without `from` count from it if Starts is zero
 	Summary   string    // for people
 
@@ -86,6 +86,7 @@ type Task struct {
 	Jitter   time.Duration  // whole seconds; greatest delay of a tick
 	Sink     Sink           // default SinkJob
 	Days     Days           // which days are different
+	Pace     Pace           // zero: its ticks are submitted at their time, without end
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.
@@ -113,12 +114,16 @@ func (t *Task) Unplanned() bool { return t.Due.IsZero() && !t.NextRun.After(Unpl
 // Manual reports whether a user set NextRun.
 func (t *Task) Manual() bool { return t.Due.IsZero() && t.NextRun.After(Unplanned) }
 
-// Anchor is where intervals without `from` count from.
+// Anchor is where intervals without `from` count from: Starts, or else the second in which the task
+// was created.
 func (t *Task) Anchor() time.Time {
-	if !t.Starts.IsZero() {
+	switch {
+	case !t.Starts.IsZero():
 		return t.Starts
+	case t.Created.Before(Unplanned): // the zero time, or one that no timer can count from
+		return t.Created
 	}
-	return t.Created
+	return t.Created.Truncate(time.Second)
 }
 
 // Overlapping reports whether a tick may be submitted while a job of the task
@@ -127,3 +132,23 @@ func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink =
 
 // Queues reports whether the policy makes ticks wait.
 func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
+
+// Pace keeps ticks from coming all at once, and bounds their number.
+type Pace struct {
+	Spread       time.Duration // whole seconds; all ticks of the task are later by the same part of it, which its id determines
+	CatchupLimit int           // with CatchupAll: only the newest so many of the missed ticks are submitted; 0: all
+	CatchupDelay time.Duration // whole seconds between two missed ticks, with CatchupAll
+	MaxTicks     int           // the task ends when so many ticks of its timer were submitted; 0: it does not
+	Count        int           // so many were, since MaxTicks is set; written by schedulers
+}
+
+// Ended reports whether the task has had MaxTicks ticks.
+func (p *Pace) Ended() bool { return p.MaxTicks > 0 && p.Count >= p.MaxTicks }
+
+// left is how many ticks there are until MaxTicks is reached; negative: any number.
+func (p *Pace) left() int {
+	if p.MaxTicks == 0 {
+		return -1
+	}
+	return max(p.MaxTicks-p.Count, 0)
+}

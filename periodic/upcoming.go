@@ -12,13 +12,13 @@ import (
 type Upcoming struct {
 	Task    *Task
 	Due     time.Time // its nominal time
-	NextRun time.Time // when it is submitted: Due and the jitter
+	NextRun time.Time // when it is submitted: Due, the part of Spread, and the jitter
 	Nominal time.Time // when the timer elapses, if a calendar has moved the tick; zero: Due
 	LeftOut string    // why a calendar leaves it out; empty: it does not
 }
 
 // Upcoming returns the next ticks of the task's timer whose Due is later than a
-// time, at most n, within Starts and Ends, whether the task is enabled or not, and also those
+// time, at most n, within Starts, Ends and MaxTicks, whether the task is enabled or not, and also those
 // that its calendars leave out.
 // It returns a *calendar.ParseError if the timer cannot be read.
 func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
@@ -26,9 +26,12 @@ func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 	if err != nil {
 		return nil, err
 	}
+	left := t.Pace.left()
 	var list []Upcoming
-	for future.GoTo(after); len(list) < n && !future.At.Due.IsZero(); future.Advance() {
-		list = append(list, future.At)
+	for future.GoTo(after); len(list) < n && left != 0 && !future.At.Due.IsZero(); future.Advance() {
+		if list = append(list, future.At); future.At.LeftOut == "" {
+			left--
+		}
 	}
 	return list, nil
 }
@@ -37,6 +40,10 @@ func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 type Future struct {
 	At    Upcoming // zero Due: there is none any more
 	timer timeline
+
+	// Of a preview:
+	manual bool // At was set by a user
+	left   int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
 // Future returns the ticks of the task; call GoTo first. It returns an error that
@@ -72,12 +79,11 @@ func (f *Future) set(due time.Time) {
 // Advance goes to the tick after this one.
 func (f *Future) Advance() { f.GoTo(f.At.Due) }
 
-// delay sets NextRun by the jitter.
+// delay sets NextRun by spread and jitter.
 func (f *Future) delay() {
-	t := f.At.Task
 	f.At.NextRun = f.At.Due
-	if t.Jitter > 0 && !f.At.Due.IsZero() {
-		f.At.NextRun = f.At.Due.Add(jitter(t.ID, f.At.Due, f.timer.Next(f.At.Due), t.Jitter))
+	if !f.At.Due.IsZero() {
+		f.At.NextRun = f.At.Due.Add(f.At.Task.delay(f.At.Due, f.timer))
 	}
 }
 

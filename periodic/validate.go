@@ -97,6 +97,7 @@ func (t *Task) ValidateArgs(args ArgsRule) error {
 	}
 	v.policies(t)
 	v.limits(t)
+	v.pace(&t.Pace)
 	return v.err()
 }
 
@@ -178,6 +179,7 @@ func (v *validator) seconds(field string, d time.Duration) {
 const (
 	maxCount     = 1_000_000
 	longestLimit = 365 * 24 * time.Hour
+	maxLimit     = 10_000 // of CatchupLimit
 )
 
 func (v *validator) limits(t *Task) {
@@ -195,6 +197,19 @@ func (v *validator) limit(field string, d time.Duration) {
 	if d < 0 || d%time.Second != 0 || d > longestLimit {
 		v.addf(field, "is %s; use whole seconds from 1 to %d, or 0 for none", d, longestLimit/time.Second)
 	}
+}
+
+func (v *validator) pace(p *Pace) {
+	if p.Spread < 0 || p.Spread%time.Second != 0 || p.Spread > longestLimit {
+		v.addf("spread", "is %s; use whole seconds from 0 to %d", p.Spread, longestLimit/time.Second)
+	}
+	if n := p.CatchupLimit; n < 0 || n > maxLimit {
+		v.addf("catchup_limit", "is %d; use 1 to %d, or 0 for all", n, maxLimit)
+	}
+	if n := p.MaxTicks; n < 0 || n > maxCount {
+		v.addf("max_ticks", "is %d; use 1 to %d, or 0 for no end", n, maxCount)
+	}
+	v.limit("catchup_delay", p.CatchupDelay)
 }
 
 func (v *validator) policies(t *Task) {

@@ -42,10 +42,17 @@ var says = map[string]func(time.Time) bool{
 	"weekend-scan": func(t time.Time) bool { return !weekday(t) && t.Hour()%4 == 0 && t.Minute() == 0 },
 	"night-batch":  func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
 	"probe":        func(t time.Time) bool { return t.Minute()%10 == 0 && !hours(t, 2, 4) },
-	"report-1":     func(t time.Time) bool { return t.Minute() == 0 },
-	"report-2":     func(t time.Time) bool { return t.Minute() == 0 },
-	"report-3":     func(t time.Time) bool { return t.Minute() == 0 },
-	"launch":       func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
+	"bakery": func(t time.Time) bool {
+		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
+	},
+	"vacuum-1": func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-2": func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-3": func(t time.Time) bool { return at(t, "02:00") },
+	"reminder": func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "09:00") && t.Before(fiveMondays) },
+	"report-1": func(t time.Time) bool { return t.Minute() == 0 },
+	"report-2": func(t time.Time) bool { return t.Minute() == 0 },
+	"report-3": func(t time.Time) bool { return t.Minute() == 0 },
+	"launch":   func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
 	"advent-calendar": func(t time.Time) bool {
 		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
 	},
@@ -71,6 +78,9 @@ var says = map[string]func(time.Time) bool{
 		return at(t, "02:30") && !second(t)
 	},
 }
+
+// fiveMondays are over then, since December 2026 began.
+var fiveMondays = time.Date(2027, 1, 5, 0, 0, 0, 0, time.UTC)
 
 func at(t time.Time, clock string) bool { return t.Format("15:04") == clock }
 

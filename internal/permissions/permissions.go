@@ -160,7 +160,8 @@ var (
 	// changeable are the columns of periodic_task that a tenant may change.
 	changeable = []string{
 		"enabled", "task", "group_", "args", "subject", "priority", "timer", "summary",
-		"starts", "ends", "exclude_calendars", "run_calendars", "on_excluded", "overlap", "catchup", "grace", "deadline", "jitter",
+		"starts", "ends", "exclude_calendars", "run_calendars", "on_excluded", "overlap", "catchup", "grace", "deadline", "jitter", "spread",
+		"catchup_limit", "catchup_delay", "max_ticks", "tick_count",
 		"retry_limit", "retry_delay", "timeout", "concurrency", "paused", "paused_until", "paused_by", "paused_reason",
 	}
 )

@@ -11,7 +11,7 @@ const (
 	taskProblem     Code = "task_problem"      // the row has a problem: the scheduler cannot use it
 	taskWarning     Code = "task_warning"      // the row has a warning; the task still runs
 	taskStartsLater Code = "task_starts_later" // the time starts is still to come
-	taskEnded       Code = "task_ended"        // the time ends has passed
+	taskEnded       Code = "task_ended"        // the time ends has passed, or max_ticks is reached
 	timerNever      Code = "timer_never"       // the timer never elapses again
 	queueUnknown    Code = "queue_unknown"     // the program that was asked does not know the queue in sink
 	queueBroken     Code = "queue_broken"      // the queue of the task cannot be used
@@ -29,8 +29,9 @@ const (
 	tickReady       Code = "tick_ready"       // a scheduler has the next tick ready, and waits for its time
 	schedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
-	taskJitter      Code = "task_jitter"      // the jitter delays the next tick
+	taskJitter      Code = "task_jitter"      // spread or jitter delay the next tick
 	tickExcluded    Code = "tick_excluded"    // a calendar leaves out the next tick
+	taskCatchesUp   Code = "task_catches_up"  // ticks were missed, and the next of them waits for catchup_delay
 )
 
 // What became of the last tick.

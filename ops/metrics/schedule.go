@@ -27,7 +27,7 @@ func newSchedule(o Options) schedule {
 		ticks:     counters("ticks_total", "Ticks that this process decided.", "decision", "sink"),
 		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
 		lateness: histograms("tick_lateness_seconds",
-			"From the time of a tick, without its jitter, to the decision that submitted it.", late, "sink"),
+			"From the time of a tick, without spread and jitter, to the decision that submitted it.", late, "sink"),
 		took:      histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
 		size:      histograms("batch_tasks", "Tasks in a batch.", sizes),
 		errors:    counters("scheduler_errors_total", "Failed work of the scheduler; it was tried again.", "doing"),
@@ -89,7 +89,7 @@ func (s *schedule) tick(e scheduler.Event) {
 	}
 }
 
-// planned is when a tick was to be submitted: its due with the task's jitter.
+// planned is when a tick was to be submitted: its due with the task's spread and jitter.
 func planned(e scheduler.Event) time.Time {
 	if e.Tick.Due.Equal(e.Task.Due) && e.Task.NextRun.After(e.Task.Due) {
 		return e.Task.NextRun

@@ -18,7 +18,7 @@ var (
 	taskPaused   = describe("task_paused", "1 while the task is paused: what falls due is skipped.", "id")
 	lastSuccess  = describe("task_last_success_timestamp_seconds", "When the latest run that succeeded ended; 0: none did, as far as ticks were read (up to 1,000).", "id")
 	expectedDone = describe("task_expected_success_timestamp_seconds",
-		"Due of the newest tick that must have succeeded by now: its time, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
+		"Due of the newest tick that must have succeeded by now: its time, spread, jitter, grace and twice the usual duration are over. Absent: none must.", "id")
 	lastDue  = describe("task_last_due_timestamp_seconds", "Due of the newest tick that was decided.", "id")
 	nextDue  = describe("task_next_due_timestamp_seconds", "Due of the planned tick; absent if there is none.", "id")
 	waits    = describe("task_overdue_seconds", "How long ago the planned tick should have been taken; absent unless that is 5 seconds or more.", "id")
@@ -78,7 +78,7 @@ func expected(t *periodic.Task, ticks []store.TickResult, now time.Time, grace t
 	if !t.Enabled || t.Pause.At(now) {
 		return time.Time{}
 	}
-	limit := now.Add(-grace - t.Jitter - 2*usual(ticks))
+	limit := now.Add(-grace - t.Pace.Spread - t.Jitter - 2*usual(ticks))
 	if !t.Due.IsZero() && !t.Due.After(limit) {
 		return newest(t, limit)
 	}

@@ -68,6 +68,10 @@ func TestPoliciesAfterAnOutage(t *testing.T) {
 			"01:00 submitted, 02:00 missed 1 to 02:00, 03:00 submitted", "01:00, 03:00"},
 		"starts in the outage": {"overlap, starts = 'allow', '2000-01-01 04:00'",
 			"04:00 missed 1 to 04:00, 05:00 submitted", "05:00"},
+		"all, but only the newest two": {"overlap, catchup, catchup_limit = 'allow', 'all', 2",
+			"01:00 submitted, 02:00 missed 2 to 03:00, 04:00 submitted, 05:00 submitted", "01:00, 04:00, 05:00"},
+		"three, and no more": {"overlap, catchup, max_ticks = 'allow', 'all', 3",
+			"01:00 submitted, 02:00 submitted, 03:00 submitted", "01:00, 02:00, 03:00"},
 		"starts and ends, all": {"overlap, catchup, starts, ends = 'allow', 'all', '2000-01-01 03:00', '2000-01-01 05:00'",
 			"03:00 submitted, 04:00 submitted", "03:00, 04:00"},
 	} {

@@ -45,7 +45,7 @@ func TestPreview(t *testing.T) {
 			t.Due, t.NextRun = clock("12:05:00"), clock("12:05:07")
 		}), "12:05:07 12:10:00"},
 		{"due", task("a", "*:0/5", planned("12:00:00")), "12:00:00 12:05:00 12:10:00"},
-		{"long due", task("a", "*:0/5", planned("11:00:00")), "11:00:00 12:05:00 12:10:00"},
+		{"long due", task("a", "*:0/5", planned("11:00:00")), "12:00:00 12:05:00 12:10:00"},
 		{"long due, all", task("a", "*:0/5", func(t *periodic.Task) {
 			planned("11:50:00")(t)
 			t.Catchup = periodic.CatchupAll

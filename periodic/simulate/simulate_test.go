@@ -37,8 +37,9 @@ func TestLikeTheScheduler(t *testing.T) {
 }
 
 var (
-	timers = []string{"*-*-* *:00/20", "hourly", "*-*-* *:10 Europe/Berlin", "every 35m", "*-*-* 02:30 Europe/Berlin", "*/7 * * * *"}
-	takes  = []time.Duration{0, time.Minute, 20 * time.Minute, 25 * time.Minute, 3 * time.Hour}
+	timers = []string{"*-*-* *:00/20", "hourly", "*-*-* *:10 Europe/Berlin", "every 35m", "*-*-* 02:30 Europe/Berlin", "*/7 * * * *",
+		"*:50; every 45m"}
+	takes = []time.Duration{0, time.Minute, 20 * time.Minute, 25 * time.Minute, 3 * time.Hour}
 )
 
 func length(tk *periodic.Task, begins time.Time) time.Duration {
@@ -61,6 +62,9 @@ func compare(t *testing.T, r *rand.Rand) {
 			tk.Deadline = &deadline
 		}
 		tk.Jitter = time.Duration(r.IntN(3)) * 100 * time.Second
+		tk.Pace.Spread = time.Duration(r.IntN(3)) * 1000 * time.Second
+		tk.Pace.CatchupLimit, tk.Pace.CatchupDelay = r.IntN(3)*2, time.Duration(r.IntN(3))*90*time.Second
+		tk.Pace.MaxTicks = r.IntN(4) / 3 * 15
 		tasks = append(tasks, tk)
 	}
 	ends := map[string]time.Time{} // of jobs, by task and due

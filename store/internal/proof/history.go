@@ -21,18 +21,20 @@ type Planned struct {
 // ids are given, it returns only those. They have no calendars, only the names of those.
 func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (list []Planned, err error) {
 	var rows []struct {
-		ID      string
-		Timer   sqldb.RowText
-		Due     sqldb.RowTime
-		NextRun sqldb.RowTime
-		Starts  sqldb.RowTime
-		Ends    sqldb.RowTime
-		Created sqldb.RowTime
-		Changed sqldb.RowTime
-		Problem sqldb.RowText
-		Exclude sqldb.RowText `db:"exclude_calendars"`
-		Run     sqldb.RowText `db:"run_calendars"`
-		Move    sqldb.RowText `db:"on_excluded"`
+		ID       string
+		Timer    sqldb.RowText
+		Due      sqldb.RowTime
+		NextRun  sqldb.RowTime
+		Starts   sqldb.RowTime
+		Ends     sqldb.RowTime
+		Created  sqldb.RowTime
+		Changed  sqldb.RowTime
+		Problem  sqldb.RowText
+		Exclude  sqldb.RowText `db:"exclude_calendars"`
+		Run      sqldb.RowText `db:"run_calendars"`
+		Move     sqldb.RowText `db:"on_excluded"`
+		MaxTicks int
+		Count    int
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		only, err := tx.Texts(2, ids)
@@ -40,7 +42,8 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 			return err
 		}
 		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
-			exclude_calendars, run_calendars, on_excluded FROM periodic_task
+			exclude_calendars, run_calendars, on_excluded,
+			coalesce(max_ticks, 0) AS maxticks, coalesce(tick_count, 0) AS count FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
@@ -48,6 +51,7 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
 				Days: periodic.Days{Rules: days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)}},
+				Pace: periodic.Pace{MaxTicks: row.MaxTicks, Count: row.Count},
 			}})
 		}
 		return err

@@ -2,10 +2,11 @@ package simulate
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
@@ -13,35 +14,34 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// columns are those that --set changes.
-var columns = map[string]func(t *periodic.Task, value string) error{
-	"timer": func(t *periodic.Task, value string) error {
-		if t.Timer != value {
-			t.Timer, t.Due, t.NextRun = value, time.Time{}, periodic.Unplanned
-		}
-		return nil
-	},
-	"overlap":  func(t *periodic.Task, value string) error { t.Overlap = periodic.Overlap(value); return nil },
-	"catchup":  func(t *periodic.Task, value string) error { t.Catchup = periodic.Catchup(value); return nil },
-	"grace":    func(t *periodic.Task, value string) error { return seconds(&t.Grace, value) },
-	"jitter":   func(t *periodic.Task, value string) error { return seconds(&t.Jitter, value) },
-	"deadline": deadline,
+// columns are the names of those that --set changes.
+var columns = []string{
+	"catchup", "catchup_delay", "catchup_limit", "deadline", "grace", "jitter", "max_ticks", "overlap", "spread", "timer",
 }
 
 // change returns the tasks with other timers or policies.
 func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 	changed := slices.Clone(tasks)
+	standard, command := periodic.NewTask("", "", ""), &cobra.Command{}
+	flags := ui.NewColumnFlags(command, slices.DeleteFunc(periodic.UserColumns(), func(c periodic.Column) bool {
+		return !slices.Contains(columns, c.Name)
+	}), &standard)
 	for _, text := range set {
 		column, value, found := strings.Cut(text, "=")
-		edit, known := columns[column]
-		if !found || !known {
-			return nil, ui.Usagef("--set %s: use COLUMN=VALUE, where COLUMN is one of %s", text,
-				strings.Join(slices.Sorted(maps.Keys(columns)), ", "))
+		flag := command.Flags().Lookup(strings.ReplaceAll(column, "_", "-"))
+		if !found || flag == nil {
+			return nil, ui.Usagef("--set %s: use COLUMN=VALUE, where COLUMN is one of %s", text, strings.Join(columns, ", "))
 		}
-		for i := range changed {
-			if err := edit(&changed[i], value); err != nil {
-				return nil, ui.Usagef("--set %s: %v", text, err)
-			}
+		if err := flag.Value.Set(value); err != nil {
+			return nil, ui.Usagef("--set %s: %v", text, err)
+		}
+		flag.Changed = true
+	}
+	for i := range changed {
+		before, t := changed[i], &changed[i]
+		flags.Apply(t)
+		if t.Timer != before.Timer || t.Pace.Spread != before.Pace.Spread || t.Pace.MaxTicks != before.Pace.MaxTicks {
+			t.Due, t.NextRun = time.Time{}, periodic.Unplanned // as an edit of the row
 		}
 	}
 	for i := range changed {
@@ -57,20 +57,4 @@ func change(tasks []periodic.Task, set []string) ([]periodic.Task, error) {
 		}
 	}
 	return changed, nil
-}
-
-func seconds(into *time.Duration, value string) error {
-	var f ui.SecondsFlag
-	if err := f.Set(value); err != nil {
-		return err
-	}
-	*into = *f.Value
-	return nil
-}
-
-func deadline(t *periodic.Task, value string) error {
-	f := ui.SecondsFlag{AllowNone: true}
-	err := f.Set(value)
-	t.Deadline = f.Value
-	return err
 }

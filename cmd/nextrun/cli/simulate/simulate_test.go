@@ -144,7 +144,7 @@ func TestSimulateBadInput(t *testing.T) {
 			{ui.WrongUsage, []string{"--days", "0"}, "--days is 0; use 1 to 3660"},
 			{ui.WrongUsage, []string{"--outage", "2026-03-29"}, "after the last + stands how long it takes"},
 			{ui.WrongUsage, []string{"--outage", "soonish+6h"}, "an outage is TIME+DURATION"},
-			{ui.WrongUsage, []string{"--set", "task=b"}, "COLUMN is one of catchup, deadline"},
+			{ui.WrongUsage, []string{"--set", "task=b"}, "COLUMN is one of catchup, catchup_delay"},
 			{ui.WrongUsage, []string{"--set", "overlap=perhaps"}, "overlap"},
 			{ui.WrongUsage, []string{"--set", "timer=dayly"}, "dayly"},
 			{ui.WrongUsage, []string{"--durations", "ten"}, "neither median, nor a duration such as 20m, nor a file"},

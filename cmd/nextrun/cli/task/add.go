@@ -60,7 +60,7 @@ func printPlanned(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, done,
 	if err != nil {
 		return err
 	}
-	if len(upcoming) == 0 {
+	if len(upcoming) == 0 && !task.Pace.Ended() {
 		env.Complain("warning: it never elapses; check timer, starts and ends")
 	}
 	if !task.Enabled {
@@ -135,8 +135,14 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 			return err
 		}
 	}
-	if len(times) == 0 || task.Jitter == 0 {
+	switch {
+	case len(times) == 0 || !task.Delays():
 		return nil
+	case task.Jitter == 0:
+		return env.Printf("+ %s, its part of the spread\n", ui.Seconds(upcoming[0].NextRun.Sub(upcoming[0].Due)))
+	case task.Pace.Spread == 0:
+		return env.Printf("+ up to %s jitter\n", ui.Seconds(task.Jitter))
+	default:
+		return env.Printf("+ its part of %s spread, and up to %s jitter\n", ui.Seconds(task.Pace.Spread), ui.Seconds(task.Jitter))
 	}
-	return env.Printf("+ up to %s jitter\n", ui.Seconds(task.Jitter))
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -114,6 +115,10 @@ func (s shown) state(env *ui.Env) [][2]string {
 	case at != "":
 		next = at + ", " + next
 	}
+	ended := ""
+	if t.Pace.MaxTicks > 0 {
+		ended = fmt.Sprintf("%d of %d, its max ticks", t.Pace.Count, t.Pace.MaxTicks)
+	}
 	due := ""
 	if !t.Due.IsZero() && t.Due.Before(periodic.Never) && !t.Due.Equal(t.NextRun) {
 		due = env.Moment(t.Due)
@@ -124,7 +129,7 @@ func (s shown) state(env *ui.Env) [][2]string {
 	}
 	return [][2]string{
 		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"last run", lastRunText(env, s.outcome)},
-		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due},
+		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due}, {"ticks", ended},
 		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
 	}
 }
@@ -138,6 +143,8 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 		return "problem"
 	case t.Pause.At(env.Now()):
 		return "paused"
+	case t.Pace.Ended():
+		return "ended"
 	case o.Last.Due.IsZero():
 		return "not run yet"
 	}

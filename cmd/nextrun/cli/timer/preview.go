@@ -34,8 +34,9 @@ func PreviewCommand(env *ui.Env) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "preview",
 		Short: "Show the coming ticks of all tasks",
-		Long: `Show the coming ticks of all tasks, with jitter, bounds and clock changes applied,
-and the busiest minutes. A task with more than 24 of them has one line, unless
+		Long: `Show the coming ticks of all tasks, with spread, jitter, bounds and clock changes
+applied, and the busiest minutes with what a spread for their tasks would leave of
+them: see --spread of nextrun task set. A task with more than 24 of them has one line, unless
 --each is given. --with shows what another timer would add (+) and remove (-),
 without changing the task. --svg draws the ticks: a timeline, or a calendar for more
 than two weeks.`,
@@ -81,7 +82,7 @@ func preview(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, queues ui.
 	env.WarnBlocked(queues, changed)
 	now := env.Now()
 	until := now.Add(time.Duration(o.span))
-	r := newPreview(o.number, o.each)
+	r := newPreview(changed, o.number, o.each)
 	if len(o.with) == 0 {
 		for tick := range periodic.Preview(list, now, until) {
 			r.count(tick)

@@ -54,8 +54,9 @@ func (f *frequentTask) text() string {
 
 // busyMinute is a minute with several ticks, in its JSON form.
 type busyMinute struct {
-	Minute time.Time `json:"minute"`
-	Ticks  int       `json:"ticks"`
+	Minute  time.Time    `json:"minute"`
+	Ticks   int          `json:"ticks"`
+	Spreads []spreadPeak `json:"spreads,omitempty"` // what they would leave
 }
 
 func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
@@ -73,9 +74,13 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 	if len(r.Busiest) == 0 {
 		return nil
 	}
-	busiest := ui.NewTable("BUSIEST MINUTES", "TICKS")
+	header := []string{"BUSIEST MINUTES", "TICKS", "AT MOST, WITH A SPREAD"}
+	if !slices.ContainsFunc(r.Busiest, func(b busyMinute) bool { return len(b.Spreads) > 0 }) {
+		header = header[:2]
+	}
+	busiest := ui.NewTable(header...)
 	for _, b := range r.Busiest {
-		busiest.Add(env.Moment(b.Minute), b.Ticks)
+		busiest.Add([]any{env.Moment(b.Minute), b.Ticks, b.spreadText()}[:len(header)]...)
 	}
 	if err := env.Printf("\n"); err != nil {
 		return err

@@ -21,6 +21,7 @@ type previewTicks struct {
 	series  map[seriesKey]*series
 	total   int
 	minutes map[time.Time]int
+	tasks   []periodic.Task
 }
 
 type seriesKey struct{ change, id string }
@@ -33,8 +34,8 @@ type series struct {
 	every       time.Duration // between all of them; 0: it differs
 }
 
-func newPreview(most int, each bool) *previewTicks {
-	return &previewTicks{most: most, each: each, series: map[seriesKey]*series{}, minutes: map[time.Time]int{}}
+func newPreview(tasks []periodic.Task, most int, each bool) *previewTicks {
+	return &previewTicks{tasks: tasks, most: most, each: each, series: map[seriesKey]*series{}, minutes: map[time.Time]int{}}
 }
 
 // count counts a tick in its minute.
@@ -140,11 +141,17 @@ func (r *previewTicks) busiest() []busyMinute {
 	busiest := []busyMinute{}
 	for minute, n := range r.minutes {
 		if n > 1 {
-			busiest = append(busiest, busyMinute{minute, n})
+			busiest = append(busiest, busyMinute{Minute: minute, Ticks: n})
 		}
 	}
 	slices.SortFunc(busiest, func(a, b busyMinute) int {
 		return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), a.Minute.Compare(b.Minute))
 	})
-	return busiest[:min(len(busiest), shownMinutes)]
+	busiest = busiest[:min(len(busiest), shownMinutes)]
+	for i := range busiest {
+		if b := &busiest[i]; b.Ticks >= worthSpreading {
+			b.Spreads = r.spreads(b.Minute, r.tasks)
+		}
+	}
+	return busiest
 }

@@ -83,6 +83,7 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 		return nil
 	}
 	var changed []periodic.Tick
+	var uncounted []string
 	for i := range d.done.Ticks {
 		tick := &d.done.Ticks[i]
 		reason, refused := reasons[tick.JID]
@@ -99,8 +100,14 @@ func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pendin
 			return err
 		}
 		changed = append(changed, *tick)
+		if p := d.done.Plans[tick.TaskID]; p.Task.Pace.MaxTicks > 0 && !tick.Due.Equal(p.Manual) {
+			uncounted = append(uncounted, tick.TaskID)
+		}
 	}
 	_, err := d.tx.Record(ctx, changed, nil)
+	if err == nil && len(uncounted) > 0 {
+		err = d.tx.Uncount(ctx, uncounted)
+	}
 	crashpoint.At("scheduler/ticks-refused")
 	return err
 }

@@ -65,8 +65,8 @@ func (m *timers) behind(t *periodic.Task, now time.Time) (since time.Time, ok bo
 	return t.Due, !next.IsZero() && !next.After(now)
 }
 
-// isInterval reports whether a timer may be an interval: they begin with "every".
+// isInterval reports whether a timer may be an interval, which begins with "every", or have one among several.
 func isInterval(timer string) bool {
 	text := strings.TrimSpace(timer)
-	return len(text) >= 5 && strings.EqualFold(text[:5], "every")
+	return len(text) >= 5 && strings.EqualFold(text[:5], "every") || strings.Contains(text, ";")
 }
