@@ -64,13 +64,18 @@ func Open(d *storetest.Database) *Database {
 	return openAs(d, packageRoles)
 }
 
+// openStore is another function where scripts/test-pgx runs the tests over pgx.
+var openStore = func(d *storetest.Database, address string, o store.Options) (*store.DB, error) {
+	return store.Open(d.Context(), address, o)
+}
+
 func open(d *storetest.Database, address string) *Database {
 	d.Helper()
 	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
 	if d.Kind == storetest.SQLite { // writers that all take turns, on a slow machine
 		options.LockTimeout = storetest.Patience
 	}
-	db, err := store.Open(d.Context(), address, options)
+	db, err := openStore(d, address, options)
 	if err != nil {
 		d.Fatal(err)
 	}

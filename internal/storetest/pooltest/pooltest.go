@@ -29,7 +29,13 @@ func Run(t *testing.T, pool *sql.DB, options store.Options, disturb func()) {
 	t.Helper()
 	db, err := store.New(t.Context(), pool, options)
 	must(t, err)
-	_, err = migrations.Of(db).Up(t.Context())
+	RunOn(t, pool, db, disturb)
+}
+
+// RunOn is Run on a database that was opened over what the pool stands for.
+func RunOn(t *testing.T, pool *sql.DB, db *store.DB, disturb func()) {
+	t.Helper()
+	_, err := migrations.Of(db).Up(t.Context())
 	must(t, err)
 	if err := migrations.Of(db).Check(t.Context()); err != nil {
 		t.Errorf("the schema after Up: %v", err)

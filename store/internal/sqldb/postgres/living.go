@@ -7,6 +7,8 @@ import (
 
 // Living implements [sqldb.Dialect].
 func (d *dialect) Living(ctx context.Context) (workers []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
 	rows, err := d.pool.QueryContext(ctx, `SELECT worker FROM worker_session AS s WHERE server = `+serverStart+` AND NOT (`+isGone+`)`)
 	if err != nil {
 		return nil, err

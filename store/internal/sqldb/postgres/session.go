@@ -28,7 +28,7 @@ const (
 	sessionRefused  = 30 * time.Second // after an error that does not pass by itself
 	// leavePatience is how long a worker that stops tries to remove its row.
 	leavePatience = 10 * time.Second
-	// lookPatience is how long a look for those that have ended may take: whoever looks
+	// lookPatience is how long a look for those that live or have ended may take: whoever looks
 	// has other things to do.
 	lookPatience = 500 * time.Millisecond
 )

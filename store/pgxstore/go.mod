@@ -1,0 +1,23 @@
+module github.com/nextrun/nextrun/store/pgxstore
+
+go 1.26.0
+
+replace github.com/nextrun/nextrun => ../..
+
+require (
+	github.com/jackc/pgx/v5 v5.11.0
+	github.com/nextrun/nextrun v0.0.0
+)
+
+require (
+	github.com/adhocore/gronx v1.20.4 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/jmoiron/sqlx v1.4.0 // indirect
+	github.com/sirupsen/logrus v1.10.2 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)

@@ -1,0 +1,110 @@
+package pgxstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/store/internal/sqldb/postgres"
+)
+
+// patience is how long it may take to make a connection, to close it, or to get an answer on
+// it: those who listen have nothing else to wait for.
+const patience = 10 * time.Second
+
+// place is where watchers listen.
+type place struct {
+	config *pgx.ConnConfig
+	before func(context.Context, *pgx.ConnConfig) error // of the pool; nil: nothing to do
+}
+
+// placeOf is that of a pool, or else of a URL.
+func placeOf(pool *pgxpool.Config, url string) (place, error) {
+	if url == "" {
+		return place{pool.ConnConfig, pool.BeforeConnect}, nil
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return place{}, fmt.Errorf("store.Options.ListenURL: %w", err)
+	}
+	return place{config: config}, nil
+}
+
+// listen is a [postgres.Listen].
+func (p place) listen(ctx context.Context, l postgres.Listener) {
+	pause := service.Backoff{Least: postgres.ListenAgainMin, Most: postgres.ListenAgainMax}
+	for ctx.Err() == nil {
+		conn, err := p.connect(ctx, l)
+		if err == nil {
+			pause.Reset()
+			l.Made()
+			hear(ctx, conn, l)
+			l.Lost()
+			closeConn(ctx, conn)
+		} else {
+			l.Failed(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause.Next()):
+		}
+	}
+}
+
+// connect makes a connection that listens.
+func (p place) connect(ctx context.Context, l postgres.Listener) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	config := p.config.Copy()
+	if p.before != nil {
+		if err := p.before(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	if l.Name != "" {
+		config.RuntimeParams["application_name"] = l.Name
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	for _, channel := range l.Channels {
+		if _, err := conn.PgConn().Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()).ReadAll(); err != nil {
+			closeConn(ctx, conn)
+			return nil, err
+		}
+	}
+	return conn, nil
+}
+
+// hear hands on what a connection hears, until it is lost.
+func hear(ctx context.Context, conn *pgx.Conn, l postgres.Listener) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, postgres.PingEvery)
+		n, err := conn.WaitForNotification(waiting)
+		cancel()
+		switch {
+		case err == nil:
+			l.Heard(n.Channel, n.Payload)
+		case ctx.Err() != nil || !pgconn.Timeout(err) || ping(ctx, conn) != nil:
+			return
+		}
+	}
+}
+
+func ping(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return conn.Ping(ctx)
+}
+
+func closeConn(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
