@@ -76,7 +76,8 @@ test-here:
 	go vet ./...
 	@# Most tests wait most of the time. The longest packages begin first, so that none runs alone at the end.
 	$(test-db) go test -vet=off -timeout 20m -parallel 6 $(TESTFLAGS) ./cmd/nextrun ./periodic/scheduler ./jobqueue/executor ./migrations ./store ./store/queues ./...
-	cd testdata/drivers && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
+	cd store/pgxstore && go vet ./...
+	cd testdata/drivers && go vet ./... && ../../scripts/in-memory ../../scripts/with-postgres go test $(TESTFLAGS) ./...
 	cd bench && go vet ./... && ../scripts/in-memory ../scripts/with-postgres go test $(TESTFLAGS) ./...
 
 # The tests that judge how late healthy work is, by storetest.Punctual.
@@ -91,6 +92,11 @@ test-pace: ## Judge how late healthy work is beside rows that fail, one test at 
 test-race: ## Test what runs goroutines with the race detector, which makes tests several times slower; RACED=./periodic, TESTFLAGS='-run X'
 	@scripts/need-cc
 	$(test-db) go test -race -vet=off -timeout 30m -parallel 6 $(TESTFLAGS) $(RACED)
+
+.PHONY: test-pgx
+test-pgx: ## Test scheduler, executor, relay and store on PostgreSQL over a pool of pgx; TESTFLAGS='-run X'
+	@scripts/need-cc
+	scripts/test-pgx -timeout 20m -run '/postgres|Postgres' $(TESTFLAGS) ./periodic/scheduler ./jobqueue/executor ./jobqueue/outbox ./store ./store/queues
 
 .PHONY: test-roles
 test-roles: ## Test scheduler, executor, relay and dashboard on PostgreSQL with the rights of their roles only; TESTFLAGS='-run X'

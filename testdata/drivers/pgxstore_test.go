@@ -284,7 +284,7 @@ func TestPgxLinks(t *testing.T) {
 	must(t, err)
 	modules := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(out)))))
 	want := []string{
-		"github.com/adhocore/gronx", "github.com/google/uuid", "github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile",
+		"github.com/google/uuid", "github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile",
 		"github.com/jackc/pgx/v5", "github.com/jackc/puddle/v2", "github.com/jmoiron/sqlx", "github.com/nextrun/nextrun",
 		"github.com/nextrun/nextrun/store/pgxstore", "github.com/sirupsen/logrus", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/text",
 	}

@@ -1,7 +1,7 @@
 // Package script has the SQL files of the migrations as texts: which there are, and
 // how they read for a database. It knows no connection.
 //
-// They are text/template templates over what was there before nextrun:
+// They are templates as of text/template, over what was there before nextrun:
 //
 //	schema                  the schema of PostgreSQL, quoted
 //	found "job"             the table was there before nextrun

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing/fstest"
-	"text/template"
 
 	"github.com/nextrun/nextrun/migrations/internal/tables"
 )
@@ -21,14 +20,26 @@ type State struct {
 // Render returns the files with their templates filled in.
 func (f Files) Render(s State) (fs.FS, error) {
 	dialect, found := f.Dialect, s.Found
-	funcs := template.FuncMap{
-		"schema":     func() string { return s.Schema },
-		"found":      func(name string) bool { return found[name] },
-		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
-		"withoutDefault": func(table string) []tables.Column {
-			return slices.DeleteFunc(slices.Clone(tables.All[table]), func(c tables.Column) bool {
-				return c.Default == "" || found[table+"."+c.Name+" default"]
-			})
+	functions := map[string]function{
+		"schema": func(...string) any { return s.Schema },
+		"found":  func(args ...string) any { return found[args[0]] },
+		"not":    func(args ...string) any { return args[0] == "false" },
+		"eq":     func(args ...string) any { return args[0] == args[1] },
+		"foundNames": func(...string) any {
+			var list []any
+			for _, name := range slices.Sorted(maps.Keys(found)) {
+				list = append(list, name)
+			}
+			return list
+		},
+		"withoutDefault": func(args ...string) any {
+			var list []any
+			for _, c := range tables.All[args[0]] {
+				if c.Default != "" && !found[args[0]+"."+c.Name+" default"] {
+					list = append(list, fields{"Name": c.Name, "Default": c.Default})
+				}
+			}
+			return list
 		},
 	}
 	paths, err := fs.Glob(f.FS, string(dialect)+"/*.sql")
@@ -41,15 +52,10 @@ func (f Files) Render(s State) (fs.FS, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
-		t, err := template.New(path).Funcs(funcs).Parse(string(source))
+		sql, err := fill(path, string(source), functions)
 		if err != nil {
-			return nil, fmt.Errorf("parse %s: %w", path, err)
-		}
-		var text strings.Builder
-		if err := t.Execute(&text, nil); err != nil {
 			return nil, fmt.Errorf("fill in %s: %w", path, err)
 		}
-		sql := text.String()
 		if found[WithoutJobs] {
 			sql = leaveOutJobs(sql)
 		}

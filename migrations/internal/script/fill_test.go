@@ -1,0 +1,97 @@
+package script
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/nextrun/nextrun/migrations/internal/tables"
+)
+
+// The files read as text/template fills them in, whatever was there before.
+func TestFillsInAsTextTemplate(t *testing.T) {
+	t.Parallel()
+	all := map[string]bool{}
+	for table, columns := range tables.All {
+		all[table] = true
+		for _, c := range columns {
+			all[table+"."+c.Name], all[table+"."+c.Name+" default"] = true, true
+		}
+	}
+	states := []map[string]bool{{}, all, {WithoutJobs: true}}
+	for name := range all {
+		states = append(states, map[string]bool{name: true})
+	}
+	fsys := os.DirFS("../..")
+	for _, dialect := range []tables.Dialect{tables.Postgres, tables.SQLite} {
+		for _, found := range states {
+			f := Files{FS: fsys, Dialect: dialect}
+			rendered, err := f.Render(State{Found: found, Schema: `"x"`})
+			if err != nil {
+				t.Fatal(err)
+			}
+			known, err := f.Known()
+			if err != nil || len(known) == 0 {
+				t.Fatal(known, err)
+			}
+			for _, k := range known {
+				source, err := os.ReadFile("../../" + string(dialect) + "/" + k.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := filledByTextTemplate(t, string(source), found)
+				if found[WithoutJobs] {
+					want = leaveOutJobs(want)
+				}
+				got, err := rendered.Open(k.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, _ := got.Stat()
+				text := make([]byte, info.Size())
+				if _, err := got.Read(text); err != nil || string(text) != want {
+					t.Fatalf("%s/%s with %v is not what text/template makes of it (%v)", dialect, k.Name, slices.Sorted(maps.Keys(found)), err)
+				}
+			}
+		}
+	}
+}
+
+func filledByTextTemplate(t *testing.T, source string, found map[string]bool) string {
+	t.Helper()
+	parsed, err := template.New("").Funcs(template.FuncMap{
+		"schema":     func() string { return `"x"` },
+		"found":      func(name string) bool { return found[name] },
+		"foundNames": func() []string { return slices.Sorted(maps.Keys(found)) },
+		"withoutDefault": func(table string) []tables.Column {
+			return slices.DeleteFunc(slices.Clone(tables.All[table]), func(c tables.Column) bool {
+				return c.Default == "" || found[table+"."+c.Name+" default"]
+			})
+		},
+	}).Parse(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := parsed.Execute(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// What it does not know is an error, and is not left out.
+func TestFillNamesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{{"a" | one}}`, `{{$x := "a"}}`, `{{template "none"}}`, `{{.Name}}`, `{{with one}}{{end}}`, `{{range one}}{{break}}{{end}}`, `{{if}}`, `{{two}}`} {
+		functions := map[string]function{"one": func(...string) any { return []any{"1"} }}
+		if got, err := fill("x", text, functions); err == nil {
+			t.Errorf("%s became %q", text, got)
+		} else if strings.Contains(fmt.Sprint(err), "%!") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
