@@ -36,7 +36,7 @@ var book = map[string]chapter{
 }
 
 // elsewhere are the pages whose blocks other tests follow.
-var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "cookbook.md", "permissions.md", "embedding.md", "monitoring.md"}
+var elsewhere = []string{"README.md", "tasks.md", "queues.md", "hooks.md", "cookbook.md", "permissions.md", "embedding.md", "pgx.md", "monitoring.md"}
 
 // A reader who does what a page of the book says gets what it promises.
 func TestBook(t *testing.T) {
