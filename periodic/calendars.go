@@ -85,7 +85,7 @@ func (a *Apply) calendars(ctx context.Context, tx TaskTx, done *Applied) error {
 func checkDays(t *Task, rows []days.Row) error {
 	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
 	if err != nil {
-		return nil // the timer is refused already
+		return nil //nolint:nilerr // the timer is refused already
 	}
 	of := *t
 	of.Days.Calendars = days.NewCalendars(rows)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic/days"
+	"slices"
 )
 
 // A Column is a column of periodic_task.
@@ -61,28 +62,7 @@ func UserColumns() []Column {
 
 // policyColumns say which ticks there are, and what becomes of them.
 func policyColumns() []Column {
-	return []Column{
-		{
-			Name: "starts", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Starts }),
-			Help: "no tick before this time, or none",
-		},
-		{
-			Name: "ends", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Ends }),
-			Help: "no tick at this time or later, or none",
-		},
-		{
-			Name: "exclude_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Exclude }),
-			Help: "no tick at the times of these `calendars`, separated by commas",
-		},
-		{
-			Name: "run_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Run }),
-			Help: "ticks only at the times of these `calendars`, separated by commas",
-		},
-		{
-			Name: "on_excluded", Field: column.TextIn(func(t *Task) *days.OnExcluded { return &t.Days.OnExcluded }),
-			Allowed: []string{string(days.Skip), string(days.Next), string(days.Previous)},
-			Help:    "what becomes of a tick on a day that calendars exclude: next and previous move it (default skip)",
-		},
+	return append(timeColumns(), []Column{
 		{
 			Name: "overlap", Field: column.TextIn(func(t *Task) *Overlap { return &t.Overlap }),
 			Allowed: []string{string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow)},
@@ -125,6 +105,33 @@ func policyColumns() []Column {
 			Name: "sink", Field: column.TextIn(func(t *Task) *Sink { return &t.Sink }),
 			Help: "`queue` of the jobs: job, event, or one of the section queues of --config",
 		},
+	}...)
+}
+
+// timeColumns say which ticks there are.
+func timeColumns() []Column {
+	return []Column{
+		{
+			Name: "starts", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Starts }),
+			Help: "no tick before this time, or none",
+		},
+		{
+			Name: "ends", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Ends }),
+			Help: "no tick at this time or later, or none",
+		},
+		{
+			Name: "exclude_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Exclude }),
+			Help: "no tick at the times of these `calendars`, separated by commas",
+		},
+		{
+			Name: "run_calendars", Field: column.TextOrNull(func(t *Task) *string { return &t.Days.Run }),
+			Help: "ticks only at the times of these `calendars`, separated by commas",
+		},
+		{
+			Name: "on_excluded", Field: column.TextIn(func(t *Task) *days.OnExcluded { return &t.Days.OnExcluded }),
+			Allowed: []string{string(days.Skip), string(days.Next), string(days.Previous)},
+			Help:    "what becomes of a tick on a day that calendars exclude: next and previous move it (default skip)",
+		},
 	}
 }
 
@@ -166,4 +173,21 @@ func systemColumns() []Column {
 		{Name: "origin", Field: column.TextOrNull(func(t *Task) *string { return &t.Origin })},
 		{Name: "problem", Field: column.TextOrNull(func(t *Task) *string { return &t.Problem })},
 	}
+}
+
+func columnOf(name string) Column {
+	list := UserColumns()
+	return list[slices.IndexFunc(list, func(c Column) bool { return c.Name == name })]
+}
+
+// compare returns the columns in which a row differs from the wanted task.
+func compare(row, wanted *Task) []ColumnChange {
+	var list []ColumnChange
+	for _, c := range UserColumns() {
+		from, to := c.Get(row), c.Get(wanted)
+		if from != to && (c.Kind != column.JSON || !SameArgs(from.Text, to.Text)) {
+			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})
+		}
+	}
+	return list
 }

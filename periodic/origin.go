@@ -178,3 +178,46 @@ func (s *Origins) ForgetVersion(ctx context.Context, origin string) error {
 		return err
 	})
 }
+
+// OriginError is returned by [Tasks.Apply] for a task that another program or file declares.
+type OriginError struct{ Has, Wants string }
+
+// Error names both, and the remedy.
+func (e *OriginError) Error() string {
+	if e.Wants == "" {
+		return fmt.Sprintf("%q declares it (column origin); change it there, or name that origin", e.Has)
+	}
+	return fmt.Sprintf("%q declares it (column origin), and %q may not; use another id, or set the column origin to %[2]q first", e.Has, e.Wants)
+}
+
+// last is what the origin has declared last. Unless it is a dry run, those who apply tasks of the same origin
+// wait from here on.
+func (a *Apply) last(ctx context.Context, tx TaskTx) (last Origin, err error) {
+	if a.Origin == "" {
+		return last, nil
+	}
+	if !a.DryRun {
+		return tx.LockOrigin(ctx, a.Origin)
+	}
+	list, err := tx.Origins(ctx)
+	for _, o := range list {
+		if o.Name == a.Origin {
+			last = o
+		}
+	}
+	return last, err
+}
+
+// remember is what the origin has declared, with the tasks that it has given up: as they are wanted again, one
+// that was disabled with them is enabled.
+func (p *applyPlan) remember(wanted declaredTasks) declaredTasks {
+	for _, id := range p.pruned {
+		if columns := p.before[id]; columns != nil {
+			if p.Prune == PruneDisable {
+				columns["enabled"] = json.RawMessage("false")
+			}
+			wanted[id] = columns
+		}
+	}
+	return wanted
+}

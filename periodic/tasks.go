@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"encoding/json"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/days"
+	"reflect"
+	"strings"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
@@ -243,4 +246,26 @@ type TickError struct{ Due time.Time }
 // Error names the tick.
 func (e *TickError) Error() string {
 	return fmt.Sprintf("the tick of %s has its job already", e.Due.UTC().Format("2006-01-02 15:04:05"))
+}
+
+// SameArgs reports whether args are the same text, or the same JSON value apart
+// from white space and the order of names.
+func SameArgs(a, b string) bool {
+	if a == b {
+		return true
+	}
+	valueA, okA := decodeJSON(a)
+	valueB, okB := decodeJSON(b)
+	return okA && okB && reflect.DeepEqual(valueA, valueB)
+}
+
+// decodeJSON decodes one JSON value, numbers as they are written.
+func decodeJSON(text string) (value any, ok bool) {
+	if !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	err := decoder.Decode(&value)
+	return value, err == nil
 }

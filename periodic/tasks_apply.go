@@ -2,15 +2,12 @@ package periodic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -180,24 +177,6 @@ func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) 
 	return done, tx.SaveOrigin(ctx, last.next(a.Version, digest, p.remember(wanted), at), p.owned)
 }
 
-// last is what the origin has declared last. Unless it is a dry run, those who apply tasks of the same origin
-// wait from here on.
-func (a *Apply) last(ctx context.Context, tx TaskTx) (last Origin, err error) {
-	if a.Origin == "" {
-		return last, nil
-	}
-	if !a.DryRun {
-		return tx.LockOrigin(ctx, a.Origin)
-	}
-	list, err := tx.Origins(ctx)
-	for _, o := range list {
-		if o.Name == a.Origin {
-			last = o
-		}
-	}
-	return last, err
-}
-
 func (a *Apply) validate() error {
 	var problems []error
 	for _, r := range a.Calendars {
@@ -315,20 +294,6 @@ func (p *applyPlan) prune(row *Task) {
 	}
 }
 
-// remember is what the origin has declared, with the tasks that it has given up: as they are wanted again, one
-// that was disabled with them is enabled.
-func (p *applyPlan) remember(wanted declaredTasks) declaredTasks {
-	for _, id := range p.pruned {
-		if columns := p.before[id]; columns != nil {
-			if p.Prune == PruneDisable {
-				columns["enabled"] = json.RawMessage("false")
-			}
-			wanted[id] = columns
-		}
-	}
-	return wanted
-}
-
 func (p *applyPlan) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error {
 	switch c.Action {
 	case ActionDisable:
@@ -340,54 +305,4 @@ func (p *applyPlan) carryOut(ctx context.Context, tx TaskTx, c TaskChange) error
 	case ActionChange:
 	}
 	return tx.Save(ctx, *p.tasks[c.ID])
-}
-
-// OriginError is returned by [Tasks.Apply] for a task that another program or file declares.
-type OriginError struct{ Has, Wants string }
-
-// Error names both, and the remedy.
-func (e *OriginError) Error() string {
-	if e.Wants == "" {
-		return fmt.Sprintf("%q declares it (column origin); change it there, or name that origin", e.Has)
-	}
-	return fmt.Sprintf("%q declares it (column origin), and %q may not; use another id, or set the column origin to %[2]q first", e.Has, e.Wants)
-}
-
-func columnOf(name string) Column {
-	list := UserColumns()
-	return list[slices.IndexFunc(list, func(c Column) bool { return c.Name == name })]
-}
-
-// compare returns the columns in which a row differs from the wanted task.
-func compare(row, wanted *Task) []ColumnChange {
-	var list []ColumnChange
-	for _, c := range UserColumns() {
-		from, to := c.Get(row), c.Get(wanted)
-		if from != to && (c.Kind != column.JSON || !SameArgs(from.Text, to.Text)) {
-			list = append(list, ColumnChange{Column: c.Name, From: from.String(), To: to.String()})
-		}
-	}
-	return list
-}
-
-// SameArgs reports whether args are the same text, or the same JSON value apart
-// from white space and the order of names.
-func SameArgs(a, b string) bool {
-	if a == b {
-		return true
-	}
-	valueA, okA := decodeJSON(a)
-	valueB, okB := decodeJSON(b)
-	return okA && okB && reflect.DeepEqual(valueA, valueB)
-}
-
-// decodeJSON decodes one JSON value, numbers as they are written.
-func decodeJSON(text string) (value any, ok bool) {
-	if !json.Valid([]byte(text)) {
-		return nil, false
-	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	err := decoder.Decode(&value)
-	return value, err == nil
 }

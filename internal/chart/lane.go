@@ -42,7 +42,8 @@ func (l Lane) Draw() string {
 	if l.Now > 0 {
 		fmt.Fprintf(&c.text, `<path class="now" d="M%.1f 0v20"/>`, l.Now)
 	}
-	return fmt.Sprintf(`<svg class="strip lane" viewBox="0 0 %d 20" preserveAspectRatio="none" role="img" aria-label="%s">%s</svg>`, len(l.Cells), escape(l.Name), c.text.String())
+	return fmt.Sprintf(`<svg class="strip lane" viewBox="0 0 %d 20" preserveAspectRatio="none" role="img" aria-label="`, len(l.Cells)) +
+		escape(l.Name) + `">` + c.text.String() + `</svg>`
 }
 
 // height is one of five, so that neighbours become one shape.
@@ -56,12 +57,13 @@ func (l Lane) height(value float64) int {
 // merged is a path of columns; one of height 0 is left out.
 func (c *canvas) merged(class string, columns int, height func(int) int) {
 	var path strings.Builder
-	for i, end := 0, 0; i < columns; i = end {
-		h := height(i)
-		for end = i + 1; end < columns && height(end) == h; end++ {
+	for i := 0; i < columns; {
+		begin, h := i, height(i)
+		for i < columns && height(i) == h {
+			i++
 		}
 		if h > 0 {
-			fmt.Fprintf(&path, "M%d 20v-%dh%dv%dz", i, h, end-i, h)
+			fmt.Fprintf(&path, "M%d 20v-%dh%dv%dz", begin, h, i-begin, h)
 		}
 	}
 	if path.Len() > 0 {

@@ -22,7 +22,7 @@ func (q *fixture) effect(before, after func(job *jobqueue.JobContext) error) job
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to do
+		defer tx.Rollback() // after a commit there is nothing to do
 		if _, err := tx.ExecContext(ctx, "INSERT INTO effect (jid) VALUES ('"+job.JID+"')"); err != nil {
 			return err
 		}

@@ -51,16 +51,16 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	if err != nil {
 		return err
 	}
-	late := map[string]bool{}
+	var overdue []periodic.Task
 	if t.Overdue > 0 && !t.NoScheduler() {
-		overdue, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskOverdue})
-		if err != nil {
+		if overdue, err = s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskOverdue}); err != nil {
 			return err
 		}
 		tasks = merged(overdue, tasks)
-		for _, one := range overdue {
-			late[one.ID] = true
-		}
+	}
+	late := make(map[string]bool, len(overdue))
+	for _, one := range overdue {
+		late[one.ID] = true
 	}
 	d.Totals.Troubled = len(tasks)
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
@@ -89,11 +89,12 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	for i := range list {
 		list[i] = d.Troubled[i].taskRow
 	}
-	err = s.days(ctx, list, t.Now, zone)
-	for i := range list {
-		d.Troubled[i].taskRow = list[i]
-	}
-	return err
+	defer func() {
+		for i := range list {
+			d.Troubled[i].taskRow = list[i]
+		}
+	}()
+	return s.days(ctx, list, t.Now, zone)
 }
 
 func compare(a, b bool) int {

@@ -172,7 +172,7 @@ func TestHeatMap(t *testing.T) {
 			s.Errorf("the peaks are %+v", d.Peaks)
 		}
 		page := s.get("/heatmap?day=2&hour=5")
-		for _, want := range []string{"of the 10 places", "60 ticks in one minute", "and 6 times more", "UPDATE periodic_task SET jitter = 1800 WHERE timer = &#39;*-*-* 05:00&#39;", "Wednesday, 05:00", "and 20 more tasks", `class="h3"`} {
+		for _, want := range []string{"of the 10 places", "60 ticks in one minute", "and 6 times more", "UPDATE periodic_task SET spread = 1800 WHERE timer = &#39;*-*-* 05:00&#39;", "Wednesday, 05:00", "and 20 more tasks", `class="h3"`} {
 			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
 				s.Errorf("lacks %q:\n%s", want, page)
 			}

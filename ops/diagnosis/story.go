@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,6 +141,12 @@ func (s *Story) find(ctx context.Context, tasks *periodic.Tasks) error {
 	if err != nil {
 		return err
 	}
+	s.choose(until, later)
+	return nil
+}
+
+// choose takes one of the records up to the time, newest first, or of those after it.
+func (s *Story) choose(until, later []periodic.Tick) {
 	if len(until) > 0 {
 		s.Before = until[0].Due
 	}
@@ -170,7 +177,6 @@ func (s *Story) find(ctx context.Context, tasks *periodic.Tasks) error {
 	} else if coming, err := s.Task.Upcoming(latest(s.Asked, s.now), 1); err == nil && len(coming) > 0 && s.Task.Enabled {
 		s.After = coming[0].Due
 	}
-	return nil
 }
 
 // last is the last of the ticks that a record is for.
@@ -191,7 +197,7 @@ func (s *Story) elapses(at time.Time) bool {
 
 // follow reads what became of the tick after it was decided.
 func (s *Story) follow(ctx context.Context, db *store.DB) error {
-	s.JID, s.State = s.Tick.JID, string(s.Tick.Decision)
+	s.JID, s.State = s.Tick.JID, cmp.Or(string(s.Tick.Ended), string(s.Tick.Decision))
 	s.ofTick()
 	for _, part := range []struct {
 		what string

@@ -24,7 +24,7 @@ type Row struct {
 
 // Validate returns an error if the table would refuse the row, or if its timer cannot be read.
 func (r Row) Validate() error {
-	problem := ""
+	var problem string
 	switch _, err := inZone(r.Timer, time.UTC); {
 	case !validName(r.Name):
 		problem = "the name has 1 to 64 letters, digits, '.', '-' and '_', and begins with a letter or digit"

@@ -65,7 +65,7 @@ func New(timer calendar.Schedule, within func(calendar.Schedule) Timer, rules Ru
 	if t.exclude, t.Warning, err = calendars.in("exclude_calendars", rules.Exclude, zone); err != nil {
 		return nil, err
 	}
-	bad := ""
+	var bad string
 	if t.run, bad, err = calendars.in("run_calendars", rules.Run, zone); err != nil {
 		return nil, err
 	}

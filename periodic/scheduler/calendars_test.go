@@ -1,13 +1,16 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
 // day is a day as a user writes it, some days from today.
@@ -16,12 +19,7 @@ func (f *fixture) day(offset int) string { return f.at(time.Duration(offset) * 2
 // becomes waits until a query returns a value.
 func (f *fixture) becomes(value any, query string, args ...any) {
 	f.Helper()
-	for deadline := time.Now().Add(20 * time.Second); f.one(query, args...) != fmt.Sprint(value); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.want(value, query, args...)
-			f.FailNow()
-		}
-	}
+	storetest.Eventually(f, query, func() bool { return f.one(query, args...) == fmt.Sprint(value) })
 }
 
 // try runs a statement that may fail.
@@ -144,11 +142,21 @@ func TestCalendarChangeReplans(t *testing.T) {
 		f.exec("INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('next', 'x', ?, 'c', 'next')", f.day(1)+" 12:00")
 		cfg := f.config("one")
 		cfg.Lead = 2 * time.Second
-		f.start(cfg)
+		claimed := make(chan []periodic.Task, 1000)
+		s, err := scheduler.New(claims{f.db.Periodic(), claimed}, cfg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := s.Start(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() { f.stop(s) })
 		due := time.Now().UTC().Add(4 * time.Second)
 		f.exec("UPDATE periodic_task SET timer = ? WHERE timer = 'yearly'", "*-*-* "+due.Format("15:04:05.000000"))
 		f.becomes(51, "SELECT count(*) FROM periodic_task WHERE due > ?", f.at(0))
-		time.Sleep(time.Until(due.Add(-1200 * time.Millisecond))) // they are prepared
+		for prepared := 0; prepared < 50; {
+			prepared += len(<-claimed)
+		}
 		f.exec("INSERT INTO periodic_calendar (name, first_day, last_day, reason) VALUES ('c', ?, ?, 'sudden')", f.day(-1), f.day(1))
 		f.becomes(50, "SELECT count(*) FROM periodic_tick WHERE decision = 'skipped' AND reason = 'calendar c: sudden'")
 		f.want(0, "SELECT count(*) FROM job")

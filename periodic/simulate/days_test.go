@@ -55,9 +55,7 @@ func randomDays(r *rand.Rand) dayCase {
 		}
 		c.rows = append(c.rows, row)
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(c.rows, func(r days.Row) bool { return r.Name == name })
-	}
+	has := func(name string) bool { return slices.ContainsFunc(c.rows, func(r days.Row) bool { return r.Name == name }) }
 	for _, name := range []string{"a", "b"} {
 		if has(name) {
 			c.task.Days.Exclude += name + ", "

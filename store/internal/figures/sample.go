@@ -48,7 +48,8 @@ func (r Reader) Sample(ctx context.Context, from, to time.Time, most int, group 
 		if err != nil {
 			return err
 		}
-		query, args := "", []any{group, mostOpen, sqldb.Timestamp(to)}
+		var query string
+		args := []any{group, mostOpen, sqldb.Timestamp(to)}
 		if s.Weight = max(1, float64(count)/float64(most)); s.Weight > 1 {
 			query, args = sampleQuery(from, to, 1/s.Weight, args)
 		} else {

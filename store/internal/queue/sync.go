@@ -42,23 +42,14 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 		if result.Done, err = tx.transitions(ctx, q.Transitions); err != nil {
 			return err
 		}
-		done := sqldb.Set(result.Done)
-		if len(done) > 0 {
-			tx.Changes(sqldb.TopicTasks) // ticks may wait for these ends
-		}
-		var missed []string
-		for _, t := range q.Transitions {
-			if done[t.JID] {
-				lines = append(lines, t.Lines...)
-			} else {
-				missed = append(missed, t.JID)
-			}
-		}
+		said, missed := sorted(q.Transitions, sqldb.Set(result.Done))
 		if result.Missed, err = tx.status(ctx, missed); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(result.Missed, func(s jobqueue.JobStatus) bool { return s.State.Final() }) {
-			tx.Changes(sqldb.TopicTasks) // a handler has ended it in its own transaction
+		lines = append(lines, said...)
+		// Ticks may wait for these ends, also of those that a handler has written in its own transaction.
+		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobqueue.JobStatus) bool { return s.State.Final() }) {
+			tx.Changes(sqldb.TopicTasks)
 		}
 		if err := tx.giveBack(ctx, q); err != nil {
 			return err
@@ -78,6 +69,18 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 		return err
 	}))
 	return result, err
+}
+
+// sorted returns the lines of the transitions that were done, and the jobs of the others.
+func sorted(list []jobqueue.Transition, done map[string]bool) (lines []jobqueue.Line, missed []string) {
+	for _, t := range list {
+		if done[t.JID] {
+			lines = append(lines, t.Lines...)
+		} else {
+			missed = append(missed, t.JID)
+		}
+	}
+	return lines, missed
 }
 
 // Complete implements [jobqueue.Store].

@@ -89,7 +89,7 @@ func (tx taskTx) ChangeCalendars(ctx context.Context, add []days.Row, remove []i
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO periodic_calendar (name, first_day, last_day, timer, length, reason) VALUES ($1, $2, $3, $4, $5, $6)`,
 			r.Name, day(r.First), day(r.Last), sqldb.Nullable(r.Timer), seconds(r.Length), sqldb.Nullable(r.Reason))
-		if err = tx.noteCalendar(ctx, err, "calendar add", r); err != nil {
+		if err := tx.noteCalendar(ctx, err, "calendar add", r); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (tx taskTx) ChangeCalendars(ctx context.Context, add []days.Row, remove []i
 			continue
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM periodic_calendar WHERE id = $1`, r.ID)
-		if err = tx.noteCalendar(ctx, err, "calendar rm", r); err != nil {
+		if err := tx.noteCalendar(ctx, err, "calendar rm", r); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		return nil, err
 	}
 	crashpoint.At("scheduler/foreign-given")
-	newest, taken := map[string]newOpen{}, make([]newOpen, 0, len(list))
+	taken := make([]newOpen, 0, len(list))
 	for _, r := range results {
 		j, ok := free[r.JID]
 		if !ok {
@@ -83,13 +83,8 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		delete(free, r.JID)
 		if r.Refused != "" {
 			refused = append(refused, periodic.Refusal{JID: r.JID, Reason: r.Refused, Passing: r.Passing})
-			continue
-		}
-		taken = append(taken, newOpen{j, r.Ref})
-		if _, open := pending[j.Tracker]; open {
-			continue // the policy allows both; the older one may be of a time when it did not
-		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
-			newest[j.Tracker] = newOpen{j, r.Ref}
+		} else {
+			taken = append(taken, newOpen{j, r.Ref})
 		}
 	}
 	for jid, j := range free {
@@ -98,7 +93,21 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 	if err := q.await(ctx, tx, taken); err != nil {
 		return nil, err
 	}
-	return refused, q.record(ctx, tx, newest)
+	return refused, q.record(ctx, tx, newestOf(taken, pending))
+}
+
+// newestOf are the jobs that periodic_open gets, by their tasks.
+func newestOf(taken []newOpen, pending map[string]periodic.Pending) map[string]newOpen {
+	newest := map[string]newOpen{}
+	for _, t := range taken {
+		j := t.job
+		if _, open := pending[j.Tracker]; open {
+			continue // the policy allows both; the older one may be of a time when it did not
+		} else if have, ok := newest[j.Tracker]; !ok || have.job.Due.Before(j.Due) {
+			newest[j.Tracker] = t
+		}
+	}
+	return newest
 }
 
 // await notes jobs in periodic_awaited, if the queue tells how they end.

@@ -35,8 +35,11 @@ have changed in the table since the last apply.`,
   nextrun task apply -f tasks.yaml --origin tasks.yaml --prune delete --keep-edits`,
 		Args: ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if path == "" {
+			switch {
+			case path == "":
 				return ui.Usagef("missing -f FILE; - is standard input")
+			case apply.KeepEdits && apply.Origin == "":
+				return ui.Usagef("--keep-edits needs --origin, which remembers what was applied last")
 			}
 			text, err := ui.ReadFile(env.Stdin, path)
 			if err != nil {
@@ -45,11 +48,7 @@ have changed in the table since the last apply.`,
 			if apply.Tasks, apply.Calendars, err = config.ParseTasks(path, text); err != nil {
 				return err
 			}
-			if apply.KeepEdits && apply.Origin == "" {
-				return ui.Usagef("--keep-edits needs --origin, which remembers what was applied last")
-			}
-			apply.Prune = periodic.Prune(prune.Value)
-			apply.Force = true // somebody asks for it
+			apply.Prune, apply.Force = periodic.Prune(prune.Value), true // somebody asks for it
 			return applyTasks(c.Context(), env, apply)
 		},
 	}

@@ -83,7 +83,7 @@ func TestWhyOfALockedQueueOnPostgres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // it ends the lock
+	defer tx.Rollback() // it ends the lock
 	if _, err := tx.Exec("LOCK TABLE river_job"); err != nil {
 		t.Fatal(err)
 	}

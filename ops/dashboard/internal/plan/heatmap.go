@@ -73,6 +73,7 @@ type cause struct {
 	ID    string `json:"id"` // of one of them
 }
 
+// Heatmap is the page of the load of the next week.
 func (s Pages) Heatmap(ctx context.Context, r *http.Request) (any, error) {
 	where := frame.Zone(r)
 	now := s.Now().UTC()

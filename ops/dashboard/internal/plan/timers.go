@@ -46,6 +46,7 @@ func (timersView) Examples() (list [][2]string) {
 	return list
 }
 
+// Timers is the page that says what a timer means.
 func (s Pages) Timers(_ context.Context, r *http.Request) (any, error) {
 	d := timersView{Timer: r.URL.Query().Get("timer"), Notations: []explain.Notation{}, Elapses: []time.Time{}, Changes: []clockChange{}, Findings: []explain.Finding{}}
 	if d.Timer == "" {

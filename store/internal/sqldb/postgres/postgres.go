@@ -1,3 +1,5 @@
+// Package postgres is what package sqldb needs of PostgreSQL, whichever driver there is: its SQL, errors,
+// locks and sessions. Package store/postgres opens it with lib/pq, store/pgxstore with pgx.
 package postgres
 
 import (

@@ -1,0 +1,121 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+)
+
+// answer says it in a sentence.
+func (s *Story) answer() {
+	if s.Tick == nil {
+		s.Answer = s.without()
+		return
+	}
+	which := "The tick of " + s.at(s.Due) + " "
+	if !s.Tick.Until.IsZero() && s.Tick.Missed != 1 {
+		which = "The ticks from " + s.at(s.Due) + " to " + s.at(s.Tick.Until) + " "
+	} else if s.Asked.Before(s.Due) || s.Asked.After(last(*s.Tick)) {
+		way := s.Asked.Sub(last(*s.Tick))
+		side := "earlier"
+		if way < 0 {
+			way, side = s.Due.Sub(s.Asked), "later"
+		}
+		which = fmt.Sprintf("No tick was due at %s. The nearest one, of %s (%s %s), ", s.at(s.Asked), s.at(s.Due), span.Text(way), side)
+	}
+	s.Answer = which + sentence(s.became())
+}
+
+// became is the end of the sentence that a tick begins.
+func (s *Story) became() string {
+	k, j := s.Tick, s.job
+	switch {
+	case k.Decision == periodic.Queued:
+		return "waits: " + k.Reason
+	case k.Decision == periodic.Missed && k.Missed != 1:
+		return "were missed together: " + k.Reason
+	case k.Decision != periodic.Submitted:
+		was := "was " + string(k.Decision)
+		if k.Decision == periodic.Late {
+			was = "was too late, and got no job"
+		}
+		return strings.TrimSuffix(was+": "+k.Reason, ": ")
+	case s.event != nil:
+		return "became an event, which is " + string(s.event.Status)
+	case k.Ended != "":
+		return fmt.Sprintf("was submitted to the queue %q as job %s, %s", s.Task.Sink, s.JID, s.ended())
+	case j == nil && s.Task.Sink != periodic.SinkJob && s.Task.Sink != periodic.SinkEvent:
+		return fmt.Sprintf("was submitted to the queue %q as job %s. It has not ended, or the queue does not tell", s.Task.Sink, s.JID)
+	case j == nil:
+		return "was submitted as " + s.JID + ", which has been deleted since. How it ended is not known any more"
+	}
+	tries := ""
+	if n := len(s.ran); n > 1 {
+		tries = fmt.Sprintf(", after %d attempts", n)
+	}
+	switch {
+	case j.State.Final() && !j.Started.IsZero():
+		verb := map[jobqueue.State]string{jobqueue.Success: "ran and succeeded", jobqueue.Failed: "ran and failed", jobqueue.Cancelled: "was cancelled"}[j.State]
+		end := fmt.Sprintf("%s at %s, %s after it was due%s", verb, s.at(j.Finished), span.Exact(j.Finished.Sub(k.Due)), tries)
+		if j.State == jobqueue.Failed {
+			end = strings.TrimSuffix(end+": "+firstLine(j.Result), ": ")
+		}
+		return end
+	case j.State.Final():
+		return "was submitted, and its job was " + j.State.Word() + " before it began"
+	case len(s.waits) > 0:
+		return "was submitted. " + s.waits[0].Text
+	}
+	return "was submitted, and its job is " + j.State.Word()
+}
+
+// ended is how a job in the queue of another project has ended.
+func (s *Story) ended() string {
+	k := s.Tick
+	text := map[periodic.EndState]string{
+		periodic.EndSuccess: "which succeeded", periodic.EndFailed: "which failed", periodic.EndCancelled: "which was cancelled",
+		periodic.EndGone: "which is gone from there, and so counts as done",
+	}[k.Ended]
+	if text == "" {
+		return "which has ended; the queue does not tell how"
+	}
+	text += " at " + s.at(k.Finished)
+	if k.Attempts > 1 {
+		text += fmt.Sprintf(", after %d attempts", k.Attempts)
+	}
+	if k.Error != "" {
+		text += ": " + firstLine(k.Error)
+	}
+	return text
+}
+
+// without says why there is no record of a tick.
+func (s *Story) without() string {
+	t, asked := &s.Task, s.at(s.Asked)
+	next := ""
+	if !s.After.IsZero() {
+		next = " The next tick after it is that of " + s.at(s.After) + "."
+	}
+	switch future := s.Asked.After(s.now); {
+	case future && !s.Due.IsZero() && !t.Enabled:
+		return "The tick of " + asked + " is to come, but the task is disabled."
+	case future && !s.Due.IsZero() && t.Pause.At(s.Asked):
+		return "The tick of " + asked + " is to come, and will be skipped: the task is " + sentence(t.Pause.Text())
+	case future && !s.Due.IsZero():
+		return "The tick of " + asked + " is to come, " + span.Away(s.Asked, s.now) + "."
+	case future:
+		return "The timer does not elapse at " + asked + "." + next
+	case s.Asked.Before(t.Created):
+		return "No tick of " + asked + " is recorded: the task was created later, at " + s.at(t.Created) + "." + next
+	case !s.Due.IsZero():
+		why := "Its record may have been deleted by housekeeping, or the task was disabled then, or had another timer."
+		if t.Enabled && !t.NextRun.After(s.Asked) && t.NextRun.After(periodic.Unplanned) {
+			why = "It is due, and no scheduler has decided it yet: nextrun why " + s.ID + " says why."
+		}
+		return "The timer elapses at " + asked + ", and no tick of that time is recorded. " + why
+	}
+	return "No tick of " + asked + " is recorded, nor one before it. Older records may have been deleted by housekeeping." + next
+}
