@@ -1,11 +1,11 @@
 package periodic
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic/days"
-	"slices"
 )
 
 // A Column is a column of periodic_task.

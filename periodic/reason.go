@@ -43,8 +43,8 @@ func lateReason(age, deadline time.Duration) string {
 }
 
 // endedReason is why a queued tick of a task that has ended is skipped.
-func endedReason(max int) string {
-	return fmt.Sprintf("the task has ended after %d ticks, its max_ticks", max)
+func endedReason(most int) string {
+	return fmt.Sprintf("the task has ended after %d ticks, its max_ticks", most)
 }
 
 // DelayUnknown is a [Facts.Delay].

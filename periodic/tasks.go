@@ -2,14 +2,14 @@ package periodic
 
 import (
 	"context"
-	"fmt"
-	"time"
-
 	"encoding/json"
-	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/days"
+	"fmt"
 	"reflect"
 	"strings"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It

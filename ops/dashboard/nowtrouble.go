@@ -58,7 +58,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 		}
 		tasks = merged(overdue, tasks)
 	}
-	late := make(map[string]bool, len(overdue))
+	late := map[string]bool{}
 	for _, one := range overdue {
 		late[one.ID] = true
 	}
@@ -85,16 +85,20 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
 	d.Others = len(tasks) - len(d.Troubled)
+	return d.addDays(ctx, s, t.Now, zone)
+}
+
+// addDays adds the last 24 hours of the tasks that need attention.
+func (d *nowView) addDays(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
 	list := make([]taskRow, len(d.Troubled))
 	for i := range list {
 		list[i] = d.Troubled[i].taskRow
 	}
-	defer func() {
-		for i := range list {
-			d.Troubled[i].taskRow = list[i]
-		}
-	}()
-	return s.days(ctx, list, t.Now, zone)
+	err := s.days(ctx, list, now, zone)
+	for i := range list {
+		d.Troubled[i].taskRow = list[i]
+	}
+	return err
 }
 
 func compare(a, b bool) int {

@@ -56,7 +56,7 @@ func (s *Story) ofTick() {
 	}
 	s.step("decided", k.Decided, k.Decided, string(k.Decision), decided)
 	if k.Ended != "" {
-		s.step("ended", k.Finished, k.Finished, string(k.Result().State), "its job "+s.ended())
+		s.step("ended", k.Finished, k.Finished, k.Result().State, "its job "+s.ended())
 	}
 }
 

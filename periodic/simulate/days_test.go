@@ -55,7 +55,9 @@ func randomDays(r *rand.Rand) dayCase {
 		}
 		c.rows = append(c.rows, row)
 	}
-	has := func(name string) bool { return slices.ContainsFunc(c.rows, func(r days.Row) bool { return r.Name == name }) }
+	has := func(name string) bool {
+		return slices.ContainsFunc(c.rows, func(r days.Row) bool { return r.Name == name })
+	}
 	for _, name := range []string{"a", "b"} {
 		if has(name) {
 			c.task.Days.Exclude += name + ", "
@@ -75,11 +77,7 @@ func (c dayCase) covers(t *testing.T, list string, at time.Time, zone *time.Loca
 			continue
 		}
 		if row.Timer == "" {
-			last := row.Last
-			if last.IsZero() {
-				last = row.First
-			}
-			for day := row.First; !day.After(last); day = day.AddDate(0, 0, 1) {
+			for day := row.First; !day.After(row.First) || !day.After(row.Last); day = day.AddDate(0, 0, 1) {
 				if at.In(zone).Format(time.DateOnly) == day.Format(time.DateOnly) {
 					return true
 				}

@@ -49,7 +49,7 @@ func TestQueuesSectionSaysWhatIsWrong(t *testing.T) {
 		`a: {}`:                                                 "queues.a needs a type: one of " + types,
 		`a: {type: rabbit}`:                                     "queues.a.type must be one of " + types,
 		`a: {type: 1}`:                                          "queues.a.type must be a text",
-		`a: {type: river, schma: x}`:                            `unknown key "schma" in queues.a; known are max_attempts`,
+		`a: {type: river, schma: x}`:                            `unknown key "schma" in queues.a; known are gone, max_attempts`,
 		`a: {type: river, enqueue: x}`:                          `unknown key "enqueue" in queues.a`,
 		`a: {type: river, max_attempts: 0}`:                     "queues.a.max_attempts must be a whole number from 1 to ",
 		`a: {type: river, max_attempts: 100000}`:                "queues.a.max_attempts must be a whole number from 1 to ",

@@ -159,11 +159,11 @@ func (e environment) readAll(others []check) map[string]check {
 	return problems
 }
 
-// read runs a command. It may say with its exit code 1 that it found something odd, but
+// read runs a command. It may say with its exit code, 3 or 1, that it found something odd, but
 // not that it could not read.
 func (e environment) read(args, want string) string {
 	out, err := e.nextrun(strings.Fields(args)...)
-	odd := err != nil && err.Error() == "exit status 1" && (strings.HasPrefix(args, "verify") || strings.HasPrefix(args, "check") || strings.HasPrefix(args, "why") ||
+	odd := err != nil && (err.Error() == "exit status 1" || err.Error() == "exit status 3") && (strings.HasPrefix(args, "verify") || strings.HasPrefix(args, "check") || strings.HasPrefix(args, "why") ||
 		args == "task export" && strings.Contains(out, "left out")) && !strings.Contains(out, "cannot be read")
 	switch {
 	case err != nil && !odd:

@@ -70,6 +70,8 @@ func (d database) victims() map[string][]victim {
 				where: map[string]string{"name": "name = '{id}'", "reason": "reason = '{id}'"}, works: ticks},
 		},
 		"periodic_calendar_edition": {{make: ofTask(), where: map[string]string{"one": "one", "edition": "edition = (SELECT max(edition) FROM periodic_calendar_edition)"}, works: ticks}},
+		"periodic_awaited": {{make: []string{task("allow", "river"), `INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
+			VALUES ('{id}', {now}, 'river', '{id}', '{id}', {now}, {now})`}, where: map[string]string{"task_id": "task_id = '{id}'", "ref": "ref = '{id}'"}, works: ticks}},
 		"periodic_origin": {{make: []string{`INSERT INTO periodic_origin (name, version, digests) VALUES ('{id}', 1, '["{id}"]')`},
 			where: map[string]string{"name": "name = '{id}'", "digests": `digests = '["{id}"]'`}}},
 		"periodic_action": {{make: []string{`INSERT INTO periodic_action (at, who, action, task_id, jid, detail) VALUES ({now}, '{id}', 'run', '{id}', '{id}', '{id}')`},

@@ -56,15 +56,13 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 		return nil, err
 	}
 	var refused []periodic.Refusal
-	free := make(map[string]jobqueue.Job, len(jobs))
-	list := make([]jobqueue.Job, 0, len(jobs))
+	free, list := make(map[string]jobqueue.Job, len(jobs)), make([]jobqueue.Job, 0, len(jobs))
 	for _, j := range jobs {
 		if _, inTheWay := pending[j.Tracker]; inTheWay && j.Single {
 			refused = append(refused, periodic.Refusal{JID: j.JID})
-			continue
+		} else {
+			free[j.JID], list = j, append(list, j)
 		}
-		free[j.JID] = j
-		list = append(list, j)
 	}
 	if len(list) == 0 {
 		return refused, nil
