@@ -14,8 +14,8 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 )
 
-// The worker of the tutorial about River compiles, and runs the job that nextrun submits
-// for the tutorial's task. What else the tutorial shows, TestBook of cmd/nextrun does.
+// The worker of the tutorial about River compiles, runs the job that nextrun submits
+// for the tutorial's task, and fails the other, which nextrun why then tells. What else the tutorial shows, TestBook of cmd/nextrun does.
 func TestRiverTutorial(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/tutorials/river.md")
@@ -43,6 +43,9 @@ func TestRiverTutorial(t *testing.T) {
 	f.startScheduler("scheduler")
 	f.output(f.nextrun("task", "run", "weekly-report"))
 	storetest.Eventually(t, "a report", func() bool { return strings.Contains(out.String(), "report to Ada for ") })
+	f.output(f.nextrun("task", "add", "nobody", "--handler", "report", "--timer", "Mon 09:00", "--args", `{"to": ""}`, "--sink", "river", "--retry-limit", "0"))
+	f.output(f.nextrun("task", "run", "nobody"))
+	storetest.Eventually(t, "the failure", func() bool { return strings.Contains(f.output(f.nextrun("why", "nobody")), ": nobody to report to.") })
 }
 
 func blockOf(t *testing.T, page, pattern string) string {
