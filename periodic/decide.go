@@ -95,8 +95,12 @@ func (d *decider) elapsed(first time.Time) {
 	switch {
 	case kept.IsZero():
 		d.missed(first, last)
-	case kept.After(first):
-		d.missed(first, d.timer.Prev(kept))
+	case kept.After(first): // which may be none of the timer's times, if another version planned it
+		before := d.timer.Prev(kept)
+		if before.Before(first) {
+			before = first
+		}
+		d.missed(first, before)
 	}
 	switch {
 	case d.task.Catchup == CatchupAll:
