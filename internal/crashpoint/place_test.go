@@ -56,6 +56,7 @@ queues:
     type: sql
     enqueue: INSERT INTO mail (jid, task_id, due) SELECT jid, task_id, due FROM nextrun_batch
     pending: SELECT o.jid FROM nextrun_open AS o JOIN mail AS m ON m.jid = o.jid WHERE NOT m.done
+    outcome: SELECT o.jid, CASE WHEN m.done THEN 'success' END AS outcome FROM nextrun_open AS o JOIN mail AS m ON m.jid = o.jid
     notify: {url: "%[1]s/notify"}
 `
 

@@ -21,6 +21,8 @@ var ways = map[string]way{
 	"scheduler/foreign-given":    {foreign: true},
 	"scheduler/foreign-recorded": {foreign: true},
 	"scheduler/open-forgotten":   {foreign: true},
+	"scheduler/ends-taken":       {foreign: true},
+	"scheduler/ends-recorded":    {foreign: true},
 	"notify/request-next":        {foreign: true},
 	"notify/answered":            {foreign: true},
 	"scheduler/part-committed":   {refuses: "error"},
