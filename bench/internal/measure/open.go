@@ -6,7 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/bench/internal/floor"
 	"github.com/nextrun/nextrun/store"
-	_ "github.com/nextrun/nextrun/store/postgres"
+	_ "github.com/nextrun/nextrun/store/postgres" // measured on either database
 	_ "github.com/nextrun/nextrun/store/sqlite"
 )
 
