@@ -126,8 +126,8 @@ func (o Origin) next(version int64, digest string, declared declaredTasks, now t
 // digestOf tells sets of tasks apart.
 func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:32] }
 
-// builtAt is the version of this program: the time of its commit, as Go has written it into the
-// binary; 0 if it has not.
+// builtAt is the version of this program: the time of its commit, in seconds since 1970, which Go
+// writes into the binary. It is 0 if Go did not.
 func builtAt() int64 {
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {

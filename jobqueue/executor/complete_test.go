@@ -200,7 +200,7 @@ func TestRecordOfCompleteTx(t *testing.T) {
 	}
 }
 
-// An executor that stands still while another one takes its job over does the work in vain.
+// If another executor takes the job of one that stands still, only the effect of one of them stays.
 func TestG11EffectsHappenOnce(t *testing.T) {
 	onBothWithEffects(t, func(t *testing.T, q *fixture) {
 		stands, goesOn, first := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -52,7 +52,7 @@ func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic
 	return ends, nil
 }
 
-// endHooks keep what they are told of.
+// endHooks remember the ends that they hear of.
 type endHooks struct {
 	mu   sync.Mutex
 	told []string
