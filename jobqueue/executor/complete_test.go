@@ -204,7 +204,7 @@ func TestRecordOfCompleteTx(t *testing.T) {
 func TestG11EffectsHappenOnce(t *testing.T) {
 	onBothWithEffects(t, func(t *testing.T, q *fixture) {
 		stands, goesOn, first := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-		q.run(executor.Config{Name: "first"}, map[string]jobqueue.Handler{"t": func(ctx context.Context, job *jobqueue.JobContext) error {
+		q.run(executor.Config{Name: "first", PoolSize: 1}, map[string]jobqueue.Handler{"t": func(ctx context.Context, job *jobqueue.JobContext) error {
 			close(stands)
 			<-goesOn
 			err := q.effect(fine, fine)(context.WithoutCancel(ctx), job)

@@ -119,11 +119,11 @@ func (d *timelineView) most() int {
 func (d *timelineView) Sampled() bool { return d.OneIn > 1 }
 
 // choose keeps the rows of a page: first those that failed, then those that ran most, then those
-// that will.
+// that will. A task or group that a sample has no run of may have run.
 func (d *timelineView) choose() {
 	d.Rows = []*timelineRow{}
 	for _, row := range d.rows {
-		if row.Ran+row.Planned > 0 {
+		if row.Ran+row.Planned > 0 || d.Sampled() {
 			d.Rows = append(d.Rows, row)
 		}
 	}
