@@ -50,6 +50,18 @@ func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
 	})
 }
 
+// The ends of jobs in other queues are recorded late.
+func TestJobsElsewhereAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.elsewhere()
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
 // A hook that submits a task gives it a tick that its timer need not have.
 func TestTicksBesideTheTimerAreNoViolations(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,18 @@ func (f *fixture) tick(due time.Time) {
 	f.Exec(`INSERT INTO job (jid, task, tracker, due, submitted, state, single, finished) VALUES (?, 'work', 'report', ?, ?, 'success', true, ?)`, jid, at, at, at)
 }
 
+// elsewhere makes the task one whose jobs go to another queue: all but the newest have ended.
+func (f *fixture) elsewhere() {
+	f.Helper()
+	f.Exec(`UPDATE periodic_task SET sink = 'mail', changed = NULL`)
+	f.plan("report")
+	f.Exec(`UPDATE periodic_task SET changed = NULL`)
+	f.Exec(`DELETE FROM job`)
+	f.Exec(`UPDATE periodic_tick SET outcome = 'success', finished = decided WHERE due < ?`, f.at(hours-1))
+	f.Exec(`INSERT INTO periodic_awaited (task_id, due, sink, ref, jid, submitted, look)
+		SELECT task_id, due, 'mail', jid, jid, decided, ? FROM periodic_tick WHERE outcome IS NULL`, store.Timestamp(f.now))
+}
+
 func (f *fixture) verify(o verify.Options) *verify.Report {
 	f.Helper()
 	r, err := verify.Run(f.Context(), f.Store, o)
@@ -168,6 +180,19 @@ func TestViolations(t *testing.T) {
 			harm: func(f *fixture) {
 				f.Exec(`UPDATE job SET state = 'running', finished = NULL, worker = 'w@1', heartbeat = ? WHERE due = ?`, f.at(2), f.at(2))
 			}, want: []string{"violation : abandoned jobs", "w@1, last heard of "}, violated: true,
+		},
+		"a job in another queue that nobody asks about": {
+			harm: func(f *fixture) { f.elsewhere(); f.Exec(`UPDATE periodic_awaited SET look = ?`, f.at(5)) },
+			want: []string{"doubt : ends of jobs in other queues", "report: due ", "in the queue mail, since "},
+		},
+		"a job in another queue that is forgotten": {
+			harm: func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_awaited`) },
+			want: []string{"doubt : jobs whose end nobody awaits", "report: due "},
+		},
+		"the tick of an awaited job is gone": {
+			harm:     func(f *fixture) { f.elsewhere(); f.Exec(`DELETE FROM periodic_tick WHERE outcome IS NULL`) },
+			want:     []string{"violation : awaited jobs without a tick", "report: due "},
+			violated: true,
 		},
 		"versions of events with a gap": {
 			harm: func(f *fixture) {
