@@ -89,7 +89,7 @@ type JobEnd struct {
 	State    EndState  // empty: it has not ended
 	Finished time.Time // UTC; zero: the queue does not tell
 	Attempts int       // begun; 0: the queue does not tell
-	Error    string    // of the last attempt, for people
+	Error    string    // of the last attempt, for people; ignored if the job succeeded
 }
 
 // EndState is how a job of a queue that is not nextrun's own ended.

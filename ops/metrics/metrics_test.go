@@ -87,6 +87,18 @@ func (f *fixture) work(n int, handler jobqueue.Handler) {
 	f.Work(n, "work", handler, func(c *executor.Config) { c.Observe = f.m.Executor })
 }
 
+// The ends of jobs elsewhere are counted by queue, and each end is there at 0 from its first tick on.
+func TestEndsElsewhereAreCounted(t *testing.T) {
+	both(t, metrics.Options{}, func(f *fixture) {
+		task := periodic.NewTask("report", "work", "yearly")
+		task.Sink = "river"
+		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Submitted}})
+		f.shows(`nextrun_sink_jobs_total{outcome="failed",sink="river"} 0`)
+		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventEnded, Task: &task, Sink: "river", Tick: periodic.Tick{Ended: periodic.EndFailed}})
+		f.shows(`nextrun_sink_jobs_total{outcome="failed",sink="river"} 1`, `nextrun_sink_jobs_total{outcome="success",sink="river"} 0`)
+	})
+}
+
 // due makes a task due.
 func (f *fixture) due(id string) {
 	f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = ?`, "2026-01-01 00:00:00.000000", "2026-01-01 00:00:00.000000", id)

@@ -15,6 +15,7 @@ import (
 // schedule counts what a scheduler does.
 type schedule struct {
 	ticks, errors, taskTicks, wonLost *prometheus.CounterVec
+	ends                              *prometheus.CounterVec
 	lateness                          *prometheus.HistogramVec
 	took, size                        *prometheus.HistogramVec
 	problems, contended, cleared      *prometheus.CounterVec
@@ -26,6 +27,7 @@ func newSchedule(o Options) schedule {
 	return schedule{
 		ticks:     counters("ticks_total", "Ticks that this process decided.", "decision", "sink"),
 		taskTicks: counters("task_ticks_total", "Ticks of a task that this process decided; a missed one counts each tick.", "id", "decision"),
+		ends:      counters("sink_jobs_total", "Jobs in queues of other projects whose end this process recorded.", "outcome", "sink"),
 		lateness: histograms("tick_lateness_seconds",
 			"From the time of a tick, without spread and jitter, to the decision that submitted it.", late, "sink"),
 		took:      histograms("batch_duration_seconds", "From the claim of a batch of tasks to its commit.", short),
@@ -47,6 +49,8 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 	switch e.Kind {
 	case scheduler.EventTick:
 		s.tick(e)
+	case scheduler.EventEnded:
+		add(s.ends, 1, string(e.Tick.Ended), string(e.Sink))
 	case scheduler.EventBatch:
 		observe(s.took, e.Took.Seconds())
 		observe(s.size, float64(e.Count))
@@ -71,6 +75,11 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 func (s *schedule) begin(sink string) {
 	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Queued, periodic.Late, periodic.Missed} {
 		add(s.ticks, 0, string(d), sink)
+	}
+	for _, end := range []periodic.EndState{periodic.EndSuccess, periodic.EndFailed, periodic.EndCancelled, periodic.EndGone, periodic.EndUnknown} {
+		if sink != string(periodic.SinkJob) && sink != string(periodic.SinkEvent) {
+			add(s.ends, 0, string(end), sink)
+		}
 	}
 }
 
@@ -114,7 +123,7 @@ func (s *schedule) lock(e scheduler.Event) {
 }
 
 func (s *schedule) collect(out chan<- prometheus.Metric) {
-	for _, c := range []prometheus.Collector{s.ticks, s.taskTicks, s.lateness, s.took, s.size, s.errors, s.problems,
+	for _, c := range []prometheus.Collector{s.ticks, s.taskTicks, s.ends, s.lateness, s.took, s.size, s.errors, s.problems,
 		s.contended, s.cleared, s.leading, s.token, s.wonLost} {
 		c.Collect(out)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/ops/dashboard"
 	"github.com/nextrun/nextrun/ops/metrics"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -76,8 +77,8 @@ func (a *alarms) compare(t *testing.T) {
 }
 
 // onThePage are the codes on the dashboard's page of the task.
-func onThePage(t *testing.T, db *store.DB) []string {
-	handler, err := dashboard.Handler(db, dashboard.Options{})
+func onThePage(t *testing.T, db *store.DB, queues map[periodic.Sink]periodic.Submitter) []string {
+	handler, err := dashboard.Handler(db, dashboard.Options{Queues: queues})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func TestSituations(t *testing.T) {
 	t.Parallel()
 	var all alarms
 	t.Run("of", func(t *testing.T) {
-		for _, list := range [][]situation{ofRows, ofTicks, ofEvents, ofHooks, ofLocks, ofPlans, ofJobs, ofAttempts} {
+		for _, list := range [][]situation{ofRows, ofTicks, ofEvents, ofHooks, ofLocks, ofPlans, ofJobs, ofAttempts, ofEnds} {
 			for _, s := range list {
 				t.Run(s.name, func(t *testing.T) { t.Parallel(); s.run(t, &all) })
 			}
@@ -99,7 +99,7 @@ func (s *situation) run(t *testing.T, all *alarms) {
 		}
 		defer db.Close()
 		all.expect(t, db, s.alerts)
-		if shown := onThePage(t, db); !slices.Equal(shown, codes) {
+		if shown := onThePage(t, db, w.queues(db)); !slices.Equal(shown, codes) {
 			t.Errorf("the page of the task shows the codes %q, and why %q", shown, codes)
 		}
 		if !slices.Equal(codes, append([]string{}, s.codes...)) {
@@ -142,6 +142,7 @@ type world struct {
 	sh clitest.Shell
 
 	lease time.Duration // of executors; 0: the default
+	other bool          // the task's queue is one of another project
 }
 
 var relative = regexp.MustCompile(`\{[^{}]*\}`)

@@ -144,6 +144,9 @@ func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink
 		if !e.State.Valid() {
 			return nil, fmt.Errorf("queue %q reports that job %q ended as %q; it can be success, failed, cancelled, gone or unknown", sink, e.JID, e.State)
 		}
+		if e.State.Succeeded() {
+			e.Error = "" // of an attempt before
+		}
 		j.end = e
 		ended = append(ended, *j)
 	}

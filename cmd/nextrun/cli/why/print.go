@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -64,6 +65,13 @@ func lastRun(env *ui.Env, f *diagnosis.Facts) string {
 		text := j.State.Word() + ", submitted " + env.Ago(j.Submitted)
 		if !j.Finished.IsZero() && !j.Started.IsZero() {
 			text = j.State.Word() + ", " + env.Ago(j.Finished) + ", took " + span.Exact(j.Finished.Sub(j.Started))
+		}
+		return text
+	}
+	if k := f.Last; k != nil && k.Ended != "" {
+		text := string(k.Ended) + ", " + env.Ago(k.Finished)
+		if k.Attempts > 1 {
+			text += fmt.Sprintf(", after %d attempts", k.Attempts)
 		}
 		return text
 	}
