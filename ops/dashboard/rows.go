@@ -128,7 +128,7 @@ func (s *source) cell(k store.TickResult, zone *time.Location) cell {
 	if k.State != "" {
 		c.State = k.State
 	}
-	if c.Why == "" && (c.State == "failed" || c.State == "stuck") {
+	if c.Why == "" && (c.State == "failed" || c.State == "stuck" || c.State == "unknown") {
 		c.Why = s.mask.Line(k.Result)
 	}
 	if !k.Started.IsZero() && !k.Finished.IsZero() {

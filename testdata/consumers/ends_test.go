@@ -2,10 +2,16 @@ package consumers_test
 
 import (
 	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
@@ -21,7 +27,8 @@ type ending struct {
 
 // proveEnds has jobs succeed, fail for good, succeed after two attempts, be cancelled and be deleted,
 // and others end while no scheduler runs. Two schedulers watch, and are killed. What becomes of each
-// job is in its tick, `why`, `task list` and periodic_health say it, and a hook hears of it once.
+// job is in its tick; `why`, `task list`, the views, metrics and the dashboard say it, and a hook and a ping hear of
+// it once.
 func proveEnds(t *testing.T, e ending) {
 	t.Helper()
 	t.Parallel()
@@ -32,7 +39,7 @@ func proveEnds(t *testing.T, e ending) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(f.config, append(config, "on_failure: "+tell+"\non_success: "+tell+"\n"...), 0o600); err != nil {
+	if err := os.WriteFile(f.config, append(config, "on_failure: "+tell+"\non_success: "+tell+"\n"+f.pings(e)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.startScheduler("one")
@@ -67,7 +74,8 @@ func proveEnds(t *testing.T, e ending) {
 	storetest.Eventually(t, "its end", func() bool {
 		return slices.ContainsFunc(f.work.all(), func(w work) bool { return w.args.MS == 1500 && !w.done.IsZero() })
 	})
-	f.startScheduler("three")
+	metrics, dashboard := freeAddress(t), freeAddress(t)
+	f.startScheduler("three", "--metrics", metrics, "--dashboard", dashboard)
 	storetest.Eventually(t, "the end that no scheduler saw", ended(6))
 	e.want["unseen"] = e.want["works"]
 	var events []string
@@ -94,6 +102,7 @@ func proveEnds(t *testing.T, e ending) {
 			t.Errorf("%s should be %s in\n%s", id, outcome, list)
 		}
 	}
+	f.shown(e, metrics, dashboard)
 	slices.Sort(events)
 	var heard []string
 	storetest.Eventually(t, "the hooks", func() bool {
@@ -105,8 +114,108 @@ func proveEnds(t *testing.T, e ending) {
 	if len(heard) != len(events) { // a killed relay may deliver again, but none was killed while one delivered
 		t.Logf("the hooks heard %q", heard)
 	}
-	f.Want(len(events), "SELECT count(*) FROM event_store WHERE topic LIKE 'nextrun.hooks/%'")
+	f.Want(2*len(events), "SELECT count(*) FROM event_store WHERE topic LIKE 'nextrun.hooks/%'")
+	storetest.Eventually(t, "the pings", func() bool {
+		got := f.pinged()
+		slices.Sort(got)
+		want := slices.Clone(events)
+		for i := range want {
+			kind, id, _ := strings.Cut(want[i], " ")
+			want[i] = "/" + id + map[string]string{"failure": "/fail"}[kind]
+		}
+		slices.Sort(want)
+		return slices.Equal(slices.Compact(got), want)
+	})
 	f.stop("three")
+}
+
+// pings are the settings of a ping for each task.
+func (f *fixture) pings(e ending) string {
+	var heard []string
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, r.URL.Path)
+	}))
+	f.Cleanup(server.Close)
+	f.pinged = func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(heard)
+	}
+	settings := "tasks:\n  unseen: {ping: \"" + server.URL + "/unseen\"}\n"
+	for id := range e.want {
+		settings += "  " + id + ": {ping: \"" + server.URL + "/" + id + "\"}\n"
+	}
+	return settings
+}
+
+// shown compares what a program or a person sees who looks at the scheduler.
+func (f *fixture) shown(e ending, metrics, dashboard string) {
+	f.Helper()
+	var figures string
+	storetest.Eventually(f, "the metrics", func() bool {
+		figures = get(f, "http://"+metrics+"/metrics")
+		return strings.Contains(figures, "nextrun_task_failures{")
+	})
+	for id, want := range e.want {
+		outcome, _, _ := strings.Cut(want, " ")
+		failures, succeeded := 0, outcome == "success" || outcome == "gone"
+		if outcome == "failed" {
+			failures = 1
+		}
+		if line := fmt.Sprintf("nextrun_task_failures{id=%q} %d\n", id, failures); !strings.Contains(figures, line) {
+			f.Errorf("the metrics lack %s", line)
+		}
+		if never := strings.Contains(figures, fmt.Sprintf("nextrun_task_last_success_timestamp_seconds{id=%q} 0\n", id)); never == succeeded {
+			f.Errorf("%s ended as %s, and its last success is never: %v", id, outcome, never)
+		}
+		page := get(f, "http://"+dashboard+"/task?id="+id)
+		said := strings.SplitN(want, " ", 3)[2]
+		if outcome == "gone" {
+			outcome = "success"
+		}
+		if !strings.Contains(page, outcome) || !strings.Contains(page, html.EscapeString(said)) {
+			f.Errorf("the page of %s does not say %q and %q", id, outcome, said)
+		}
+		stale := "0"
+		if !succeeded {
+			stale = "1"
+		}
+		f.Want(stale, "SELECT count(*) FROM periodic_stale WHERE id = ?", id)
+	}
+	if line := fmt.Sprintf("nextrun_sink_jobs_total{outcome=%q,sink=%q} 1\n", strings.Fields(e.want["unseen"])[0], e.sink); !strings.Contains(figures, line) {
+		f.Errorf("the metrics lack %s", line)
+	}
+}
+
+func get(t testing.TB, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "" // it does not listen yet
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// freeAddress is an address of this host at which nobody listens.
+func freeAddress(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 func TestRiverEnds(t *testing.T) {

@@ -48,6 +48,7 @@ type fixture struct {
 	url, role string // by which nextrun's processes connect
 	processes map[string]*process
 	work      *journal // of all the workers, one after the other
+	pinged    func() []string
 }
 
 type process struct {
@@ -119,9 +120,9 @@ func (f *fixture) output(c *exec.Cmd) string {
 }
 
 // startScheduler starts a process `nextrun scheduler`.
-func (f *fixture) startScheduler(name string) {
+func (f *fixture) startScheduler(name string, flags ...string) {
 	f.Helper()
-	f.start(name, f.nextrun("scheduler", "--name", name, "--log-level", "warning"))
+	f.start(name, f.nextrun(append([]string{"scheduler", "--name", name, "--log-level", "warning"}, flags...)...))
 }
 
 // startWorker starts the queue's worker and waits until it is ready.
