@@ -49,6 +49,7 @@ type cell struct {
 	Slow  string    `json:"-"`                  // how its duration differs from the usual one; empty: not much
 	Why   string    `json:"reason,omitempty"`
 	JID   string    `json:"jid,omitempty"`
+	Own   bool      `json:"-"` // the page of that job exists
 	Label string    `json:"-"` // all of it in words
 }
 
@@ -124,7 +125,7 @@ func stateOf(t *periodic.Task, now time.Time) string {
 
 // cell is a tick as it stands in a strip.
 func (s *source) cell(k store.TickResult, zone *time.Location) cell {
-	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID}
+	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID, Own: k.Own}
 	if k.State != "" {
 		c.State = k.State
 	}

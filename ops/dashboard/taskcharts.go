@@ -24,7 +24,7 @@ func plots(prefix string, ticks []store.TickResult, usual time.Duration, now tim
 	for _, k := range slices.Backward(ticks) {
 		due := show.Clock(k.Due, now, zone)
 		link := ""
-		if k.JID != "" {
+		if k.Own {
 			link = frame.Path(prefix, "job", "id", k.JID)
 		}
 		add := func(to *chart.Bars, value time.Duration, class, title string) {

@@ -103,8 +103,8 @@ func TestTimelineOfManyTasks(t *testing.T) {
 		}
 		var d timelineData
 		s.data("/timeline?format=json&show=24+hours", &d)
-		if !d.Grouped || d.OneIn < 5 || len(d.Rows) != 3 {
-			s.Fatalf("%+v", d)
+		if !d.Grouped || d.OneIn < 5 || len(d.Rows) != 4 { // with the group of nextrun's own task, which may have run
+			s.Fatalf("%.2000s", fmt.Sprintf("%+v", d))
 		}
 		for _, row := range d.Rows {
 			if want := map[string]float64{"g0": 9000, "g1": 9000}[row.Name]; math.Abs(row.Runs-want) > want/2 {

@@ -39,6 +39,9 @@ type Story struct {
 	waits []Finding // what the job waits for
 }
 
+// HasJob reports whether the job is in nextrun's own queue.
+func (s *Story) HasJob() bool { return s.job != nil }
+
 // MarshalJSON writes the story for programs: what is not known is null.
 func (s *Story) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {

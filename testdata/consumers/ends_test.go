@@ -179,6 +179,9 @@ func (f *fixture) shown(e ending, metrics, dashboard string) {
 		if !strings.Contains(page, outcome) || !strings.Contains(page, html.EscapeString(said)) {
 			f.Errorf("the page of %s does not say %q and %q", id, outcome, said)
 		}
+		if strings.Contains(page, "/job?id=") || outcome == "failed" != strings.Contains(page, "nextrun task run "+id) {
+			f.Errorf("the page of %s leads to a page of nextrun's own job, or does not say how to run the task again:\n%s", id, page)
+		}
 		stale := "0"
 		if !succeeded {
 			stale = "1"

@@ -32,6 +32,7 @@ type TickResult struct {
 	Missed   int // number of missed ticks; -1: more than 10,000
 	Decided  time.Time
 	JID      string    // the job or event that it became
+	Own      bool      // that job is in nextrun's own queue
 	Result   string    // what the job said at its end, its first 300 characters
 	State    string    // of the job; in another queue only of one that has ended; empty: nobody knows
 	Started  time.Time // the job's last attempt
@@ -91,6 +92,7 @@ type historyRow struct {
 	Missed   sqldb.RowInt
 	Decided  sqldb.RowTime
 	JID      sqldb.RowText
+	Own      sqldb.RowInt
 	State    sqldb.RowText
 	Started  sqldb.RowTime
 	Finished sqldb.RowTime
@@ -101,7 +103,7 @@ type historyRow struct {
 func (r historyRow) result() TickResult {
 	return TickResult{
 		Due: r.Due.Time(), Until: r.Until.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
-		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID),
+		Missed: r.Missed.N, Decided: r.Decided.Time(), JID: string(r.JID), Own: r.Own.N == 1,
 		State: string(r.State), Started: r.Started.Time(), Finished: r.Finished.Time(), Result: string(r.Result), Retries: r.Retries.N,
 	}
 }
@@ -126,13 +128,14 @@ const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
 func query(asked string, hasJobs bool) string {
-	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, 0 AS retries", ""
+	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS own", ""
 	success := `CASE WHEN x.outcome IN ('success', 'gone') THEN x.finished WHEN x.outcome IS NOT NULL THEN NULL
 			WHEN x.decision = 'submitted' AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = t.id AND a.due = x.due) THEN x.decided END`
 	from := ""
 	if hasJobs {
 		job, join = "coalesce(j.state, "+told+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, 0) AS retries", " LEFT JOIN job AS j ON j.jid = k.jid"
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, " +
+			"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own", " LEFT JOIN job AS j ON j.jid = k.jid"
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
 		success = "CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL) THEN " + success + " END"
 	}
