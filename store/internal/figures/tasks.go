@@ -134,7 +134,7 @@ func query(asked string, hasJobs bool) string {
 	from := ""
 	if hasJobs {
 		job, join = "coalesce(j.state, "+told+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, " +
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, "+
 			"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own", " LEFT JOIN job AS j ON j.jid = k.jid"
 		from = " LEFT JOIN job AS s ON s.jid = x.jid"
 		success = "CASE WHEN s.state = 'success' THEN s.finished WHEN s.state IS NULL AND (t.sink <> 'job' OR x.outcome IS NOT NULL) THEN " + success + " END"
