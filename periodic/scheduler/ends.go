@@ -17,6 +17,7 @@ const (
 	endsMost    = time.Minute // after many that failed
 	endsLimit   = 1000        // jobs at a time
 	endsTimeout = 10 * time.Second
+	joexEvery   = 5 * time.Second // between two looks for jobs that Docspell's executors ended
 )
 
 // ends asks the queues that are not nextrun's own how their jobs ended. It has a goroutine of its
@@ -47,8 +48,13 @@ func newEnds(store periodic.Store, cfg *Config, r role) *ends {
 			e.tell = append(e.tell, sink)
 		}
 	}
+	if e.joex() {
+		e.due = time.Now()
+	}
 	return e
 }
+
+func (e *ends) joex() bool { return e.cfg.Joex && e.cfg.Hooks != nil }
 
 // within has the queues asked after a time, or sooner if that is planned.
 func (e *ends) within(wait time.Duration) {
@@ -122,6 +128,14 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 			e.within(max(time.Until(e.held.Next()), endsEvery))
 		}
 	}()
+	if e.joex() {
+		defer e.within(joexEvery)
+		ended, err := e.store.JoexEnds(ctx, e.cfg.Hooks)
+		if err != nil && ctx.Err() == nil {
+			e.cfg.fail("look for jobs that Docspell has ended; ticks go on", err)
+		}
+		e.observe(ended, periodic.SinkJob)
+	}
 	if len(answering) == 0 {
 		return false
 	}
@@ -137,9 +151,7 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	e.held.Release(found.Sink)
 	more = found.Asked == e.limit && len(found.Ended) > found.Asked/2
 	e.limit = min(2*e.limit, endsLimit)
-	for _, t := range found.Ended {
-		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: found.Sink})
-	}
+	e.observe(found.Ended, found.Sink)
 	switch {
 	case more:
 		e.asked = time.Time{}
@@ -150,6 +162,12 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 		e.within(found.Next.Sub(found.Now))
 	}
 	return more
+}
+
+func (e *ends) observe(ended []periodic.EndedTick, sink periodic.Sink) {
+	for _, t := range ended {
+		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
+	}
 }
 
 // answering are the queues without those that have failed and are not to be tried yet. An empty
@@ -170,6 +188,6 @@ func (e *ends) answering() map[periodic.Sink]periodic.EndTeller {
 
 // once asks about all jobs whose turn it is.
 func (e *ends) once(ctx context.Context) {
-	for len(e.queues) > 0 && e.ask(ctx) && ctx.Err() == nil {
+	for (len(e.queues) > 0 || e.joex()) && e.ask(ctx) && ctx.Err() == nil {
 	}
 }

@@ -129,6 +129,9 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 		return nil, err
 	} else if hooks != nil {
 		c.Hooks = hooks
+		if c.Joex, err = s.db.Docspell().IsHere(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if planner, err = scheduler.New(s.db.Periodic(), c); err == nil {
 		s.wake = planner.Wake
