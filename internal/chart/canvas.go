@@ -42,6 +42,9 @@ func (c *canvas) drawing(width, height float64, name string) string {
 
 // escape makes a text safe in an element and in an attribute.
 func escape(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`<>&"'`, r) }) < 0 {
+		return text // most are, and there are thousands of them on a page
+	}
 	var out strings.Builder
 	_ = xml.EscapeText(&out, []byte(strings.ToValidUTF8(text, "\uFFFD"))) // a Builder does not fail
 	return out.String()

@@ -50,7 +50,7 @@ func (s *server) changeTasks(ctx context.Context, r *http.Request, user string) 
 func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
 	switch action := r.PostForm.Get("action"); action {
 	case "pause":
-		until, err := untilOf(r.PostForm.Get("until"), s.now())
+		until, err := untilOf(r.PostForm.Get("until"), s.now(), frame.Zone(r))
 		if err != nil {
 			return nil, "", err
 		}
@@ -65,8 +65,8 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 	}
 }
 
-// untilOf reads until when: a duration or a time in UTC; empty: the zero time.
-func untilOf(text string, now time.Time) (time.Time, error) {
+// untilOf reads until when: a duration or a time in the zone of the page; empty: the zero time.
+func untilOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return time.Time{}, nil
@@ -75,14 +75,14 @@ func untilOf(text string, now time.Time) (time.Time, error) {
 		return now.Add(d).UTC(), nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			if !at.After(now) {
 				return time.Time{}, frame.Bad("until is %q, which is over; use a time to come", show.Printable(text))
 			}
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, frame.Bad("until is %q; use a time in UTC, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text))
+	return time.Time{}, frame.Bad("until is %q; use a time in the zone %s, such as 2026-12-24 08:00, or a duration, such as 3h", show.Printable(text), zone)
 }
 
 // editTask saves another timer, unless somebody else has changed it meanwhile.

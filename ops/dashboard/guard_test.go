@@ -143,12 +143,23 @@ func TestErrorsOfPages(t *testing.T) {
 func TestPauseAndResume(t *testing.T) {
 	both(t, dashboard.Options{Authorize: may}, func(s *site) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('report', 'work', 'yearly'), ('other', 'work', 'yearly')`)
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, group_) VALUES ('office', 'work', 'yearly', 'x')`)
 		form := url.Values{"action": {"pause"}, "id": {"report", "other"}, "reason": {"the <b>disk</b> is full"}, "until": {"2999-01-01 08:00"}, "back": {"tasks?state=paused"}}
 		code, header, body := s.ask(s.request(http.MethodPost, "/tasks", form))
 		if to := header.Get("Location"); code != 303 || to != "/tasks?done=Paused%3A+2.&state=paused" {
 			s.Errorf("%d to %q: %s", code, to, body)
 		}
-		page := s.get("/tasks?state=paused")
+		if _, header, _ := s.ask(s.request(http.MethodPost, "/tasks?zone=Europe/Berlin", url.Values{"action": {"pause"}, "id": {"office"}, "until": {"2999-01-01 08:00"}})); !strings.Contains(header.Get("Location"), "Paused") {
+			s.Errorf("pause in a zone: %v", header)
+		}
+		s.Want(1, `SELECT count(*) FROM periodic_task WHERE id = 'office' AND paused_until = '2999-01-01 07:00:00.000000'`)
+		if page := s.get("/task?id=office&zone=Asia/Tokyo"); !strings.Contains(page, "<dt>group</dt><dd>x</dd>") {
+			s.Error("a setting is not called as in files of tasks: " + page)
+		}
+		page := s.get("/tasks?state=paused&zone=Asia/Tokyo")
+		if !strings.Contains(page, "Until (Asia/Tokyo)") || !strings.Contains(page, `action="/tasks?zone=Asia%2FTokyo"`) {
+			s.Error("the form does not take times of the zone of the page")
+		}
 		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 2999-01-01 08:00:00 UTC: the &lt;b&gt;disk&lt;/b&gt; is full"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the list of paused tasks lacks %q", want)

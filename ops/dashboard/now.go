@@ -54,6 +54,7 @@ type totals struct {
 	Alone    bool    `json:"no_scheduler"` // tasks are overdue, and no scheduler is known to run
 	Waiting  int     `json:"jobs_waiting"`
 	Running  int     `json:"jobs_running"`
+	Dead     int     `json:"dead_events"` // that were refused too often
 	Skew     float64 `json:"clock_skew_seconds"`
 }
 
@@ -80,11 +81,16 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	for at := d.Since; at.Before(t.Now); at = at.Add(stripTime / 4) {
 		d.Marks = append(d.Marks, at)
 	}
-	zone := frame.Zone(r)
+	zone, latest := frame.Zone(r), make(chan latestTasks, 1)
+	go func() { // both look at all tasks, which takes a while
+		var l latestTasks
+		l.ran, l.silent, l.err = s.db.Figures().Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+		latest <- l
+	}()
 	if err := d.readTrouble(ctx, s, t, zone); err != nil {
 		return nil, err
 	}
-	if err := d.readStrips(ctx, s, t.Now, zone); err != nil {
+	if err := d.readStrips(ctx, s, <-latest, t.Now, zone); err != nil {
 		return nil, err
 	}
 	if d.Hour, err = s.nextHour(ctx, t.Now, zone); err != nil {
@@ -93,20 +99,32 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Load, err = s.load(ctx, t); err != nil {
 		return nil, err
 	}
+	topics, err := s.db.Outbox().Lag(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range topics {
+		d.Totals.Dead += t.Dead
+	}
 	d.verdict = d.judge()
 	return &d, nil
 }
 
+// latestTasks are those that have had a tick since the strips begin, and those that have not.
+type latestTasks struct {
+	ran, silent store.LatestTasks
+	err         error
+}
+
 // readStrips adds the tasks that ran last, apart from those that need attention.
-func (d *nowView) readStrips(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
+func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks, now time.Time, zone *time.Location) error {
 	room, first := max(stripTasks-len(d.Troubled), 10), 0
 	if d.Page > 1 {
 		first, room = room+(d.Page-2)*pageTasks, pageTasks
 	}
-	before := first
-	ran, silent, err := s.db.Figures().Latest(ctx, d.Since, max(first+room+len(d.Troubled), quietTasks))
-	if err != nil {
-		return err
+	before, ran, silent := first, latest.ran, latest.silent
+	if latest.err != nil {
+		return latest.err
 	}
 	d.Empty = ran.All == 0 && (silent.All == 0 || silent.All == 1 && silent.First[0].Task == store.HousekeepingTask)
 	listed := map[string]bool{}
@@ -170,6 +188,8 @@ func (d *nowView) judge() verdict {
 		return verdict{kind, fmt.Sprintf("%d of %d tasks need attention", t.Troubled, t.All())}
 	case d.Load != nil && d.Load.Trouble != "":
 		return verdict{"warn", d.Load.Trouble}
+	case t.Dead > 0:
+		return verdict{"warn", count(t.Dead, "event") + map[bool]string{true: " is", false: " are"}[t.Dead == 1] + " dead: refused too often"}
 	case t.Enabled == 0:
 		return verdict{"off", "No task is to run"}
 	case t.All() == 1:

@@ -171,6 +171,12 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 		if s.data("/?format=json", &d); d.Sentence != "All 2 tasks are on time" {
 			s.Errorf("%q", d.Sentence)
 		}
+		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'x', 'a', 1)`)
+		s.Exec(`INSERT INTO outbox_message (event_id, topic, dead) VALUES ('e', 't', '2026-01-01 00:00:00')`)
+		if s.data("/?format=json", &d); d.Sentence != "1 event is dead: refused too often" || !strings.Contains(s.get("/"), `href="/events?status=dead">1 dead event</a>`) {
+			s.Errorf("%q", d.Sentence)
+		}
+		s.Exec(`DELETE FROM outbox_message`)
 		s.Exec(`INSERT INTO job (jid, task, submitted) VALUES ('j', 'work', ?)`, store.Timestamp(time.Now().Add(-31*time.Minute)))
 		if s.data("/?format=json", &d); d.Sentence != "1 job waits, and no executor is known to run" {
 			s.Errorf("%q", d.Sentence)

@@ -43,7 +43,7 @@ func (t troubledRow) ranSince(at time.Time) bool {
 
 // looked is how many troubled tasks are looked at closely; if more need attention, those with a
 // problem and those of the highest priority are.
-const looked = 100
+const looked = 50
 
 // readTrouble finds the tasks that need attention, and adds the worst of them.
 func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zone *time.Location) error {
@@ -84,7 +84,9 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
 	})
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
-	d.Others = len(tasks) - len(d.Troubled)
+	if d.Others = len(tasks) - len(d.Troubled); d.Page > 1 {
+		return nil // the page does not show them
+	}
 	return d.addDays(ctx, s, t.Now, zone)
 }
 

@@ -72,7 +72,7 @@ func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[st
 	for i := range rows {
 		ids[i] = rows[i].ID
 	}
-	history, err := s.db.Figures().History(ctx, ids, ticks)
+	history, err := s.db.Figures().HistoryBefore(ctx, ids, ticks, periodic.Never)
 	of := make(map[string]store.History, len(history))
 	for _, h := range history {
 		of[h.ID] = h

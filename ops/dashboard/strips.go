@@ -66,11 +66,11 @@ func drawDay(prefix string, r *taskRow, from time.Time, zone *time.Location) tem
 	for i := range stripCells - r.known {
 		cells[i] = chart.Cell{Class: "unknown", Title: "not looked at: there are too many ticks"}
 	}
-	ticks, wrong := 0, 0
+	ticks, wrong, page := 0, 0, frame.Path(prefix, "task", "id", r.ID)+"&until="
 	for _, c := range r.Day {
 		cell := &cells[c.From.Sub(from)/cellTime]
 		cell.Class, cell.Title = show.Kind(c.Worst), c.From.In(zone).Format("15:04")+": "+c.words()
-		cell.Link = frame.Path(prefix, "task", "id", r.ID, "until", c.From.Add(cellTime).Format(time.RFC3339)) + "#history"
+		cell.Link = page + c.From.UTC().Add(cellTime).Format("2006-01-02T15:04:05Z") + "#history"
 		ticks += c.Ticks
 		if cell.Loud = cell.Class == "bad" || cell.Class == "warn"; cell.Loud {
 			wrong++

@@ -17,7 +17,10 @@ func TestTimersAreExplained(t *testing.T) {
 			"/timers?timer=12:00+Europe/Berlin": {"nothing is lost, moved or added"},
 			"/timers?timer=0+0+13+*+5":          {"a day that is one of the two is enough", "none elapses at the same times", "does not change in the next two years"},
 			"/timers?timer=0+0+31+2+*":          {"It never elapses from now on.", "It never elapses."},
-			"/timers?timer=Mon+25:00":           {`class="note bad"`, "hour 25 is not in 0..23", "Mon 25:00\n    ^", `value="Mon 25:00"`},
+			"/timers?timer=Mon..Fri+08:30+Europe/Berlin%3B+Sat+10:00+Europe/Berlin": {"at 10:00 on Saturdays, Europe/Berlin time</h1>", ">Europe/Berlin</th>",
+				"<code>CRON_TZ=Europe/Berlin 30 8 * * 1-5; CRON_TZ=Europe/Berlin 0 10 * * 6</code>", "nothing is lost, moved or added"},
+			"/timers?timer=daily%3B+Mun+08:30": {`class="note bad"`, "timer 2 of 2", "daily; Mun 08:30\n       ^", `value="daily; Mun 08:30"`},
+			"/timers?timer=Mon+25:00":          {`class="note bad"`, "hour 25 is not in 0..23", "Mon 25:00\n    ^", `value="Mon 25:00"`},
 		} {
 			page := s.get(path)
 			for _, text := range want {

@@ -5,9 +5,19 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 
 	"github.com/mattn/go-sqlite3"
 )
+
+// The driver tries these formats in turn. That of nextrun's tables comes second, since the first one is
+// also how the driver writes: what fails before it is half of what it takes to read a row with times.
+func init() {
+	formats := sqlite3.SQLiteTimestampFormats
+	if i := slices.Index(formats, "2006-01-02 15:04:05.999999999"); i > 1 {
+		formats[1], formats[i] = formats[i], formats[1]
+	}
+}
 
 // connector opens the connections of a pool.
 type connector struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -73,7 +74,13 @@ func readOutcomes(ctx context.Context, tx *sqldb.Tx, taskIDs []string, periods [
 	if err != nil {
 		return nil, err
 	}
-	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, ids.SQL, jobs), asked.Param, ids.Param, most)
+	from := periodic.Never
+	for _, p := range periods {
+		if p.Begin.Before(from) {
+			from = p.Begin
+		}
+	}
+	err = tx.Select(ctx, &rows, outcomesQuery(asked.SQL, ids.SQL, jobs), asked.Param, ids.Param, most, sqldb.Timestamp(from))
 	return rows, err
 }
 
@@ -88,7 +95,7 @@ func outcomesQuery(asked, ids string, hasJobs bool) string {
 	for i, o := range outcomes[1:] {
 		fmt.Fprintf(&rank, " WHEN '%s' THEN %d", o, i+1)
 	}
-	return fmt.Sprintf(`WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value
+	return fmt.Sprintf(`WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value AND due >= $4
 				ORDER BY due DESC LIMIT 1 OFFSET $3), '0001-01-01 00:00:00.000000') AS oldest FROM %s AS v)
 		SELECT t.id, d.n, coalesce((
 			SELECT CAST((sum(ticks) * %d + sum(CASE WHEN outcome = 'failed' THEN 1 ELSE 0 END)) * %d + max(CASE outcome%s ELSE 0 END) AS bigint)

@@ -16,7 +16,7 @@ type Sample struct {
 	Weight float64 // 1: these are all
 }
 
-// SampledRun is a run in a [Sample]. One that has not ended by the end of the time stands for
+// SampledRun is a run in a [Sample], without JID and Due. One that has not ended by the end of the time stands for
 // itself.
 type SampledRun struct {
 	Run
@@ -107,7 +107,7 @@ func sampleQuery(from, to time.Time, part float64, args []any) (string, []any) {
 }
 
 func sampled(is int) string {
-	return fmt.Sprintf(`SELECT %d AS sampled, tracker, task, group_, jid, state, due, started, finished FROM job
+	return fmt.Sprintf(`SELECT %d AS sampled, tracker, task, group_, state, started, finished FROM job
 		WHERE ($1 = '' OR group_ = $1) AND tracker IS NOT NULL AND started IS NOT NULL AND `, is)
 }
 
@@ -116,14 +116,12 @@ type sampleRow struct {
 	TaskID   sqldb.RowText `db:"tracker"`
 	Handler  sqldb.RowText `db:"task"`
 	Group    sqldb.RowText `db:"group_"`
-	JID      string
 	State    string
-	Due      sqldb.RowTime
 	Started  sqldb.RowTime
 	Finished sqldb.RowTime
 }
 
 func (r sampleRow) run() SampledRun {
-	return SampledRun{Run: Run{TaskID: string(r.TaskID), JID: r.JID, State: r.State, Due: r.Due.Time(), Started: r.Started.Time(), Finished: r.Finished.Time()},
+	return SampledRun{Run: Run{TaskID: string(r.TaskID), State: r.State, Started: r.Started.Time(), Finished: r.Finished.Time()},
 		Handler: string(r.Handler), Group: string(r.Group), Weight: 1}
 }

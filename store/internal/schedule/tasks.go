@@ -114,8 +114,11 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 
 func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Task, error) {
 	columns := slimColumns
-	if f.WithArgs {
+	switch {
+	case f.WithArgs:
 		columns = allColumns
+	case f.Slim:
+		columns = plannedColumns
 	}
 	selected, args, err := tx.selected(ctx, f)
 	if err != nil {

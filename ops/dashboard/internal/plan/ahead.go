@@ -16,6 +16,7 @@ const (
 	aheadTicks = 2000 // of a task; it is taken to go on like that
 
 	sampledRuns    = 3000
+	sampledTimes   = 1500   // where only their durations matter
 	sampledOfGroup = 15_000 // of all groups
 )
 

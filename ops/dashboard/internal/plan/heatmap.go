@@ -79,12 +79,12 @@ func (s Pages) Heatmap(ctx context.Context, r *http.Request) (any, error) {
 	now := s.Now().UTC()
 	from := now.Truncate(time.Hour).Add(time.Hour) // of the present hour, a part is over
 	d := &heatView{Zone: where.String(), Peaks: []*peak{}}
-	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks})
+	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks, Slim: true})
 	if err != nil {
 		return nil, err
 	}
 	d.Cut = len(tasks) == aheadTasks
-	past, err := s.DB.Figures().Sample(ctx, now.AddDate(0, 0, -1), now, sampledRuns, "")
+	past, err := s.DB.Figures().Sample(ctx, now.AddDate(0, 0, -1), now, sampledTimes, "")
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 		}
 	}
 	d.OneIn = max(past.Weight, 1)
-	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Group: d.Group, Limit: aheadTasks})
+	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Group: d.Group, Limit: aheadTasks, Slim: true})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // setColumn is a column that users own, with its value as SQL writes it.
-type setColumn struct{ name, value string }
+type setColumn struct{ title, name, value string }
 
 // columnsOf are those of a task that are not as they are by default. Args are masked.
 func columnsOf(t *periodic.Task, m Mask) (list []setColumn) {
@@ -19,7 +19,7 @@ func columnsOf(t *periodic.Task, m Mask) (list []setColumn) {
 			if v.Kind == column.JSON {
 				v.Text = m.Args(v.Text)
 			}
-			list = append(list, setColumn{c.InTable(), sqlText(v)})
+			list = append(list, setColumn{c.Name, c.InTable(), sqlText(v)})
 		}
 	}
 	return list
@@ -46,7 +46,7 @@ func Settings(t *periodic.Task, m Mask) []Setting {
 	var list []Setting
 	for _, c := range columnsOf(t, m) {
 		if c.name != "args" && c.name != "enabled" {
-			list = append(list, Setting{c.name, strings.ReplaceAll(strings.Trim(c.value, "'"), "''", "'")})
+			list = append(list, Setting{c.title, strings.ReplaceAll(strings.Trim(c.value, "'"), "''", "'")})
 		}
 	}
 	return list
