@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 26, 26
+const newestUpgraded, newest = 27, 27
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -40,6 +40,8 @@ var filled = map[int64]string{
 		VALUES ('moved', '2026-12-28 08:00:00.000000', '2026-12-24 08:00:00.000000', 'skipped', '2026-12-28 08:00:00.000000')`,
 	26: `INSERT INTO periodic_task (id, task, timer, catchup, spread, catchup_limit, catchup_delay, max_ticks, tick_count)
 		VALUES ('paced', 'x', '*-*-* 02:00; *-*-* 14:00', 'all', 600, 3, 60, 9, 2)`,
+	27: `INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since)
+		VALUES ('held', '2026-12-24 14:00', 3600, 'group:reports', 'once', '2026-01-01 00:00:00.000000')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -66,11 +68,12 @@ var kept = map[int64][]string{
 		"SELECT sink || ref || due || submitted || look || seen || ended || hooks_from FROM periodic_awaited WHERE jid = 'in'",
 	},
 	25: {
-		"SELECT count(*) || ' ' || min(first_day) || ' ' || max(last_day) || max(reason) || max(timer) || max(length) FROM periodic_calendar",
+		"SELECT count(*) || ' ' || min(first_day) || ' ' || max(last_day) || max(reason) || max(timer) || max(length) FROM periodic_calendar WHERE name <> 'held'",
 		"SELECT exclude_calendars || run_calendars || on_excluded FROM periodic_task WHERE id = 'paused'",
 		"SELECT nominal || ' ' || due FROM periodic_tick WHERE task_id = 'moved'",
 	},
 	26: {"SELECT spread || ' ' || catchup_limit || ' ' || catchup_delay || ' ' || max_ticks || ' ' || tick_count FROM periodic_task WHERE id = 'paced'"},
+	27: {"SELECT scope || at_end || since FROM periodic_calendar WHERE name = 'held'"},
 }
 
 // upTo are the files up to a version.

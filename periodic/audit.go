@@ -15,6 +15,7 @@ type Audit struct {
 	next  time.Time // the elapse that has to be recorded next; zero: none any more
 	begun bool
 
+	Held       bool        // set it if a window has held the last recorded tick: the planned one may be at its end
 	Recorded   int         // ticks and ranges that were looked at
 	Unrecorded []TickRange // elapses that no tick accounts for, at most MaxAuditFindings
 	Strange    []time.Time // recorded ticks that the timer does not have, at most as many
@@ -93,5 +94,5 @@ func (a *Audit) End(now time.Time) (follows bool) {
 	if a.begun {
 		a.unrecorded(due)
 	}
-	return a.elapses(due)
+	return a.Held || a.elapses(due)
 }

@@ -21,11 +21,11 @@ type timeline struct {
 func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
 	line := timeline{bounded: within(timer)}
-	if t.Days.Empty() {
+	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
 		return line, nil
 	}
 	var err error
-	line.days, err = days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, t.Days.Rules, t.Days.Calendars)
+	line.days, err = days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, t.Days.Rules, t.Days.Calendars, t.Group)
 	return line, err
 }
 
@@ -105,6 +105,9 @@ func (l timeline) warning(timer string, planned bool) string {
 	}
 	return ""
 }
+
+// Within implements [days.Timer].
+func (b bounded) Within(at time.Time) bool { return !b.within(at).IsZero() }
 
 func (b bounded) within(tick time.Time) time.Time {
 	if tick.IsZero() || tick.Before(b.starts) || !b.ends.IsZero() && !tick.Before(b.ends) || !tick.Before(Never) {

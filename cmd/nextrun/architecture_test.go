@@ -38,7 +38,7 @@ var arrows = []struct {
 	{"periodic/days", []string{"calendar"}},
 	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"ops/dashboard", []string{"store", "periodic", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
+	{"ops/dashboard", []string{"store", "periodic", "periodic/days", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
 	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "calendar/explain"}},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -16,20 +18,21 @@ import (
 type nowView struct {
 	verdict
 
-	Totals   totals        `json:"totals"`
-	Empty    bool          `json:"empty"`    // nobody has added a task
-	Troubled []troubledRow `json:"troubled"` // the worst of the tasks that need attention
-	Others   int           `json:"troubled_not_listed"`
-	Hour     hourView      `json:"next_hour"`
-	Load     *loadView     `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Since    time.Time     `json:"since"`          // where the strips begin
-	Ran      int           `json:"tasks_that_ran"` // since then, without the troubled ones
-	Strips   []taskRow     `json:"strips"`         // those that ran last, on this page
-	Page     int           `json:"page"`
-	More     bool          `json:"more"`  // there is another page
-	Quiet    []string      `json:"quiet"` // the first tasks without a tick since then
-	Silent   int           `json:"tasks_without_a_tick"`
-	Marks    []time.Time   `json:"-"` // of the axis of the strips
+	Totals   totals         `json:"totals"`
+	Empty    bool           `json:"empty"`    // nobody has added a task
+	Troubled []troubledRow  `json:"troubled"` // the worst of the tasks that need attention
+	Others   int            `json:"troubled_not_listed"`
+	Hour     hourView       `json:"next_hour"`
+	Windows  []days.Holding `json:"-"`              // which hold tasks now
+	Load     *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Since    time.Time      `json:"since"`          // where the strips begin
+	Ran      int            `json:"tasks_that_ran"` // since then, without the troubled ones
+	Strips   []taskRow      `json:"strips"`         // those that ran last, on this page
+	Page     int            `json:"page"`
+	More     bool           `json:"more"`  // there is another page
+	Quiet    []string       `json:"quiet"` // the first tasks without a tick since then
+	Silent   int            `json:"tasks_without_a_tick"`
+	Marks    []time.Time    `json:"-"` // of the axis of the strips
 }
 
 // Next and Before are the pages beside this one.
@@ -106,6 +109,11 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	for _, t := range topics {
 		d.Totals.Dead += t.Dead
 	}
+	rows, err := periodic.NewCalendars(s.db.Tasks()).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.Windows = days.NewCalendars(rows).Holding(t.Now)
 	d.verdict = d.judge()
 	return &d, nil
 }

@@ -30,7 +30,7 @@ const (
 	schedulerFails  Code = "scheduler_fails"  // no scheduler has taken the task, and one that runs reports an error
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
 	taskJitter      Code = "task_jitter"      // spread or jitter delay the next tick
-	tickExcluded    Code = "tick_excluded"    // a calendar leaves out the next tick
+	tickExcluded    Code = "tick_excluded"    // a calendar or a window leaves out the next tick
 	taskCatchesUp   Code = "task_catches_up"  // ticks were missed, and the next of them waits for catchup_delay
 )
 

@@ -142,9 +142,9 @@ func ofPlan(f *Facts) []Finding {
 	return nil
 }
 
-// leftOut says why calendars leave out the planned tick; empty: they do not.
+// leftOut says why calendars and windows leave out the planned tick; empty: they do not.
 func leftOut(t *periodic.Task) string {
-	if t.Days.Empty() || t.Due.IsZero() {
+	if t.Due.IsZero() {
 		return ""
 	}
 	if next, err := t.Upcoming(t.Due.Add(-time.Microsecond), 1); err == nil && len(next) > 0 && next[0].Due.Equal(t.Due) {

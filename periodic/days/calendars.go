@@ -12,9 +12,11 @@ import (
 
 // Calendars are all rows of the table. They are immutable, and safe for concurrent use. nil has none.
 type Calendars struct {
-	named map[string][]Row
-	mu    sync.Mutex
-	begin map[begins]calendar.Schedule
+	named   map[string][]Row
+	scoped  []Row               // the windows
+	windows map[string]*Windows // by the group, "" for those that no window names
+	mu      sync.Mutex
+	begin   map[begins]calendar.Schedule
 }
 
 // begins is a timer of a row in a zone.
@@ -26,6 +28,9 @@ func NewCalendars(rows []Row) *Calendars {
 	for _, r := range rows {
 		c.named[r.Name] = append(c.named[r.Name], r)
 	}
+	c.scoped = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Scope == "" })
+	slices.SortFunc(c.scoped, Row.Compare)
+	c.windows = c.allWindows()
 	return c
 }
 
@@ -114,18 +119,35 @@ func inZone(timer string, zone *time.Location) (calendar.Schedule, error) {
 
 // at returns the first row that covers a time, or nil.
 func (c *covers) at(t time.Time) *Row {
-	local := t.In(c.zone)
-	year, month, day := local.Date()
-	today := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	i := slices.IndexFunc(c.rows, func(r cover) bool {
-		if r.begin != nil {
-			begun := r.begin.Prev(t.Add(time.Microsecond))
-			return !begun.IsZero() && t.Before(begun.Add(r.Length))
-		}
-		return !today.Before(r.First) && (today.Equal(r.First) || !today.After(r.Last))
-	})
+	today := dayOf(t, c.zone)
+	i := slices.IndexFunc(c.rows, func(r cover) bool { return !r.until(t, today, c.zone).IsZero() })
 	if i < 0 {
 		return nil
 	}
 	return c.rows[i].Row
+}
+
+// dayOf is the day of a time in a zone, as rows have days.
+func dayOf(t time.Time, zone *time.Location) time.Time {
+	year, month, day := t.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// until is the end of the row's time that covers t, which is on the day today; zero: none does.
+func (r cover) until(t, today time.Time, zone *time.Location) time.Time {
+	if r.begin != nil {
+		begun := r.begin.Prev(t.Add(time.Microsecond))
+		if end := begun.Add(r.Length); !begun.IsZero() && t.Before(end) {
+			return end
+		}
+		return time.Time{}
+	}
+	last := r.Last
+	if last.Before(r.First) {
+		last = r.First
+	}
+	if today.Before(r.First) || today.After(last) {
+		return time.Time{}
+	}
+	return time.Date(last.Year(), last.Month(), last.Day()+1, 0, 0, 0, 0, zone)
 }

@@ -26,7 +26,7 @@ func (c dayCase) String() string {
 	text := fmt.Sprintf("timer %q, exclude %q, run %q, on_excluded %s, from %s", c.task.Timer, c.task.Days.Exclude,
 		c.task.Days.Run, c.task.Days.OnExcluded, c.from.Format(time.RFC3339))
 	for _, r := range c.rows {
-		text += "\n\t" + r.Name + " " + r.When()
+		text += fmt.Sprintf("\n\t%s %s, scope %q, once %v, since %s", r.Name, r.When(), r.Scope, r.Once, r.Since.Format(time.DateTime))
 	}
 	return text
 }
@@ -66,6 +66,8 @@ func randomDays(r *rand.Rand) dayCase {
 	if has("c") && r.IntN(2) == 0 {
 		c.task.Days.Run = "c"
 	}
+	c.rows = append(c.rows, randomWindows(r, begin)...)
+	c.task.Group = "g"
 	c.task.Days.Calendars = days.NewCalendars(c.rows)
 	return c
 }
@@ -85,7 +87,7 @@ func (c dayCase) covers(t *testing.T, list string, at time.Time, zone *time.Loca
 			continue
 		}
 		timer := row.Timer + " " + zone.String()
-		if strings.HasSuffix(row.Timer, "UTC") {
+		if strings.HasSuffix(row.Timer, "UTC") || strings.Contains(row.Timer, "/") {
 			timer = row.Timer
 		} else if row.Timer[0] == '0' {
 			timer = "CRON_TZ=" + zone.String() + " " + row.Timer
@@ -98,7 +100,7 @@ func (c dayCase) covers(t *testing.T, list string, at time.Time, zone *time.Loca
 		if err != nil {
 			t.Fatal(err)
 		}
-		for begin := s.Next(at.Add(-40 * time.Hour)); !begin.After(at); begin = s.Next(begin) {
+		for begin := s.Next(at.Add(-60 * time.Hour)); !begin.IsZero() && !begin.After(at); begin = s.Next(begin) {
 			if at.Before(begin.Add(row.Length)) {
 				return true
 			}
@@ -121,7 +123,7 @@ func (c dayCase) obvious(t *testing.T) (lines []string) {
 	taken := map[time.Time]time.Time{} // where a tick takes place, and when the timer elapses
 	var left []time.Time
 	var elapses []time.Time
-	for at := timer.Next(c.from.AddDate(0, 0, -370*max(step, -step)).Add(-time.Microsecond)); at.Before(c.to.AddDate(0, 0, 370*max(step, -step))); at = timer.Next(at) {
+	for at := timer.Next(c.from.AddDate(0, 0, -30-370*max(step, -step)).Add(-time.Microsecond)); at.Before(c.to.AddDate(0, 0, 370*max(step, -step))); at = timer.Next(at) {
 		elapses = append(elapses, at)
 	}
 	for _, at := range elapses {
@@ -149,6 +151,7 @@ func (c dayCase) obvious(t *testing.T) (lines []string) {
 			taken[to] = at
 		}
 	}
+	left = append(left, c.hold(t, taken, allowed)...)
 	for due, nominal := range taken {
 		line := due.Format(time.DateTime) + " submitted"
 		if !nominal.Equal(due) {

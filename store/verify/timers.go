@@ -98,6 +98,9 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic
 		if err != nil {
 			return nil, false, err
 		}
+		for i := range rows {
+			rows[i].Scope = "" // windows change no time of the timer, and what runs when they end is extra
+		}
 		p.Task.Days.Calendars = days.NewCalendars(rows)
 	}
 	if result, err = periodic.NewAudit(&p.Task); err != nil {
@@ -114,8 +117,10 @@ func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic
 		}
 		for _, tick := range page {
 			due := p.Task.Due
-			switch {
-			case !due.IsZero() && !tick.First.Before(due):
+			if !due.IsZero() && !tick.First.Before(due) {
+				continue
+			}
+			switch result.Held = tick.Held; {
 			case tick.Extra:
 				result.AddExtra(tick.First)
 			default:

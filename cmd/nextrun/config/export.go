@@ -33,21 +33,37 @@ func WriteTasks(w io.Writer, tasks []periodic.Task, rows []days.Row) error {
 // calendarsNode has the rows of a time once, with all their reasons.
 func calendarsNode(rows []days.Row) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.MappingNode}
-	var times, reason *yaml.Node
+	var times, value *yaml.Node
 	name, when := "", ""
 	for _, r := range rows {
 		if r.Name != name || times == nil {
 			name, when, times = r.Name, "", &yaml.Node{Kind: yaml.MappingNode}
 			list.Content = append(list.Content, textNode(name), times)
 		}
-		if r.When() == when {
-			reason.Value = strings.Trim(reason.Value+", "+r.Reason, ", ")
-			continue
+		switch {
+		case r.When() != when:
+			when, value = r.When(), windowNode(r)
+			times.Content = append(times.Content, textNode(when), value)
+		case r.Scope == "" && value.Kind == yaml.ScalarNode:
+			value.Value = strings.Trim(value.Value+", "+r.Reason, ", ")
+		case value.Kind == yaml.SequenceNode:
+			value.Content = append(value.Content, windowNode(r))
+		default:
+			first := *value
+			*value = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&first, windowNode(r)}}
 		}
-		when, reason = r.When(), textNode(r.Reason)
-		times.Content = append(times.Content, textNode(when), reason)
 	}
 	return list
+}
+
+// windowNode is the value of a row; that of a calendar is its reason.
+func windowNode(r days.Row) *yaml.Node {
+	if r.Scope == "" {
+		return textNode(r.Reason)
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{
+		textNode("scope"), textNode(r.Scope), textNode("at_end"), textNode(r.AtEnd()), textNode("reason"), textNode(r.Reason),
+	}}
 }
 
 func encode(w io.Writer, root *yaml.Node) error {

@@ -136,6 +136,7 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.Look = found.Next.Time(), found.Marked.Time(), found.Look.Time()
 	peek.Calendars = found.Edition
+	s.known.peek(found.Edition)
 	if resumes := found.Resumes.Time(); found.Ready && !resumes.IsZero() && (peek.Next.IsZero() || resumes.Before(peek.Next)) {
 		peek.Next = resumes // a queued tick may wait for the end of the pause
 	}

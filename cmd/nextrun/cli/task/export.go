@@ -42,7 +42,7 @@ UTF-8 text is named and left out, and the exit code is 1.`,
 	return command
 }
 
-// export writes the tasks that a file can hold, and the calendars that they name. It names the others.
+// export writes the tasks that a file can hold, and the calendars that they name or that hold them. It names the others.
 func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 	whole := len(list)
 	list = slices.DeleteFunc(list, func(t periodic.Task) bool {
@@ -52,9 +52,13 @@ func export(env *ui.Env, list []periodic.Task, rows []days.Row) error {
 		}
 		return column != ""
 	})
-	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool {
-		return !slices.ContainsFunc(list, func(t periodic.Task) bool { return slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name) })
-	})); err != nil {
+	used := map[string]bool{} // with all their rows
+	for _, t := range list {
+		for _, r := range rows {
+			used[r.Name] = used[r.Name] || r.Holds(t.Group) || slices.Contains(days.Names(t.Days.Exclude+","+t.Days.Run), r.Name)
+		}
+	}
+	if err := config.WriteTasks(env.Stdout, list, slices.DeleteFunc(rows, func(r days.Row) bool { return !used[r.Name] })); err != nil {
 		return err
 	}
 	if left := whole - len(list); left > 0 {

@@ -38,6 +38,9 @@ func kinOf(tasks []periodic.Task, usual *durations, belongs func(*periodic.Task)
 		if strings.HasPrefix(strings.ToLower(t.Timer), "every") {
 			k.timer += t.Anchor().String()
 		}
+		if t.Days.Calendars.HasWindows() {
+			k.timer += "\x00 group " + t.Group
+		}
 		if t.Jitter > 0 || t.Pace.Spread > 0 || !t.Days.Empty() || !t.Starts.IsZero() || !t.Ends.IsZero() || t.Pause.At(t.NextRun) || t.Manual() {
 			k.timer += "\x00" + t.ID
 		}
