@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 27, 27
+const newestUpgraded, newest = 28, 28
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -42,6 +42,7 @@ var filled = map[int64]string{
 		VALUES ('paced', 'x', '*-*-* 02:00; *-*-* 14:00', 'all', 600, 3, 60, 9, 2)`,
 	27: `INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since)
 		VALUES ('held', '2026-12-24 14:00', 3600, 'group:reports', 'once', '2026-01-01 00:00:00.000000')`,
+	28: `INSERT INTO periodic_override (task_id, due, moved_to, reason, who) VALUES ('paced', '2099-12-24 02:00:00.000000', '2099-12-24 03:00:00.000000', 'later', 'ann')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -74,6 +75,7 @@ var kept = map[int64][]string{
 	},
 	26: {"SELECT spread || ' ' || catchup_limit || ' ' || catchup_delay || ' ' || max_ticks || ' ' || tick_count FROM periodic_task WHERE id = 'paced'"},
 	27: {"SELECT scope || at_end || since FROM periodic_calendar WHERE name = 'held'"},
+	28: {"SELECT task_id || due || moved_to || reason || who FROM periodic_override"},
 }
 
 // upTo are the files up to a version.

@@ -10,11 +10,12 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars leave
+// timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars and people leave
 // them out or move them.
 type timeline struct {
 	bounded
-	days *days.Ticks // nil: there are no calendars
+	days days.Line // nil: there are neither calendars nor overrides
+	odd  string    // what is wrong with a calendar; empty: nothing
 }
 
 // timeline returns the ticks of a task with a timer. An error is a problem of the row.
@@ -24,9 +25,19 @@ func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
 		return line, nil
 	}
-	var err error
-	line.days, err = days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, t.Days.Rules, t.Days.Calendars, t.Group)
-	return line, err
+	rules := t.Days.Rules
+	if rules.Empty() {
+		rules = days.Rules{} // no tick moves
+	}
+	ticks, err := days.New(timer, func(s calendar.Schedule) days.Timer { return within(s) }, rules, t.Days.Calendars, t.Group)
+	if err != nil {
+		return line, err
+	}
+	line.days, line.odd = ticks, ticks.Warning
+	if len(t.Days.Overrides) > 0 {
+		line.days = days.NewOverridden(ticks, t.Days.Overrides)
+	}
+	return line, nil
 }
 
 // Next is the earliest tick strictly after a time, zero if there is none.
@@ -67,7 +78,7 @@ type bounded struct {
 	starts, ends time.Time // zero: no bound
 }
 
-// leftOut says why calendars leave out a tick; empty: they do not.
+// leftOut says why calendars or people leave out a tick; empty: they do not.
 func (l timeline) leftOut(due time.Time) string {
 	if tick := l.at(due); tick.Excluded {
 		return tick.Why
@@ -95,8 +106,8 @@ func (b bounded) Prev(before time.Time) time.Time {
 // time. One that has elapsed for the last time has done what it was to do.
 func (l timeline) warning(timer string, planned bool) string {
 	switch b := l.bounded; {
-	case l.days != nil && l.days.Warning != "":
-		return Warning(l.days.Warning)
+	case l.odd != "":
+		return Warning(l.odd)
 	case planned:
 	case b.Schedule.Next(Unplanned).IsZero():
 		return Warning(fmt.Sprintf("timer %q never elapses", timer))

@@ -19,28 +19,35 @@ import (
 // Tasks are validated before they are written: one that is not valid gives a
 // [*TaskError]. A task that does not exist gives [ErrNotFound].
 type Tasks struct {
-	store  TaskStore
+	Occurrences
+
 	queues map[Sink]Submitter
 	tracer jobqueue.SendTracer // nil: no spans
 }
 
 // NewTasks returns the tasks of a database: NewTasks(db.Tasks()).
-func NewTasks(store TaskStore) *Tasks { return &Tasks{store: store} }
+func NewTasks(store TaskStore) *Tasks { return &Tasks{Occurrences: Occurrences{store}} }
 
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
 // Backfill, submit to them.
-func (s *Tasks) With(queues map[Sink]Submitter) *Tasks { return &Tasks{s.store, queues, s.tracer} }
+func (s *Tasks) With(queues map[Sink]Submitter) *Tasks {
+	return &Tasks{s.Occurrences, queues, s.tracer}
+}
 
 // Traced returns the same tasks, which make a span with a tracer for each job that they
 // submit themselves: RunNow of a task that is not enabled, SubmitNext, and Backfill.
 // Package ops/tracing has a tracer.
-func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks { return &Tasks{s.store, s.queues, tracer} }
+func (s *Tasks) Traced(tracer jobqueue.SendTracer) *Tasks {
+	return &Tasks{s.Occurrences, s.queues, tracer}
+}
 
 // In returns the same tasks inside the caller's transaction: what its methods do
 // takes effect when that is committed. If one returns an error, roll the
 // transaction back. Backfill, which waits for jobs, is refused there.
-func (s *Tasks) In(tx jobqueue.DBTX) *Tasks { return &Tasks{inTx{s.store, tx}, s.queues, s.tracer} }
+func (s *Tasks) In(tx jobqueue.DBTX) *Tasks {
+	return &Tasks{Occurrences{inTx{s.store, tx}}, s.queues, s.tracer}
+}
 
 // inTx is a task store inside the caller's transaction.
 type inTx struct {

@@ -38,6 +38,7 @@ var ErrNoJobs = cause.ErrNoJobs
 type TaskTx interface {
 	taskReader
 	originKeeper
+	overrider
 	// Add adds a task; [ErrDuplicate] if there is one of that id.
 	Add(ctx context.Context, t Task) error
 	// Save writes the columns that users own, without NextRun.
@@ -80,6 +81,14 @@ type taskReader interface {
 	// Awaited reads the newest job of a task whose end in its queue is not recorded yet; without
 	// one, sink is empty.
 	Awaited(ctx context.Context, id string) (sink Sink, job Open, err error)
+}
+
+// overrider keeps what people have decided about single ticks.
+type overrider interface {
+	// SetOverride adds an override, or changes that of the same tick.
+	SetOverride(ctx context.Context, id string, o days.Override) error
+	// DropOverride removes the override of a tick; [ErrNotFound] if there is none.
+	DropOverride(ctx context.Context, id string, due time.Time) error
 }
 
 // originKeeper knows who declares tasks.

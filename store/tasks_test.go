@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestTasksKeepWhatIsAdded(t *testing.T) {
 		got.Created, got.Deadline, want.Deadline = time.Time{}, nil, nil
 		got.RetryLimit, want.RetryLimit = nil, nil
 		want.NextRun = periodic.Unplanned
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 		if err := tasks.Add(t.Context(), want); !errors.Is(err, store.ErrDuplicate) {

@@ -135,8 +135,10 @@ func (n Names) functions() template.FuncMap {
 		"readable":   func() string { return lines(readable) },
 		"columns":    func() string { return lines(append([]string{"id"}, changeable...)) },
 		"changeable": func() string { return lines(changeable) },
-		"secured":    func() []string { return []string{"periodic_task", "periodic_tick", "job", "joblog"} },
-		"literal":    literal,
+		"secured": func() []string {
+			return []string{"periodic_task", "periodic_override", "periodic_tick", "job", "joblog"}
+		},
+		"literal": literal,
 		"literals": func(values []string) string {
 			quoted := make([]string, len(values))
 			for i, v := range values {
@@ -151,7 +153,7 @@ var (
 	// readable are the tables and views that a viewer reads, in the order of the reference.
 	readable = []string{
 		"periodic_task", "periodic_tick", "periodic_ready", "periodic_open", "periodic_awaited", "periodic_origin", "periodic_action",
-		"periodic_calendar", "periodic_calendar_edition",
+		"periodic_calendar", "periodic_calendar_edition", "periodic_override",
 		"periodic_upcoming", "periodic_overdue", "periodic_stale", "periodic_health",
 		"job", "joblog", "jobgroupuse", "job_pause", "job_limit", "scheduler_lock", "worker_session", "worker_service",
 		"event_store", "event_aggregate", "event_topic", "event_offset", "outbox_message", "outbox_topic", "outbox_lag",

@@ -34,9 +34,10 @@ GRANT SELECT ON nextrun_migration, nextrun_found
 GRANT SELECT ON {{readable}}
   TO {{role "viewer"}}, {{role "dashboard"}}, {{role "operator"}};
 
--- The dashboard with actions pauses, edits and runs tasks, cancels and retries jobs, and sends
+-- The dashboard with actions pauses, edits and runs tasks, skips and moves single ticks, cancels and retries jobs, and sends
 -- events again. It neither adds nor deletes tasks.
 GRANT UPDATE ON periodic_task TO {{role "dashboard"}};
+GRANT INSERT, UPDATE, DELETE ON periodic_override TO {{role "dashboard"}};
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO {{role "dashboard"}};
 GRANT INSERT ON periodic_action, joblog TO {{role "dashboard"}};
 GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "dashboard"}};
@@ -45,6 +46,7 @@ GRANT INSERT, UPDATE ON outbox_message TO {{role "dashboard"}};
 -- The operator does what people on call do, from the command line: what the dashboard does,
 -- and pauses and limits of jobs.
 GRANT UPDATE ON periodic_task TO {{role "operator"}};
+GRANT INSERT, UPDATE, DELETE ON periodic_override TO {{role "operator"}};
 GRANT INSERT, UPDATE ON periodic_tick, periodic_open, periodic_awaited, job TO {{role "operator"}};
 GRANT INSERT, UPDATE, DELETE ON job_pause, job_limit TO {{role "operator"}};
 GRANT INSERT ON periodic_action, joblog TO {{role "operator"}};
@@ -52,7 +54,7 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "operator"}};
 GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO {{role "operator"}};
 
 -- The editor manages tasks and calendars, and sees what became of them.
-GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar TO {{role "editor"}};
+GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO {{role "editor"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_origin TO {{role "editor"}};
 GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
   job, joblog, scheduler_lock TO {{role "editor"}};
@@ -60,7 +62,7 @@ GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};
 
 -- The scheduler changes tasks, and neither adds nor deletes any.
 GRANT SELECT, UPDATE ON periodic_task TO {{role "scheduler"}};
-GRANT SELECT ON periodic_calendar, periodic_calendar_edition TO {{role "scheduler"}};
+GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_override TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_tick TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_ready, periodic_open, periodic_awaited, worker_session, worker_service TO {{role "scheduler"}};
 GRANT SELECT, INSERT, UPDATE ON job, scheduler_lock, event_store, event_aggregate, event_topic, outbox_message TO {{role "scheduler"}};
@@ -73,7 +75,7 @@ GRANT USAGE ON SEQUENCE joblog_counter_seq TO {{role "executor"}};
 
 -- The housekeeper deletes old rows. An executor that runs the task nextrun-housekeeping has
 -- this role, too.
-GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_action, job, joblog,
+GRANT SELECT, DELETE ON periodic_tick, periodic_open, periodic_awaited, periodic_override, periodic_action, job, joblog,
   event_store, outbox_message, event_offset TO {{role "housekeeper"}};
 
 -- The relay publishes events and delivers hooks.

@@ -22,6 +22,8 @@ GRANT INSERT (
 GRANT UPDATE (
   {{changeable}}
 ) ON periodic_task TO {{role .Name}};
+-- It skips and moves single ticks of them; who undoes that is the editor, or the operator.
+GRANT SELECT, INSERT (task_id, due, moved_to, reason, who), UPDATE (moved_to, reason, who) ON periodic_override TO {{role .Name}};
 GRANT SELECT ON periodic_calendar, periodic_calendar_edition, periodic_tick, job, joblog TO {{role .Name}};
 
 -- Row security is for everybody but the owner, whose rights the triggers have. The other
@@ -39,6 +41,7 @@ CREATE POLICY {{role .Name}} ON periodic_task TO {{role .Name}}
   USING (starts_with(id, {{literal .IDs}}))
   WITH CHECK (starts_with(id, {{literal .IDs}}) AND group_ = {{literal .Group}} AND sink = 'job'
     AND task IN ({{literals .Handlers}}));
+CREATE POLICY {{role .Name}} ON periodic_override TO {{role .Name}} USING (starts_with(task_id, {{literal .IDs}}));
 CREATE POLICY {{role .Name}} ON periodic_tick FOR SELECT TO {{role .Name}} USING (starts_with(task_id, {{literal .IDs}}));
 CREATE POLICY {{role .Name}} ON job FOR SELECT TO {{role .Name}} USING (starts_with(tracker, {{literal .IDs}}) AND group_ = {{literal .Group}});
 CREATE POLICY {{role .Name}} ON joblog FOR SELECT TO {{role .Name}} USING (jid IN (SELECT jid FROM job));

@@ -31,6 +31,7 @@ const (
 	schedulerSilent Code = "scheduler_silent" // the scheduler that marked the task has not come back
 	taskJitter      Code = "task_jitter"      // spread or jitter delay the next tick
 	tickExcluded    Code = "tick_excluded"    // a calendar or a window leaves out the next tick
+	tickOverridden  Code = "tick_overridden"  // somebody has skipped or moved a tick to come
 	taskCatchesUp   Code = "task_catches_up"  // ticks were missed, and the next of them waits for catchup_delay
 )
 

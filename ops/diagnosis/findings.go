@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/store"
 )
@@ -33,7 +34,7 @@ const (
 // Findings draws conclusions, what matters most first.
 func (f *Facts) Findings() []Finding {
 	var list []Finding
-	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofHooks, ofUnread} {
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofClock, ofOverrides, ofHooks, ofUnread} {
 		list = append(list, part(f)...)
 	}
 	return list
@@ -131,7 +132,7 @@ func ofPlan(f *Facts) []Finding {
 		return []Finding{{taskMarked, fmt.Sprintf("The scheduler %s took it %s, and has not written since what became of it.", t.Worker, when(t.Marked, f.Now)), ""}}
 	case f.overdue != nil && t.Problem == "":
 		return notTaken(f)
-	case leftOut(t) != "":
+	case leftOut(t) != "" && !slices.ContainsFunc(t.Days.Overrides, func(o days.Override) bool { return o.Due.Equal(t.Due) }): // ofOverrides says it
 		return []Finding{{tickExcluded, fmt.Sprintf("Its tick of %s will be left out: %s", at(t.Due), sentence(leftOut(t))), "to run it all the same: nextrun task run " + t.ID}}
 	case t.Delays() && t.NextRun.After(t.Due) && t.NextRun.After(f.Now):
 		return []Finding{{taskJitter, fmt.Sprintf("Its %s the tick of %s by %s.", delays(t), at(t.Due), span.Text(t.NextRun.Sub(t.Due))), ""}}
@@ -140,6 +141,15 @@ func ofPlan(f *Facts) []Finding {
 			at(t.Due), at(t.NextRun), span.Text(t.Pace.CatchupDelay)), ""}}
 	}
 	return nil
+}
+
+// ofOverrides says which ticks to come somebody has skipped or moved.
+func ofOverrides(f *Facts) (list []Finding) {
+	for _, e := range f.Task.Overridden(f.Now) {
+		list = append(list, Finding{tickOverridden, fmt.Sprintf("Its tick of %s: %s", at(e.Due), sentence(e.Text)),
+			"to undo that: nextrun task unskip " + f.Task.ID + " --tick " + e.Due.Format(time.RFC3339Nano)})
+	}
+	return list
 }
 
 // leftOut says why calendars and windows leave out the planned tick; empty: they do not.

@@ -28,6 +28,9 @@ func (c dayCase) String() string {
 	for _, r := range c.rows {
 		text += fmt.Sprintf("\n\t%s %s, scope %q, once %v, since %s", r.Name, r.When(), r.Scope, r.Once, r.Since.Format(time.DateTime))
 	}
+	for _, o := range c.task.Days.Overrides {
+		text += "\n\t" + o.Due.Format(time.DateTime) + " to " + o.To.Format(time.DateTime)
+	}
 	return text
 }
 
@@ -69,6 +72,7 @@ func randomDays(r *rand.Rand) dayCase {
 	c.rows = append(c.rows, randomWindows(r, begin)...)
 	c.task.Group = "g"
 	c.task.Days.Calendars = days.NewCalendars(c.rows)
+	c.override(r)
 	return c
 }
 
@@ -152,6 +156,7 @@ func (c dayCase) obvious(t *testing.T) (lines []string) {
 		}
 	}
 	left = append(left, c.hold(t, taken, allowed)...)
+	taken, left = c.overridden(taken, left)
 	for due, nominal := range taken {
 		line := due.Format(time.DateTime) + " submitted"
 		if !nominal.Equal(due) {
@@ -167,16 +172,6 @@ func (c dayCase) obvious(t *testing.T) (lines []string) {
 	})
 	slices.Sort(lines)
 	return lines
-}
-
-func tickLine(due, nominal time.Time, left bool) string {
-	line := due.Format(time.DateTime) + " submitted"
-	if left {
-		line = due.Format(time.DateTime) + " skipped"
-	} else if !nominal.IsZero() {
-		line += " of " + nominal.Format(time.DateTime)
-	}
-	return line
 }
 
 // decided are the ticks as a scheduler decides them that looks at random moments.
@@ -204,7 +199,7 @@ func (c dayCase) decided(t *testing.T, r *rand.Rand) (lines []string) {
 	return lines
 }
 
-// TestDaysAgree: for random calendars, timers and policies, preview, simulation and the decisions of a scheduler
+// TestDaysAgree: for random calendars, timers, policies, skips and moves, preview, simulation and the decisions of a scheduler
 // are what a slow computation from day to day says.
 func TestDaysAgree(t *testing.T) {
 	t.Parallel()

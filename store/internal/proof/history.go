@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -35,6 +36,7 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 		Move     sqldb.RowText `db:"on_excluded"`
 		MaxTicks int
 		Count    int
+		Override sqldb.RowText
 	}
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		only, err := tx.Texts(2, ids)
@@ -43,14 +45,17 @@ func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (l
 		}
 		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
 			exclude_calendars, run_calendars, on_excluded,
-			coalesce(max_ticks, 0) AS maxticks, coalesce(tick_count, 0) AS count FROM periodic_task
+			coalesce(max_ticks, 0) AS maxticks, coalesce(tick_count, 0) AS count, `+overrides.SQL(tx, "periodic_task.id")+` AS override FROM periodic_task
 			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
 			after, only.Param, len(ids), n)
 		for _, row := range rows {
 			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
 				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
 				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
-				Days: periodic.Days{Rules: days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)}},
+				Days: periodic.Days{
+					Rules:     days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)},
+					Overrides: overrides.Read(string(row.Override)),
+				},
 				Pace: periodic.Pace{MaxTicks: row.MaxTicks, Count: row.Count},
 			}})
 		}

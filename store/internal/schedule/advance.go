@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -84,5 +85,5 @@ func (tx schedulerTx) version(alias string) string {
 		return v
 	}
 	columns := of(alias, claimColumns)
-	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+1) + "', " + columns + ")"
+	return "printf('" + strings.Repeat("%Q", strings.Count(columns, ",")+2) + "', " + columns + ", " + overrides.SQL(tx.Tx, alias+".id") + ")"
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -129,7 +130,8 @@ func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.T
 	if err != nil {
 		return nil, err
 	}
-	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place FROM (` + from.union + `) AS u`
+	query := from.with + ` SELECT ` + claimColumns + `, ` + version + ` AS version, ` + place + ` AS place, ` +
+		overrides.SQL(tx.Tx, "u.id") + ` AS overrides FROM (` + from.union + `) AS u`
 	list, err := tasks(ctx, tx.Tx, asClaimed, query, args...)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -29,7 +30,8 @@ var (
 	// asClaimed are the same, and what is known of the row.
 	asClaimed = append(slices.Clip(claimedColumns),
 		periodic.Column{Name: "version", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Version })},
-		periodic.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })})
+		periodic.Column{Name: "place", Field: column.TextIn(func(t *periodic.Task) *string { return &t.Place })},
+		overrides.Column)
 
 	// jobColumns are those that a job gets from its task t, takenColumns where it gets them.
 	jobColumns   = column.Names("", copied)

@@ -16,8 +16,8 @@ const prunePageSize = 1000
 
 // PruneTicks deletes ticks that were decided longer ago than age; those that wait
 // for a job are not old. Ticks that cannot be deleted stay; an [*isolate.KeptError]
-// names them. It also deletes the open jobs of tasks that are gone, and what people did
-// longer ago.
+// names them. It also deletes the open jobs of tasks that are gone, what people did
+// longer ago, and what they decided about single ticks of then.
 func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, error) {
 	p := tickPruner{db: db, age: age}
 	n, err := isolate.Sweep[tickKeyRow]{
@@ -25,7 +25,7 @@ func PruneTicks(ctx context.Context, db *sqldb.DB, age time.Duration) (int, erro
 		Page: p.page, Delete: p.delete, Judge: judgePrune,
 	}.Run(ctx)
 	// Each is done although another cannot, such as for want of a right on its table.
-	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneActions(ctx, db, age))
+	return n, errors.Join(err, pruneOpen(ctx, db, age), pruneActions(ctx, db, age), pruneOverrides(ctx, db, age))
 }
 
 // judgePrune says what an error means for ticks to delete. An unknown error may come
@@ -121,4 +121,14 @@ func pruneActions(ctx context.Context, db *sqldb.DB, age time.Duration) error {
 			return err
 		}
 	}
+}
+
+// pruneOverrides deletes overrides whose times passed longer ago than age, by a day, so that the records of their ticks
+// are gone before.
+func pruneOverrides(ctx context.Context, db *sqldb.DB, age time.Duration) error {
+	return db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM periodic_override WHERE due < $1 AND (moved_to IS NULL OR moved_to < $1)`,
+			sqldb.Timestamp(tx.Now().Add(-age-24*time.Hour)))
+		return err
+	})
 }

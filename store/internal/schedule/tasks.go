@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -27,19 +29,19 @@ func NewTasks(db *sqldb.DB, queues Queues) Tasks { return Tasks{db, queues} }
 func (s Tasks) Update(ctx context.Context, fn func(periodic.TaskTx) error) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		tx.Changes(sqldb.TopicTasks, sqldb.TopicJobs, sqldb.TopicEvents)
-		return fn(taskTx{tx})
+		return fn(taskTx{rowTx{tx}})
 	})
 }
 
 // View implements [periodic.TaskStore].
 func (s Tasks) View(ctx context.Context, fn func(periodic.TaskTx) error) error {
-	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{tx}) })
+	return s.db.View(ctx, func(tx *sqldb.Tx) error { return fn(taskTx{rowTx{tx}}) })
 }
 
 // Join implements [periodic.TaskStore].
 func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, error) {
 	tx, err := s.db.Join(ctx, outer)
-	return taskTx{tx}, err
+	return taskTx{rowTx{tx}}, err
 }
 
 // Queues implements [periodic.TaskStore].
@@ -48,7 +50,10 @@ func (s Tasks) Queues(others map[periodic.Sink]periodic.Submitter) map[periodic.
 }
 
 // taskTx is a transaction in which tasks are managed.
-type taskTx struct{ *sqldb.Tx }
+type taskTx struct{ rowTx }
+
+// rowTx changes single rows, and notes who did.
+type rowTx struct{ *sqldb.Tx }
 
 func (tx taskTx) Add(ctx context.Context, t periodic.Task) error {
 	if t.NextRun.IsZero() {
@@ -102,7 +107,8 @@ func (tx taskTx) Get(ctx context.Context, id string, toEdit bool) (periodic.Task
 			return periodic.Task{}, err
 		}
 	}
-	list, err := tasks(ctx, tx.Tx, allColumns, `SELECT `+column.Names("", allColumns)+` FROM periodic_task WHERE id = $1`, id)
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(allColumns), overrides.Column), `SELECT `+column.Names("", allColumns)+`, `+
+		overrides.SQL(tx.Tx, "periodic_task.id")+` FROM periodic_task WHERE id = $1`, id)
 	if err != nil {
 		return periodic.Task{}, err
 	}
@@ -124,7 +130,8 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 	if err != nil {
 		return nil, err
 	}
-	list, err := tasks(ctx, tx.Tx, columns, `SELECT `+column.Names("t.", columns)+` FROM periodic_task AS t`+selected, args...)
+	list, err := tasks(ctx, tx.Tx, append(slices.Clip(columns), overrides.Column),
+		`SELECT `+column.Names("t.", columns)+`, `+overrides.SQL(tx.Tx, "t.id")+` FROM periodic_task AS t`+selected, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +139,7 @@ func (tx taskTx) List(ctx context.Context, f periodic.TaskFilter) ([]periodic.Ta
 }
 
 // one runs a statement that must touch a row, or returns [sqldb.ErrNotFound].
-func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
+func (tx rowTx) one(ctx context.Context, query string, args ...any) error {
 	n, err := tx.Exec(ctx, query, args...)
 	if err == nil && n == 0 {
 		return sqldb.ErrNotFound
@@ -141,7 +148,7 @@ func (tx taskTx) one(ctx context.Context, query string, args ...any) error {
 }
 
 // note records what somebody did with a task, unless it failed.
-func (tx taskTx) note(ctx context.Context, err error, action, id, detail string) error {
+func (tx rowTx) note(ctx context.Context, err error, action, id, detail string) error {
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -49,3 +51,25 @@ func (tx taskTx) Record(ctx context.Context, tick periodic.Tick) (bool, error) {
 	}
 	return true, tx.Note(ctx, note)
 }
+
+// SetOverride implements [periodic.TaskTx].
+func (tx rowTx) SetOverride(ctx context.Context, id string, o days.Override) error {
+	values := []any{id, sqldb.Timestamp(o.Due), sqldb.Timestamp(o.To), sqldb.Nullable(o.Who), sqldb.Nullable(o.Reason)}
+	err := tx.one(ctx, `UPDATE periodic_override SET moved_to = $3, who = $4, reason = $5 WHERE task_id = $1 AND due = $2`, values...)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		_, err = tx.Exec(ctx, `INSERT INTO periodic_override (task_id, due, moved_to, who, reason) VALUES ($1, $2, $3, $4, $5)`, values...)
+	}
+	action, detail := "skip", "tick of "+moment(o.Due)
+	if !o.To.IsZero() {
+		action, detail = "move", detail+" to "+moment(o.To)
+	}
+	return tx.note(ctx, err, action, id, detail)
+}
+
+// DropOverride implements [periodic.TaskTx].
+func (tx rowTx) DropOverride(ctx context.Context, id string, due time.Time) error {
+	err := tx.one(ctx, `DELETE FROM periodic_override WHERE task_id = $1 AND due = $2`, id, sqldb.Timestamp(due))
+	return tx.note(ctx, err, "unskip", id, "tick of "+moment(due))
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

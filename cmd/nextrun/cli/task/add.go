@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/timer"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 func addCommand(env *ui.Env) *cobra.Command {
@@ -130,6 +132,10 @@ func printUpcoming(env *ui.Env, task *periodic.Task) error {
 	if err != nil {
 		return err
 	}
+	byHand := func(u periodic.Upcoming) bool { // task show says so
+		return slices.ContainsFunc(task.Days.Overrides, func(o days.Override) bool { return o.Due.Equal(u.Due) })
+	}
+	left = slices.DeleteFunc(left, byHand)
 	for _, u := range left[:min(len(left), shownElapses)] {
 		if err := env.Printf("left out: %s, %s\n", env.Moment(u.Due), ui.Cell(u.LeftOut)); err != nil {
 			return err

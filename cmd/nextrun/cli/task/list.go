@@ -81,5 +81,12 @@ func plan(env *ui.Env, t *periodic.Task) (next, at string) {
 	case t.Unplanned():
 		return "not planned yet", ""
 	}
-	return env.Ago(t.NextRun), env.Moment(t.NextRun)
+	run := t.NextRun
+	if now := env.Now(); !t.Days.Empty() { // the planned tick may be left out
+		for u := range periodic.Preview([]periodic.Task{*t}, now, now.AddDate(1, 0, 0)) {
+			run = u.NextRun
+			break
+		}
+	}
+	return env.Ago(run), env.Moment(run)
 }

@@ -78,7 +78,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		times, _ = leftOut(upcoming)
 	}
 	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
-		[2]any{"upcoming", times}, [2]any{"ticks", s.ticks.JSON()}))
+		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}))
 }
 
 // elapses reports whether there will be more ticks.
@@ -93,6 +93,11 @@ func (s shown) print(env *ui.Env) error {
 	}
 	if s.elapses(env) {
 		if err := printUpcoming(env, &s.task); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.task.Overridden(env.Now()) {
+		if err := env.Printf("tick of %s: %s\n", env.Moment(e.Due), ui.Cell(e.Text)); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,8 @@ func Command(env *ui.Env) *cobra.Command {
 		Short: "Manage periodic tasks, the rows of the table periodic_task",
 	},
 		addCommand(env), listCommand(env), showCommand(env), setCommand(env),
-		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env), runCommand(env),
+		enableCommand(env), disableCommand(env), pauseCommand(env), resumeCommand(env),
+		skipCommand(env), unskipCommand(env), moveCommand(env), runCommand(env),
 		backfillCommand(env), removeCommand(env), applyCommand(env), originsCommand(env), exportCommand(env),
 	)
 }

@@ -101,7 +101,9 @@ func writePreview(env *ui.Env, r *previewTicks, o previewOptions, now, until tim
 	if o.asSVG {
 		return drawPreview(env, r.lines(), r.total, now, until)
 	}
-	return printPreview(env, r.result(), o)
+	result := r.result()
+	result.Changed = changedTicks(r.tasks, now, until)
+	return printPreview(env, result, o)
 }
 
 // withTimers returns the tasks with other timers, as an edit would leave them.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // previewResult is the JSON form of the preview.
@@ -15,6 +17,7 @@ type previewResult struct {
 	Frequent []frequentTask `json:"frequent"`
 	Total    int            `json:"total"` // ticks, listed or not
 	Busiest  []busyMinute   `json:"busiest"`
+	Changed  []changedTick  `json:"overrides"`
 
 	lines []previewLine // of both, by time; those of frequent tasks are their first ticks
 }
@@ -27,6 +30,25 @@ type previewLine struct {
 	Due     time.Time `json:"due"`
 
 	frequent *frequentTask // whose first tick this is
+}
+
+// changedTick is a tick that somebody has skipped or moved, in its JSON form.
+type changedTick struct {
+	ID string `json:"id"`
+	days.Effect
+}
+
+// changedTicks are the ticks of tasks that people have skipped or moved, or have moved to before a time.
+func changedTicks(tasks []periodic.Task, now, until time.Time) []changedTick {
+	list := []changedTick{}
+	for i := range tasks {
+		for _, e := range tasks[i].Overridden(now) {
+			if e.Due.Before(until) || !e.To.IsZero() && e.To.Before(until) {
+				list = append(list, changedTick{tasks[i].ID, e})
+			}
+		}
+	}
+	return list
 }
 
 // frequentTask stands for many ticks of a task, in its JSON form.
@@ -68,6 +90,11 @@ func printPreview(env *ui.Env, r previewResult, o previewOptions) error {
 	}
 	if more := r.Total - r.listed(); more > 0 {
 		if err := env.Printf("and %d more; -n 0 shows all\n", more); err != nil {
+			return err
+		}
+	}
+	for i, c := range r.Changed {
+		if err := env.Printf("%s%s: tick of %s: %s\n", "\n"[min(i, 1):], ui.Cell(c.ID), env.Moment(c.Due), ui.Cell(c.Text)); err != nil {
 			return err
 		}
 	}
