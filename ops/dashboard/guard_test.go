@@ -160,7 +160,7 @@ func TestPauseAndResume(t *testing.T) {
 		if !strings.Contains(page, "Until (Asia/Tokyo)") || !strings.Contains(page, `action="/tasks?zone=Asia%2FTokyo"`) {
 			s.Error("the form does not take times of the zone of the page")
 		}
-		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 2999-01-01 08:00:00 UTC: the &lt;b&gt;disk&lt;/b&gt; is full"} {
+		for _, want := range []string{">report</a>", ">other</a>", "paused by ada since", "until 1 Jan 2999, 17:00: the &lt;b&gt;disk&lt;/b&gt; is full"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the list of paused tasks lacks %q", want)
 			}

@@ -148,7 +148,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool) troubledRow 
 	warning, isWarning := periodic.CutWarning(t.Problem)
 	switch {
 	case overdue:
-		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(t.NextRun).Truncate(time.Second))+", and no scheduler has taken it"
+		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
 	case t.Problem != "" && !isWarning:
 		row.Harm, row.Cause = "blocked", t.Problem
 	case row.Wrong != nil && row.Times > 1 && row.Times == len(r.Cells) && len(r.Cells) == shownTicks:

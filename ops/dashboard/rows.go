@@ -82,7 +82,7 @@ func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[st
 
 func (s *source) row(t *periodic.Task, h store.History, zone *time.Location) taskRow {
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
-		Pause: pauseOf(t, s.now()), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
+		Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
 		r.Zone = calendar.Location(schedule)
 		r.Words = explain.Schedule(schedule)
@@ -117,7 +117,7 @@ func stateOf(t *periodic.Task, now time.Time) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case pauseOf(t, now) != "":
+	case t.Pause.At(now):
 		return "paused"
 	}
 	return "enabled"

@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -41,7 +42,8 @@ type taskView struct {
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these
 	Usual    string         `json:"usually_takes,omitempty"`
-	Error    string         `json:"-"` // the last line of what the run that failed last said
+	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
+	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
 	History  template.HTML  `json:"-"`
 	Change   *clockChange   `json:"clock_change,omitempty"` // the next one of the timer's zone
 	Can      []string       `json:"-"`                      // what may be done with it now
@@ -92,7 +94,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.lookAhead(now)
-	d.Can, d.Error, d.Retry = d.actions(), lastLine(d.Why.Output), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
+	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
 	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
@@ -101,12 +103,15 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}
-	return d, nil
+	return &d, nil
 }
 
 // readTicks adds a page of the table of ticks.
 func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, until string, zone *time.Location) (err error) {
 	normal := usual(h.Ticks)
+	if i := slices.IndexFunc(h.Ticks, func(k store.TickResult) bool { return k.State == "success" }); i >= 0 {
+		d.Success = h.Ticks[i].Due
+	}
 	if normal > 0 {
 		d.Usual = span.Exact(normal)
 	}
@@ -143,10 +148,18 @@ func slower(took, normal time.Duration) string {
 	return fmt.Sprintf("%.1f × the usual", times)
 }
 
-// lastLine is the last line of an output that says something.
-func lastLine(output []string) string {
-	for _, line := range slices.Backward(output) {
-		if strings.TrimSpace(line) != "" {
+// More reports whether there is more to say than that the last run failed.
+func (d *taskView) More() bool {
+	return len(d.Why.Output) > 0 || slices.ContainsFunc(d.Why.Findings, func(f diagnosis.Finding) bool { return f.Code != "run_failed" })
+}
+
+// lastLine is the last line of the output of the run that failed last, unless a finding has it already.
+func lastLine(why *whyView) string {
+	for _, line := range slices.Backward(why.Output) {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "failed: "); line != "" {
+			if slices.ContainsFunc(why.Findings, func(f diagnosis.Finding) bool { return strings.Contains(f.Text, line) }) {
+				return ""
+			}
 			return line
 		}
 	}

@@ -177,5 +177,20 @@ func TestHeatMap(t *testing.T) {
 				s.Errorf("lacks %q:\n%s", want, page)
 			}
 		}
+		// A run of three hours fills a place in each of them, and what is due each minute makes no peak.
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, sink) VALUES ('long', 'long', '*-*-* 20:30', 'job'), ('often', 'idle', 'minutely', 'event')`)
+		s.ran("long", time.Now().Add(-5*time.Hour), 3*time.Hour, "success")
+		d = data{}
+		s.data("/heatmap?format=json", &d)
+		for hour, want := range map[int]float64{19: 0, 20: .05, 21: .1, 22: .1, 23: .05} {
+			if h := d.Days[6].Hours[hour]; math.Abs(h.Load-want) > .01 {
+				s.Errorf("hour %d: %+v, want %.2f", hour, h, want)
+			}
+		}
+		for _, p := range d.Peaks[1:] {
+			if p.Ticks != 2 || p.Spread != 0 {
+				s.Errorf("with a task of each minute, a peak is %+v", p)
+			}
+		}
 	})
 }

@@ -27,7 +27,8 @@ function span(ms) {
 
 function relative() {
   for (const e of document.querySelectorAll('[data-ago]')) {
-    const away = Date.parse(e.dataset.ago) - Date.now();
+    let away = Date.parse(e.dataset.ago) - Date.now();
+    if (Math.abs(away) >= 600000) away = Math.trunc(away / 60000) * 60000;
     e.textContent = away >= 1000 ? 'in ' + span(away) : away > -1000 ? 'now' : span(-away) + ' ago';
   }
   const stale = Date.now() - read > 4 * every && live.getAttribute('aria-pressed') === 'true';

@@ -45,7 +45,7 @@ func (s *shop) planDays() {
 	s.outage = [2]time.Time{part(30), part(30).Add(4*time.Hour + 30*time.Minute)}
 	s.at(s.outage[1], func(context.Context) error { return nil })
 	s.at(part(40), func(ctx context.Context) error {
-		return s.tasks.Pause(ctx, "newsletter", periodic.Pause{Reason: "the new template is not ready", Until: part(47)})
+		return s.tasks.Pause(ctx, "newsletter", periodic.Pause{By: "ada", Reason: "the new template is not ready", Until: part(47)})
 	})
 	s.at(part(42), func(ctx context.Context) error {
 		return s.tasks.Pause(ctx, "mail-bounces", periodic.Pause{Reason: "provider migration"})
@@ -63,7 +63,7 @@ func (s *shop) planDays() {
 	})
 	s.at(part(70), s.cancelOne)
 	s.at(part(88), func(ctx context.Context) error {
-		return s.tasks.Pause(ctx, "feed-partner", periodic.Pause{Reason: "the partner has not paid"})
+		return s.tasks.Pause(ctx, "feed-partner", periodic.Pause{By: "grace", Reason: "the partner has not paid"})
 	})
 	s.at(part(92), func(ctx context.Context) error {
 		return s.insert(ctx, cols{"id": typo, "task": "feed.typo", "timer": "Fry 12:00", "group_": "partners"})

@@ -194,6 +194,7 @@ func (f *Frame) render(w http.ResponseWriter, r *http.Request, name string, code
 // failure is the data of the error page.
 type failure struct {
 	Error string `json:"error"`
+	Away  bool   `json:"-"` // the database is
 }
 
 // Fail answers with an error, in the form that was asked for.
@@ -202,7 +203,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if code >= http.StatusInternalServerError {
 		f.log.WithError(err).WithField("path", show.Printable(r.URL.Path)).Error("dashboard: request failed")
 	}
-	shown := failure{show.Shorten(show.Printable(err.Error()), 1000)}
+	shown := failure{show.Shorten(show.Printable(err.Error()), 1000), code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout}
 	if errors.Is(err, context.DeadlineExceeded) {
 		shown.Error = fmt.Sprintf("the database did not answer within %s; it may be busy: try again", span.Text(pageTimeout))
 	}

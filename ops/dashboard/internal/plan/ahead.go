@@ -56,8 +56,8 @@ func kinOf(tasks []periodic.Task, usual *durations, belongs func(*periodic.Task)
 }
 
 // each visits the ticks from a time on that is not before now. One with a very frequent timer is taken to go on as it begins: a
-// visit then stands for several ticks of each task.
-func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks float64)) {
+// visit then stands for several ticks of each task, so many of them in one minute.
+func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks, inMinute float64)) {
 	n, first, last := 0, time.Time{}, time.Time{}
 	for u := range periodic.Preview([]periodic.Task{*k.Task}, from, until) {
 		at := u.NextRun
@@ -73,15 +73,16 @@ func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks fl
 		if last = at; n > aheadTicks {
 			break
 		}
-		visit(at, 1)
+		visit(at, 1, 1)
 	}
 	if n <= aheadTicks {
 		return
 	}
 	distance := last.Sub(first) / aheadTicks
 	step := max(distance, until.Sub(last)/aheadTicks)
+	ticks := float64(step) / float64(distance)
 	for at := last; at.Before(until); at = at.Add(step) {
-		visit(at, float64(step)/float64(distance))
+		visit(at, ticks, max(1, min(ticks, float64(time.Minute)/float64(distance))))
 	}
 }
 

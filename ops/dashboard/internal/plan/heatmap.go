@@ -60,7 +60,7 @@ type peak struct {
 	At     time.Time     `json:"at"`    // the next time
 	Times  int           `json:"times"` // in the week, as far as was looked
 	Ticks  int           `json:"ticks"`
-	Lasts  time.Duration `json:"-"` // until the last of them has begun
+	Lasts  time.Duration `json:"-"` // until the last of them has begun, if all places are free before
 	Causes []cause       `json:"causes"`
 	Spread int           `json:"spread_seconds"` // over which its ticks would fit; 0: they do
 	After  int           `json:"ticks_after"`
@@ -71,6 +71,7 @@ type cause struct {
 	Timer string `json:"timer"`
 	Tasks int    `json:"tasks"`
 	ID    string `json:"id"` // of one of them
+	every time.Duration
 }
 
 // Heatmap is the page of the load of the next week.
@@ -111,7 +112,8 @@ func (d *heatView) count(kins []*kin, now, from time.Time, where *time.Location,
 	asked := time.Time{}
 	for _, k := range kins {
 		in := 0.0
-		k.each(now, from, until, func(at time.Time, ticks float64) {
+		took := k.work / time.Duration(len(k.ids))
+		k.each(now, from, until, func(at time.Time, ticks, inMinute float64) {
 			if since := at.Sub(asked); since < 0 || since >= time.Minute {
 				asked = at.Truncate(time.Minute)
 				_, seconds := asked.In(where).Zone()
@@ -119,14 +121,13 @@ func (d *heatView) count(kins []*kin, now, from time.Time, where *time.Location,
 			}
 			local := at.Add(offset)
 			day := (int(local.Weekday()) + 6) % 7
-			hour := &d.Days[day].Hours[local.Hour()]
-			n := ticks * float64(len(k.ids))
-			hour.Ticks += n
-			hour.work += time.Duration(ticks * float64(k.work))
+			hour, n := 24*day+local.Hour(), ticks*float64(len(k.ids))
+			d.Days[day].Hours[local.Hour()].Ticks += n
+			d.fill(hour, local.Sub(local.Truncate(time.Hour)), took, n)
 			minute := max(int(at.Sub(from)/time.Minute), 0) % len(d.week)
-			d.week[minute] += n
-			d.work[minute] += time.Duration(ticks * float64(k.work))
-			if 24*day+local.Hour() == picked {
+			d.week[minute] += inMinute * float64(len(k.ids))
+			d.work[minute] += time.Duration(inMinute * float64(k.work))
+			if hour == picked {
 				in += ticks
 			}
 		})
@@ -140,6 +141,16 @@ func (d *heatView) count(kins []*kin, now, from time.Time, where *time.Location,
 		}
 	}
 	slices.SortFunc(d.Cell, func(a, b cellTask) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.ID, b.ID)) })
+}
+
+// fill adds the work of n jobs to the hours in which they run: from a time within an hour on. What runs beyond the week is at
+// its beginning, as what began in the week before.
+func (d *heatView) fill(hour int, since, took time.Duration, n float64) {
+	for most := len(d.Days) * 24; took > 0 && most > 0; most-- {
+		part := min(took, time.Hour-since)
+		d.Days[hour/24%7].Hours[hour%24].work += time.Duration(float64(part) * n)
+		hour, since, took = hour+1, 0, took-part
+	}
 }
 
 // measure compares the work of each hour with the places, or without executors its ticks with the
@@ -223,8 +234,8 @@ func (d *heatView) findPeaks(kins []*kin, from time.Time, where *time.Location) 
 			continue
 		}
 		p := &peak{At: at, Ticks: int(d.week[i] + .5), Causes: []cause{}}
-		if d.Places > 0 {
-			p.Lasts = d.work[i] / time.Duration(d.Places)
+		if d.Places > 0 && p.Ticks > d.Places { // the first of them have a place at once
+			p.Lasts = d.work[i] / time.Duration(d.Places) * time.Duration(p.Ticks-d.Places) / time.Duration(p.Ticks)
 		}
 		p.explain(kins)
 		same := slices.IndexFunc(d.Peaks, func(other *peak) bool { return slices.Equal(other.Causes, p.Causes) })
@@ -244,15 +255,19 @@ var spreads = []int{60, 120, 300, 600, 900, 1800, 3600, 7200, 14400}
 func (p *peak) explain(kins []*kin) {
 	end := p.At.Add(time.Minute)
 	for _, k := range kins {
-		coming, _ := k.Upcoming(p.At.Add(-k.Jitter-time.Microsecond), 1+int(k.Jitter/time.Minute)) // the timer has been read
+		coming, _ := k.Upcoming(p.At.Add(-k.Jitter-time.Microsecond), 2+int(k.Jitter/time.Minute)) // the timer has been read
 		if slices.ContainsFunc(coming, func(u periodic.Upcoming) bool { return !u.NextRun.Before(p.At) && u.NextRun.Before(end) }) {
-			p.Causes = append(p.Causes, cause{k.Timer, len(k.ids), k.ID})
+			every := 24 * time.Hour
+			if n := len(coming); n > 1 {
+				every = coming[n-1].Due.Sub(coming[n-2].Due)
+			}
+			p.Causes = append(p.Causes, cause{k.Timer, len(k.ids), k.ID, every})
 		}
 	}
 	slices.SortStableFunc(p.Causes, func(a, b cause) int { return cmp.Compare(b.Tasks, a.Tasks) })
 	if len(p.Causes) > 0 && p.Lasts > time.Minute {
 		for _, p.Spread = range spreads {
-			if time.Duration(p.Spread)*time.Second >= p.Lasts {
+			if next := time.Duration(p.Spread) * time.Second; next >= p.Lasts || 2*next > p.Causes[0].every {
 				break
 			}
 		}

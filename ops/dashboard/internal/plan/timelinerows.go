@@ -64,7 +64,7 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 		if _, known := usual.of(k.Task); known && !d.Grouped {
 			row.Usual = span.Exact(took)
 		}
-		k.each(d.now, from, d.To, func(at time.Time, ticks float64) {
+		k.each(d.now, from, d.To, func(at time.Time, ticks, _ float64) {
 			n := ticks * float64(len(k.ids))
 			row.Planned += n
 			d.add(row, at, at.Add(took), n, "plan", false)

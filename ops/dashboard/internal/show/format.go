@@ -47,10 +47,14 @@ func Clock(t, now time.Time, zone *time.Location) string {
 	return t.Format(layout)
 }
 
-// Ago is how far a time is away: "in 3 h 12 min", "5 s ago".
+// Ago is how far a time is away: "in 3 h 12 min", "5 s ago". From ten minutes on it
+// has no seconds.
 func Ago(t, now time.Time) string {
 	if Never(t) {
 		return ""
+	}
+	if away := t.Sub(now); away.Abs() >= 10*time.Minute { // seconds would only make the page restless
+		t = now.Add(away.Truncate(time.Minute))
 	}
 	return span.Away(t, now)
 }
