@@ -83,6 +83,15 @@ type EndTeller interface {
 	Gone() EndState
 }
 
+// Retrier is a [Submitter] that can put a job back into its queue that failed or was cancelled there.
+type Retrier interface {
+	// Retries reports whether the queue can do that.
+	Retries() bool
+	// Retry puts back the job that ended so at a time, for one attempt more at least. The Ref of the
+	// job is not known; Retry returns it. Empty: the queue has no such job, or it has not ended so.
+	Retry(ctx context.Context, tx jobqueue.DBTX, job Open, ended time.Time) (ref string, err error)
+}
+
 // JobEnd is how a job of a queue that is not nextrun's own ended.
 type JobEnd struct {
 	JID      string    // see [Open]

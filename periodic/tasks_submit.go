@@ -62,6 +62,73 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 	return job.JID, err
 }
 
+// Retry puts the job of a tick that failed or was cancelled back into its queue, which is not nextrun's
+// own. A zero due is the newest tick whose job has ended. It returns a [*PendingError] if another job of the
+// task is pending, and an error if the queue cannot put jobs back; [Tasks.RunNow] runs the task anew.
+func (s *Tasks) Retry(ctx context.Context, id string, due time.Time) error {
+	return about(id, s.store.Update(ctx, func(tx TaskTx) error {
+		t, err := tx.Get(ctx, id, true)
+		if err != nil {
+			return err
+		}
+		tick, err := endedTick(ctx, tx, id, due)
+		if err != nil {
+			return err
+		}
+		queue, known := s.store.Queues(s.queues)[t.Sink]
+		retrier, _ := s.queues[t.Sink].(Retrier)
+		back, ok := queue.(interface {
+			PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error)
+		})
+		switch {
+		case !known:
+			return &SinkError{t.Sink}
+		case !ok || retrier == nil || !retrier.Retries():
+			return fmt.Errorf("the queue %q cannot put a job back; to run the task anew: nextrun task run %s", t.Sink, id)
+		}
+		bare, now := tx.Bare()
+		job := t.Job(tick.JID, tick.Due, now)
+		if job.Single {
+			pending, err := queue.Pending(ctx, bare, []string{id})
+			if p, ok := pending[id]; err == nil && ok {
+				err = &PendingError{p, now}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		done, err := back.PutBack(ctx, bare, job, tick.Finished)
+		if err == nil && !done {
+			err = fmt.Errorf("the queue %q does not have the job %s any more, or somebody has put it back; to run the task anew: nextrun task run %s", t.Sink, tick.JID, id)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Reopen(ctx, tick)
+	}))
+}
+
+// endedTick reads a tick whose job failed or was cancelled in another queue.
+func endedTick(ctx context.Context, tx TaskTx, id string, due time.Time) (tick Tick, err error) {
+	filter := TickFilter{TaskID: id, Decision: Submitted, Limit: 10}
+	if !due.IsZero() {
+		filter.DueFrom, filter.DueTo, filter.Limit = due, due.Add(time.Second), 1 // people write whole seconds
+	}
+	ticks, err := tx.Ticks(ctx, filter)
+	for _, k := range ticks {
+		if k.Ended == EndFailed || k.Ended == EndCancelled {
+			return k, nil
+		}
+		if k.Ended != "" {
+			return k, fmt.Errorf("the job of the tick of %s ended as %s; only one that failed or was cancelled can be put back", k.Due.Format(time.RFC3339), k.Ended)
+		}
+	}
+	if err == nil {
+		err = errors.New("no job that failed or was cancelled in another queue is recorded for it; for one in nextrun's own queue: nextrun job retry JOB")
+	}
+	return tick, err
+}
+
 // SinkError is returned for a task whose sink is a queue that the program does not
 // know. See [Tasks.With].
 type SinkError struct{ Sink Sink }

@@ -55,6 +55,8 @@ type TaskTx interface {
 	// begins at Until afterwards. Record clears the task's mark, so that nobody who has marked it
 	// commits a decision on it. It reports false for a tick that is there and stays.
 	Record(ctx context.Context, tick Tick) (bool, error)
+	// Reopen forgets how the job of a tick ended in another queue, since it runs again there.
+	Reopen(ctx context.Context, tick Tick) error
 	// Bare returns the transaction as a [Submitter] needs it, and its now.
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.

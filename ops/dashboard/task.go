@@ -34,6 +34,7 @@ type taskView struct {
 	Task     *periodic.Task `json:"-"`
 	Why      whyView        `json:"why"`
 	Settings []show.Setting `json:"settings"`
+	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
 	Findings []string       `json:"findings,omitempty"`
@@ -94,6 +95,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.lookAhead(now)
+	if retrier, ok := s.queues[t.Sink].(periodic.Retrier); ok && retrier.Retries() && d.Row.Last != nil {
+		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
+	}
 	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job
 	d.Took, d.Late = plots(s.prefix, h.Ticks, usual(h.Ticks), now, zone)
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
@@ -173,6 +177,9 @@ func (d *taskView) actions() []string {
 		return nil
 	case d.Row.State == "paused":
 		return []string{"resume", "run"}
+	}
+	if d.putBack {
+		return []string{"retry", "run", "pause"}
 	}
 	return []string{"run", "pause"}
 }

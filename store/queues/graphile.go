@@ -69,7 +69,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("graphile-worker: the database is SQLite; Graphile Worker has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true, Tells: true, Gone: foreign.GoneState(k.Gone, "success"),
+	return foreign.New(db, foreign.Spec{Kind: "graphile-worker", Check: k.check, Detect: k.detect, Cancels: true, Retries: true, Tells: true, Gone: foreign.GoneState(k.Gone, "success"),
 		Heeds: []string{"retry_limit", "priority"}}), nil
 }
 

@@ -64,6 +64,9 @@ func (k GraphileWorker) postgres(fields []string, private bool) *foreign.Shape {
 		// hours ago. The query before it leaves those out, too.
 		Cancel: foreign.Own(`SELECT c.id AS ref FROM ` + foreign.Qualified(k.Schema, "complete_jobs") + `(ARRAY(SELECT j.id
 			FROM {batch} AS v JOIN ` + free + `)) AS c WHERE $2::timestamp IS NOT NULL`),
+		Retry: foreign.Own(`SELECT r.id AS ref FROM ` + foreign.Qualified(k.Schema, "reschedule_jobs") + `(ARRAY(SELECT j.id
+			FROM {batch} AS v JOIN ` + jobs + ` AS j ON j.key = 'nextrun:' || v.task_id || to_char(v.due, ':YYYY-MM-DD"T"HH24:MI:SS.US"Z:"') || v.jid
+			WHERE NOT ` + graphilePending + `), run_at => now(), attempts => 0) AS r WHERE $2::timestamp IS NOT NULL`),
 		// The key ends with the due time and the id, of 27 and 36 characters.
 		Jobs: `SELECT right(j.key, 36) AS jid, substr(j.key, 9, length(j.key) - 73) AS task_id, substr(j.key, length(j.key) - 63, 27) AS due,
 				` + graphilePending + ` AS pending

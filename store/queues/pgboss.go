@@ -57,7 +57,7 @@ func (k PgBoss) Open(db *sqldb.DB) (Queue, error) {
 	if db.SQL().IsSQLite() {
 		return nil, errors.New("pg-boss: the database is SQLite; pg-boss has its tables in PostgreSQL")
 	}
-	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true, Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"),
+	return foreign.New(db, foreign.Spec{Kind: "pg-boss", Check: k.check, Detect: k.detect, Cancels: true, Retries: true, Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"),
 		Heeds: []string{"retry_limit", "retry_delay", "timeout", "priority"}}), nil
 }
 

@@ -89,6 +89,7 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 			FROM (SELECT j.name, j.id, v.ref FROM {batch} AS v JOIN ` + table + ` AS j ON ` + pgBossJoin + `
 				WHERE j.state IN ('created', 'retry') FOR UPDATE OF j SKIP LOCKED) AS c
 			WHERE u.name = c.name AND u.id = c.id RETURNING c.ref`),
+		Retry: k.retry(table),
 		// A job does not say for which tick it is; the tick says which job it became.
 		Jobs: `SELECT k.jid, k.task_id, CAST(k.due AS text) AS due, j.state IN ` + pgBossUnfinished + ` AS pending
 			FROM ` + table + ` AS j JOIN periodic_tick AS k ON k.jid = CAST(j.id AS text) WHERE j.created_on >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`,
@@ -102,6 +103,19 @@ func (k PgBoss) postgres(values []pgBossValue, notifies bool) *foreign.Shape {
 			FROM {batch} AS v JOIN ` + queue + ` AS q ON q.name = v.queue WHERE q.notify`)
 	}
 	return s
+}
+
+// retry puts a job back, as boss.retry does.
+func (k PgBoss) retry(table string) foreign.Statement {
+	name := "t.task"
+	if k.Queue != "" {
+		name = foreign.Literal(k.Queue)
+	}
+	return foreign.Own(`UPDATE ` + table + ` AS u SET state = 'retry', completed_on = NULL, start_after = now(),
+			retry_limit = greatest(u.retry_limit, u.retry_count + 1)
+		FROM {batch} AS v JOIN periodic_task AS t ON t.id = v.task_id
+		WHERE u.name = ` + name + ` AND u.id = v.jid::uuid AND u.state IN ('failed', 'cancelled') AND $2::timestamp IS NOT NULL
+		RETURNING u.name || '/' || u.id AS ref`)
 }
 
 // pgBossJoin finds the job j of a reference v.ref, a queue and a UUID, by its primary

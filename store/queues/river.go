@@ -78,7 +78,7 @@ func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.Priority != 0 {
 		heeds = heeds[:1]
 	}
-	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true,
+	return foreign.New(db, foreign.Spec{Kind: "river", Check: k.check, Detect: k.detect, Cancels: true, Retries: true,
 		Tells: true, Gone: foreign.GoneState(k.Gone, "unknown"), Heeds: heeds}), nil
 }
 

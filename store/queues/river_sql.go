@@ -54,6 +54,12 @@ func (k River) postgres(schema string) *foreign.Shape {
 		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.id = v.ref::bigint AND w.metadata #>> '{nextrun,jid}' = v.jid
 			WHERE w.state IN ('available', 'pending', 'retryable', 'scheduled') FOR UPDATE OF w SKIP LOCKED)
 		RETURNING j.id AS ref`)
+	s.Retry = foreign.Own(`UPDATE ` + table + ` AS j SET state = 'available', scheduled_at = now(), finalized_at = NULL,
+			max_attempts = greatest(j.max_attempts, j.attempt + 1)
+		WHERE j.id IN (SELECT w.id FROM {batch} AS v JOIN ` + table + ` AS w ON w.metadata #>> '{nextrun,jid}' = v.jid
+			WHERE w.state IN ('cancelled', 'discarded') AND w.finalized_at BETWEEN timezone('UTC', $2::timestamp - interval '1 second')
+				AND timezone('UTC', $2::timestamp + interval '1 second') FOR UPDATE OF w)
+		RETURNING j.id AS ref`)
 	s.Jobs = `SELECT j.metadata #>> '{nextrun,jid}' AS jid, j.metadata #>> '{nextrun,task}' AS task_id, j.metadata #>> '{nextrun,due}' AS due,
 			j.state NOT IN ` + riverFinal + ` AS pending
 		FROM ` + table + ` AS j WHERE j.metadata ? 'nextrun' AND j.created_at >= CAST($1 AS timestamp) AT TIME ZONE 'UTC'`
@@ -98,6 +104,11 @@ func (k River) sqlite(ctx context.Context, tx *sqldb.Tx) (*foreign.Shape, error)
 	s.Cancel = foreign.Own(`UPDATE river_job SET state = 'cancelled', finalized_at = strftime('%Y-%m-%d %H:%M:%f', $2)
 		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON j.id = CAST(v.ref AS INTEGER) AND ` + ours + `
 			WHERE j.state IN ('available', 'pending', 'retryable', 'scheduled'))
+		RETURNING id AS ref`)
+	s.Retry = foreign.Own(`UPDATE river_job SET state = 'available', scheduled_at = strftime('%Y-%m-%d %H:%M:%f', 'now'), finalized_at = NULL,
+			max_attempts = max(max_attempts, attempt + 1)
+		WHERE id IN (SELECT j.id FROM {batch} AS v CROSS JOIN river_job AS j ON ` + ours + `
+			WHERE j.state IN ('cancelled', 'discarded') AND abs(julianday(j.finalized_at) - julianday($2)) < 2 / 86400.0)
 		RETURNING id AS ref`)
 	s.Jobs = `SELECT j.metadata->'nextrun'->>'jid' AS jid, j.metadata->'nextrun'->>'task' AS task_id, j.metadata->'nextrun'->>'due' AS due,
 			j.state NOT IN ` + riverFinal + ` AS pending

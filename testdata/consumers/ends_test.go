@@ -21,6 +21,7 @@ import (
 // and the error in the tick of each task.
 type ending struct {
 	queue
+	cancelledStays bool   // its row is still there
 	cancel, remove string // statements about the job with a jid
 	want           map[string]string
 }
@@ -126,7 +127,31 @@ func proveEnds(t *testing.T, e ending) {
 		slices.Sort(want)
 		return slices.Equal(slices.Compact(got), want)
 	})
+	f.putBack(e)
 	f.stop("three")
+}
+
+// putBack puts jobs back that failed and that were cancelled. They end anew.
+func (f *fixture) putBack(e ending) {
+	f.Helper()
+	if e.cancelledStays { // else its row is gone
+		f.output(f.nextrun("task", "retry", "cancelled"))
+		storetest.Eventually(f, "the job that was cancelled", func() bool {
+			return f.One("SELECT outcome FROM periodic_tick WHERE task_id = 'cancelled'") == "success"
+		})
+	}
+	f.output(f.nextrun("task", "retry", "fails"))
+	storetest.Eventually(f, "the job that failed", func() bool {
+		return f.One("SELECT outcome FROM periodic_tick WHERE task_id = 'fails'") == "failed" // it was NULL meanwhile
+	})
+	f.Want(0, "SELECT count(*) FROM periodic_awaited")
+	for id, want := range map[string]string{
+		"works": "only one that failed or was cancelled can be put back", "deleted": "can be put back",
+	} {
+		if said, err := f.nextrun("task", "retry", id).CombinedOutput(); err == nil || !strings.Contains(string(said), want) {
+			f.Errorf("task retry %s: %v, %s", id, err, said)
+		}
+	}
 }
 
 // pings are the settings of a ping for each task.
@@ -179,8 +204,8 @@ func (f *fixture) shown(e ending, metrics, dashboard string) {
 		if !strings.Contains(page, outcome) || !strings.Contains(page, html.EscapeString(said)) {
 			f.Errorf("the page of %s does not say %q and %q", id, outcome, said)
 		}
-		if strings.Contains(page, "/job?id=") || outcome == "failed" != strings.Contains(page, "nextrun task run "+id) {
-			f.Errorf("the page of %s leads to a page of nextrun's own job, or does not say how to run the task again:\n%s", id, page)
+		if strings.Contains(page, "/job?id=") || (outcome == "failed" || outcome == "cancelled") != strings.Contains(page, "nextrun task retry "+id) {
+			f.Errorf("the page of %s leads to a page of nextrun's own job, or does not say how to put its job back:\n%s", id, page)
 		}
 		stale := "0"
 		if !succeeded {
@@ -227,7 +252,7 @@ func TestRiverEnds(t *testing.T) {
 		t.Run(q.database, func(t *testing.T) {
 			const ours = " WHERE metadata->'nextrun'->>'jid' = ?"
 			proveEnds(t, ending{
-				queue: q, cancel: "UPDATE river_job SET state = 'cancelled', finalized_at = CURRENT_TIMESTAMP" + ours, remove: "DELETE FROM river_job" + ours,
+				queue: q, cancelledStays: true, cancel: "UPDATE river_job SET state = 'cancelled', finalized_at = CURRENT_TIMESTAMP" + ours, remove: "DELETE FROM river_job" + ours,
 				want: map[string]string{
 					"works": "success 1 ", "fails": "failed 1 no space left", "twice": "success 2 ", "cancelled": "cancelled 0 ",
 					"deleted": "unknown 0 the queue does not have the job any more",
@@ -249,7 +274,7 @@ func TestGraphileWorkerEnds(t *testing.T) {
 func TestPgBossEnds(t *testing.T) {
 	const ours = " WHERE id = CAST(? AS uuid)"
 	proveEnds(t, ending{
-		queue: pgBoss, cancel: "UPDATE pgboss.job SET state = 'cancelled', completed_on = now()" + ours, remove: "DELETE FROM pgboss.job" + ours,
+		queue: pgBoss, cancelledStays: true, cancel: "UPDATE pgboss.job SET state = 'cancelled', completed_on = now()" + ours, remove: "DELETE FROM pgboss.job" + ours,
 		want: map[string]string{
 			"works": "success 1 ", "fails": "failed 1 no space left", "twice": "success 2 ", "cancelled": "cancelled 0 ",
 			"deleted": "unknown 0 the queue does not have the job any more",

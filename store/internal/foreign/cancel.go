@@ -28,3 +28,22 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []peri
 	})
 	return cancelled, err
 }
+
+// Retries implements [periodic.Retrier].
+func (q *queue) Retries() bool { return q.spec.Retries }
+
+// Retry implements [periodic.Retrier].
+func (q *queue) Retry(ctx context.Context, outer jobqueue.DBTX, job periodic.Open, ended time.Time) (ref string, err error) {
+	tx := q.db.In(outer, time.Time{})
+	err = q.with(ctx, tx, func(found *Shape, _ bool) error {
+		if found.Retry.Empty() {
+			return nil
+		}
+		rows, err := q.readOpen(ctx, tx, found.Retry, "", []periodic.Open{job}, sqldb.Timestamp(ended))
+		for _, r := range rows.list {
+			ref = r.text("ref")
+		}
+		return err
+	})
+	return ref, err
+}

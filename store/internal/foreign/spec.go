@@ -22,6 +22,8 @@ type Spec struct {
 	Detect func(ctx context.Context, tx *sqldb.Tx, r *Inspection) (*Shape, error)
 	// cancels reports whether shapes have a statement that cancels.
 	Cancels bool
+	// Retries reports whether shapes have a statement Retry.
+	Retries bool
 	// Heeds are the columns of a task's priority and limits that reach its jobs.
 	Heeds []string
 	// Tells reports whether shapes have a statement Ends, and Gone is how a job ended that the
@@ -68,6 +70,9 @@ type Shape struct {
 	// has begun, passes over locked ones, and returns the column ref of those it
 	// cancelled.
 	Cancel Statement
+	// Retry reads the same rows, without ref, and $2, when a job ended. It puts those back that failed or
+	// were cancelled then, and returns the column ref.
+	Retry Statement
 	// notify reads rows with one column, queue: the distinct queues that got jobs.
 	// It wakes the workers once the transaction is committed.
 	Notify Statement

@@ -125,6 +125,21 @@ func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOp
 	return err
 }
 
+// PutBack puts a job back that failed or was cancelled, and notes that it is open again. It reports false if
+// the queue does not have it.
+func (q foreignQueue) PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error) {
+	open := periodic.Open{TaskID: job.Tracker, JID: job.JID, Due: job.Due, Submitted: job.Submitted}
+	ref, err := guarded(q.sink, func() (string, error) { return q.submitter.(periodic.Retrier).Retry(ctx, tx, open, ended) })
+	if err != nil || ref == "" {
+		return false, err
+	}
+	again := newOpen{job, ref}
+	if err := q.await(ctx, tx, []newOpen{again}); err != nil || !job.Single {
+		return err == nil, err
+	}
+	return true, q.record(ctx, tx, map[string]newOpen{job.Tracker: again})
+}
+
 // give hands jobs to the submitter. One that is given args runs the program's own code, whose time
 // is limited: the tasks are locked.
 func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
