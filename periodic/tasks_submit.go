@@ -170,7 +170,7 @@ func (s *Tasks) SubmitNext(ctx context.Context, id string, due time.Time, reason
 	case errors.As(err, &done):
 		return nil
 	case errors.As(err, &pending):
-		err = s.store.Update(ctx, func(tx TaskTx) error { return s.overlap(ctx, tx, tick, pending) })
+		err = s.store.Update(ctx, func(tx TaskTx) error { return overlap(ctx, tx, s.store.Queues(s.queues), tick, pending) })
 	}
 	return about(id, err)
 }
@@ -191,7 +191,7 @@ func notOpen(t *Task, now time.Time) string {
 }
 
 // overlap records a tick while a job of its task is pending.
-func (s *Tasks) overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingError) error {
+func overlap(ctx context.Context, tx TaskTx, queues map[Sink]Queue, tick Tick, in *PendingError) error {
 	t, err := tx.Get(ctx, tick.TaskID, true)
 	if err != nil {
 		return err
@@ -204,6 +204,6 @@ func (s *Tasks) overlap(ctx context.Context, tx TaskTx, tick Tick, in *PendingEr
 		return err
 	}
 	bare, now := tx.Bare()
-	_, err = s.store.Queues(s.queues)[t.Sink].Cancel(ctx, bare, map[string]string{in.Pending.JID: t.ID}, now)
+	_, err = queues[t.Sink].Cancel(ctx, bare, map[string]string{in.Pending.JID: t.ID}, now)
 	return err
 }
