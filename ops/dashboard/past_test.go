@@ -134,7 +134,7 @@ func TestTaskSaysHowItDoes(t *testing.T) {
 		s.Exec(`UPDATE job SET result = 'exit status 3', retries = 2 WHERE state = 'failed'`)
 		s.Exec(`INSERT INTO joblog (id, jid, level, created, message, counter) SELECT 'line', jid, 'error', submitted, 'FATAL: no route', 1 FROM job WHERE state = 'failed'`)
 		page := s.get("/task?id=report")
-		for _, want := range []string{"<dt>State</dt><dd>failed</dd>", "<dt>Usually takes</dt><dd>10 s</dd>", "exit status 3.<br><code>FATAL: no route</code>", "Retry the job that failed", "4.0 × the usual", "3 attempts", "last success <span",
+		for _, want := range []string{"<dt>State</dt><dd>failed</dd>", "<dt>Usually takes</dt><dd>10 s</dd>", "exit status 3.<br><code>FATAL: no route</code>", "Retry the job that failed", "4.0 × the usual", "3 attempts", "last success <span", "What became of the tick at (UTC)",
 			`<a href="/tasks?group=office">office</a>`, "clocks of Europe/Berlin go from 0", `value="pause"`, "<title>report: failed"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)

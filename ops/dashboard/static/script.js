@@ -113,7 +113,7 @@ function arrange() {
 }
 
 main.addEventListener('input', e => {
-  if (!e.target.matches('input[type=text], input:not([type]), textarea')) return;
+  if (!e.target.matches('input:not([type=checkbox]), textarea')) return;
   e.target.dataset.changed = '';
   if ('try' in e.target.dataset) attempt(e.target);
 });
