@@ -69,6 +69,9 @@ var says = map[string]func(time.Time) bool{
 		}
 		return at(t, "10:00") && workday(t) && !holiday(t) && free == t.Day()-1
 	},
+	"day-end": func(t time.Time) bool {
+		return at(t, "23:30") && t.Weekday() != time.Saturday || at(t, "01:00") && t.Weekday() == time.Sunday
+	},
 	"dump": func(t time.Time) bool {
 		// On the night without 02:30, the time is an hour later.
 		if _, before := t.Add(-time.Hour).Zone(); at(t, "03:30") {

@@ -40,7 +40,7 @@ func recipes(t *testing.T) (list []recipe) {
 			t.Errorf("%s: block %q is out of place:\n%s", cookbook, b.do, b.text)
 		}
 	}
-	if len(list) != 30 {
+	if len(list) != 31 {
 		t.Errorf("%s has %d recipes", cookbook, len(list))
 	}
 	return list
@@ -58,6 +58,7 @@ func insert(t *testing.T, d *storetest.Database, list []recipe) {
 	known := map[string]bool{"nextrun-housekeeping": true} // it comes with the tables
 	for i := range list {
 		d.Exec(list[i].sql)
+		d.Exec("UPDATE periodic_calendar SET since = '2020-01-01 00:00:00'") // the page holds whenever the test runs
 		all, err := periodic.NewTasks(db.Tasks()).List(t.Context(), periodic.TaskFilter{})
 		if err != nil {
 			t.Fatal(err)

@@ -119,35 +119,18 @@ func inZone(timer string, zone *time.Location) (calendar.Schedule, error) {
 
 // at returns the first row that covers a time, or nil.
 func (c *covers) at(t time.Time) *Row {
-	today := dayOf(t, c.zone)
-	i := slices.IndexFunc(c.rows, func(r cover) bool { return !r.until(t, today, c.zone).IsZero() })
+	local := t.In(c.zone)
+	year, month, day := local.Date()
+	today := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	i := slices.IndexFunc(c.rows, func(r cover) bool {
+		if r.begin != nil {
+			begun := r.begin.Prev(t.Add(time.Microsecond))
+			return !begun.IsZero() && t.Before(begun.Add(r.Length))
+		}
+		return !today.Before(r.First) && (today.Equal(r.First) || !today.After(r.Last))
+	})
 	if i < 0 {
 		return nil
 	}
 	return c.rows[i].Row
-}
-
-// dayOf is the day of a time in a zone, as rows have days.
-func dayOf(t time.Time, zone *time.Location) time.Time {
-	year, month, day := t.In(zone).Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-}
-
-// until is the end of the row's time that covers t, which is on the day today; zero: none does.
-func (r cover) until(t, today time.Time, zone *time.Location) time.Time {
-	if r.begin != nil {
-		begun := r.begin.Prev(t.Add(time.Microsecond))
-		if end := begun.Add(r.Length); !begun.IsZero() && t.Before(end) {
-			return end
-		}
-		return time.Time{}
-	}
-	last := r.Last
-	if last.Before(r.First) {
-		last = r.First
-	}
-	if today.Before(r.First) || today.After(last) {
-		return time.Time{}
-	}
-	return time.Date(last.Year(), last.Month(), last.Day()+1, 0, 0, 0, 0, zone)
 }

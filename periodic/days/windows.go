@@ -3,6 +3,7 @@ package days
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,35 +46,39 @@ func (r Row) AtEnd() string {
 	return string(Skip)
 }
 
-// Windows are the windows that hold the tasks of a group. They are immutable, and safe for concurrent use.
+// Windows are the windows that hold the tasks of a group. They are safe for concurrent use.
 type Windows struct {
 	rows []cover
 	bad  string // which row is ignored, and why
+	last atomic.Pointer[state]
+}
+
+// state is the answer for a time: the first window that holds, if any.
+type state struct {
+	from, to time.Time // it is the same from one up to the other; zero: without a bound
+	row      *Row
+	until    time.Time // when that time of it ends
+	end      time.Time // when all that overlap, or follow it, have ended; zero: more than 366 days later
 }
 
 // allWindows are those of each group that one of them names, and those of the other groups.
 func (c *Calendars) allWindows() map[string]*Windows {
-	rows := c.scoped
 	all := map[string]*Windows{}
-	for i := range rows {
-		all[rows[i].group()] = nil
-	}
-	if len(rows) > 0 {
-		all[""] = nil
+	for i := range c.scoped {
+		all[c.scoped[i].group()], all[""] = nil, nil
 	}
 	for group := range all {
 		w := &Windows{}
-		for i := range rows {
-			r := &rows[i]
-			if !r.Holds(group) {
-				continue
-			}
+		for i := range c.scoped {
+			r := &c.scoped[i]
 			begin, err := c.schedule(r, time.UTC)
-			if err != nil {
+			switch {
+			case !r.Holds(group):
+			case err != nil:
 				w.bad = fmt.Sprintf("a row of the window %q is ignored: %v", r.Name, err)
-				continue
+			default:
+				w.rows = append(w.rows, cover{r, begin})
 			}
-			w.rows = append(w.rows, cover{r, begin})
 		}
 		if len(w.rows) > 0 || w.bad != "" {
 			all[group] = w
@@ -92,11 +97,8 @@ type Holding struct {
 func (c *Calendars) Holding(now time.Time) (list []Holding) {
 	for _, r := range c.scoped {
 		begin, err := c.schedule(&r, time.UTC)
-		if err != nil || now.Before(r.Since) {
-			continue
-		}
-		if until := (cover{&r, begin}).until(now, dayOf(now, time.UTC), time.UTC); !until.IsZero() {
-			list = append(list, Holding{r, until.UTC()})
+		if begun, end := (cover{&r, begin}).around(now); err == nil && r.holds(now, begun, end) {
+			list = append(list, Holding{r, end})
 		}
 	}
 	return list
@@ -116,45 +118,64 @@ func (c *Calendars) Windows(group string) *Windows {
 	return c.windows[""]
 }
 
-// At returns the first window that holds at a time, in the order of their names, and when all that overlap
-// have ended; nil if none holds. The end is zero if it is more than 366 days away.
-func (w *Windows) At(t time.Time) (r *Row, end time.Time) {
-	if w == nil {
-		return nil, t
+// around is the last time of a window that has begun by t, in UTC, or, if it is days, that to come. Zero: there is none.
+func (r cover) around(t time.Time) (begun, end time.Time) {
+	if r.begin == nil {
+		if end = r.Last; end.Before(r.First) {
+			end = r.First
+		}
+		return r.First, end.AddDate(0, 0, 1)
 	}
-	if r, _ = w.at(t); r == nil {
-		return nil, t
+	if begun = r.begin.Prev(t.Add(time.Microsecond)); !begun.IsZero() {
+		end = begun.Add(r.Length)
 	}
-	return r, w.end(t)
+	return begun, end
 }
 
-func (w *Windows) at(t time.Time) (r *Row, until time.Time) {
-	today := dayOf(t, time.UTC)
-	for _, c := range w.rows {
-		if t.Before(c.Since) {
-			continue
-		}
-		if until := c.until(t, today, time.UTC); !until.IsZero() {
-			return c.Row, until
-		}
-	}
-	return nil, until
+func (r *Row) holds(t, begun, end time.Time) bool {
+	return !t.Before(r.Since) && !t.Before(begun) && t.Before(end)
 }
 
-// end is the first time from t on at which no window holds; zero: none that was found.
-func (w *Windows) end(t time.Time) time.Time {
-	limit := t.AddDate(0, 0, longestMove)
-	for range longestMove {
-		r, until := w.at(t)
-		switch {
-		case r == nil:
-			return t
-		case until.After(limit):
-			return time.Time{}
+// holding returns the first window that holds at a time, in the order of their names, and when all that overlap, or
+// follow it, have ended; nil if none holds. The end is zero if it is more than 366 days later.
+func (w *Windows) holding(t time.Time) (first *Row, end time.Time) {
+	s := w.last.Load()
+	if s == nil || t.Before(s.from) || !s.to.IsZero() && !t.Before(s.to) {
+		s = w.stateAt(t)
+		limit := s.until.AddDate(0, 0, longestMove)
+		for last, n := s, 0; last.row != nil && n < longestMove && !last.until.After(limit); n++ {
+			s.end = last.until
+			if last = w.stateAt(last.until); last.row != nil {
+				s.end = time.Time{}
+			}
 		}
-		t = until
+		w.last.Store(s)
 	}
-	return time.Time{}
+	return s.row, s.end
+}
+
+func (w *Windows) stateAt(t time.Time) *state {
+	s := &state{}
+	for _, r := range w.rows {
+		begun, end := r.around(t)
+		edges := []time.Time{r.Since, begun, end}
+		if r.begin != nil {
+			edges = append(edges, r.begin.Next(t))
+		}
+		for _, edge := range edges {
+			switch {
+			case edge.After(t) && (s.to.IsZero() || edge.Before(s.to)):
+				s.to = edge
+			case !edge.After(t) && edge.After(s.from):
+				s.from = edge
+			}
+		}
+		if r.holds(t, begun, end) {
+			s.row, s.until = r.Row, end
+			break
+		}
+	}
+	return s
 }
 
 // Next is the earliest tick strictly after a time.
@@ -163,7 +184,7 @@ func (t *Ticks) Next(after time.Time) Tick {
 	if t.windows == nil {
 		return next
 	}
-	if r, end := t.windows.At(after); r != nil && (next.Due.IsZero() || end.Before(next.Due)) {
+	if r, end := t.windows.holding(after); r != nil && (next.Due.IsZero() || end.Before(next.Due)) {
 		if tick := t.once(end); !tick.Due.IsZero() {
 			return tick
 		}
@@ -177,7 +198,7 @@ func (t *Ticks) Prev(before time.Time) Tick {
 	if t.windows == nil || prev.Due.IsZero() {
 		return prev
 	}
-	if r, end := t.windows.At(prev.Due); r != nil && end.Before(before) {
+	if r, end := t.windows.holding(prev.Due); r != nil && end.Before(before) {
 		if tick := t.once(end); !tick.Due.IsZero() {
 			return tick
 		}
@@ -209,7 +230,7 @@ func (t *Ticks) held(tick Tick) Tick {
 	if t.windows == nil || tick.Excluded || tick.Due.IsZero() {
 		return tick
 	}
-	r, end := t.windows.At(tick.Due)
+	r, end := t.windows.holding(tick.Due)
 	if r == nil {
 		return tick
 	}
@@ -245,7 +266,7 @@ func (t *Ticks) once(end time.Time) Tick {
 	}
 	last := t.prev(end)
 	for n := 0; n < maxHeld && !last.Due.IsZero(); n++ {
-		r, until := t.windows.At(last.Due)
+		r, until := t.windows.holding(last.Due)
 		switch {
 		case r == nil || !until.Equal(end):
 			return Tick{}

@@ -3,9 +3,12 @@ package simulate_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -84,4 +87,49 @@ func (c dayCase) hold(t *testing.T, taken map[time.Time]time.Time, allowed func(
 		}
 	}
 	return left
+}
+
+// What a window says of a tick of which nothing runs later, and of a row that cannot be read.
+func TestWindowReasons(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 25, 14, 0, 0, 0, time.UTC)
+	window := days.Row{Name: "w", Scope: days.ScopeAll, Once: true, Timer: "2026-11-25 14:00", Length: time.Hour, Reason: "deploy"}
+	for name, c := range map[string]struct {
+		rows   []days.Row
+		change func(*periodic.Task)
+		want   string
+	}{
+		"once":    {rows: []days.Row{window}, want: "window w: deploy; it counts once with the tick of 2026-11-25 15:00:00 UTC"},
+		"skip":    {rows: []days.Row{{Name: "w", Scope: days.ScopeAll, First: begin.Truncate(24 * time.Hour)}}, want: "window w"},
+		"endless": {rows: []days.Row{window, {Name: "x", Scope: days.ScopeAll, Timer: "hourly", Length: time.Hour}}, want: "window w: deploy; nothing runs when it ends: it does not end within 366 days"},
+		"ends":    {rows: []days.Row{window}, change: func(t *periodic.Task) { t.Ends = begin.Add(time.Hour) }, want: "window w: deploy; nothing runs when it ends: the task ends before"},
+		"excluded": {
+			rows:   []days.Row{window, {Name: "c", Timer: "15:00", Length: time.Hour, Reason: "siesta"}},
+			change: func(t *periodic.Task) { t.Days.Exclude = "c" }, want: "window w: deploy; nothing runs when it ends: calendar c: siesta",
+		},
+		"another group": {rows: []days.Row{{Name: "w", Scope: "group:g", Timer: "2026-11-25 14:00", Length: time.Hour}}},
+		"before since":  {rows: []days.Row{{Name: "w", Scope: days.ScopeAll, Timer: "2026-11-25 14:00", Length: time.Hour, Since: begin.Add(6 * time.Minute)}}},
+		"bad":           {rows: []days.Row{{Name: "w", Scope: days.ScopeAll, Timer: "2026-11-31 25:00", Length: time.Hour}}},
+	} {
+		task := periodic.NewTask("t", "x", "*-*-* 14:05")
+		if c.change != nil {
+			c.change(&task)
+		}
+		task.Days.Calendars = days.NewCalendars(c.rows)
+		if next, err := task.Upcoming(begin, 1); err != nil || next[0].LeftOut != c.want {
+			t.Errorf("%s: %+v, %v, want %q", name, next, err, c.want)
+		}
+		holding := task.Days.Calendars.Holding(begin.Add(10 * time.Minute))
+		if want := name != "bad"; (len(holding) > 0) != want {
+			t.Errorf("%s: holding %+v", name, holding)
+		}
+		timer, err := calendar.Parse(task.Timer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := periodic.Decide(&task, timer, periodic.Facts{Now: begin}, nil)
+		if warned := strings.HasPrefix(plan.Problem, `warning: a row of the window "w" is ignored: `); warned != (name == "bad") {
+			t.Errorf("%s: problem %q", name, plan.Problem)
+		}
+	}
 }

@@ -156,7 +156,9 @@ func TestWindowsAreNoViolations(t *testing.T) {
 		f := newFixture(t, d)
 		hour := f.due.Truncate(time.Hour).Add(-5 * time.Hour)
 		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('held', 'work', ?, ?)`, "*:00", store.Timestamp(hour.Add(-time.Hour)))
-		f.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end) VALUES ('w', 'hourly', 3599, 'all', 'once')`)
+		f.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since) VALUES ('w', 'hourly', 3599, 'all', 'once', '2000-01-01 00:00:00')`)
+		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')`)
+		f.Exec(`UPDATE periodic_task SET exclude_calendars = 'c' WHERE id = 'held'`)
 		f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
 		last := time.Now().UTC().Truncate(time.Hour)
 		for at := hour; !at.After(last); at = at.Add(time.Hour) {
@@ -169,11 +171,11 @@ func TestWindowsAreNoViolations(t *testing.T) {
 				f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
 			}
 		}
-		for range 2 {
+		for _, change := range []string{`UPDATE periodic_calendar SET length = 600 WHERE name = 'w'`, `DELETE FROM periodic_calendar WHERE name = 'w'`, `SELECT 1`} {
 			if r := f.verify(verify.Options{Tasks: []string{"held"}}); len(r.Findings) > 0 || r.Tasks != 1 || r.Ticks < 5 {
 				t.Errorf("%d tasks, %d ticks:\n%s", r.Tasks, r.Ticks, text(r))
 			}
-			f.Exec(`DELETE FROM periodic_calendar`)
+			f.Exec(change)
 		}
 		f.Exec(`DELETE FROM periodic_task WHERE id = 'held'`)
 	})
