@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 28, 28
+const newestUpgraded, newest = 29, 29
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -43,6 +43,9 @@ var filled = map[int64]string{
 	27: `INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since)
 		VALUES ('held', '2026-12-24 14:00', 3600, 'group:reports', 'once', '2026-01-01 00:00:00.000000')`,
 	28: `INSERT INTO periodic_override (task_id, due, moved_to, reason, who) VALUES ('paced', '2099-12-24 02:00:00.000000', '2099-12-24 03:00:00.000000', 'later', 'ann')`,
+	29: `INSERT INTO periodic_task (id, task, timer, pause_after, probe_delay, failures) VALUES ('failing', 'x', 'daily', 3, 600, 2);
+		INSERT INTO periodic_tick (task_id, due, decision, decided, turned)
+		VALUES ('failing', '2026-01-01 12:00:00.000000', 'submitted', '2026-01-01 12:00:00.000000', 'failing, paused')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -76,6 +79,7 @@ var kept = map[int64][]string{
 	26: {"SELECT spread || ' ' || catchup_limit || ' ' || catchup_delay || ' ' || max_ticks || ' ' || tick_count FROM periodic_task WHERE id = 'paced'"},
 	27: {"SELECT scope || at_end || since FROM periodic_calendar WHERE name = 'held'"},
 	28: {"SELECT task_id || due || moved_to || reason || who FROM periodic_override"},
+	29: {"SELECT pause_after || ' ' || probe_delay || ' ' || failures || ' ' || turned FROM periodic_task, periodic_tick WHERE id = 'failing' AND task_id = id"},
 }
 
 // upTo are the files up to a version.

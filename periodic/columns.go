@@ -62,7 +62,7 @@ func UserColumns() []Column {
 
 // policyColumns say which ticks there are, and what becomes of them.
 func policyColumns() []Column {
-	return append(timeColumns(), []Column{
+	return append(append(timeColumns(), []Column{
 		{
 			Name: "overlap", Field: column.TextIn(func(t *Task) *Overlap { return &t.Overlap }),
 			Allowed: []string{string(OverlapSkip), string(OverlapQueue), string(OverlapReplace), string(OverlapAllow)},
@@ -105,7 +105,21 @@ func policyColumns() []Column {
 			Name: "sink", Field: column.TextIn(func(t *Task) *Sink { return &t.Sink }),
 			Help: "`queue` of the jobs: job, event, or one of the section queues of --config",
 		},
-	}...)
+	}...), failureColumns()...)
+}
+
+// failureColumns say what follows when jobs fail.
+func failureColumns() []Column {
+	return []Column{
+		{
+			Name: "pause_after", Field: column.CountOrNull(func(t *Task) *int { return &t.Failures.PauseAfter }),
+			Help: "pause the task after so many failures in a row, or none (default none)",
+		},
+		{
+			Name: "probe_delay", Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Failures.ProbeDelay }),
+			Help: "with --pause-after: try one tick after this time, and double it with each failure, or none (default none)",
+		},
+	}
 }
 
 // timeColumns say which ticks there are.
@@ -166,6 +180,7 @@ func systemColumns() []Column {
 		{Name: "created", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Created })},
 		{Name: "due", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Due })},
 		{Name: "tick_count", Field: column.CountOrNull(func(t *Task) *int { return &t.Pace.Count })},
+		{Name: "failures", Field: column.NumberIn(func(t *Task) *int { return &t.Failures.Count })},
 		{Name: "paused", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Since })},
 		{Name: "paused_until", Field: column.TimeIn(func(t *Task) *time.Time { return &t.Pause.Until })},
 		{Name: "paused_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pause.By })},

@@ -116,16 +116,17 @@ func (d *decider) elapsed(first time.Time) {
 }
 
 // keep decides the ticks from a due one on, as far as they are due, and plans the one after them.
-// With a CatchupDelay it decides only one.
+// With a CatchupDelay it decides only one, and those before it that a pause skips.
 func (d *decider) keep(tick time.Time) {
 	most := maxCatchup
 	if d.Most > 0 {
 		most = min(most, d.Most)
 	}
 	for n := 0; n < most && !tick.IsZero() && d.isDue(tick) && !d.plan.ended(); n++ {
+		paused := d.paused.Skips(tick, d.Now)
 		d.current(tick)
 		tick = d.timer.Next(tick)
-		if d.task.Pace.CatchupDelay > 0 {
+		if d.task.Pace.CatchupDelay > 0 && !paused {
 			break
 		}
 	}
@@ -213,6 +214,7 @@ func (d *decider) submit(due time.Time) {
 	jid := d.newID(due)
 	d.record(due, Submitted, "", jid)
 	d.count(due, 1)
+	d.plan.probe(&d.paused, d.Now)
 	d.expect(jid, due)
 }
 
@@ -298,6 +300,7 @@ func (d *decider) takeQueued() {
 		jid := d.newID(due)
 		d.settle(due, Submitted, "", jid)
 		d.count(due, 1)
+		d.plan.probe(&d.paused, d.Now)
 		d.expect(jid, due)
 	}
 }

@@ -38,16 +38,22 @@ func (p Pause) Skips(due, now time.Time) bool {
 // holds reports whether a tick falls due during the pause.
 func (p Pause) holds(due time.Time) bool { return p.At(due) && !due.Before(p.Since) }
 
+// pauseLayout is how a pause says times.
+const pauseLayout = "2006-01-02 15:04:05 UTC"
+
 // Text says who paused the task, since and until when, and why.
 func (p Pause) Text() string {
-	const layout = "2006-01-02 15:04:05 UTC"
 	text := "paused"
 	if p.By != "" {
 		text += " by " + p.By
 	}
-	text += " since " + p.Since.UTC().Format(layout)
-	if !p.Until.IsZero() {
-		text += " until " + p.Until.UTC().Format(layout)
+	text += " since " + p.Since.UTC().Format(pauseLayout)
+	switch {
+	case p.Until.IsZero():
+	case p.AfterFailures():
+		text += ", next probe at " + p.Until.UTC().Format(pauseLayout)
+	default:
+		text += " until " + p.Until.UTC().Format(pauseLayout)
 	}
 	if p.Reason != "" {
 		text += ": " + p.Reason
@@ -70,6 +76,9 @@ func badNote(text string) string {
 func (p Pause) Validate(id string, now time.Time) error {
 	bad := func(column, problem string) error {
 		return &TaskError{ID: id, Fields: []FieldError{{Field: column, Err: errors.New(problem)}}}
+	}
+	if p.AfterFailures() {
+		return bad("paused_by", fmt.Sprintf("is %q, which stands for a pause after failures; say who pauses the task", p.By))
 	}
 	for _, c := range []struct{ column, value string }{{"paused_by", p.By}, {"paused_reason", p.Reason}} {
 		if problem := badNote(c.value); problem != "" {
@@ -247,4 +256,58 @@ func at(t time.Time, word string) string {
 		return ""
 	}
 	return word + t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// Failures say what follows when jobs of a task fail. Only jobs of ticks count, and only how they
+// ended: not an attempt that is tried again, and not a job that was cancelled.
+type Failures struct {
+	PauseAfter int           // the task is paused after so many failures in a row; 0: it is not
+	ProbeDelay time.Duration // whole seconds after which such a pause lets one tick through; each failure doubles them, up to a day; 0: somebody resumes the task
+	Count      int           // failures since the last success; written when a job ends
+}
+
+// PausedAfterFailures is the By of a pause that follows from failures. A success ends it.
+const PausedAfterFailures = "nextrun"
+
+// maxProbeDelay is the longest time between two probes, unless ProbeDelay is longer.
+const maxProbeDelay = 24 * time.Hour
+
+// AfterFailures reports whether the pause follows from failures. Its Until is when the next tick is
+// let through, as a probe: if its job succeeds, the pause ends.
+func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == PausedAfterFailures }
+
+// AfterText says for people after how many failures the task was paused, and when it is tried again.
+func (p Pause) AfterText(now time.Time) string {
+	text, _, _ := strings.Cut(p.Reason, ";")
+	switch {
+	case p.Until.IsZero():
+		return text
+	case p.At(now):
+		return text + ", next probe at " + p.Until.UTC().Format(pauseLayout)
+	}
+	return text + ", the next tick is a probe"
+}
+
+// Probes reports whether the next tick of the task is a probe: the task was paused after
+// failures, and it is time to try again.
+func (t *Task) Probes(now time.Time) bool {
+	return t.Pause.AfterFailures() && !t.Pause.At(now) && t.Failures.PauseAfter > 0 && t.Failures.Count >= t.Failures.PauseAfter
+}
+
+// delay is how long the task is paused after its last failure.
+func (f *Failures) delay() time.Duration {
+	d, most := f.ProbeDelay, max(f.ProbeDelay, maxProbeDelay)
+	for n := f.PauseAfter; n < f.Count && d < most; n++ {
+		d *= 2
+	}
+	return min(d, most)
+}
+
+// probe pauses the task again when a probe is submitted: until its job has ended, or should have. What a
+// user has submitted is none, since no pause holds for it.
+func (p *Plan) probe(pause *Pause, now time.Time) {
+	if pause.AfterFailures() && p.Task.Probes(now) && p.Hold.IsZero() {
+		p.Hold = now.Add(p.Task.Failures.delay())
+		pause.Until = p.Hold
+	}
 }

@@ -14,6 +14,7 @@ type Plan struct {
 	Settled []Tick    // queued ticks that are decided now
 	Cancel  string    // id of a pending job to cancel (OverlapReplace)
 	Manual  time.Time // the tick that a user set and that is decided here; zero: none
+	Hold    time.Time // the tick is a probe after failures, and no other one is until then; zero: it is none
 	Counted int       // Ticks of the task, and those of the plan, where MaxTicks is set
 }
 

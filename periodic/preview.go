@@ -48,11 +48,15 @@ func (f *Future) next(now time.Time) {
 	if decided.Before(now) {
 		decided = now
 	}
-	manual := f.manual
-	f.manual = false
+	manual, pause := f.manual, f.At.Task.Pause
+	// Its job is expected to succeed, which ends a pause after failures. What is due now is skipped.
+	tried := f.probe && f.At.LeftOut == "" && manual == pause.At(decided)
+	f.manual, f.probe, f.resumed = false, f.probe && !tried, f.resumed || tried
 	f.Advance()
 	switch t := f.At.Task; {
 	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
+	case tried && (manual || t.Pace.CatchupDelay == 0):
+		f.GoTo(t.newestDue(f.timer, f.At.Due, decided))
 	case manual: // both are decided at once
 		f.keep(decided)
 	case t.paced(f.At.NextRun, decided) != f.At.NextRun:
@@ -78,7 +82,7 @@ func (f *Future) keep(decided time.Time) {
 // passPause goes on to the first tick that a pause does not skip.
 func (f *Future) passPause(now time.Time) {
 	switch p := f.At.Task.Pause; {
-	case !p.At(now) || !p.At(f.At.Due):
+	case f.resumed || !p.At(f.At.Due) || !p.At(now) && f.At.Due.Before(p.Since):
 	case p.Until.IsZero():
 		f.At.Due = time.Time{}
 	default:
@@ -93,7 +97,7 @@ func (t *Task) planned(now time.Time) (*Future, bool) {
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
-	f.manual, f.left = t.Manual(), t.Pace.left()
+	f.manual, f.left, f.probe = t.Manual(), t.Pace.left(), t.Pause.AfterFailures()
 	switch {
 	case t.Unplanned():
 		f.set(f.timer.anew(now))

@@ -171,9 +171,9 @@ type Hooks interface {
 	// were refused for good by the queue of their task. It must not commit, roll back or
 	// keep the transaction. An error rolls it back.
 	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
-	// HearsEnd reports whether anybody wants to hear that the job of a task in a queue that is
-	// not nextrun's own ended so.
-	HearsEnd(t *Task, s EndState) bool
+	// HearsEnd reports whether anybody wants to hear that the job of a tick in a queue that is
+	// not nextrun's own ended so, and that this turned its task.
+	HearsEnd(t *Task, k Tick) bool
 	// TellEnds writes what is to be told of such jobs, as TellMissed does.
 	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
 }

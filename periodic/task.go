@@ -87,6 +87,7 @@ type Task struct {
 	Sink     Sink           // default SinkJob
 	Days     Days           // which days are different
 	Pace     Pace           // zero: its ticks are submitted at their time, without end
+	Failures Failures       // zero: they pause nothing
 
 	// Of the task's jobs in nextrun's own queue, which get them when they are submitted.
 	// What is not set, the handler and the executor say.

@@ -149,8 +149,8 @@ const (
 	TaskDisabled TaskState = "disabled" //
 	TaskPaused   TaskState = "paused"   // enabled and paused
 	TaskProblem  TaskState = "problem"  // its row has a problem
-	// TaskFailed: it is enabled, and of its five newest ticks, the newest that has ended failed,
-	// was missed or late.
+	// TaskFailed: it is enabled, and it is paused after failures, or of its five newest ticks, the newest
+	// that has ended failed, was missed or late.
 	TaskFailed    TaskState = "failed"
 	TaskAttention TaskState = "attention" // it is enabled, and failed or with a problem
 	TaskRetrying  TaskState = "retrying"  // a job of it has failed and is tried again

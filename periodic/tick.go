@@ -37,6 +37,8 @@ type Tick struct {
 	Finished time.Time // when it ended or, if the queue does not tell, when that was seen
 	Attempts int       // 0: the queue does not tell
 	Error    string    // what its worker said, at most 1,000 characters
+
+	Turned jobqueue.Turned // what the end of its job, in whatever queue, did to the task
 }
 
 // Result is what became of the tick's job in a queue that is not nextrun's own; zero: it has not

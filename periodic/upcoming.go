@@ -42,8 +42,9 @@ type Future struct {
 	timer timeline
 
 	// Of a preview:
-	manual bool // At was set by a user
-	left   int  // ticks until MaxTicks is reached, this one included; negative: any number
+	manual         bool // At was set by a user
+	probe, resumed bool // paused after failures: until a job succeeds, and since then
+	left           int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
 // Future returns the ticks of the task; call GoTo first. It returns an error that

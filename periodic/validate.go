@@ -98,6 +98,7 @@ func (t *Task) ValidateArgs(args ArgsRule) error {
 	v.policies(t)
 	v.limits(t)
 	v.pace(&t.Pace)
+	v.failures(&t.Failures)
 	return v.err()
 }
 
@@ -210,6 +211,13 @@ func (v *validator) pace(p *Pace) {
 		v.addf("max_ticks", "is %d; use 1 to %d, or 0 for no end", n, maxCount)
 	}
 	v.limit("catchup_delay", p.CatchupDelay)
+}
+
+func (v *validator) failures(f *Failures) {
+	if n := f.PauseAfter; n < 0 || n > maxCount {
+		v.addf("pause_after", "is %d; use 1 to %d, or 0 for no pause", n, maxCount)
+	}
+	v.limit("probe_delay", f.ProbeDelay)
 }
 
 func (v *validator) policies(t *Task) {

@@ -49,6 +49,12 @@ func (submit) Do(context.Context, Notice) error {
 	return errors.New("only the relay of store.DB.Hooks can submit tasks")
 }
 
+// First returns the action of an OnFailure that does only the first of the failures of a task in a
+// row: when it turns red. Jobs of no tick have no such failure.
+func First(a Action) Action { return first{a} }
+
+type first struct{ Action }
+
 // Submitter submits periodic tasks; store.DB.Hooks has one.
 type Submitter interface {
 	// SubmitNext gives a task a tick of that due time, unless it has one. It returns an

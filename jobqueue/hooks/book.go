@@ -34,17 +34,17 @@ func NewBook(h Hooks) (*Book, error) {
 }
 
 // Hears reports whether there is a hook for an event of the jobs of a handler that
-// belong to a task.
-func (b *Book) Hears(handler, task string, e Event) bool {
+// belong to a task, or for what it turned.
+func (b *Book) Hears(handler, task string, e Event, turned jobqueue.Turned) bool {
 	for _, k := range e.kinds() {
-		if _, ok := b.hooks.Of(k, handler, task); ok && b.kinds[k] {
+		if hook, ok := b.hooks.Of(k, handler, task); ok && b.kinds[k] && hook.hears(turned) {
 			return true
 		}
 	}
 	return false
 }
 
-// HearsSome reports whether there may be a hook for an event, whatever the job.
+// HearsSome reports whether there may be a hook for an event, whatever the job and what it turns.
 func (b *Book) HearsSome(e Event) bool {
 	for _, k := range e.kinds() {
 		if b.kinds[k] {
@@ -57,11 +57,13 @@ func (b *Book) HearsSome(e Event) bool {
 // Events are the events of a notice: one for each hook that hears of it.
 func (b *Book) Events(n Notice) []outbox.Event {
 	var events []outbox.Event
-	for _, k := range n.Event.kinds() {
+	event := n.Event
+	for _, k := range event.kinds() {
 		hook, ok := b.hooks.Of(k, n.Handler, n.Task)
-		if !ok {
+		if !ok || !hook.hears(n.Turned) {
 			continue
 		}
+		n.Event = of(k, event)
 		n.ID, n.Hook = jobqueue.NewID(), hook.Name
 		events = append(events, outbox.Event{
 			ID: n.ID, Topic: topic(hook, n.owner()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(), Traceparent: n.Traceparent,

@@ -18,7 +18,7 @@ import (
 // recorder notes what an executor tells.
 type recorder struct{ told chan jobqueue.Told }
 
-func (recorder) Hears(_, _ string, to jobqueue.State) bool { return to.Final() }
+func (recorder) Hears(_, _ string, to jobqueue.State, _ jobqueue.Turned) bool { return to.Final() }
 
 func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []jobqueue.Told) error {
 	for _, j := range jobs {

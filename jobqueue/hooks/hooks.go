@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Kind is a kind of hook, as the configuration file names it.
@@ -16,21 +18,24 @@ const (
 	OnSuccess Kind = "on_success" // a job has succeeded
 	OnMissed  Kind = "on_missed"  // a tick got no job
 	OnPing    Kind = "ping"       // a job of the task begins, succeeds, or fails for good
+
+	OnRecovered Kind = "on_recovered" // a job of a task has succeeded after others had failed
+	OnPaused    Kind = "on_paused"    // a task is paused, since so many of its jobs have failed in a row
 )
 
 // Kinds lists the kinds that every [Set] may have.
-func Kinds() []Kind { return []Kind{OnFailure, OnSuccess, OnMissed} }
+func Kinds() []Kind { return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused} }
 
 // Set says what to do on each occasion. Of an action that is nil, the next more
 // general Set decides; [None] silences.
 type Set struct {
-	OnFailure, OnSuccess, OnMissed Action
+	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused Action
 	// Ping is only for a task. It comes beside the others.
 	Ping Action
 }
 
 func (s Set) action(k Kind) Action {
-	return map[Kind]Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping}[k]
+	return map[Kind]Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping, OnRecovered: s.OnRecovered, OnPaused: s.OnPaused}[k]
 }
 
 // Hooks says what to do for which jobs. The most specific [Set] that has an action
@@ -53,6 +58,19 @@ type Hook struct {
 	Handler string // for the jobs of this handler; empty: not for one
 	Task    string // for the jobs of this task; empty: not for one
 	Action  Action // may be [None]
+}
+
+// hears reports whether the hook hears of an end that turned a task so.
+func (h Hook) hears(turned jobqueue.Turned) bool {
+	switch _, once := h.Action.(first); {
+	case h.Kind == OnRecovered:
+		return turned.Has(jobqueue.Recovered)
+	case h.Kind == OnPaused:
+		return turned.Has(jobqueue.Paused)
+	case h.Kind == OnFailure && once:
+		return turned.Has(jobqueue.Failing)
+	}
+	return true
 }
 
 // List lists all hooks: those of All, then of the handlers and the tasks by name.
@@ -108,8 +126,11 @@ func (h Hooks) Validate() error {
 		if one.Kind == OnPing && one.Task == "" {
 			problems = append(problems, fmt.Errorf("%s: only a task has a ping", one.Name))
 		}
-		if next, ok := one.Action.(submit); ok && next.task == "" {
+		if next, ok := Next(one.Action); ok && next == "" {
 			problems = append(problems, fmt.Errorf("%s: name the task to submit", one.Name))
+		}
+		if _, once := one.Action.(first); once && one.Kind != OnFailure {
+			problems = append(problems, fmt.Errorf("%s: only on_failure can hear of the first failure", one.Name))
 		}
 	}
 	return errors.Join(problems...)
@@ -117,6 +138,9 @@ func (h Hooks) Validate() error {
 
 // Next is the id of the task that an action submits; false: it is another action.
 func Next(a Action) (task string, ok bool) {
+	if once, ok := a.(first); ok {
+		a = once.Action
+	}
 	s, ok := a.(submit)
 	return s.task, ok
 }

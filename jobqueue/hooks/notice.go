@@ -18,6 +18,9 @@ const (
 	Success Event = "success" // a job has succeeded
 	Failure Event = "failure" // a job has failed for good
 	Missed  Event = "missed"  // a tick got no job
+
+	Recovered Event = "recovered" // a job has succeeded after others of its task had failed
+	Paused    Event = "paused"    // so many have failed in a row that the task is paused
 )
 
 // kinds are the kinds of hooks that hear of an event.
@@ -26,13 +29,24 @@ func (e Event) kinds() []Kind {
 	case Start:
 		return []Kind{OnPing}
 	case Success:
-		return []Kind{OnSuccess, OnPing}
+		return []Kind{OnSuccess, OnPing, OnRecovered}
 	case Failure:
-		return []Kind{OnFailure, OnPing}
+		return []Kind{OnFailure, OnPing, OnPaused}
 	case Missed:
 		return []Kind{OnMissed}
 	}
 	return nil
+}
+
+// of is what a hook of a kind is told of an event.
+func of(k Kind, e Event) Event {
+	switch k {
+	case OnRecovered:
+		return Recovered
+	case OnPaused:
+		return Paused
+	}
+	return e
 }
 
 // EventOf is what the state of a job means; empty: nothing that a hook hears of.
@@ -66,12 +80,15 @@ type Notice struct {
 	Handler string    `json:"handler,omitempty"` // what the task runs
 	Tick    *Tick     `json:"tick,omitempty"`
 	Job     *Job      `json:"job,omitempty"`    // of Missed: none
-	Error   string    `json:"error,omitempty"`  // of Failure
+	Error   string    `json:"error,omitempty"`  // of Failure and Paused
 	Output  string    `json:"output,omitempty"` // the end of the job's log
 
 	// Traceparent is that of the attempt, or of who submitted the job if attempts are
 	// not traced, as the W3C's header has it.
 	Traceparent string `json:"traceparent,omitempty"`
+
+	// Turned is what the end of the job did to its task.
+	Turned jobqueue.Turned `json:"turned,omitempty"`
 }
 
 // Tick is the tick that a job is for, or that got none.

@@ -151,6 +151,8 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool) troubledRow 
 		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
 	case t.Problem != "" && !isWarning:
 		row.Harm, row.Cause = "blocked", t.Problem
+	case t.Pause.AfterFailures():
+		row.Harm, row.Cause = "failed", t.Pause.AfterText(s.now())
 	case row.Wrong != nil && row.Times > 1 && row.Times == len(r.Cells) && len(r.Cells) == shownTicks:
 		row.Cause = fmt.Sprintf("%s %d times or more in a row", show.Word(row.Harm), row.Times)
 	case row.Wrong != nil && row.Times > 1:

@@ -114,7 +114,7 @@ func TestWhatARunShows(t *testing.T) {
 		f.schedule()
 		f.shows(`nextrun_queue_depth{group="default",state="waiting"} 1`)
 		f.work(1, func(context.Context, *jobqueue.JobContext) error { return nil })
-		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP WHERE id = 'bad'`)
+		f.Exec(`UPDATE periodic_task SET paused = CURRENT_TIMESTAMP, paused_by = 'nextrun' WHERE id = 'bad'`)
 		f.shows(`nextrun_build_info{goversion="`+runtime.Version()+`",revision="abc",version="v1"} 1`,
 			`nextrun_ticks_total{decision="missed",sink="event"} 0`, `nextrun_jobs_total{outcome="failed",task="work"} 0`,
 			`nextrun_database_up 1`,
@@ -127,7 +127,7 @@ func TestWhatARunShows(t *testing.T) {
 			`nextrun_job_wait_seconds_count{task="work"} 1`,
 			`nextrun_tasks{state="enabled"} 1`, `nextrun_tasks{state="disabled"} 1`, `nextrun_tasks{state="blocked"} 1`,
 			`nextrun_task_info{group="default",id="good",overlap="skip",sink="job",task="work",timer="yearly"} 1`,
-			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`,
+			`nextrun_task_paused{id="bad"} 1`, `nextrun_task_paused{id="good"} 0`, `nextrun_task_next_probe_timestamp_seconds{id="bad"} 0`,
 			`nextrun_task_problem{id="bad"} 1`, `nextrun_task_problem{id="good"} 0`,
 			`nextrun_task_failures{id="good"} 0`,
 			`nextrun_task_expected_success_timestamp_seconds{id="good"} 1.7672256e+09`,

@@ -63,8 +63,8 @@ func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []perio
 	return nil
 }
 
-func (h *endHooks) HearsEnd(t *periodic.Task, s periodic.EndState) bool {
-	return t.Task == t.ID && s != periodic.EndCancelled
+func (h *endHooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
+	return t.Task == t.ID && k.Ended != periodic.EndCancelled
 }
 
 func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []periodic.EndedTick) error {

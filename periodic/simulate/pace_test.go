@@ -32,6 +32,10 @@ func paced(r *rand.Rand, id string, now time.Time) periodic.Task {
 	if r.IntN(3) == 0 {
 		t.Pace.MaxTicks, t.Pace.Count = 1+r.IntN(20), r.IntN(5)
 	}
+	if r.IntN(3) == 0 { // paused after failures: the next probe is to come, or due
+		t.Failures = periodic.Failures{PauseAfter: 1 + r.IntN(3), ProbeDelay: 1*time.Second + seconds(3600), Count: 3 + r.IntN(3)}
+		t.Pause = periodic.Pause{Since: now.Add(-seconds(86400)), Until: now.Add(seconds(28800) - 4*time.Hour), By: periodic.PausedAfterFailures}
+	}
 	switch r.IntN(4) {
 	case 0: // set by hand
 		t.NextRun = now.Add(seconds(7200) - time.Hour).Truncate(time.Second)

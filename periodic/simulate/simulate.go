@@ -98,6 +98,14 @@ func (st *state) newest() *periodic.Pending {
 	return &st.pending[len(st.pending)-1]
 }
 
+// succeed ends what failures have led to: jobs of a simulation succeed.
+func (st *state) succeed() {
+	st.Failures.Count = 0
+	if st.Pause.AfterFailures() {
+		st.Pause = periodic.Pause{}
+	}
+}
+
 type simulation struct {
 	Options
 	states []*state
@@ -160,6 +168,7 @@ func (s *simulation) take(w wake) {
 		s.result.end(w.at)
 		before := len(st.pending)
 		st.pending = slices.DeleteFunc(st.pending, func(p periodic.Pending) bool { return p.JID == w.jid })
+		st.succeed()
 		if len(st.pending) < before && len(st.queued) > 0 {
 			s.wakeAt(wake{at: w.at, of: st})
 		}
@@ -180,6 +189,9 @@ func (s *simulation) decide(st *state, now time.Time) {
 	plan := periodic.Decide(&st.Task, st.timer, periodic.Facts{Now: at, Pending: st.newest(), Queued: append([]time.Time(nil), st.queued...)}, s.newID)
 	moved := !plan.NextRun.Equal(st.NextRun) || len(plan.Ticks)+len(plan.Settled) > 0
 	st.Due, st.NextRun, st.Pace.Count = plan.Due, plan.NextRun, plan.Counted
+	if !plan.Hold.IsZero() {
+		st.Pause.Until = plan.Hold
+	}
 	if plan.Problem != "" {
 		st.counts.Problem = plan.Problem
 	}

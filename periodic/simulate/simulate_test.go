@@ -124,7 +124,7 @@ func span(from time.Time, r *rand.Rand) (o simulate.Options) {
 
 // disturb does to a task what people do.
 func disturb(s *nextruntest.Schedule, id string, r *rand.Rand) {
-	switch r.IntN(7) {
+	switch r.IntN(8) {
 	case 0:
 		s.Exec(`UPDATE periodic_task SET paused = $1 WHERE id = $2`, store.Timestamp(s.Now()), id)
 	case 1:
@@ -134,6 +134,9 @@ func disturb(s *nextruntest.Schedule, id string, r *rand.Rand) {
 		s.Exec(`UPDATE periodic_task SET enabled = false WHERE id = $1`, id)
 	case 3:
 		s.Exec(`UPDATE periodic_task SET nextrun = $1 WHERE id = $2`, store.Timestamp(s.Now().Add(90*time.Minute)), id)
+	case 5: // paused after failures
+		s.Exec(`UPDATE periodic_task SET paused = $1, paused_until = $2, paused_by = 'nextrun', pause_after = 2, probe_delay = 600, failures = 3 WHERE id = $3`,
+			store.Timestamp(s.Now()), store.Timestamp(s.Now().Add(time.Duration(r.IntN(240))*time.Minute)), id)
 	case 4:
 		s.Exec(`UPDATE periodic_task SET overlap = 'queue', catchup = 'all' WHERE id = $1`, id)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // HookSet is the hooks of a task, of a handler, or of all. nil: the file has none there.
-type HookSet struct{ OnFailure, OnSuccess, OnMissed, Ping *Hook }
+type HookSet struct{ OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, Ping *Hook }
 
 // Hook is what a hook does: one of its fields, or nothing. It names secrets;
 // [Config.BuildHooks] looks them up.
@@ -19,6 +19,7 @@ type Hook struct {
 	Post    *hooks.PostConfig
 	Ping    *hooks.PingConfig
 	Submit  string // id of a periodic task
+	First   bool   // on_failure: only the first failure in a row
 
 	passEnv   []string          // command: environment variables that it inherits
 	urlEnv    string            // the environment variable with the URL
@@ -34,8 +35,12 @@ func (r hookReader) withHooks(s *HookSet, known keys) keys {
 	for _, one := range []struct {
 		kind hooks.Kind
 		hook **Hook
-	}{{hooks.OnFailure, &s.OnFailure}, {hooks.OnSuccess, &s.OnSuccess}, {hooks.OnMissed, &s.OnMissed}} {
-		known[string(one.kind)] = func(place string, n *yaml.Node) { *one.hook = r.hook(place, n) }
+	}{{hooks.OnFailure, &s.OnFailure}, {hooks.OnSuccess, &s.OnSuccess}, {hooks.OnMissed, &s.OnMissed}, {hooks.OnRecovered, &s.OnRecovered}, {hooks.OnPaused, &s.OnPaused}} {
+		known[string(one.kind)] = func(place string, n *yaml.Node) {
+			if *one.hook = r.hook(place, n); (*one.hook).First && one.kind != hooks.OnFailure {
+				r.problem(n, "%s.first: only on_failure can hear of the first failure in a row", place)
+			}
+		}
 	}
 	return known
 }
@@ -68,7 +73,7 @@ func (r hookReader) hook(place string, n *yaml.Node) *Hook {
 	case "command":
 		r.command(place, n, h)
 	case "submit":
-		r.mapping(n, place, keys{"submit": &h.Submit})
+		r.mapping(n, place, keys{"submit": &h.Submit, "first": &h.First})
 		if h.Submit == "" {
 			r.problem(n, "%s.submit must be the id of a periodic task", place)
 		}
@@ -85,6 +90,7 @@ func (r hookReader) command(place string, n *yaml.Node, h *Hook) {
 		"command": func(place string, v *yaml.Node) { c.Argv = handlerReader(r).command(place, v) },
 		"timeout": &c.Timeout,
 		"dir":     &c.Dir,
+		"first":   &h.First,
 		"env":     func(place string, v *yaml.Node) { h.passEnv = handlerReader(r).environment(place, v, &c.Env) },
 	})
 	r.check(n, place, c)
@@ -97,6 +103,7 @@ func (r hookReader) post(place string, n *yaml.Node, h *Hook) {
 		"url":         &c.URL,
 		"url_env":     &h.urlEnv,
 		"timeout":     &c.Timeout,
+		"first":       &h.First,
 		"headers":     &c.Headers,
 		"header_env":  &h.headerEnv,
 		"secret_env":  r.secretsInto(&h.secrets, func(s string) secret { return secret{env: s} }),
@@ -150,10 +157,12 @@ type hookBuilder struct {
 
 func (b *hookBuilder) set(place string, s HookSet) hooks.Set {
 	return hooks.Set{
-		OnFailure: b.action(place+string(hooks.OnFailure), s.OnFailure),
-		OnSuccess: b.action(place+string(hooks.OnSuccess), s.OnSuccess),
-		OnMissed:  b.action(place+string(hooks.OnMissed), s.OnMissed),
-		Ping:      b.action(place+string(hooks.OnPing), s.Ping),
+		OnFailure:   b.action(place+string(hooks.OnFailure), s.OnFailure),
+		OnSuccess:   b.action(place+string(hooks.OnSuccess), s.OnSuccess),
+		OnMissed:    b.action(place+string(hooks.OnMissed), s.OnMissed),
+		OnRecovered: b.action(place+string(hooks.OnRecovered), s.OnRecovered),
+		OnPaused:    b.action(place+string(hooks.OnPaused), s.OnPaused),
+		Ping:        b.action(place+string(hooks.OnPing), s.Ping),
 	}
 }
 
@@ -165,6 +174,9 @@ func (b *hookBuilder) action(place string, h *Hook) hooks.Action {
 	if err != nil {
 		b.err = fmt.Errorf("%s: %s: %w", b.path, place, err)
 		return nil
+	}
+	if h.First {
+		return hooks.First(action)
 	}
 	return action
 }
@@ -213,7 +225,7 @@ func (b *hookBuilder) make(h *Hook) (hooks.Action, error) {
 
 // secretVariables are the names of environment variables of the hooks of a set.
 func (s HookSet) secretVariables() (names []string) {
-	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.Ping} {
+	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.OnRecovered, s.OnPaused, s.Ping} {
 		if h == nil {
 			continue
 		}

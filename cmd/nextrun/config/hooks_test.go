@@ -78,13 +78,14 @@ func TestHooksThatAreWrong(t *testing.T) {
 		"on_failure: {timeout: 5s}":                         "on_failure" + forms,
 		"on_failure: {command: notify}":                     "on_failure.command must be a list of the program and its arguments",
 		"on_failure: {command: [x], timeout: 1h}":           "on_failure.timeout must be a duration from 1ms to 20s",
-		"on_failure: {command: [x], headers: {}}":           `unknown key "headers" in on_failure; known are command, dir, env, timeout`,
+		"on_failure: {command: [x], headers: {}}":           `unknown key "headers" in on_failure; known are command, dir, env, first, timeout`,
+		"on_success: {submit: a, first: true}":              "on_success.first: only on_failure can hear of the first failure in a row",
 		"on_failure: {url: 'ftp://x/T0KEN'}":                "on_failure.url must be a URL such as",
 		"on_failure: {submit: ''}":                          "on_failure.submit must be the id of a periodic task",
 		"handlers: {a: {command: [x], ping: 'http://x'}}":   `unknown key "ping" in handlers.a`,
 		"tasks: {a: {ping: 'hc-ping.com/T0KEN'}}":           "tasks.a.ping must be a URL such as https://hc-ping.com/UUID",
 		"tasks: {a: {ping: {timeout: 5s}}}":                 "tasks.a.ping needs one of url and url_env",
-		"tasks: {a: {timer: daily}}":                        `unknown key "timer" in tasks.a; known are on_failure, on_missed, on_success, ping`,
+		"tasks: {a: {timer: daily}}":                        `unknown key "timer" in tasks.a; known are on_failure, on_missed, on_paused, on_recovered, on_success, ping`,
 		"tasks: {a: {on_success: {submit: b, url_env: X}}}": "tasks.a.on_success" + forms,
 	} {
 		_, err := parse("nextrun.yaml", []byte(text))

@@ -30,12 +30,11 @@ var (
 func (db *DB) Hooks(book *hooks.Book) Hooks { return Hooks{db.Outbox(), book} }
 
 // Hears implements [jobqueue.Hooks].
-func (h Hooks) Hears(task, tracker string, to jobqueue.State) bool {
-	event := hooks.EventOf(to)
+func (h Hooks) Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool {
 	if task == "" {
-		return h.book.HearsSome(event)
+		return h.book.HearsSome(hooks.EventOf(to))
 	}
-	return h.book.Hears(task, tracker, event)
+	return h.book.Hears(task, tracker, hooks.EventOf(to), turned)
 }
 
 // Tell implements [jobqueue.Hooks].
@@ -43,12 +42,15 @@ func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs [
 	notices := make([]hooks.Notice, len(jobs))
 	for i, j := range jobs {
 		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
+		notices[i].Turned = j.Turned
 	}
 	return h.write(ctx, tx, now, notices)
 }
 
 // HearsMissed implements [periodic.Hooks].
-func (h Hooks) HearsMissed(t *periodic.Task) bool { return h.book.Hears(t.Task, t.ID, hooks.Missed) }
+func (h Hooks) HearsMissed(t *periodic.Task) bool {
+	return h.book.Hears(t.Task, t.ID, hooks.Missed, "")
+}
 
 // TellMissed implements [periodic.Hooks].
 func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.MissedTick) error {
@@ -64,8 +66,8 @@ func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, 
 }
 
 // HearsEnd implements [periodic.Hooks].
-func (h Hooks) HearsEnd(t *periodic.Task, s periodic.EndState) bool {
-	return h.book.Hears(t.Task, t.ID, endEvent(s))
+func (h Hooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
+	return h.book.Hears(t.Task, t.ID, endEvent(k.Ended), k.Turned)
 }
 
 // TellEnds implements [periodic.Hooks].
@@ -78,7 +80,7 @@ func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ti
 				ID: e.Tick.JID, State: string(e.Tick.Ended), Attempt: e.Tick.Attempts, Group: e.Task.Group, Subject: e.Task.Subject,
 				Submitted: e.Tick.Decided, Finished: &e.Tick.Finished,
 			},
-			Error: e.Tick.Error,
+			Error: e.Tick.Error, Turned: e.Tick.Turned,
 		}
 	}
 	return h.write(ctx, tx, now, notices)

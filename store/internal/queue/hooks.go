@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // hookLines is how many of the last lines of its log go with a job that has ended, and
@@ -26,7 +27,7 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobqueue.Request, result jobque
 		return fmt.Errorf("read the jobs for hooks: %w", err)
 	}
 	for _, job := range result.Claimed {
-		if job.State == jobqueue.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+		if job.State == jobqueue.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State, "") {
 			told = append(told, jobqueue.Told{Job: job})
 		}
 	}
@@ -48,7 +49,7 @@ func (tx jobTx) ended(ctx context.Context, q jobqueue.Request, done []string) ([
 	}
 	var jids []string
 	for _, jid := range done {
-		if to := by[jid].To; to.Final() && q.Hooks.Hears("", "", to) {
+		if to := by[jid].To; to.Final() && q.Hooks.Hears("", "", to, "") {
 			jids = append(jids, jid)
 		}
 	}
@@ -63,14 +64,35 @@ func (tx jobTx) ended(ctx context.Context, q jobqueue.Request, done []string) ([
 	if err != nil {
 		return nil, err
 	}
+	turned, err := tx.turned(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
 	var told []jobqueue.Told
 	for _, job := range jobs {
-		if q.Hooks.Hears(job.Task, job.Tracker, job.State) {
+		if q.Hooks.Hears(job.Task, job.Tracker, job.State, turned[job.JID]) {
 			job.Traceparent = cmp.Or(by[job.JID].Traceparent, job.Traceparent)
-			told = append(told, jobqueue.Told{Job: job})
+			told = append(told, jobqueue.Told{Job: job, Turned: turned[job.JID]})
 		}
 	}
 	return told, tx.lastLines(ctx, told)
+}
+
+// turned is what the ends of jobs did to their tasks, as a trigger has noted with their ticks.
+func (tx jobTx) turned(ctx context.Context, jobs []jobqueue.Job) (map[string]jobqueue.Turned, error) {
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("task"), sqldb.Time("due"), sqldb.Text("jid")}, len(jobs),
+		func(i int) []any { return []any{jobs[i].Tracker, jobs[i].Due, jobs[i].JID} })
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct{ JID, Turned string }
+	err = tx.Select(ctx, &rows, `SELECT k.jid, k.turned FROM `+r.SQL+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.task AND k.due = v.due AND k.jid = v.jid WHERE k.turned IS NOT NULL`, r.Param)
+	turned := make(map[string]jobqueue.Turned, len(rows))
+	for _, row := range rows {
+		turned[row.JID] = jobqueue.Turned(row.Turned)
+	}
+	return turned, err
 }
 
 // lastLines reads the end of the logs of jobs.

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nextrun/nextrun/periodic"
@@ -46,7 +47,24 @@ func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids [
 	}
 	err = tx.Select(ctx, &ids, with+` UPDATE periodic_task AS t SET `+planned+` FROM `+held+` AS plan WHERE `+where+` RETURNING id`,
 		r.Param, manualAgain)
-	return ids, err
+	if err != nil {
+		return nil, err
+	}
+	return ids, tx.hold(ctx, slices.DeleteFunc(slices.Clone(plans), func(p periodic.Plan) bool { return p.Hold.IsZero() || !slices.Contains(ids, p.Task.ID) }))
+}
+
+// hold has tasks paused again whose plans submit a probe. Their rows are locked.
+func (tx schedulerTx) hold(ctx context.Context, plans []periodic.Plan) error {
+	if len(plans) == 0 {
+		return nil
+	}
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("till")}, len(plans),
+		func(i int) []any { return []any{plans[i].Task.ID, plans[i].Hold} })
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE periodic_task AS t SET paused_until = v.till FROM `+r.SQL+` AS v WHERE t.id = v.of_task`, r.Param)
+	return err
 }
 
 // Uncount implements [periodic.Tx]. The trigger nextrun_task_paced has a task that has ended planned anew.

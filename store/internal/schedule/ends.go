@@ -231,31 +231,6 @@ func said(text string) string {
 	return clean
 }
 
-// withTasks returns ticks with what hooks need of their tasks.
-func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]periodic.EndedTick, error) {
-	ids := make([]string, len(ended))
-	for i, r := range ended {
-		ids[i] = string(r.TaskID)
-	}
-	r, err := tx.Texts(1, ids)
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct {
-		ID, Task, Group, Subject, Sink sqldb.RowText
-	}
-	err = tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
-	tasks := make(map[string]*periodic.Task, len(rows))
-	for _, t := range rows {
-		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
-	}
-	list := make([]periodic.EndedTick, len(ended))
-	for i, r := range ended {
-		list[i] = periodic.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
-	}
-	return list, err
-}
-
 // tellEnds tells the hooks, but not of what ended before they could hear of it.
 func (tx endsTx) tellEnds(ctx context.Context, hooks periodic.Hooks, list []periodic.EndedTick, by map[periodic.TickKey]*awaited) error {
 	if hooks == nil {
@@ -267,7 +242,7 @@ func (tx endsTx) tellEnds(ctx context.Context, hooks periodic.Hooks, list []peri
 		if j := by[e.Tick.Key()]; j != nil && !j.HooksFrom.Time().IsZero() {
 			late = !j.end.Finished.After(j.HooksFrom.Time())
 		}
-		if e.Task != nil && !late && hooks.HearsEnd(e.Task, e.Tick.Ended) {
+		if e.Task != nil && !late && hooks.HearsEnd(e.Task, e.Tick) {
 			told = append(told, e)
 		}
 	}

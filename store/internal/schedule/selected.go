@@ -68,20 +68,20 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 	return `1 = 0`, at
 }
 
-// failed is a condition: of the five newest ticks of a task, the newest one that has ended
-// did not end well.
+// failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
+// that has ended did not end well.
 func failed(hasJobs bool) string {
 	const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
 	state, join := told, ""
 	if hasJobs {
 		state, join = "coalesce(j.state, "+told+")", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
-	return `coalesce((SELECT x.state FROM (
+	return `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `' OR coalesce((SELECT x.state FROM (
 			SELECT k.due, CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed'
 					WHEN m.published IS NOT NULL THEN 'success' ELSE ` + state + ` END AS state
 			FROM periodic_tick AS k` + join + ` LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
 			WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 5) AS x
-		WHERE x.state IN ('success', 'failed', 'missed', 'late') ORDER BY x.due DESC LIMIT 1), 'success') <> 'success'`
+		WHERE x.state IN ('success', 'failed', 'missed', 'late') ORDER BY x.due DESC LIMIT 1), 'success') <> 'success')`
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

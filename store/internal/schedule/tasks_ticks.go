@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -19,6 +20,7 @@ type tickRow struct {
 	Worker   sqldb.RowText
 	Decided  sqldb.RowTime
 	Nominal  sqldb.RowTime
+	Turned   sqldb.RowText
 	endRow
 }
 
@@ -40,7 +42,7 @@ func (r tickRow) tick() periodic.Tick {
 	return r.on(periodic.Tick{
 		TaskID: string(r.TaskID), Due: r.Due.Time(), Decision: periodic.Decision(r.Decision), Reason: string(r.Reason),
 		Missed: r.Missed.N, Until: r.Until.Time(), JID: string(r.JID), Worker: string(r.Worker), Decided: r.Decided.Time(),
-		Nominal: r.Nominal.Time(),
+		Nominal: r.Nominal.Time(), Turned: jobqueue.Turned(r.Turned),
 	})
 }
 
@@ -54,7 +56,7 @@ func ticksQuery(f periodic.TickFilter) string {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, nominal, outcome, finished, attempts, error
+	return `SELECT task_id, due, decision, reason, missed, until, jid, worker, decided, nominal, outcome, finished, attempts, error, turned
 		FROM periodic_tick
 		WHERE ` + ofTask + ` AND ($2 = '' OR decision = $2) AND decided >= $3 AND decided < $4
 			AND due >= $5 AND due < $6
@@ -80,4 +82,55 @@ func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 		list[i] = r.tick()
 	}
 	return list, err
+}
+
+// withTasks returns ticks with what hooks need of their tasks.
+func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]periodic.EndedTick, error) {
+	ids := make([]string, len(ended))
+	for i, r := range ended {
+		ids[i] = string(r.TaskID)
+	}
+	r, err := tx.Texts(1, ids)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		ID, Task, Group, Subject, Sink sqldb.RowText
+	}
+	err = tx.Select(ctx, &rows, `SELECT id, task, group_ AS "group", subject, sink FROM periodic_task WHERE id IN (SELECT v.value FROM `+r.SQL+` AS v)`, r.Param)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make(map[string]*periodic.Task, len(rows))
+	for _, t := range rows {
+		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
+	}
+	list := make([]periodic.EndedTick, len(ended))
+	for i, r := range ended {
+		list[i] = periodic.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
+	}
+	return list, tx.withTurns(ctx, list)
+}
+
+// withTurns adds what the ends did to their tasks, as a trigger has noted.
+func (tx endsTx) withTurns(ctx context.Context, list []periodic.EndedTick) error {
+	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due")}, len(list),
+		func(i int) []any { return []any{list[i].Tick.TaskID, list[i].Tick.Due} })
+	if err != nil {
+		return err
+	}
+	var rows []struct {
+		tickKeyRow
+		Turned string
+	}
+	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.due, k.turned FROM `+r.SQL+` AS v
+		JOIN periodic_tick AS k ON k.task_id = v.of_task AND k.due = v.of_due WHERE k.turned IS NOT NULL`, r.Param)
+	turned := make(map[periodic.TickKey]jobqueue.Turned, len(rows))
+	for _, row := range rows {
+		turned[periodic.TickKey{TaskID: row.TaskID, Due: row.Due.Time()}] = jobqueue.Turned(row.Turned)
+	}
+	for i := range list {
+		list[i].Tick.Turned = turned[list[i].Tick.Key()]
+	}
+	return err
 }

@@ -115,6 +115,8 @@ func (s shown) state(env *ui.Env) [][2]string {
 	t := &s.task
 	next, at := plan(env, t)
 	switch {
+	case next == "paused" && t.Pause.AfterFailures() && at != "":
+		next += ", " + at
 	case next == "paused" && at != "":
 		next += " " + at
 	case at != "":
@@ -132,8 +134,14 @@ func (s shown) state(env *ui.Env) [][2]string {
 	if t.Pause.At(env.Now()) {
 		paused = strings.TrimPrefix(t.Pause.Text(), "paused ")
 	}
+	failed := ""
+	if t.Failures.Count > 0 {
+		if failed = fmt.Sprintf("%d in a row", t.Failures.Count); t.Probes(env.Now()) {
+			failed += "; the next tick is a probe"
+		}
+	}
 	return [][2]string{
-		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"last run", lastRunText(env, s.outcome)},
+		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"failures", failed}, {"last run", lastRunText(env, s.outcome)},
 		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due}, {"ticks", ended},
 		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
 	}

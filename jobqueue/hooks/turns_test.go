@@ -1,0 +1,168 @@
+package hooks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/executor"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/store"
+	"github.com/nextrun/nextrun/store/queues"
+)
+
+// turning is a task whose jobs end as a test says, in one queue or the other.
+type turning struct {
+	*fixture
+	sink  string
+	hooks *store.Hooks
+	queue map[periodic.Sink]periodic.Submitter
+	fails atomic.Bool
+}
+
+// turns runs a test with a task in nextrun's own queue, and with one in a queue of type sql. heard are
+// the events that hooks of turns have heard of.
+func turns(t *testing.T, test func(f *turning, heard func() []string)) {
+	for _, sink := range []string{"job", "legacy"} {
+		t.Run(sink, func(t *testing.T) {
+			both(t, func(f *fixture) {
+				var r receiver
+				w := &turning{fixture: f, sink: sink, hooks: f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.First(r.action()), OnPaused: r.action(), OnRecovered: r.action()}})}
+				w.open()
+				f.Exec("DELETE FROM periodic_task")
+				f.Exec("INSERT INTO periodic_task (id, task, timer, sink, pause_after, probe_delay) VALUES ('import', 'flaky', 'yearly', $1, 3, 3600)", sink)
+				w.schedule()
+				test(w, func() (list []string) {
+					for _, n := range r.got() {
+						list = append(list, fmt.Sprintf("%s %s", n.Event, n.Turned))
+					}
+					slices.Sort(list)
+					return list
+				})
+			})
+		})
+	}
+}
+
+func (f *turning) open() {
+	if f.sink == "job" {
+		e, err := executor.New(f.db.Jobs(), executor.Config{Name: "executor", Logger: silent(), Hooks: f.hooks, RetryLimit: 1, RetryDelay: time.Millisecond})
+		if err != nil {
+			f.Fatal(err)
+		}
+		e.Register("flaky", func(context.Context, *jobqueue.JobContext) error {
+			if f.fails.Load() {
+				return errFailed // once more, which does not count
+			}
+			return nil
+		})
+		f.start(e, nil)
+		return
+	}
+	f.Exec("CREATE TABLE legacy (jid varchar(254), outcome varchar(16))")
+	q, err := f.db.Queue(queues.SQL{
+		Enqueue: `INSERT INTO legacy (jid) SELECT jid FROM nextrun_batch`,
+		Pending: `SELECT o.jid FROM nextrun_open AS o CROSS JOIN legacy AS l WHERE l.jid = o.jid AND l.outcome IS NULL`,
+		Outcome: `SELECT o.jid, l.outcome, CASE WHEN l.outcome = 'failed' THEN 'exit status 2' END AS error FROM nextrun_open AS o CROSS JOIN legacy AS l WHERE l.jid = o.jid`,
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.queue = map[periodic.Sink]periodic.Submitter{"legacy": q}
+}
+
+func (f *turning) schedule() {
+	f.Helper()
+	f.once(f.hooks, func(c *scheduler.Config) { c.Submitters = f.queue })
+}
+
+// tick lets the task elapse, and its job end so; what says what became of the tick.
+func (f *turning) tick(state string) (what string) {
+	f.Helper()
+	f.fails.Store(state == "failed")
+	f.Exec("UPDATE periodic_task SET due = $1, nextrun = $1", utc(time.Now()))
+	f.schedule()
+	f.ended()
+	if f.sink == "legacy" {
+		f.Exec("UPDATE legacy SET outcome = $1 WHERE outcome IS NULL", state)
+		f.Exec("UPDATE periodic_awaited SET look = '2026-01-01 00:00:00.000000'")
+		f.schedule()
+	}
+	return f.One("SELECT decision || coalesce(' ' || reason, '') FROM periodic_tick ORDER BY due DESC LIMIT 1")
+}
+
+// state is the failures and the pause of the task.
+func (f *turning) state() string {
+	return f.One("SELECT failures || coalesce(' ' || paused_by || ': ' || paused_reason, '') FROM periodic_task")
+}
+
+// wait is how long the pause lasts from now on, in hours.
+func (f *turning) wait() float64 {
+	t, err := periodic.NewTasks(f.db.Tasks()).Get(f.Context(), "import")
+	if err != nil {
+		f.Fatal(err)
+	}
+	return time.Until(t.Pause.Until).Round(time.Minute).Hours()
+}
+
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
+
+// Three failures pause a task, probes are let through one at a time, each failure doubles the delay, and
+// a success has it go on. Each hook hears once of each turn.
+func TestFailuresPauseATask(t *testing.T) {
+	turns(t, func(f *turning, heard func() []string) {
+		for n := range 3 {
+			if got := f.tick("failed"); got != "submitted" {
+				f.Fatalf("tick %d: %s", n, got)
+			}
+		}
+		const last = " in a row; the last: exit status 2"
+		wantText(f, "3 nextrun: paused after 3 failures"+last, f.state())
+		if got := f.tick("success"); !strings.HasPrefix(got, "skipped paused by nextrun since ") || !strings.Contains(got, ", next probe at ") {
+			f.Error(got)
+		}
+		if got := f.wait(); got != 1 {
+			f.Errorf("the first probe is in %v h", got)
+		}
+		f.probe()
+		wantText(f, "submitted", f.tick("failed"))
+		wantText(f, "4 nextrun: paused after 4 failures"+last, f.state())
+		if got := f.wait(); got != 2 {
+			f.Errorf("the second probe is in %v h", got)
+		}
+		f.probe()
+		wantText(f, "submitted", f.tick("success"))
+		wantText(f, "0", f.state())
+		wantText(f, "submitted", f.tick("success"))
+		want := []string{"failure failing", "paused paused", "recovered recovered"}
+		f.relay(f.hooks)
+		f.delivered()
+		if got := heard(); !slices.Equal(got, want) {
+			f.Errorf("heard %q, want %q", got, want)
+		}
+	})
+}
+
+// probe lets the time until the next probe pass.
+func (f *turning) probe() {
+	f.Exec("UPDATE periodic_task SET paused_until = $1", utc(time.Now().Add(-time.Second)))
+}
+
+func (f *turning) delivered() {
+	storetest.Eventually(f, "all to be delivered", func() bool { return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" })
+}
+
+func wantText(f *turning, want, got string) {
+	f.Helper()
+	if got != want {
+		f.Errorf("got %q, want %q", got, want)
+	}
+}
