@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
-// A window holds all tasks, or those of a group, without that they name it. What is due in it is skipped, or runs once
+// A window holds all tasks, or those of a group, whether they name it or not. What is due in it is skipped, or runs once
 // when the last window that overlaps ends.
 func TestWindowHoldsTasks(t *testing.T) {
 	bubble(t, func(f *fixture) {

@@ -51,9 +51,9 @@ func addCommand(env *ui.Env) *cobra.Command {
 		Long: `Add a day, several days, or a time that recurs to a calendar. A calendar that is not there
 yet is made. Days are those of the zone of each task's timer, and so is a time without a zone.
 
-With --scope it is a window: it holds all tasks, or those of a group, without that they name
-it. Its days, and a time without a zone, are in UTC. What is due in it is skipped; with --at-end
-once, each task that had ticks in it runs once when it ends. The ticks before and after stay.`,
+With --scope it is a window, which holds all tasks, or those of a group, whether they name it
+or not. Its days, and a time without a zone, are in UTC. What is due in it is skipped; with
+--at-end once, each task that had ticks in it runs once when it ends.`,
 		Example: `  nextrun calendar add de-BY 2026-12-24 --reason Heiligabend
   nextrun calendar add company '2026-12-28 to 2026-12-31' --reason 'between the years'
   nextrun calendar add office 'Mon..Fri 08:00 for 10h'
