@@ -38,6 +38,12 @@ func TestHousekeeping(t *testing.T) {
 			env.Exec(`INSERT INTO periodic_open VALUES ('` + id + `', 'river', '1', 'j', '` + submitted + `', '` + submitted + `')`)
 		}
 		env.Exec(`INSERT INTO periodic_action (at, who, action) VALUES ('` + old + `', 'ada', 'old'), ('` + young + `', 'ada', 'young')`)
+		older := time.Now().UTC().Add(-32 * 24 * time.Hour).Format("2006-01-02 15:04:05.000000")
+		for id, due := range map[string]string{"older": older, "young": young} { // only a tick that is planned may be past
+			env.Exec(`INSERT INTO periodic_task (id, task, timer, enabled) VALUES ('` + id + `', 'x', 'hourly', false)`)
+			env.Exec(`UPDATE periodic_task SET due = '` + due + `' WHERE id = '` + id + `'`)
+			env.Exec(`INSERT INTO periodic_override (task_id, due) VALUES ('` + id + `', '` + due + `'), ('` + id + `', '2099-01-01 00:00:00')`)
+		}
 		result := env.runJob(t, store.HousekeepingTask, `{"ticks_days": 30, "jobs_days": 30}`)
 		if want := "deleted ticks: 1, jobs: 1, events: 0"; result != want {
 			t.Errorf("the result is %q, want %q", result, want)
@@ -47,6 +53,9 @@ func TestHousekeeping(t *testing.T) {
 		}
 		if got := env.texts(t, `SELECT task_id FROM periodic_open`); !slices.Equal(got, []string{"gone-young"}) {
 			t.Errorf("open jobs of tasks that are gone left: %v", got)
+		}
+		if got := env.texts(t, `SELECT task_id FROM periodic_override ORDER BY task_id`); !slices.Equal(got, []string{"older", "young", "young"}) {
+			t.Errorf("overrides left: %v", got)
 		}
 		if got := env.texts(t, `SELECT action FROM periodic_action`); !slices.Equal(got, []string{"young"}) {
 			t.Errorf("actions left: %v", got)

@@ -57,6 +57,7 @@ var says = map[string]func(time.Time) bool{
 	"advent-calendar": func(t time.Time) bool {
 		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
 	},
+	"board-report": func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "08:00") }, // what differs is later
 	"stand-up": func(t time.Time) bool {
 		return at(t, "09:15") && workday(t) && !holiday(t)
 	},

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 )
 
 // mostSelected is how many tasks one request may change.
@@ -62,9 +63,31 @@ func (s *server) taskAction(r *http.Request, user string) (do func(ctx context.C
 		return s.tasks.RunNow, "Submitted", nil
 	case "retry":
 		return func(ctx context.Context, id string) error { return s.tasks.Retry(ctx, id, time.Time{}) }, "Put back into the queue", nil
+	case "skip", "unskip":
+		return s.occurrence(r, user)
 	default:
-		return nil, "", frame.Bad("unknown action %q; use pause, resume, run or retry", show.Printable(action))
+		return nil, "", frame.Bad("unknown action %q; use pause, resume, run, retry, skip or unskip", show.Printable(action))
 	}
+}
+
+// occurrence skips a tick of each selected task, the next run without a time, or undoes that or a move.
+func (s *server) occurrence(r *http.Request, user string) (do func(ctx context.Context, id string) error, word string, err error) {
+	o := days.Override{Who: show.Shorten(user, 200), Reason: show.Shorten(r.PostForm.Get("reason"), 200)}
+	if tick := r.PostForm.Get("tick"); tick != "" {
+		if o.Due, err = time.Parse(time.RFC3339, tick); err != nil {
+			return nil, "", frame.Bad("tick is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(tick))
+		}
+	}
+	if r.PostForm.Get("action") == "skip" {
+		return func(ctx context.Context, id string) error {
+			_, err := s.tasks.Skip(ctx, id, o)
+			return err
+		}, "Skipped a run to come", nil
+	}
+	return func(ctx context.Context, id string) error {
+		_, err := s.tasks.Unskip(ctx, id, o.Due)
+		return err
+	}, "Undone", nil
 }
 
 // untilOf reads until when: a duration or a time in the zone of the page; empty: the zero time.

@@ -29,6 +29,8 @@ func TestActionsAreRecorded(t *testing.T) {
 			{"/tasks", url.Values{"action": {"resume"}, "id": {"report"}}},
 			{"/task", url.Values{"id": {"report"}, "was": {"*-*-* 02:00"}, "timer": {"*-*-* 03:00"}}},
 			{"/tasks", url.Values{"action": {"run"}, "id": {"report"}}},
+			{"/tasks", url.Values{"action": {"skip"}, "id": {"report"}}},
+			{"/tasks", url.Values{"action": {"unskip"}, "id": {"report"}}},
 			{"/job", url.Values{"action": {"retry"}, "id": {jid}}},
 			{"/job", url.Values{"action": {"cancel"}, "id": {jid}}},
 			{"/events", url.Values{"action": {"resend"}, "id": {"e"}}},
@@ -38,11 +40,11 @@ func TestActionsAreRecorded(t *testing.T) {
 				s.Errorf("%s %v: %d %s", a.path, a.form, code, body)
 			}
 		}
-		s.Want(7, `SELECT count(*) FROM periodic_action WHERE who = 'ada'`)
-		s.Want(6, `SELECT count(*) FROM periodic_action WHERE task_id = 'report'`)
+		s.Want(9, `SELECT count(*) FROM periodic_action WHERE who = 'ada'`)
+		s.Want(8, `SELECT count(*) FROM periodic_action WHERE task_id = 'report'`)
 		s.Want(1, `SELECT count(*) FROM periodic_action WHERE action = 'resend' AND jid = 'e'`)
 		for path, wants := range map[string][]string{
-			"/task?id=report": {"<td>pause</td>", "moving", "<td>resume</td>", "timer from &#34;*-*-* 02:00&#34; to &#34;*-*-* 03:00&#34;", "<td>run</td>", "<td>retry</td>", "<td>cancel</td>"},
+			"/task?id=report": {"<td>pause</td>", "moving", "<td>resume</td>", "timer from &#34;*-*-* 02:00&#34; to &#34;*-*-* 03:00&#34;", "<td>run</td>", "<td>skip</td>", "<td>unskip</td>", "<td>retry</td>", "<td>cancel</td>"},
 			"/job?id=" + jid:  {"<td>retry</td>", "<td>cancel</td>", "<td>ada</td>"},
 			"/scheduler":      {"<td>resend</td>"},
 		} {

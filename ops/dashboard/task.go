@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -37,6 +38,7 @@ type taskView struct {
 	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
+	Changed  []days.Effect  `json:"overrides"` // ticks to come that people have skipped or moved
 	Findings []string       `json:"findings,omitempty"`
 	Place    string         `json:"-"`              // the timer with a caret under what is wrong
 	Ticks    []cell         `json:"ticks"`          // the newest first
@@ -179,13 +181,14 @@ func (d *taskView) actions() []string {
 		return []string{"resume", "run"}
 	}
 	if d.putBack {
-		return []string{"retry", "run", "pause"}
+		return []string{"retry", "run", "pause", "skip"}
 	}
-	return []string{"run", "pause"}
+	return []string{"run", "pause", "skip"}
 }
 
 // lookAhead adds the ticks to come, and what is odd or wrong about the timer.
 func (d *taskView) lookAhead(now time.Time) {
+	d.Changed = d.Task.Overridden(now)
 	if coming, err := d.Task.Upcoming(now, taskUpcoming); err == nil && d.Task.Enabled {
 		for _, u := range coming {
 			d.Upcoming = append(d.Upcoming, upcoming{u.Due, u.NextRun, d.Task.Pause.At(u.NextRun), u.LeftOut, u.Nominal})

@@ -59,6 +59,25 @@ func TestSkippedAndMovedTicksAreRecorded(t *testing.T) {
 	})
 }
 
+// A tick that moves to a time that nobody planned before it passed is not lost: it is left out, with a record.
+func TestMovePassesUnplanned(t *testing.T) {
+	bubble(t, func(f *fixture) {
+		sleepUntil(lateDay)
+		f.exec("INSERT INTO periodic_task (id, task, timer) VALUES ('t', 'x', '05:00')")
+		o := days.Override{Due: lateDay.Add(5 * time.Hour), To: lateDay.Add(2 * time.Hour)}
+		if _, err := periodic.NewTasks(f.db.Tasks()).Move(f.Context(), "t", o); err != nil {
+			f.Fatal(err)
+		}
+		sleepUntil(lateDay.Add(3 * time.Hour))
+		stop := f.run(unwatched{f.db.Periodic()}, rarely)
+		sleepUntil(lateDay.Add(6 * time.Hour))
+		stop()
+		f.want("05:00 skipped", "SELECT '"+f.lines("t")+"'")
+		f.want("left out by hand; moved to 2100-01-01 02:00:00 UTC", "SELECT reason FROM periodic_tick")
+		f.guarantees()
+	})
+}
+
 // A skip and a move take effect at once, on what is prepared, too.
 func TestOverridesReplan(t *testing.T) {
 	both(t, func(f *fixture) {
@@ -204,18 +223,21 @@ func TestRunNowAndBackfillDoNotAskOverrides(t *testing.T) {
 		if _, err := tasks.Skip(f.Context(), "t", days.Override{}); err != nil {
 			f.Fatal(err)
 		}
+		if _, err := tasks.Move(f.Context(), "t", days.Override{Due: lateDay.Add(2 * time.Hour), To: lateDay.Add(150 * time.Minute)}); err != nil {
+			f.Fatal(err)
+		}
 		if err := tasks.RunNow(f.Context(), "t"); err != nil {
 			f.Fatal(err)
 		}
 		stop := f.run(unwatched{f.db.Periodic()}, rarely)
 		pass(time.Second)
 		f.want(1, "SELECT count(*) FROM job")
-		sleepUntil(lateDay.Add(90 * time.Minute))
+		sleepUntil(lateDay.Add(140 * time.Minute))
 		stop()
 		f.want("left out by hand", "SELECT reason FROM periodic_tick WHERE decision = 'skipped'")
-		if err := tasks.Backfill(f.Context(), "t", periodic.Backfill{From: lateDay.Add(time.Minute), To: lateDay.Add(80 * time.Minute)}); err != nil {
+		if err := tasks.Backfill(f.Context(), "t", periodic.Backfill{From: lateDay.Add(time.Minute), To: lateDay.Add(130 * time.Minute)}); err != nil {
 			f.Fatal(err)
 		}
-		f.want(2, "SELECT count(*) FROM job")
+		f.want(3, "SELECT count(*) FROM job")
 	})
 }

@@ -34,7 +34,7 @@ func (c *dayCase) override(r *rand.Rand) {
 				o.To = c.from.Add(7 * time.Second)
 			}
 		case 4:
-			o.To, o.Created = one(), c.to
+			o.To, o.Created = one().Add(13*time.Minute), c.to.AddDate(1, 0, 0)
 		}
 		if !o.To.Equal(o.Due) && !slices.ContainsFunc(list, func(other days.Override) bool { return other.Due.Equal(o.Due) }) {
 			list = append(list, o)

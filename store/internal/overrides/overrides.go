@@ -13,14 +13,15 @@ import (
 )
 
 // SQL is an expression for the overrides of a task, as [Read] reads them: one text, so that they come with
-// the row, in the same statement. It is NULL or [] for a task that has none.
+// the row, in the same statement. It is NULL or [] for a task that has none. While the table is empty, the database
+// asks once for a whole statement.
 func SQL(tx *sqldb.Tx, taskID string) string {
 	list := `SELECT json_agg(json_build_array(to_char(o.due, 'YYYY-MM-DD HH24:MI:SS.US'), to_char(o.moved_to, 'YYYY-MM-DD HH24:MI:SS.US'),
 		to_char(o.created, 'YYYY-MM-DD HH24:MI:SS.US'), o.who, o.reason) ORDER BY o.due)::text`
 	if tx.SQL().IsSQLite() {
 		list = `SELECT json_group_array(json_array(o.due, o.moved_to, o.created, o.who, o.reason))`
 	}
-	return `(` + list + ` FROM periodic_override AS o WHERE o.task_id = ` + taskID + `)`
+	return `CASE WHEN (SELECT min(task_id) FROM periodic_override) IS NOT NULL THEN (` + list + ` FROM periodic_override AS o WHERE o.task_id = ` + taskID + `) END`
 }
 
 // Column is a column of queries that have [SQL].
