@@ -94,3 +94,33 @@ func TestTicksOfAPauseThatNoSchedulerSaw(t *testing.T) {
 		}
 	}
 }
+
+// Of the ticks that are due when a pause after failures is over, one is let through; the others wait for its job, or
+// until the delay is over again.
+func TestProbeIsOneTick(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC)
+	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
+	one := Task{
+		ID: "t", Enabled: true, Timer: "hourly", Created: hour(1), Due: hour(9), NextRun: hour(9), Sink: SinkJob, Overlap: OverlapAllow, Catchup: CatchupAll,
+		Failures: Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: 5}, Pause: Pause{Since: hour(8), Until: hour(10), By: PausedAfterFailures},
+	}
+	timer, err := calendar.Parse(one.Timer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := Decide(&one, timer, Facts{Now: now}, func(time.Time) string { return "j" })
+	got := ""
+	for _, k := range plan.Ticks {
+		got += fmt.Sprintf("%d %s; ", k.Due.Hour(), k.Decision)
+	}
+	if want := "9 skipped; 10 submitted; 11 skipped; 12 skipped; "; got != want || !plan.Hold.Equal(now.Add(40*time.Minute)) {
+		t.Errorf("%swith others from %s on, want %s40 minutes later", got, plan.Hold, want)
+	}
+	for count, want := range map[int]time.Duration{3: 10 * time.Minute, 4: 20 * time.Minute, 12: 24 * time.Hour, 1_000_000: 24 * time.Hour} {
+		f := Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: count}
+		if got := f.delay(); got != want {
+			t.Errorf("after %d failures the pause is %s, want %s", count, got, want)
+		}
+	}
+}

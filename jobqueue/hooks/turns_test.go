@@ -166,3 +166,32 @@ func wantText(f *turning, want, got string) {
 		f.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// What several workers record at once pauses a task once, and each hook hears once.
+func TestFailuresAtOncePauseOnce(t *testing.T) {
+	both(t, func(f *fixture) {
+		var r receiver
+		h := f.hooks(hooks.Hooks{All: hooks.Set{OnFailure: hooks.First(r.action()), OnPaused: r.action()}})
+		f.Exec("DELETE FROM periodic_task")
+		f.Exec("INSERT INTO periodic_task (id, task, timer, overlap, pause_after) VALUES ('import', 'fails', 'yearly', 'allow', 3)")
+		for n := range 12 {
+			due := fmt.Sprintf("2026-01-01 00:00:%02d.000000", n)
+			f.Exec("INSERT INTO job (jid, task, tracker, due) VALUES ($1, 'fails', 'import', $2)", due, due)
+			f.Exec("INSERT INTO periodic_tick (task_id, due, decision, jid, decided) SELECT tracker, due, 'submitted', jid, due FROM job WHERE jid = $1", due)
+		}
+		for range 3 {
+			f.executor(h, func(c *executor.Config) { c.PoolSize = 2 })
+		}
+		f.relay(h)
+		f.ended()
+		f.Want("12", "SELECT failures FROM periodic_task WHERE paused_by = 'nextrun' AND paused_until IS NULL")
+		storetest.Eventually(t, "all to be delivered", func() bool { return f.One("SELECT count(*) FROM outbox_message WHERE published IS NULL") == "0" })
+		var heard []string
+		for _, n := range r.got() {
+			heard = append(heard, string(n.Event))
+		}
+		if slices.Sort(heard); !slices.Equal(heard, []string{"failure", "paused"}) {
+			t.Errorf("heard %q, want one failure and one pause", heard)
+		}
+	})
+}
