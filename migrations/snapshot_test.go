@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
@@ -43,4 +44,16 @@ func TestSnapshotIsWhatTheMigrationsMake(t *testing.T) {
 			t.Errorf("%s is not what the migrations make (%v); after a new migration run: make snapshot", path, err)
 		}
 	})
+}
+
+// What is restored in a schema of another name must not name the one in which the snapshot was made.
+func TestSnapshotNamesNoSchema(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("snapshot/postgres.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.Index(string(text), "public."); i >= 0 {
+		t.Errorf("it names a schema, whose word before it inspect.go has to know: %s", text[max(0, i-100):min(len(text), i+100)])
+	}
 }

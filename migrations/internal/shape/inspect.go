@@ -102,8 +102,8 @@ SELECT 'function', '', proname,
          CASE WHEN prosecdef THEN ' SECURITY DEFINER' ELSE '' END,
          (SELECT string_agg(' SET ' || replace(replace(setting, '=', ' TO '), quote_ident(current_schema()) || ',', '$schema,'), '')
             FROM unnest(proconfig) AS setting),
-         replace(replace(replace(replace(prosrc, 'FROM' || prefix.text, 'FROM $schema.'), 'INTO' || prefix.text, 'INTO $schema.'),
-           'UPDATE' || prefix.text, 'UPDATE $schema.'), ':=' || prefix.text, ':= $schema.')), ''
+         replace(replace(replace(replace(replace(prosrc, 'FROM' || prefix.text, 'FROM $schema.'), 'INTO' || prefix.text, 'INTO $schema.'),
+           'UPDATE' || prefix.text, 'UPDATE $schema.'), ':=' || prefix.text, ':= $schema.'), 'PERFORM' || prefix.text, 'PERFORM $schema.')), ''
   FROM prefix, pg_proc AS p JOIN pg_language AS l ON l.oid = prolang
  WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'nextrun\_%' AND prokind = 'f'`
 
