@@ -51,7 +51,7 @@ BEGIN
       END IF;
       UPDATE {{schema}}.periodic_task
          SET paused        = CASE WHEN own THEN paused ELSE here END,
-             paused_until  = here + make_interval(secs => least(probe_delay * power(2::double precision, least(failures - pause_after, 30)), greatest(86400, probe_delay))),
+             paused_until  = CASE WHEN probe_delay IS NOT NULL THEN here + make_interval(secs => least(probe_delay * power(2::double precision, least(failures - pause_after, 30)), greatest(86400, probe_delay))) END,
              paused_by     = 'nextrun',
              paused_reason = left(format('paused after %s %s in a row; the last: %s', failures,
                CASE failures WHEN 1 THEN 'failure' ELSE 'failures' END, coalesce(nullif(translate(said, E'\n\r\t', '   '), ''), 'it did not say why')), 254)
