@@ -38,7 +38,8 @@ func (e Event) kinds() []Kind {
 	return nil
 }
 
-// of is what a hook of a kind is told of an event.
+// of is the event as hooks of a kind hear it: on_recovered hears of a recovery where on_success hears of a
+// success.
 func of(k Kind, e Event) Event {
 	switch k {
 	case OnRecovered:

@@ -45,7 +45,11 @@ func ofEnd(f *Facts) (list []Finding) {
 		if k.Error != "" {
 			what += ": " + k.Error
 		}
-		list = append(list, Finding{runFailed, sentence(what), "to put the job back: nextrun task retry " + f.Task.ID + "; to run the task anew: nextrun task run " + f.Task.ID})
+		do := "to run the task again: nextrun task run " + f.Task.ID
+		if f.retries {
+			do = "to put the job back: nextrun task retry " + f.Task.ID + "; to run the task anew: nextrun task run " + f.Task.ID
+		}
+		list = append(list, Finding{runFailed, sentence(what), do})
 	case periodic.EndUnknown:
 		list = append(list, Finding{runUnknown, fmt.Sprintf("How its last run ended is not known: the queue %q does not have the job any more.", f.Task.Sink),
 			fmt.Sprintf("if its workers delete jobs that succeed, set `gone: success` of queues.%s", f.Task.Sink)})

@@ -34,6 +34,7 @@ type Facts struct {
 	pending *periodic.Pending // the job that is not final; nil: there is none
 	broken  error             // why the queue cannot say
 	unknown bool              // this program does not know the task's queue
+	retries bool              // that queue can put a job back
 	attempt *periodic.JobEnd  // of the job in another queue that has not ended; nil: there is none
 	queue   *queueFacts       // of nextrun's own queue; nil: no job is in it that is not final
 	locks   []leader.Lock     // of schedulers
@@ -118,6 +119,9 @@ func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error
 
 // readRuns reads what became of the ticks that were submitted.
 func (f *Facts) readRuns(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues map[periodic.Sink]periodic.Submitter) (err error) {
+	if r, ok := queues[f.Task.Sink].(periodic.Retrier); ok {
+		f.retries = r.Retries()
+	}
 	if _, known := db.Tasks().Queues(queues)[f.Task.Sink]; !known {
 		f.unknown = true
 	} else {

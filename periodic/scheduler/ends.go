@@ -34,6 +34,7 @@ type ends struct {
 	limit int
 	asked time.Time
 	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
+	deaf  bool                                   // the last look for jobs that Docspell has ended failed
 
 	mu  sync.Mutex
 	due time.Time // zero: no job is open, as far as is known
@@ -131,7 +132,8 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	if e.joex() {
 		defer e.within(joexEvery)
 		ended, err := e.store.JoexEnds(ctx, e.cfg.Hooks)
-		if err != nil && ctx.Err() == nil {
+		began := err != nil && !e.deaf
+		if e.deaf = err != nil; began && ctx.Err() == nil { // named once
 			e.cfg.fail("look for jobs that Docspell has ended; ticks go on", err)
 		}
 		e.observe(ended, periodic.SinkJob)
