@@ -298,7 +298,7 @@ crashpoints: ## Kill and stop a process RUNS (20) times at each crash point, and
 .PHONY: soak-simulate
 soak-simulate: ## Compare 20 simulations at random with what a scheduler does; a minute
 	@scripts/need-cc
-	NEXTRUN_SOAK_SIMULATE_SEEDS=20 scripts/in-memory go test -timeout 20m -run TestLikeTheScheduler -v ./periodic/simulate
+	NEXTRUN_SOAK_SIMULATE_SEEDS=20 scripts/in-memory go test -timeout 20m -run TestLikeTheScheduler -v ./internal/simulate
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser, each for FUZZTIME (20s)

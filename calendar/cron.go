@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/nextrun/nextrun/calendar/internal/elapse"
+	"github.com/nextrun/nextrun/internal/elapse"
 )
 
 // cron is a cron expression in normal form, and what it compiles to.

@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/nextrun/nextrun/calendar/internal/elapse"
+import "github.com/nextrun/nextrun/internal/elapse"
 
 // Daily returns the days of a schedule: one that elapses every day at the same time of day in the same
 // zone, so that all elapses of the schedule are among its elapses. ok is false for a schedule that may

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.

@@ -24,24 +24,29 @@ var arrows = []struct {
 	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "store/verify", "internal/permissions"}},
 	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/cloudevents", []string{"jobqueue/outbox"}}, // for the publishers
+	// Parts of nextrun that nobody else needs: see parts.
+	{"internal/elapse", nil},
+	{"internal/leader", nil},
+	{"internal/explain", []string{"calendar", "internal/elapse"}},
+	{"internal/simulate", []string{"periodic", "calendar", "jobqueue"}},
+	// It runs the scheduler on a database of its own, with a clock that is moved.
+	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
+	// It explains a task for the command line and the dashboard.
+	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
-	{"calendar", []string{"calendar/internal/elapse"}},
-	{"calendar/explain", []string{"calendar", "calendar/internal/elapse"}},
-	{"calendar/internal/elapse", nil},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/leader"}}, // decisions, and interfaces of what runs
-	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/leader", "periodic/scheduler/internal/..."}},
+	{"calendar", []string{"internal/elapse"}},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "internal/leader"}}, // decisions, and interfaces of what runs
+	{"periodic/scheduler", []string{"jobqueue", "periodic", "internal/leader", "periodic/scheduler/internal/..."}},
 	{"periodic/scheduler/internal/aside", []string{"periodic"}},
 	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "periodic"}},
-	{"periodic/scheduler/internal/search", []string{"periodic", "periodic/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
-	{"periodic/simulate", []string{"periodic", "calendar", "jobqueue"}},
+	{"periodic/scheduler/internal/search", []string{"periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
 	{"periodic/days", []string{"calendar"}},
-	{"periodic/leader", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"ops/dashboard", []string{"store", "periodic", "periodic/days", "periodic/leader", "jobqueue", "jobqueue/outbox", "calendar", "calendar/explain", "ops/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
+	{"ops/dashboard", []string{"store", "periodic", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
-	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "calendar/explain"}},
+	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "internal/explain"}},
 	{"jobqueue", nil},
 	{"jobqueue/executor", []string{"jobqueue", "jobqueue/executor/internal/..."}},
 	{"jobqueue/executor/internal/...", []string{"jobqueue"}},
@@ -50,7 +55,7 @@ var arrows = []struct {
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "store/queues", "calendar", "periodic", "periodic/leader", "jobqueue", "jobqueue/..."}},
+	{"store", []string{"store/internal/...", "store/queues", "calendar", "periodic", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"store/postgres", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
@@ -60,18 +65,15 @@ var arrows = []struct {
 	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb"}},
 	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb"}},
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
-	{"store/internal/lock", []string{"store/internal/sqldb", "periodic/leader"}},
+	{"store/internal/lock", []string{"store/internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "calendar", "periodic", "periodic/days", "periodic/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "calendar", "periodic", "periodic/days", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
-	// Both run the scheduler on a database of their own, with a clock that is moved.
-	{"ops/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
-	{"ops/nextruntest", []string{"periodic", "jobqueue", "jobqueue/executor", "store", "ops/replay", "store/verify"}},
-	// It explains a task for the command line and the dashboard.
-	{"ops/diagnosis", append([]string{"store"}, belowCommand...)},
+	// A scheduler on a database of its own, with a clock that is moved.
+	{"ops/nextruntest", []string{"periodic", "jobqueue", "jobqueue/executor", "store", "internal/replay", "store/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
@@ -89,13 +91,17 @@ var arrows = []struct {
 }
 
 var belowCommand = []string{
-	"calendar", "calendar/...", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
+	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
+	"internal/explain", "internal/leader", "internal/replay", "internal/simulate",
 }
+
+// parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
+var parts = []string{"internal/elapse", "internal/leader", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/queues", "store/verify", "ops/dashboard", "ops/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
+	"store", "store/queues", "store/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages
@@ -136,25 +142,26 @@ func TestArchitecture(t *testing.T) {
 func TestArchitectureRules(t *testing.T) {
 	const none = "may import nothing of the module"
 	for _, test := range []struct{ file, imported, want string }{
-		{"calendar/x.go", module + "/jobqueue", "calendar may import only calendar/internal/elapse"},
-		{"calendar/x.go", module + "/calendar/explain", "calendar may import only calendar/internal/elapse"},
-		{"calendar/explain/x.go", module + "/jobqueue", "calendar/explain may import only calendar, calendar/internal/elapse"},
-		{"calendar/internal/elapse/x.go", module + "/calendar", none},
-		{"calendar/internal/elapse/x.go", "database/sql", "calendar is pure"},
+		{"calendar/x.go", module + "/jobqueue", "calendar may import only internal/elapse"},
+		{"calendar/x.go", module + "/internal/explain", "calendar may import only internal/elapse"},
+		{"internal/explain/x.go", module + "/jobqueue", "internal/explain may import only calendar, internal/elapse"},
+		{"internal/elapse/x.go", module + "/calendar", none},
+		{"internal/elapse/x.go", "database/sql", "calendar is pure"},
 		{"calendar/x.go", "database/sql", "calendar is pure"},
 		{"calendar/x.go", "time", ""},
 		{"calendar/x_test.go", "github.com/adhocore/gronx", ""},
-		{"calendar/x.go", module + "/internal/isolate", "calendar may import only calendar/internal/elapse"},
+		{"calendar/x.go", module + "/internal/isolate", "calendar may import only internal/elapse"},
 		{"internal/isolate/x.go", module + "/store", "internal/isolate may import nothing of the module"},
 		{"periodic/x.go", module + "/internal/isolate", ""},
 		{"calendar/cronparse.go", "github.com/adhocore/gronx", "only tests may"},
 		{"periodic/x.go", module + "/calendar", ""},
 		{"periodic/x.go", module + "/jobqueue", ""},
-		{"periodic/x.go", module + "/periodic/leader", ""},
-		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/leader"},
+		{"periodic/x.go", module + "/internal/leader", ""},
+		{"jobqueue/x.go", module + "/internal/leader", none},
+		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, internal/leader"},
 		{"periodic/x.go", module + "/periodic/scheduler", "periodic may import only"},
 		{"periodic/x.go", module + "/store", "periodic may import only"},
-		{"periodic/leader/x.go", module + "/periodic", none},
+		{"internal/leader/x.go", module + "/periodic", none},
 		{"periodic/scheduler/x.go", module + "/periodic", ""},
 		{"periodic/scheduler/internal/batch/x.go", module + "/periodic/scheduler", "periodic/scheduler/internal/batch may import only calendar, jobqueue, periodic"},
 		{"periodic/page/x.go", module + "/periodic", ""},
@@ -172,7 +179,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"migrations/internal/tables/x.go", module + "/migrations/internal/script", none},
 		{"migrations/internal/script/x.go", module + "/migrations/internal/tables", ""},
 		{"migrations/x.go", "github.com/pressly/goose/v3/lock", ""},
-		{"store/x.go", module + "/periodic/leader", ""},
+		{"store/x.go", module + "/internal/leader", ""},
 		{"store/x.go", module + "/migrations", "store may import only"},
 		{"store/x.go", module + "/store/postgres", "store may import only"},
 		{"store/x.go", module + "/cmd/nextrun/cli", "store may import only"},

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 )
 
 // jobsPerPage and logLines bound what a page shows.

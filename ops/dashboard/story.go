@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 )
 
 // storyView is the page of what became of a tick, as `nextrun why --at` tells it.

@@ -3,8 +3,8 @@ package dashboard
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 )
 
 // whyView says what keeps a task from running, as `nextrun why` does.

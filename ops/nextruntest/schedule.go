@@ -7,8 +7,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/replay"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/ops/replay"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )

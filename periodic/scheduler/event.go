@@ -3,9 +3,9 @@ package scheduler
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // ErrStarted is wrapped by the errors of Start and RunOnce of a scheduler that

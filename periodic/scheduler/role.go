@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // role is the behaviour of a mode: whether the scheduler may schedule, and how its

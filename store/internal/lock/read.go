@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/periodic/leader"
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 

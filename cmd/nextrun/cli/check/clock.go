@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/calendar/explain"
+	"github.com/nextrun/nextrun/internal/explain"
 )
 
 // clockChanges are what changes of the clock do to tasks.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/periodic/leader"
 )
 
 // Command returns `nextrun lock` with its commands.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/replay"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/ops/replay"
 	"github.com/nextrun/nextrun/periodic"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/simulate"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/simulate"
 	"github.com/nextrun/nextrun/store"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 	"github.com/nextrun/nextrun/periodic"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/span"
-	"github.com/nextrun/nextrun/ops/diagnosis"
 )
 
 // story writes what became of a tick for people.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/leader"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
 

@@ -1,0 +1,37 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/elapse"
+)
+
+// Change is a change of the clock in the zone of a schedule.
+type Change struct {
+	At       time.Time     `json:"at"` // in UTC
+	From, To time.Duration `json:"-"`  // what the clock shows minus UTC, before and after
+}
+
+// Changes are the changes of the clock in the two years after a time. Of several timers, those in all of
+// their zones; one at the same instant in several of them counts once.
+func Changes(s calendar.Schedule, at time.Time) (list []Change) {
+	zone := elapse.UTC
+	switch s := s.(type) {
+	case calendar.Union:
+		for _, part := range s.Parts {
+			list = append(list, Changes(part, at)...)
+		}
+		slices.SortStableFunc(list, func(a, b Change) int { return a.At.Compare(b.At) })
+		return slices.CompactFunc(list, func(a, b Change) bool { return a.At.Equal(b.At) })
+	case interface{ Elapses() *elapse.Set }:
+		zone = s.Elapses().Zone
+	case *elapse.Interval:
+		zone = s.Zone
+	}
+	for _, c := range zone.Changes(elapse.InstantOf(at), elapse.InstantOf(at.AddDate(lintYears, 0, 0))) {
+		list = append(list, Change{c.At.Time(), time.Duration(c.Before) * time.Microsecond, time.Duration(c.After) * time.Microsecond})
+	}
+	return list
+}
