@@ -38,9 +38,8 @@ func (r *report) needs() string {
 		every time.Duration
 		name  string
 	}{
-		{1_000, 24 * time.Hour, "day"}, {1_000, time.Minute, "minute"}, {10_000, time.Hour, "hour"}, {10_000, time.Minute, "minute"},
-		{100_000, 24 * time.Hour, "day"}, {100_000, time.Hour, "hour"}, {1_000, time.Second, "second"}, {1_000_000, 24 * time.Hour, "day"},
-		{1_000_000, time.Hour, "hour"}, {100_000, time.Minute, "minute"},
+		{1_000, time.Minute, "minute"}, {10_000, time.Minute, "minute"}, {100_000, time.Hour, "hour"},
+		{1_000_000, 24 * time.Hour, "day"}, {1_000_000, time.Hour, "hour"}, {100_000, time.Minute, "minute"},
 	} {
 		ticks := float64(n.tasks) / n.every.Seconds()
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", grouped(n.tasks), n.name, number(ticks),

@@ -165,11 +165,14 @@ func (r row) cells() []string {
 	return []string{r.Group, r.Figure, r.Unit, r.Contender, number(r.Spread.Median), number(r.Spread.Least) + ".." + number(r.Spread.Most), ratio}
 }
 
+// notOnThePage are figures that say something to those who measure, and little to readers of the page.
+var notOnThePage = []string{peakMemory, deadTick}
+
 // markdown is a table with a line for each figure: nextrun, and the others beside it.
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s Medians, with the least and the most of the\nrounds. Ratio: above 1, nextrun is so many times as good as the other; below 1, it reaches that share of it.\n\n", r.head())
-	b.WriteString("| group | figure | nextrun | others, with the ratio |\n|---|---|---|---|\n")
+	fmt.Fprintf(&b, "%s Medians; for nextrun with the least and the most of the rounds.\n\n", r.head())
+	b.WriteString("| group | figure | nextrun | others |\n|---|---|---|---|\n")
 	for rows := r.Rows; len(rows) > 0; {
 		first := rows[0]
 		own, others := "", []string{}
@@ -177,11 +180,13 @@ func (r *report) markdown() string {
 			if c := rows[0].cells(); rows[0].Contender == ours {
 				own = fmt.Sprintf("%s (%s)", c[4], c[5])
 			} else {
-				others = append(others, fmt.Sprintf("%s: %s (%s), %s", c[3], c[4], c[5], cmp.Or(c[6], "no ratio")))
+				others = append(others, c[3]+" "+c[4])
 			}
 			rows = rows[1:]
 		}
-		fmt.Fprintf(&b, "| %s | %s, %s | %s | %s |\n", first.Group, first.Figure, first.Unit, own, strings.Join(others, "; "))
+		if !slices.Contains(notOnThePage, first.Figure) {
+			fmt.Fprintf(&b, "| %s | %s, %s | %s | %s |\n", first.Group, first.Figure, first.Unit, own, strings.Join(others, ", "))
+		}
 	}
 	return b.String()
 }

@@ -84,7 +84,7 @@ func TestSnippetsOfPages(t *testing.T) {
 		_, inBook := book[name]
 		for _, b := range blocksOf(t, page) {
 			switch followed := inBook || slices.Contains(elsewhere, filepath.Base(name)); {
-			case b.language == "text", name == "permissions.md":
+			case b.language == "text":
 			case !slices.Contains(known, b.do):
 				t.Errorf("%s: no comment says what to do with this block:\n%s", page, b.text)
 			case b.do == "not run" && b.about == "":

@@ -109,18 +109,13 @@ func (r *Result) markdown(b *strings.Builder, system string) {
 	for _, d := range slices.Sorted(maps.Keys(c.Decisions)) {
 		row("of these "+d, c.Decisions[d])
 	}
-	row("ticks set by hand (`UPDATE ... SET nextrun`), each accounted for", c.ByHand)
 	row("jobs, letters of the foreign queue, and events", c.Jobs)
 	row("runs that handlers saw", c.Runs)
-	row("of these again, after a failure or the loss of the worker or its answer", c.RunsAgain)
-	row("of these beside the next job of the task, since the worker was thought dead", c.Beside)
-	row("events that arrived in order", c.Events)
+	row("of these again, after a failure or the loss of the worker", c.RunsAgain)
+	row("of these beside the next job of the task", c.Beside)
 	row("edits, inserts and deletes of tasks by SQL", c.Edits)
-	row("ticks without a record, since an edit came before anybody could decide them", c.Dropped)
-	row("ticks without a record, between an edit and the plan that followed it", c.Between)
-	row("processes started; ended before their start was complete", fmt.Sprintf("%d; %d", r.Starts, r.Refused))
-	b.WriteString("\n| fault | times | lasted | next job | on time again, median | most | latest job that fell due meanwhile |\n|---|---|---|---|---|---|---|\n")
-	r.kinds(b)
+	b.WriteString("\n| faults | times | on time again, median of the slowest kind | most | latest job |\n|---|---|---|---|---|\n")
+	r.groups(b)
 	for _, u := range r.Unmade {
 		fmt.Fprintf(b, "\nNot made here: %s.\n", u)
 	}
@@ -137,22 +132,26 @@ func (r *Result) made() (list []audit.Recovery) {
 	return list
 }
 
-// kinds writes a row for each kind of fault.
-func (r *Result) kinds(b *strings.Builder) {
-	byKind := map[string][]audit.Recovery{}
+// groups writes a row for each group of faults, which is what their kinds have before the colon.
+func (r *Result) groups(b *strings.Builder) {
+	times, onTime, latest := map[string]int{}, map[string]map[string][]float64{}, map[string]float64{}
 	for _, f := range r.made() {
-		byKind[f.Kind] = append(byKind[f.Kind], f)
-	}
-	for _, name := range slices.Sorted(maps.Keys(byKind)) {
-		var lasted, next, onTime, latest []float64
-		for _, f := range byKind[name] {
-			lasted, latest = append(lasted, f.End.Sub(f.Begin).Seconds()), append(latest, f.Latest)
-			if !f.None {
-				next, onTime = append(next, f.Next), append(onTime, f.OnTime)
-			}
+		group, _, _ := strings.Cut(f.Kind, ":")
+		times[group]++
+		latest[group] = max(latest[group], f.Latest)
+		if onTime[group] == nil {
+			onTime[group] = map[string][]float64{}
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s |\n", name, len(byKind[name]), seconds(median(lasted)), seconds(median(next)),
-			seconds(median(onTime)), seconds(most(onTime)), seconds(most(latest)))
+		if !f.None {
+			onTime[group][f.Kind] = append(onTime[group][f.Kind], f.OnTime)
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(times)) {
+		slowest, longest := 0.0, 0.0
+		for _, list := range onTime[group] {
+			slowest, longest = max(slowest, median(list)), max(longest, slices.Max(list))
+		}
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s |\n", group, times[group], seconds(slowest), seconds(longest), seconds(latest[group]))
 	}
 }
 
@@ -162,13 +161,6 @@ func median(list []float64) float64 {
 	}
 	slices.Sort(list)
 	return list[len(list)/2]
-}
-
-func most(list []float64) float64 {
-	if len(list) == 0 {
-		return 0
-	}
-	return slices.Max(list)
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
