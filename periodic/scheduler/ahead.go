@@ -126,16 +126,6 @@ func (a *ahead) expect(next time.Time) time.Time {
 	return next
 }
 
-// wants reports whether it is time to read.
-func (a *ahead) wants(now time.Time) bool {
-	return a.lead > 0 && !a.wake.IsZero() && !a.wake.After(now)
-}
-
-// near reports whether a task that falls due next has to be read now.
-func (a *ahead) near(next, now time.Time) bool {
-	return a.lead > 0 && !a.isBehind() && next.After(a.looked.Due) && !next.Add(-a.margin()).After(now)
-}
-
 // room is how many more plans there may be.
 func (a *ahead) room() int {
 	bytes := 0
@@ -164,29 +154,22 @@ func (a *ahead) next() time.Time {
 	return a.plans[0].Task.NextRun
 }
 
-// sleeps is when the loop has to wake to the millisecond, by the database's clock; zero: it need not.
-func (a *ahead) sleeps() time.Time {
-	next := a.next()
-	if !next.IsZero() {
-		next = next.Add(-a.early)
+// begins is when the transaction of the first plan can begin, by the database's clock; zero: there
+// is none.
+func (a *ahead) begins() time.Time {
+	if len(a.plans) == 0 {
+		return time.Time{}
 	}
-	if !a.backlog.IsZero() && (next.IsZero() || a.backlog.Before(next)) {
-		next = a.backlog
-	}
-	return next
+	return a.next().Add(-a.early)
 }
 
-// atOnce waits for the first plan if it is due very soon, and reports whether it is.
-func (a *ahead) atOnce(c *clock) bool {
-	next := a.next()
-	if next.IsZero() {
+// soon waits for the first plan if its transaction can begin very soon, and reports whether it can.
+func (a *ahead) soon(c *clock) bool {
+	at := c.byHost(a.begins())
+	if at.IsZero() || time.Until(at) > timerSlack {
 		return false
 	}
-	until := c.until(next) - a.early
-	if until > timerSlack {
-		return false
-	}
-	waitUntil(time.Now().Add(until))
+	waitUntil(at)
 	return true
 }
 
@@ -212,12 +195,13 @@ func (a *ahead) drop() { a.plans, a.looked, a.wake = nil, periodic.TickKey{}, ti
 // that takes longer.
 const atHand = 50 * time.Millisecond
 
-// lookAhead prepares the tasks that fall due soon. It reports whether there were any.
-func (l *loop) lookAhead(running, working context.Context) (found bool, err error) {
+// lookAhead prepares the tasks that fall due soon.
+func (l *loop) lookAhead(running, working context.Context) error {
 	a := &l.ahead
 	a.wake = time.Time{}
+	l.again()
 	if a.givesWay(working, l.role) {
-		return false, nil
+		return nil
 	}
 	took := time.Duration(0)
 	for running.Err() == nil {
@@ -225,29 +209,28 @@ func (l *loop) lookAhead(running, working context.Context) (found bool, err erro
 		limit := min(a.room(), l.cfg.BatchSize)
 		if next := a.next(); limit <= 0 || !next.IsZero() && l.clock.until(next) < max(atHand, 2*took) {
 			a.looked = periodic.TickKey{Due: l.clock.now().Add(a.lead)} // the others are taken when they are due
-			return found, nil
+			return nil
 		}
 		c := periodic.Claim{Limit: limit, Ahead: a.lead, Beyond: a.looked, Without: l.aside.Apart()}
 		b, err := l.batches.Look(working, batch.Wait, c)
 		if err != nil {
 			a.looked = periodic.TickKey{Due: l.clock.now().Add(a.lead)}
 			if l.search.Faults.Isolatable(err) {
-				return found, nil // once they are due, those that fail are searched
+				return nil // once they are due, those that fail are searched
 			}
-			return found, err
+			return err
 		}
 		crashpoint.At("scheduler/prepared")
-		found = found || len(b.Plans) > 0
 		a.keep(b.Plans, l.batches.CanPrepare)
 		took = time.Since(begun)
 		if l.pulse.Beat(nil); len(b.Plans) < limit {
 			a.looked = periodic.TickKey{Due: b.Now.Add(a.lead)}
-			return found, nil
+			return nil
 		}
 		last := b.Plans[limit-1].Task
 		a.looked = periodic.TickKey{TaskID: last.ID, Due: last.NextRun}
 	}
-	return found, nil
+	return nil
 }
 
 // givesWay reports whether another scheduler goes first. Where none can tell, the first to be

@@ -22,6 +22,7 @@ type beside struct {
 	workers  int  // the number of goroutines but those that take slow tasks
 	slow     int  // and of those
 	retrying bool // one of them tries again what was set aside
+	failed   error
 }
 
 // start runs work beside the loop.
@@ -34,16 +35,23 @@ func (b *beside) run(work func() search.Findings) { go func() { b.found <- work(
 
 func (b *beside) full() bool { return b.workers >= maxBeside }
 
-// absorbAll absorbs the findings that have arrived, without waiting for more.
-func (l *loop) absorbAll() {
+// arrived calls absorb with the findings that have arrived, without waiting for more.
+func (b *beside) arrived(absorb func(search.Findings)) {
 	for {
 		select {
-		case f := <-l.beside.found:
-			l.absorb(f)
+		case f := <-b.found:
+			absorb(f)
 		default:
 			return
 		}
 	}
+}
+
+// fail returns what has failed, once.
+func (b *beside) fail(_, _ context.Context) error {
+	err := b.failed
+	b.failed = nil
+	return err
 }
 
 // absorb applies the findings of work beside the loop.
@@ -75,8 +83,9 @@ func (l *loop) absorb(f search.Findings) {
 	case f.Queued != nil:
 		l.aside.Queued.Release()
 	}
-	l.failed = errors.Join(l.failed, f.Err)
+	l.beside.failed = errors.Join(l.beside.failed, f.Err)
 	l.done.forget()
+	l.again()
 }
 
 // absorbSink sets a sink aside because of an error, or ends that.
@@ -92,22 +101,28 @@ func (l *loop) absorbSink(sink periodic.Sink, err error, now time.Time) {
 	}
 }
 
-// retryAside retries, beside the loop, the tasks and sinks that were set aside and
-// are due for another try.
-func (l *loop) retryAside(ctx context.Context) {
-	tries := l.aside.Due(time.Now())
-	if l.beside.retrying || !tries.Any() {
-		return
+// retries is when to try again what was set aside; zero: not now.
+func (b *beside) retries(a *aside.Aside) time.Time {
+	if b.retrying {
+		return time.Time{}
 	}
+	return a.Next()
+}
+
+// retryAside retries, beside the loop, the tasks and sinks that were set aside and are due for
+// another try.
+func (l *loop) retryAside(running, _ context.Context) error {
+	tries := l.aside.Due(time.Now())
 	l.beside.retrying = true
 	l.beside.start(func() search.Findings {
 		var queued *error
 		if tries.Queued {
-			_, err := l.store.Candidates(ctx, periodic.Claim{Limit: 1})
+			_, err := l.store.Candidates(running, periodic.Claim{Limit: 1})
 			queued = &err
 		}
-		f := l.search.Retry(ctx, tries)
+		f := l.search.Retry(running, tries)
 		f.Queued = queued
 		return f
 	})
+	return nil
 }

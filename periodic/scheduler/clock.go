@@ -53,6 +53,14 @@ func (c *clock) now() time.Time {
 // until is how far a time of the database's clock is away.
 func (c *clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }
 
+// byHost is when the database's clock shows a time, by the host's; zero for zero.
+func (c *clock) byHost(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return time.Now().Add(c.until(at))
+}
+
 // compare returns how far the database's clock is ahead, and whether to report
 // it: once, until the clocks have agreed again. How much of the round trip the
 // reply took is unknown.

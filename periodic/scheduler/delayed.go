@@ -131,17 +131,21 @@ func (d *delayed) woke(asleep time.Time, wait time.Duration) {
 // who has locked them, and then asks again. Schedulers lock each other's rows for less.
 const lockedNotice = 2 * time.Second
 
-// ends notes the end of a round: whether rows were locked, and whether claims passed over
-// due tasks. It says once whose rows are locked, and once that they can be claimed again.
-func (d *delayed) ends(ctx context.Context, locked, passedOver bool, without periodic.Apart) {
-	if locked {
+// ends notes what a look and what came of it have left waiting. It says once whose rows are locked,
+// and once that they can be claimed again.
+func (d *delayed) ends(ctx context.Context, left *waits, without periodic.Apart) {
+	if !left.untold {
+		return
+	}
+	left.untold = false
+	if left.locked {
 		d.observe(Event{Kind: EventLocked})
 	}
 	now := time.Now()
 	switch {
 	case ctx.Err() != nil: // claims have stopped
 		return
-	case !passedOver:
+	case !left.passedOver:
 		d.since = time.Time{}
 		d.freeBut(nil, now)
 		return

@@ -40,13 +40,14 @@ type submitting struct {
 
 // submitDue submits the prepared plans that are due.
 func (l *loop) submitDue(running, working context.Context) error {
+	l.again()
 	s := submitting{loop: l, results: make(chan result, maxInFlight)}
 	for running.Err() == nil {
 		begun, err := s.startDue(running, working)
 		if begun && err == nil {
 			continue
 		}
-		if err = errors.Join(err, s.settleAll(running)); err != nil || !l.ahead.atOnce(&l.clock) {
+		if err = errors.Join(err, s.settleAll(running)); err != nil || !l.ahead.soon(&l.clock) {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (l *loop) drain(running, working context.Context) error {
 	var err error
 	var after time.Time // not zero: claim tasks that are on time only
 	for more := true; more && err == nil && running.Err() == nil; {
-		l.absorbAll()
+		l.beside.arrived(l.absorb)
 		var begun bool
 		if begun, err = s.startDue(running, working); begun {
 			continue
@@ -104,7 +105,7 @@ func (l *loop) drain(running, working context.Context) error {
 		c.Without.Since = l.done.upTo
 		b, claimErr := s.take(working, c)
 		if claimErr != nil {
-			more, err = false, l.claimFailed(running, working, c, claimErr)
+			more, err = false, s.claimFailed(running, working, c, claimErr)
 			continue
 		}
 		l.pulse.Beat(nil)
@@ -168,26 +169,26 @@ func (s *submitting) settleAll(running context.Context) (err error) {
 }
 
 // settled handles the end of a transaction.
-func (l *loop) settled(running context.Context, r result) error {
+func (s *submitting) settled(running context.Context, r result) error {
 	var early *batch.EarlyError
 	switch {
 	case r.err == nil:
 		if r.prepared {
-			l.ahead.raced(len(r.done.Kept))
+			s.ahead.raced(len(r.done.Kept))
 		}
 		if len(r.done.Kept) > 0 { // else another scheduler was first
-			l.report(search.Done{Batch: r.batch, Outcome: r.done})
-			l.slow.submitted(&r.done)
+			s.report(search.Done{Batch: r.batch, Outcome: r.done})
+			s.slow.submitted(&r.done)
 		}
 	case errors.As(r.err, &early):
-		if early.By <= l.ahead.lead {
-			l.ahead.add(r.batch.Plans)
-			l.clock.set(r.batch.Due().Add(-early.By), early.Asked)
+		if early.By <= s.ahead.lead {
+			s.ahead.add(r.batch.Plans)
+			s.clock.set(r.batch.Due().Add(-early.By), early.Asked)
 		}
-	case !l.search.Faults.Isolatable(r.err):
+	case !s.search.Faults.Isolatable(r.err):
 		return fmt.Errorf("submit: %w", r.err)
 	default:
-		l.isolate(running, "submit", r.batch.IDs(), r.without, r.err)
+		s.isolate(running, "submit", r.batch.IDs(), r.without, r.err)
 	}
 	return nil
 }
@@ -206,23 +207,23 @@ func (l *loop) isolate(running context.Context, doing string, keys []string, wit
 }
 
 // claimFailed takes the tasks of a failed claim in parts.
-func (l *loop) claimFailed(running, working context.Context, c periodic.Claim, cause error) error {
-	if !l.search.Faults.Isolatable(cause) {
+func (s *submitting) claimFailed(running, working context.Context, c periodic.Claim, cause error) error {
+	if !s.search.Faults.Isolatable(cause) {
 		return cause
 	}
-	keys, err := l.store.Candidates(working, c)
-	if err != nil && !c.Without.Queued && l.search.Faults.Isolatable(err) {
+	keys, err := s.store.Candidates(working, c)
+	if err != nil && !c.Without.Queued && s.search.Faults.Isolatable(err) {
 		c.Without.Queued = true
-		if _, again := l.store.Candidates(working, c); again == nil {
-			l.queued.apart(err)
-			l.progress = true
+		if _, again := s.store.Candidates(working, c); again == nil {
+			s.queued.apart(err)
+			s.progress = true
 			return nil
 		}
 	}
 	if err != nil || len(keys) == 0 {
 		return errors.Join(cause, err)
 	}
-	l.isolate(running, "claim", keys, c.Without, cause)
+	s.isolate(running, "claim", keys, c.Without, cause)
 	return nil
 }
 

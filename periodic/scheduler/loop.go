@@ -36,6 +36,8 @@ type loop struct {
 	wake    <-chan struct{}
 	pulse   service.Pulse // safe for concurrent use
 
+	agenda
+
 	ahead    ahead
 	beside   *beside
 	aside    *aside.Aside
@@ -45,8 +47,7 @@ type loop struct {
 	done     done
 	ends     *ends // safe for concurrent use
 	slow     *slow
-	failed   error // error of the work beside the loop
-	progress bool  // a batch of this round moved a task
+	progress bool // a batch has moved a task
 	trouble  aside.Trouble
 	broke    bool // a sink broke, perhaps in another way than before
 }
@@ -66,12 +67,13 @@ func newLoop(store periodic.Store, cfg *Config, r role, worker string, wake <-ch
 	l.trouble = aside.Trouble{Store: store, Worker: worker}
 	l.search = search.Searcher{Commit: l.batches, Faults: store.Fault}
 	l.queued = &queued{
-		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{limit: followLimit},
+		cfg: cfg, store: store, search: l.search, aside: l.aside, beside: l.beside, follower: follower{due: atOnce, limit: followLimit},
 	}
 	l.slow = &slow{
 		search: l.search, lanes: 1, tasks: &l.aside.Tasks, apart: l.aside.Apart, beside: l.beside,
 		clock: &l.clock, delayed: &l.delayed, observe: cfg.observe,
 	}
+	l.duties = duties(l)
 	return l
 }
 
@@ -80,41 +82,21 @@ func newLoop(store periodic.Store, cfg *Config, r role, worker string, wake <-ch
 func (l *loop) run(running, working context.Context) error {
 	retry := service.Backoff{Least: l.cfg.RetryMin, Most: l.cfg.RetryMax}
 	l.ahead.enable(l)
-	begun := false
+	l.starts = true
 	for running.Err() == nil {
 		if !l.role.schedules() {
-			begun = false
-			l.finish()
-			l.pulse.Waits()
-			if err := l.role.await(running); err != nil {
-				if running.Err() == nil {
-					return err
-				}
-				break
+			if err := l.standBy(running); err != nil {
+				return err
 			}
-			l.pulse.Beat(nil)
-		}
-		pause, err := idle{}, error(nil)
-		if !begun {
-			err = l.begin(working)
-			begun = err == nil
-		}
-		if err == nil {
-			pause, err = l.round(running, working)
-		}
-		if errors.Is(err, leader.ErrLost) {
 			continue
 		}
-		wait := l.pause(pause)
-		if err != nil {
-			l.cfg.fail("schedule", err)
-			l.delayed.failed(err)
-			wait = retry.Next()
-			l.ahead.drop()
-		} else if l.beside.workers == 0 {
-			retry.Reset()
+		l.beside.arrived(l.absorb)
+		did, err := l.step(running, working)
+		if errors.Is(err, leader.ErrLost) || did && err == nil {
+			continue
 		}
-		if err != nil || l.beside.workers == 0 { // else the round may fail yet
+		wait := l.rest(running, err, &retry)
+		if err != nil || l.beside.workers == 0 { // else what is done beside the loop may fail yet
 			l.pulse.Beat(err)
 			l.role.judge(err)
 			l.trouble.Publish(working, err, l.aside.Tasks.Why())
@@ -127,90 +109,88 @@ func (l *loop) run(running, working context.Context) error {
 	return nil
 }
 
-// once schedules until nothing is due. It returns the first error.
-func (l *loop) once(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
+// standBy waits until this scheduler may schedule, or running ends. An error means that it never will.
+func (l *loop) standBy(running context.Context) error {
+	l.starts = true
+	l.finish()
+	l.pulse.Waits()
+	err := l.role.await(running)
+	if err != nil && running.Err() == nil {
 		return err
 	}
+	l.pulse.Beat(nil)
+	return nil
+}
+
+// rest ends a round, which is what the loop does between two sleeps: no duty is due, or one has
+// failed. It returns how long to sleep.
+func (l *loop) rest(running context.Context, err error, retry *service.Backoff) time.Duration {
+	if err != nil {
+		l.cfg.fail("schedule", err)
+		l.delayed.failed(err)
+		l.ahead.drop()
+		l.again()
+		return retry.Next()
+	}
+	if l.beside.workers == 0 {
+		retry.Reset()
+	}
+	l.delayed.ends(running, &l.waits, l.aside.Apart())
+	return l.next(l.cfg.PollInterval)
+}
+
+// once schedules until nothing is due. It returns the first error.
+func (l *loop) once(ctx context.Context) error {
 	defer l.finish()
+	l.starts = true
 	for tries := 0; ; {
-		idle, err := l.round(ctx, ctx)
+		l.beside.arrived(l.absorb)
+		did, err := l.step(ctx, ctx)
 		if err != nil {
 			return err
 		}
+		if did {
+			continue
+		}
+		l.delayed.ends(ctx, &l.waits, l.aside.Apart())
 		// Rows that others have locked, and what fails alone, are tried again a few
 		// times.
+		waits := l.waits.locked || l.waits.replaces
 		if l.beside.workers == 0 && l.aside.Waits() && tries < maxTries {
 			tries++
-			idle.locked = true
+			waits = true
 		}
-		if l.beside.workers+l.beside.slow == 0 && !idle.locked {
+		if l.beside.workers+l.beside.slow == 0 && !waits {
 			l.ends.once(ctx)
 			return nil
 		}
 		if err := l.sleep(ctx, lockedRetry); err != nil {
 			return fmt.Errorf("due tasks are locked by another transaction: %w", err)
 		}
+		l.again()
 	}
 }
 
 // maxTries is how often once retries what fails alone.
 const maxTries = 4
 
-// begin clears stale marks.
-func (l *loop) begin(ctx context.Context) error {
-	if _, err := l.clearMarks(ctx, l.cfg.Name); err != nil {
-		return err
-	}
-	crashpoint.At("scheduler/begun")
-	l.queued.untended = true
-	l.delayed.fresh = true
-	return nil
-}
-
 // finish waits for the work beside the loop, and gives up what is prepared.
 func (l *loop) finish() {
 	for l.beside.workers+l.beside.slow > 0 {
 		l.absorb(<-l.beside.found)
 	}
-	l.failed = nil
+	l.beside.failed = nil
 	l.ahead.drop()
 	crashpoint.At("scheduler/stopped")
-}
-
-// pause is how long to sleep after a round.
-func (l *loop) pause(i idle) time.Duration {
-	wait := l.cfg.PollInterval
-	sooner := func(d time.Duration) { wait = min(wait, max(d, clockSlack)) }
-	if !i.peek.Next.IsZero() {
-		sooner(l.clock.until(l.ahead.expect(i.peek.Next)))
-	}
-	if !i.peek.Marked.IsZero() {
-		sooner(i.peek.Marked.Add(l.cfg.Lease + time.Millisecond).Sub(i.peek.Now))
-	}
-	if i.locked {
-		sooner(lockedRetry)
-	}
-	if l.queued.follower.pause > 0 {
-		sooner(time.Until(l.queued.follower.due))
-	}
-	if next := l.slow.next(); !next.IsZero() {
-		sooner(time.Until(next))
-	}
-	if next := l.aside.Next(); !next.IsZero() && !l.beside.retrying {
-		sooner(time.Until(next))
-	}
-	return wait
 }
 
 // sleep waits for a time, a wake-up, findings or the end of ctx, whose error it
 // returns. It ends to the millisecond when a task is due, or the transaction of one that is prepared can begin.
 func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
-	var due time.Time // by the host's clock
-	if next := l.ahead.sleeps(); !next.IsZero() {
-		until := l.clock.until(next)
-		if until-timerSlack <= wait {
-			due, wait = time.Now().Add(until), until-timerSlack
+	var due time.Time
+	for _, at := range []time.Time{l.clock.byHost(l.ahead.begins()), l.clock.byHost(l.ahead.backlog)} {
+		if left := time.Until(at) - timerSlack; !at.IsZero() && left <= wait {
+			due, wait = at, left
 		}
 	}
 	timer := time.NewTimer(wait)
@@ -222,6 +202,7 @@ func (l *loop) sleep(ctx context.Context, wait time.Duration) error {
 		l.absorb(f)
 	case <-l.wake:
 		l.done.forget()
+		l.again()
 	case <-timer.C:
 		waitUntil(due)
 	}

@@ -24,6 +24,7 @@ type queued struct {
 	beside   *beside
 	follower follower
 	untended bool // queued ticks that have no entry in periodic_ready have to be found
+	open     bool // the last look has seen jobs that queued ticks may wait for
 }
 
 // tend handles queued ticks whose wait may be over, unless the table job is there and
@@ -56,13 +57,17 @@ func (q *queued) apart(err error) {
 	}
 }
 
-// follow looks at the open jobs that queued ticks wait for, if it is time. The end of
-// one makes its task ready.
+// next is when to look at open jobs; zero: there are none.
+func (q *queued) next() time.Time {
+	if !q.open {
+		return time.Time{}
+	}
+	return q.follower.due
+}
+
+// follow looks at the open jobs that queued ticks wait for. The end of one makes its task ready.
 func (q *queued) follow(ctx context.Context) {
 	now := time.Now()
-	if now.Before(q.follower.due) {
-		return
-	}
 	found, err := q.store.Follow(ctx, periodic.Follow{
 		Queues: q.cfg.Submitters, Known: q.aside.Sinks.Known, Without: q.aside.Sinks.Keys(),
 		After: q.follower.after, Limit: q.follower.limit,

@@ -101,17 +101,13 @@ func (s *slow) next() time.Time {
 	return next
 }
 
-// take takes, beside the loop, the parts that are due.
-func (s *slow) take(ctx context.Context) {
-	for now := time.Now(); ; {
-		if next := s.next(); next.IsZero() || next.After(now) {
-			return
-		}
-		p, without := s.tasks.SlowDue(now), s.apart()
-		keys := p.Keys
-		s.beside.slow++
-		s.beside.run(func() search.Findings { return s.search.Timed(ctx, p, keys, without) })
-	}
+// take takes, beside the loop, a part that is due.
+func (s *slow) take(running, _ context.Context) error {
+	p, without := s.tasks.SlowDue(time.Now()), s.apart()
+	keys := p.Keys
+	s.beside.slow++
+	s.beside.run(func() search.Findings { return s.search.Timed(running, p, keys, without) })
+	return nil
 }
 
 // took applies the findings of a part.
