@@ -47,12 +47,22 @@ func referenceTables(t *testing.T) (tables []*referenceTable) {
 // plain is a cell without its backticks.
 func plain(cell string) string { return strings.Trim(cell, "`") }
 
-// The page has the tables, views, columns, types and defaults of a new database.
+// ownTables is the section with the tables of which the page says no more than what they are for.
+const ownTables = "Tables that nextrun keeps for itself"
+
+// The page has the tables, views, columns, types and defaults of a new database, but for
+// the columns of tables that nextrun keeps for itself.
 func TestReferenceTables(t *testing.T) {
 	t.Parallel()
 	storetest.Both(t, func(t *testing.T, d *storetest.Database) {
 		nextrun(t, d.URL, ui.Done, "migrate", "up")
 		have, want := describedColumns(t, d.Kind), databaseColumns(t, d)
+		for _, own := range names(t, ownTables) {
+			before := len(want)
+			if maps.DeleteFunc(want, func(column, _ string) bool { return strings.HasPrefix(column, own+".") }); len(want) == before {
+				t.Errorf("docs/reference.md has the table %s, the database has not", own)
+			}
+		}
 		for _, column := range slices.Sorted(maps.Keys(want)) {
 			if have[column] != want[column] {
 				t.Errorf("docs/reference.md says %q of %s, the database %q", have[column], column, want[column])
@@ -94,14 +104,17 @@ func describedColumns(t *testing.T, kind string) map[string]string {
 			continue
 		}
 		for _, line := range table.lines {
-			about := cellFor(kind, line[1])
-			switch {
-			case table.head[2] == "default":
-				about += ", " + cellFor(kind, line[2])
-			case kind == "sqlite": // whose views have no types
-				about = "view"
+			if len(line) != len(table.head) {
+				t.Errorf("docs/reference.md: this line of %s has %d cells, its head %d: %q", table.section, len(line), len(table.head), line)
+				continue
 			}
-			columns[table.section+"."+plain(line[0])] = about
+			about := "view"
+			if len(line) == 4 {
+				about = cellFor(kind, line[1]) + ", " + cellFor(kind, line[2])
+			}
+			for _, name := range strings.Split(line[0], ", ") {
+				columns[table.section+"."+plain(name)] = about
+			}
 		}
 	}
 	return columns
@@ -143,11 +156,8 @@ func databaseColumns(t *testing.T, d *storetest.Database) map[string]string {
 			t.Fatal(err)
 		}
 		about := "view"
-		switch {
-		case !view:
+		if !view {
 			about = inWords(typed) + ", " + defaultInWords(byDefault, inWords(typed) == "boolean", required, counted)
-		case d.Kind == "postgres":
-			about = inWords(typed)
 		}
 		columns[table+"."+column] = about
 	}

@@ -17,15 +17,30 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 )
 
-// names are the first cells of a section's tables.
+// names are the first cells of a section's tables, of which some have several names.
 func names(t *testing.T, section string) (list []string) {
 	t.Helper()
 	for _, table := range referenceTables(t) {
 		for _, line := range table.lines {
 			if table.section == section {
-				list = append(list, plain(line[0]))
+				for name := range strings.SplitSeq(line[0], ", ") {
+					list = append(list, plain(name))
+				}
 			}
 		}
+	}
+	return list
+}
+
+// codes are the codes of the list of findings, in the page's order.
+func codes(t *testing.T) (list []string) {
+	t.Helper()
+	_, section, _ := strings.Cut(readFile(t, "../../docs/reference.md"), "\n## Findings\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, section, _ = strings.Cut(section, "\n- ")
+	text := regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(section, "") // explanations
+	for _, match := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
+		list = append(list, match[1])
 	}
 	return list
 }
@@ -36,12 +51,14 @@ func TestReferenceNames(t *testing.T) {
 	for section, want := range map[string][]string{
 		"States":     constants(t, "../../jobqueue/state.go", "State"),
 		"Decisions":  constants(t, "../../periodic/tick.go", "Decision"),
-		"Findings":   constants(t, "../../internal/diagnosis/cause.go", "Code"),
 		"Exit codes": {strconv.Itoa(ui.Done), strconv.Itoa(ui.Failed), strconv.Itoa(ui.WrongUsage), strconv.Itoa(ui.Changes)},
 	} {
 		if have := names(t, section); !slices.Equal(have, want) {
 			t.Errorf("docs/reference.md has under %s %q, the code %q", section, have, want)
 		}
+	}
+	if want := constants(t, "../../internal/diagnosis/cause.go", "Code"); !slices.Equal(codes(t), want) {
+		t.Errorf("docs/reference.md has the findings %q, the code %q", codes(t), want)
 	}
 	meanings := map[string]string{}
 	for _, table := range referenceTables(t) {
