@@ -112,7 +112,7 @@ func (r recipe) upcoming(t *testing.T) string {
 		if tick.NextRun.Second() != 0 {
 			layout = "Mon 2006-01-02 15:04:05 MST"
 		}
-		if ticks = append(ticks, tick); len(ticks) == max(4, 2*len(r.tasks)) {
+		if ticks = append(ticks, tick); len(ticks) == max(3, 2*len(r.tasks)) {
 			break
 		}
 	}
