@@ -38,7 +38,7 @@ func TestExamplesOfPages(t *testing.T) {
 			}
 		}
 	}
-	if found["README.md"] < 1 || found["events.md"] < 2 {
+	if found["testing.md"] < 1 || found["events.md"] < 2 {
 		t.Errorf("found %v examples only", found)
 	}
 }

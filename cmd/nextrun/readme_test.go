@@ -40,7 +40,7 @@ type block struct{ do, about, language, text string }
 func readmeBlocks(t *testing.T) []block {
 	t.Helper()
 	blocks := blocksOf(t, "../../README.md")
-	if len(blocks) < 12 {
+	if len(blocks) < 10 {
 		t.Fatalf("found %d blocks only", len(blocks))
 	}
 	return blocks

@@ -18,7 +18,7 @@ func TestTutorialOfEmbedding(t *testing.T) {
 	t.Parallel()
 	const page = "../../docs/tutorials/embedding.md"
 	dir := t.TempDir()
-	for _, b := range blocksOf(t, page) {
+	for _, b := range append(readmeBlocks(t), blocksOf(t, page)...) { // the README has the program
 		if b.do == "file" {
 			write(t, filepath.Join(dir, b.about), b.text)
 		}
