@@ -15,8 +15,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
-// referenceKeys finds a line of the tables of keys: key, default.
-var referenceKeys = regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| ([^|]*)\\|")
+// referenceKeys finds a line of the tables of keys: one or several keys, default.
+var referenceKeys = regexp.MustCompile("(?m)^\\| `([a-z_.]+(?:`, `[a-z_.]+)*)` \\| ([^|]*)\\|")
 
 // referenceSection is a section of the configuration in docs/reference.md: the
 // defaults of its keys, as they are written there.
@@ -33,7 +33,9 @@ func referenceSection(t *testing.T, section string) map[string]string {
 	text, _, _ = strings.Cut(text, "\n#")
 	keys := map[string]string{}
 	for _, match := range referenceKeys.FindAllStringSubmatch(text, -1) {
-		keys[match[1]] = strings.TrimSpace(match[2])
+		for key := range strings.SplitSeq(match[1], "`, `") {
+			keys[key] = strings.TrimSpace(match[2])
+		}
 	}
 	return keys
 }
