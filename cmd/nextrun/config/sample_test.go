@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -46,6 +47,14 @@ func TestSampleConfiguration(t *testing.T) {
 	check := func(section string, got, want any) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("section %s: the sample says\n%+v, the defaults are\n%+v", section, got, want)
+		}
+	}
+	for _, said := range []string{ // of what the sample itself sets to others
+		"retry_delay: 2s            # default " + executor.DefaultRetryDelay.String(),
+		fmt.Sprintf("retry_limit: 1             # default %d;", executor.DefaultRetryLimit),
+	} {
+		if !strings.Contains(text, said) {
+			t.Errorf("the sample does not say %q", said)
 		}
 	}
 	check("database", all.Database, store.Options{
