@@ -136,7 +136,7 @@ type TaskFilter struct {
 	Limit     int    // at most so many; 0: all
 
 	WithArgs bool // read the args, too, which may be large
-	Slim     bool // read only what [Preview] needs, and Group: of thousands of tasks, that takes half of the time
+	Slim     bool // read only what [Preview] needs, Overlap and Group: of thousands of tasks, that takes half of the time
 }
 
 // TaskState selects tasks by whether the scheduler gives them ticks, and by how they are doing;

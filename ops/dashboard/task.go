@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/internal/explain"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -22,7 +23,7 @@ import (
 
 // How much of the past and of the future a task shows.
 const (
-	taskTicks    = 50
+	taskTicks    = plan.UsualTicks
 	tableTicks   = 20
 	taskUpcoming = 5
 )

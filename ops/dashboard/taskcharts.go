@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -53,7 +54,7 @@ func plots(prefix string, ticks []store.TickResult, usual time.Duration, now tim
 	return took, late
 }
 
-// usual is how long the runs that succeeded took in the median; 0: there are fewer than three.
+// usual is how long the runs of a task usually take; 0: nobody knows.
 func usual(ticks []store.TickResult) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
@@ -61,10 +62,10 @@ func usual(ticks []store.TickResult) time.Duration {
 			took = append(took, k.Finished.Sub(k.Started))
 		}
 	}
-	if len(took) < 3 {
-		return 0
+	if median, known := plan.Usual(took); known {
+		return median
 	}
-	return median(took)
+	return 0
 }
 
 // round writes a round duration.
@@ -73,12 +74,4 @@ func round(d time.Duration) string {
 		return span.Exact(d)
 	}
 	return span.Text(d)
-}
-
-func median(list []time.Duration) time.Duration {
-	if len(list) == 0 {
-		return 0
-	}
-	slices.Sort(list)
-	return list[len(list)/2]
 }

@@ -3,11 +3,13 @@ package dashboard_test
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/store"
 )
 
 type timelineData struct {
@@ -19,7 +21,8 @@ type timelineData struct {
 		Runs    float64
 		Failed  float64
 		Planned float64
-		Usual   string `json:"usually_takes"`
+		Skipped float64 `json:"planned_but_skipped"`
+		Usual   string  `json:"usually_takes"`
 		Cells   []struct {
 			Load   float64
 			Failed float64
@@ -27,6 +30,7 @@ type timelineData struct {
 		}
 	}
 	All    struct{ Cells []struct{ Load float64 } } `json:"at_once"`
+	Most   float64                                  `json:"most_at_once"`
 	Others int                                      `json:"rows_not_listed"`
 }
 
@@ -36,12 +40,12 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('report', 'work', '*-*-* 00/6:00', '2026-01-01 00:00:00')`)
 		s.Exec(`INSERT INTO periodic_task (id, task, timer, nextrun) VALUES ('beat', 'other', '*:*:0/10', '2026-01-01 00:00:00')`)
 		now := time.Now()
-		for i, took := range []time.Duration{time.Second, 25 * time.Minute, time.Hour} {
-			s.ran("report", now.Add(time.Duration(i-5)*time.Hour), took, []string{"success", "failed", "success"}[i])
+		for i, took := range []time.Duration{time.Second, 25 * time.Minute, time.Hour, 25 * time.Minute} {
+			s.ran("report", now.Add(time.Duration(i-5)*time.Hour), took, []string{"success", "failed", "success", "success"}[i])
 		}
 		var d timelineData
 		s.data("/timeline?format=json", &d)
-		if d.Grouped || d.OneIn != 1 || len(d.Rows) < 2 || d.Rows[0].Name != "report" || d.Rows[0].Runs != 3 || d.Rows[0].Failed != 1 || d.Rows[0].Usual != "25 min" || d.Rows[0].Planned < 2 {
+		if d.Grouped || d.OneIn != 1 || len(d.Rows) < 2 || d.Rows[0].Name != "report" || d.Rows[0].Runs != 4 || d.Rows[0].Failed != 1 || d.Rows[0].Usual != "25 min" || d.Rows[0].Planned < 2 {
 			s.Fatalf("%+v", d)
 		}
 		load, failed, planned := 0.0, 0.0, 0.0
@@ -53,7 +57,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 			}
 		}
 		// A cell is a quarter of an hour.
-		if want := (85*60 + 1) / 900.0; math.Abs(load-want) > .01 || math.Abs(failed-25/15.0) > .01 || math.Abs(planned-d.Rows[0].Planned*25/15.0) > 2 {
+		if want := (110*60 + 1) / 900.0; math.Abs(load-want) > .01 || math.Abs(failed-25/15.0) > .01 || math.Abs(planned-d.Rows[0].Planned*25/15.0) > 2 {
 			s.Errorf("load %.2f, want %.2f; failed %.2f, planned %.2f", load, want, failed, planned)
 		}
 		for _, row := range d.Rows {
@@ -62,7 +66,7 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 			}
 		}
 		page := s.get("/timeline?zone=Asia/Tokyo")
-		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 3 runs, 1 failed, `, `show=6&#43;hours`, "← earlier"} {
+		for _, want := range []string{`<a href="/p/task?id=report">report</a>`, `aria-label="report: 4 runs, 1 failed, `, `show=6&#43;hours`, "← earlier"} {
 			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#43;", "+")) {
 				s.Errorf("lacks %q:\n%s", want, page)
 			}
@@ -77,6 +81,49 @@ func TestTimelineOfAFewTasks(t *testing.T) {
 		}
 		if page := s.get("/timeline?at=2026-03-29T01:00:00Z&zone=Europe/Berlin&show=24+hours"); strings.Contains(page, "<table") && !strings.Contains(page, "The clock of Europe/Berlin changes at 2026-03-29 03:00:00 CEST.") {
 			s.Error("does not say that the clock changes")
+		}
+	})
+}
+
+// What Now calls the last 24 hours is on the timeline, also of events and other queues. A task takes as long as its page says, and
+// one that takes longer than the time between its ticks skips some of them.
+func TestTimelineAgreesWithOtherPages(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, sink) VALUES ('slow', 'work', 'hourly', 'job'), ('weekly', 'other', 'weekly', 'job'), ('told', 'work', 'daily', 'event')`)
+		now := time.Now().UTC().Truncate(time.Hour)
+		for i := range 3 {
+			s.ran("slow", now.Add(time.Duration(-23+3*i)*time.Hour), 75*time.Minute, "success")
+			s.ran("weekly", now.AddDate(0, 0, -7*(i+1)), 2*time.Hour, "success")
+		}
+		s.Exec(`INSERT INTO periodic_tick (task_id, due, decision, jid, decided, outcome) VALUES ('told', ?, 'submitted', 'a', ?, NULL), ('told', ?, 'submitted', 'b', ?, 'failed')`,
+			store.Timestamp(now.Add(-24*time.Hour)), store.Timestamp(now.Add(-24*time.Hour)), store.Timestamp(now.Add(-time.Hour)), store.Timestamp(now.Add(-time.Hour)))
+		var d timelineData
+		s.data("/timeline?format=json", &d)
+		rows := map[string]int{}
+		for i, row := range d.Rows {
+			rows[row.Name] = i
+		}
+		if told := d.Rows[rows["told"]]; told.Name != "told" || told.Runs != 2 || told.Failed != 1 {
+			s.Errorf("of 2 events of the last 24 hours, it shows %+v", told)
+		}
+		if slow := d.Rows[rows["slow"]]; slow.Runs != 3 || slow.Usual != "1 h 15 min" || slow.Skipped < slow.Planned/3 || slow.Skipped > slow.Planned/2 {
+			s.Errorf("of a slow task it shows %.0f runs, that take %s, and of %.0f to come %.0f skipped", slow.Runs, slow.Usual, slow.Planned, slow.Skipped)
+		}
+		if !strings.Contains(s.get("/task?id=slow"), "1 h 15 min") {
+			s.Error("the page of the task says another duration")
+		}
+		s.Exec(`INSERT INTO periodic_task (id, task, timer, overlap) VALUES ('twin', 'work', 'hourly', 'allow')`)
+		s.ran("twin", now.Add(-10*time.Hour), 30*time.Minute, "success")
+		s.ran("twin", now.Add(-10*time.Hour+time.Minute), time.Minute, "success")
+		for _, show := range []string{"7+days", "24+hours"} {
+			s.data("/timeline?format=json&show="+show, &d)
+			if d.Most < 2 {
+				s.Errorf("in %s, at most %.1f run at once", show, d.Most)
+			}
+		}
+		page := s.get("/timeline")
+		if !regexp.MustCompile(`The last 2[4-7] hours and the next \d+: `).MatchString(page) {
+			s.Error("the page does not say which time it shows")
 		}
 	})
 }
@@ -122,75 +169,8 @@ func TestTimelineOfManyTasks(t *testing.T) {
 		}
 		d = timelineData{}
 		s.data("/timeline?format=json&group=g1&show=6+hours", &d)
-		if want := 30 * now.Sub(d.From).Minutes(); d.Grouped || len(d.Rows) != 20 || d.Rows[0].Name != "t01" || math.Abs(d.Rows[0].Runs-want) > 60 {
+		if want := 9000.0; d.Grouped || len(d.Rows) != 20 || d.Rows[0].Name != "t01" || math.Abs(d.Rows[0].Runs-want) > want/5 {
 			s.Errorf("a group has %d rows, the first is %s with %.0f runs instead of %.0f", len(d.Rows), d.Rows[0].Name, d.Rows[0].Runs, want)
-		}
-	})
-}
-
-// The heat map compares the work of each hour with the places of the executors, and says what
-// makes a peak and how to flatten it.
-func TestHeatMap(t *testing.T) {
-	both(t, dashboard.Options{}, func(s *site) {
-		for i := range 60 {
-			s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES (?, 'work', '*-*-* 05:00')`, fmt.Sprintf("t%02d", i))
-		}
-		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('other', 'idle', '*-*-* 07:30')`)
-		s.ran("t00", time.Now().Add(-2*time.Hour), 5*time.Minute, "success")
-		type data struct {
-			Places int
-			Days   [7]struct {
-				Hours [24]struct{ Ticks, Load float64 }
-			}
-			Peaks []struct {
-				Ticks  int
-				Times  int
-				Causes []struct {
-					Timer string
-					Tasks int
-				}
-				Spread int `json:"spread_seconds"`
-				After  int `json:"ticks_after"`
-			}
-		}
-		var d data
-		s.data("/heatmap?format=json", &d)
-		if h := d.Days[2].Hours[5]; d.Places != 0 || h.Ticks != 60 || h.Load != 1 || d.Days[2].Hours[7].Load == 0 || d.Days[2].Hours[6].Ticks != 0 {
-			s.Errorf("without executors: %+v", d.Days[2])
-		}
-		if page := s.get("/heatmap"); !strings.Contains(page, "No executor is known to run") || strings.Contains(page, "To flatten it") {
-			s.Error("the page does not say that no executor runs")
-		}
-		s.Exec(`INSERT INTO worker_service (worker, kind, version, started, seen, places, handlers) VALUES ('e@1', 'executor', 'v1', '2026-01-01 00:00:00', '2999-01-01 00:00:00', 10, '[]')`)
-		d = data{}
-		s.data("/heatmap?format=json", &d)
-		// 60 jobs of 5 minutes fill 10 places for half an hour.
-		if h := d.Days[2].Hours[5]; d.Places != 10 || math.Abs(h.Load-.5) > .01 {
-			s.Errorf("with 10 places: %+v", h)
-		}
-		if len(d.Peaks) == 0 || d.Peaks[0].Ticks != 60 || d.Peaks[0].Times != 7 || d.Peaks[0].Causes[0].Timer != "*-*-* 05:00" || d.Peaks[0].Causes[0].Tasks != 60 || d.Peaks[0].Spread != 1800 || d.Peaks[0].After != 2 {
-			s.Errorf("the peaks are %+v", d.Peaks)
-		}
-		page := s.get("/heatmap?day=2&hour=5")
-		for _, want := range []string{"of the 10 places", "60 ticks in one minute", "and 6 times more", "UPDATE periodic_task SET spread = 1800 WHERE timer = &#39;*-*-* 05:00&#39;", "Wednesday, 05:00", "and 20 more tasks", `class="h3"`} {
-			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
-				s.Errorf("lacks %q:\n%s", want, page)
-			}
-		}
-		// A run of three hours fills a place in each of them, and what is due each minute makes no peak.
-		s.Exec(`INSERT INTO periodic_task (id, task, timer, sink) VALUES ('long', 'long', '*-*-* 20:30', 'job'), ('often', 'idle', 'minutely', 'event')`)
-		s.ran("long", time.Now().Add(-5*time.Hour), 3*time.Hour, "success")
-		d = data{}
-		s.data("/heatmap?format=json", &d)
-		for hour, want := range map[int]float64{19: 0, 20: .05, 21: .1, 22: .1, 23: .05} {
-			if h := d.Days[6].Hours[hour]; math.Abs(h.Load-want) > .01 {
-				s.Errorf("hour %d: %+v, want %.2f", hour, h, want)
-			}
-		}
-		for _, p := range d.Peaks[1:] {
-			if p.Ticks != 2 || p.Spread != 0 {
-				s.Errorf("with a task of each minute, a peak is %+v", p)
-			}
 		}
 	})
 }

@@ -20,7 +20,7 @@ var (
 	slimColumns = column.Without(allColumns, "args") // which may be large
 
 	// plannedColumns are those that say when a task is due, and for whom.
-	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "overlap", "retry_limit", "retry_delay", "timeout",
+	plannedColumns = column.Without(slimColumns, "summary", "subject", "submitter", "priority", "retry_limit", "retry_delay", "timeout",
 		"concurrency", "worker", "marked", "paused_by", "paused_reason", "origin", "problem")
 
 	// claimedColumns are those that a claim reads: not those whose values it knows, and not the

@@ -2,6 +2,9 @@ package plan
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -16,20 +19,26 @@ const (
 	aheadTicks = 2000 // of a task; it is taken to go on like that
 
 	sampledRuns    = 3000
-	sampledTimes   = 1500   // where only their durations matter
 	sampledOfGroup = 15_000 // of all groups
+	mostElsewhere  = 3000   // ticks of other queues and events
+	mostTook       = 12_000 // jobs whose duration is read
 )
 
-// kin are tasks that elapse at the same times.
+// kin are tasks that elapse at the same times and take about as long.
 type kin struct {
 	*periodic.Task
-	ids  []string
-	work time.Duration // of all of them at one tick
+	all   []*periodic.Task
+	work  time.Duration // of all of them at one tick
+	hours []heatShare   // of the week, for the heat map
+	often bool          // they are due in most of its minutes
 }
+
+// took is how long one of them takes.
+func (k *kin) took() time.Duration { return k.work / time.Duration(len(k.all)) }
 
 // kinOf joins the tasks that elapse at the same times and belong together: to ask a timer once for
 // all of them is what makes a page of thousands of tasks fast.
-func kinOf(tasks []periodic.Task, usual *durations, belongs func(*periodic.Task) string) []*kin {
+func kinOf(tasks []periodic.Task, usual durations, belongs func(*periodic.Task) string) []*kin {
 	type key struct{ of, timer string }
 	found, list := map[key]*kin{}, []*kin(nil)
 	for i := range tasks {
@@ -44,21 +53,34 @@ func kinOf(tasks []periodic.Task, usual *durations, belongs func(*periodic.Task)
 		if t.Jitter > 0 || t.Pace.Spread > 0 || !t.Days.Empty() || !t.Starts.IsZero() || !t.Ends.IsZero() || t.Pause.At(t.NextRun) || t.Manual() {
 			k.timer += "\x00" + t.ID
 		}
+		took, _ := usual.of(t)
+		if long := bits.Len64(uint64(max(took, 0) / (5 * time.Minute))); long > 0 { // it may overlap the next one
+			k.timer += fmt.Sprintf("\x00 %d %s", long, t.Overlap)
+		}
 		if found[k] == nil {
 			found[k] = &kin{Task: t}
 			list = append(list, found[k])
 		}
-		found[k].ids = append(found[k].ids, t.ID)
-		took, _ := usual.of(t)
+		found[k].all = append(found[k].all, t)
 		found[k].work += took
 	}
 	return list
 }
 
+// visit is a tick of each of some tasks, or several that come after each other.
+type visit struct {
+	at    time.Time
+	start time.Time // of its job, which may have to wait for the one before
+	ticks float64   // how many ticks it is
+	runs  float64   // of them: the others are skipped, for the job before is not over
+}
+
 // each visits the ticks from a time on that is not before now. One with a very frequent timer is taken to go on as it begins: a
-// visit then stands for several ticks of each task, so many of them in one minute.
-func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks, inMinute float64)) {
+// visit then stands for several ticks of each task.
+func (k *kin) each(now, from, until time.Time, do func(visit)) {
 	n, first, last := 0, time.Time{}, time.Time{}
+	begun, free, took := time.Time{}, time.Time{}, k.took() // of the job before
+	single := k.Overlap == periodic.OverlapSkip || k.Overlap == periodic.OverlapQueue
 	for u := range periodic.Preview([]periodic.Task{*k.Task}, from, until) {
 		at := u.NextRun
 		switch {
@@ -73,7 +95,17 @@ func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks, i
 		if last = at; n > aheadTicks {
 			break
 		}
-		visit(at, 1, 1)
+		v := visit{at, at, 1, 1}
+		if single && free.After(at) {
+			v.start = free
+			if k.Overlap == periodic.OverlapSkip || begun.After(at) { // one that waits is superseded
+				v.runs = 0
+			}
+		}
+		if v.runs > 0 {
+			begun, free = v.start, v.start.Add(took)
+		}
+		do(v)
 	}
 	if n <= aheadTicks {
 		return
@@ -81,39 +113,63 @@ func (k *kin) each(now, from, until time.Time, visit func(at time.Time, ticks, i
 	distance := last.Sub(first) / aheadTicks
 	step := max(distance, until.Sub(last)/aheadTicks)
 	ticks := float64(step) / float64(distance)
+	runs := ticks
+	if single && took > distance {
+		runs /= math.Ceil(float64(took) / float64(distance))
+	}
 	for at := last; at.Before(until); at = at.Add(step) {
-		visit(at, ticks, max(1, min(ticks, float64(time.Minute)/float64(distance))))
+		do(visit{at, at, ticks, runs})
 	}
 }
 
-// durations are how long runs usually take: those of a task, else of its handler, else of all.
-type durations struct{ took map[string][]time.Duration }
+// UsualTicks is of how many of the newest ticks of a task the usual duration is.
+const UsualTicks = 50
 
-const anyRun = ""
+// Usual is how long a task usually takes, for all pages: the median of its jobs that succeeded, of the newest ticks. Fewer than
+// three do not tell it.
+func Usual(took []time.Duration) (median time.Duration, known bool) {
+	if len(took) == 0 {
+		return 0, false
+	}
+	slices.Sort(took)
+	return took[len(took)/2], len(took) >= 3
+}
 
-func durationsOf(runs []store.SampledRun) *durations {
-	d := &durations{map[string][]time.Duration{}}
-	for _, r := range runs {
-		if took := r.Finished.Sub(r.Started); !r.Finished.IsZero() && took >= 0 {
-			for _, key := range []string{"task " + r.TaskID, "handler " + r.Handler, anyRun} {
-				d.took[key] = append(d.took[key], took)
-			}
+// durations are how long the jobs of tasks, of handlers and of all took that succeeded.
+type durations map[string][]time.Duration
+
+const anyTask = ""
+
+// durations reads how long the jobs of tasks take: of many, fewer jobs of each.
+func (s Pages) durations(ctx context.Context, tasks []periodic.Task) (durations, error) {
+	var ids []string
+	for i := range tasks {
+		if tasks[i].Sink == periodic.SinkJob { // other executors run the others
+			ids = append(ids, tasks[i].ID)
 		}
 	}
-	for _, list := range d.took {
+	own, err := s.DB.Figures().Took(ctx, ids, min(max(mostTook/max(len(ids), 1), 3), UsualTicks))
+	d := durations{}
+	for i := range tasks {
+		took := own[tasks[i].ID]
+		for _, key := range []string{"task " + tasks[i].ID, "handler " + tasks[i].Task, anyTask} {
+			d[key] = append(d[key], took...)
+		}
+	}
+	for _, list := range d {
 		slices.Sort(list)
 	}
-	return d
+	return d, err
 }
 
 // of is how long a job of a task takes, and whether it or its handler has run.
-func (d *durations) of(t *periodic.Task) (took time.Duration, known bool) {
-	if t.Sink != periodic.SinkJob { // somebody else's executors run it
+func (d durations) of(t *periodic.Task) (took time.Duration, known bool) {
+	if t.Sink != periodic.SinkJob {
 		return 0, false
 	}
-	for _, key := range []string{"task " + t.ID, "handler " + t.Task, anyRun} {
-		if list := d.took[key]; len(list) > 0 {
-			return list[len(list)/2], key != anyRun
+	for _, key := range []string{"task " + t.ID, "handler " + t.Task, anyTask} {
+		if list := d[key]; len(list) > 0 {
+			return list[len(list)/2], key != anyTask
 		}
 	}
 	return 0, false

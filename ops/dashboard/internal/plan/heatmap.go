@@ -1,11 +1,10 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -13,13 +12,14 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// How many peaks are named, and how many timers and tasks as their causes.
+// Sizes of a week.
 const (
-	shownPeaks  = 5
-	shownCauses = 3
-	shownTasks  = 40
-	mostLooked  = 30 // times of day
+	hoursOfWeek   = 7 * 24
+	minutesOfWeek = 60 * hoursOfWeek
 )
+
+// roomy is the load up to which nobody notices what else runs.
+const roomy = .75
 
 // heatView is the page of the busy hours of the week to come.
 type heatView struct {
@@ -28,14 +28,24 @@ type heatView struct {
 	Ticks  int        `json:"ticks"`
 	Days   [7]heatDay `json:"days"` // Monday first
 	Peaks  []*peak    `json:"peaks"`
-	Picked string     `json:"day,omitempty"` // of the hour that is shown
-	Hour   int        `json:"hour"`
-	Cell   []cellTask `json:"in_hour,omitempty"`
+	Most   hourOfWeek `json:"busiest"`
+	Least  hourOfWeek `json:"-"`
+	Picked hourOfWeek `json:"hour"` // that is shown: that was asked for, or the busiest one
+	Cell   []cellTask `json:"in_hour"`
 	Others int        `json:"in_hour_not_listed,omitempty"`
 	Cut    bool       `json:"cut"` // there are more tasks than were counted
-	week   [10080]float64
-	work   [10080]time.Duration
+	week   [minutesOfWeek]heatMinute
 }
+
+// hourOfWeek counts from Monday, 00:00.
+type hourOfWeek int
+
+func (h hourOfWeek) String() string { return fmt.Sprintf("%s %02d:00", dayNames[h/24], int(h)%24) }
+
+var dayNames = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+
+// MarshalText is for JSON.
+func (h hourOfWeek) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 type heatDay struct {
 	Name  string       `json:"name"`
@@ -49,106 +59,107 @@ type heatHour struct {
 	work  time.Duration
 }
 
-// cellTask is a task in an hour.
-type cellTask struct {
-	ID    string  `json:"id"`
-	Ticks float64 `json:"ticks"`
-}
-
-// peak is a minute in which many ticks fall due.
-type peak struct {
-	At     time.Time     `json:"at"`    // the next time
-	Times  int           `json:"times"` // in the week, as far as was looked
-	Ticks  int           `json:"ticks"`
-	Lasts  time.Duration `json:"-"` // until the last of them has begun, if all places are free before
-	Causes []cause       `json:"causes"`
-	Spread int           `json:"spread_seconds"` // over which its ticks would fit; 0: they do
-	After  int           `json:"ticks_after"`
-}
-
-// cause are tasks of one timer that are due in a peak.
-type cause struct {
-	Timer string `json:"timer"`
-	Tasks int    `json:"tasks"`
-	ID    string `json:"id"` // of one of them
-	every time.Duration
-}
+// hour is one of the week.
+func (d *heatView) hour(h hourOfWeek) *heatHour { return &d.Days[h/24].Hours[h%24] }
 
 // Heatmap is the page of the load of the next week.
 func (s Pages) Heatmap(ctx context.Context, r *http.Request) (any, error) {
 	where := frame.Zone(r)
 	now := s.Now().UTC()
 	from := now.Truncate(time.Hour).Add(time.Hour) // of the present hour, a part is over
-	d := &heatView{Zone: where.String(), Peaks: []*peak{}}
+	d := &heatView{Zone: where.String(), Peaks: []*peak{}, Cell: []cellTask{}}
 	tasks, err := s.Tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskEnabled, Limit: aheadTasks, Slim: true})
 	if err != nil {
 		return nil, err
 	}
 	d.Cut = len(tasks) == aheadTasks
-	past, err := s.DB.Figures().Sample(ctx, now.AddDate(0, 0, -1), now, sampledTimes, "")
-	if err != nil {
-		return nil, err
-	}
 	if d.Places, err = s.places(ctx); err != nil {
 		return nil, err
 	}
+	usual, err := s.durations(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	kins := kinOf(tasks, usual, func(*periodic.Task) string { return "" })
+	week := zonedWeek{now: now, from: from, where: where}
+	d.count(kins, &week)
+	d.measure()
 	day, errDay := strconv.Atoi(r.URL.Query().Get("day"))
 	hour, errHour := strconv.Atoi(r.URL.Query().Get("hour"))
-	picked := -1
-	if errDay == nil && errHour == nil && day >= 0 && day < 7 && hour >= 0 && hour < 24 {
-		picked, d.Hour, d.Picked = 24*day+hour, hour, time.Weekday((day+1)%7).String()
+	if d.Picked = d.Most; errDay == nil && errHour == nil && day >= 0 && day < 7 && hour >= 0 && hour < 24 {
+		d.Picked = hourOfWeek(24*day + hour)
 	}
-	kins := kinOf(tasks, durationsOf(past.Runs), func(*periodic.Task) string { return "" })
-	d.count(kins, now, from, where, picked)
-	d.measure()
-	d.findPeaks(kins, from, where)
+	d.list(kins, usual, &week)
+	d.findPeaks(kins, from)
 	return d, nil
 }
 
-// count adds up the ticks of the week to come, by hour and by minute.
-func (d *heatView) count(kins []*kin, now, from time.Time, where *time.Location, picked int) {
-	until := from.In(where).AddDate(0, 0, 7) // an hour more or less where the clock changes
-	var offset time.Duration                 // of the zone, in the hour that was asked for last
-	asked := time.Time{}
-	for _, k := range kins {
-		in := 0.0
-		took := k.work / time.Duration(len(k.ids))
-		k.each(now, from, until, func(at time.Time, ticks, inMinute float64) {
-			if since := at.Sub(asked); since < 0 || since >= time.Minute {
-				asked = at.Truncate(time.Minute)
-				_, seconds := asked.In(where).Zone()
-				offset = time.Duration(seconds) * time.Second
-			}
-			local := at.Add(offset)
-			day := (int(local.Weekday()) + 6) % 7
-			hour, n := 24*day+local.Hour(), ticks*float64(len(k.ids))
-			d.Days[day].Hours[local.Hour()].Ticks += n
-			d.fill(hour, local.Sub(local.Truncate(time.Hour)), took, n)
-			minute := max(int(at.Sub(from)/time.Minute), 0) % len(d.week)
-			d.week[minute] += inMinute * float64(len(k.ids))
-			d.work[minute] += time.Duration(inMinute * float64(k.work))
-			if hour == picked {
-				in += ticks
-			}
-		})
-		for _, id := range k.ids {
-			switch {
-			case in > 0 && len(d.Cell) < shownTasks:
-				d.Cell = append(d.Cell, cellTask{id, in})
-			case in > 0:
-				d.Others++
-			}
-		}
-	}
-	slices.SortFunc(d.Cell, func(a, b cellTask) int { return cmp.Or(cmp.Compare(b.Ticks, a.Ticks), cmp.Compare(a.ID, b.ID)) })
+// zonedWeek is the week to come in a zone.
+type zonedWeek struct {
+	now, from time.Time
+	where     *time.Location
+	asked     time.Time // the minute of the last visit, and what the zone was ahead then: to ask for it is slow
+	ahead     time.Duration
 }
 
-// fill adds the work of n jobs to the hours in which they run: from a time within an hour on. What runs beyond the week is at
-// its beginning, as what began in the week before.
-func (d *heatView) fill(hour int, since, took time.Duration, n float64) {
-	for most := len(d.Days) * 24; took > 0 && most > 0; most-- {
+// each visits the ticks of tasks with the time that the clock of the zone shows at the start of their jobs.
+func (w *zonedWeek) each(k *kin, do func(v visit, local time.Time)) {
+	until := w.from.In(w.where).AddDate(0, 0, 7) // an hour more or less where the clock changes
+	k.each(w.now, w.from, until, func(v visit) {
+		if since := v.start.Sub(w.asked); since < 0 || since >= time.Minute {
+			w.asked = v.start.Truncate(time.Minute)
+			_, seconds := w.asked.In(w.where).Zone()
+			w.ahead = time.Duration(seconds) * time.Second
+		}
+		do(v, v.start.Add(w.ahead))
+	})
+}
+
+func hourOf(local time.Time) hourOfWeek {
+	return hourOfWeek((int(local.Weekday())+6)%7*24 + local.Hour())
+}
+
+// heatShare is what tasks add to an hour.
+type heatShare struct {
+	ticks float64       // of each
+	work  time.Duration // of all
+}
+
+// count adds up the ticks of the week to come, by hour and by minute.
+func (d *heatView) count(kins []*kin, week *zonedWeek) {
+	for i, k := range kins {
+		var minutes []int
+		k.hours = make([]heatShare, hoursOfWeek)
+		week.each(k, func(v visit, local time.Time) {
+			hour := hourOf(local)
+			k.hours[hour].ticks += v.ticks
+			k.fill(hour, local.Sub(local.Truncate(time.Hour)), v.runs)
+			minutes = append(minutes, max(int(v.at.Sub(week.from)/time.Minute), 0)%minutesOfWeek)
+		})
+		for hour, share := range k.hours {
+			h := d.hour(hourOfWeek(hour))
+			h.Ticks += share.ticks * float64(len(k.all))
+			h.work += share.work
+		}
+		if k.often = len(minutes) >= aheadTicks; k.often { // not all were visited; what is due so often makes no peak
+			continue
+		}
+		mark := uint64(i+1) * 0x9E3779B97F4A7C15
+		for _, i := range minutes {
+			d.week[i].ticks += len(k.all)
+			d.week[i].work += k.work
+			d.week[i].tasks += mark ^ mark>>29
+		}
+	}
+}
+
+// fill adds the work of n jobs of each task to the hours in which they run: from a time within an hour on. What runs beyond the
+// week is at its beginning, as what began in the week before.
+func (k *kin) fill(hour hourOfWeek, since time.Duration, n float64) {
+	took, each := k.took(), n*float64(len(k.all))
+	for most := hoursOfWeek; took > 0 && most > 0; most-- {
 		part := min(took, time.Hour-since)
-		d.Days[hour/24%7].Hours[hour%24].work += time.Duration(float64(part) * n)
+		k.hours[hour%hoursOfWeek].work += time.Duration(float64(part) * each)
 		hour, since, took = hour+1, 0, took-part
 	}
 }
@@ -158,46 +169,66 @@ func (d *heatView) fill(hour int, since, took time.Duration, n float64) {
 func (d *heatView) measure() {
 	most := 0.0
 	for i := range d.Days {
-		d.Days[i].Name = time.Weekday((i + 1) % 7).String()
+		d.Days[i].Name = dayNames[i]
 		for _, h := range d.Days[i].Hours {
 			most = max(most, h.Ticks)
 		}
 	}
-	for i := range d.Days {
-		for n := range d.Days[i].Hours {
-			h := &d.Days[i].Hours[n]
-			d.Ticks += int(h.Ticks)
-			if d.Places > 0 {
-				h.Load = h.work.Hours() / float64(d.Places)
-			} else if most > 0 {
-				h.Load = h.Ticks / most
-			}
+	for i := range hourOfWeek(hoursOfWeek) {
+		h := d.hour(i)
+		d.Ticks += int(h.Ticks)
+		if d.Places > 0 {
+			h.Load = h.work.Hours() / float64(d.Places)
+		} else if most > 0 {
+			h.Load = h.Ticks / most
+		}
+		if h.Load > d.hour(d.Most).Load {
+			d.Most = i
+		}
+		if h.Load < d.hour(d.Least).Load {
+			d.Least = i
 		}
 	}
 }
 
-// Class is the colour of an hour.
-func (h heatHour) Class() string {
-	switch {
-	case h.Ticks < .5:
-		return "h0"
-	case h.Load < .2:
-		return "h1"
-	case h.Load < .4:
-		return "h2"
-	case h.Load < .75:
-		return "h3"
-	case h.Load <= 1:
-		return "h4"
+// Steps are the loads at which the colour changes, so that all colours are used between the quietest and the busiest hour.
+func (d *heatView) Steps() (steps [4]float64) {
+	low, high := d.hour(d.Least).Load, min(d.hour(d.Most).Load, 1)
+	for i := range steps {
+		steps[i] = low + (high-low)*float64(i+1)/float64(len(steps))
 	}
-	return "over"
+	return steps
 }
 
-// Percent is the load, for a cell.
-func (h heatHour) Percent() string {
-	switch p := 100 * h.Load; {
-	case h.Ticks < .5:
-		return ""
+// Class is the colour of an hour.
+func (d *heatView) Class(h heatHour) string {
+	switch {
+	case h.Load > 1:
+		return "over"
+	case h.Ticks < .5 && h.Load <= 0:
+		return "h0"
+	}
+	steps := d.Steps()
+	return fmt.Sprintf("h%d", 1+min(sort.SearchFloat64s(steps[:], h.Load), len(steps)-1))
+}
+
+// Legend says what the colours mean.
+func (d *heatView) Legend() (list [5]struct{ Class, Text string }) {
+	for i, step := range d.Steps() {
+		list[i].Class, list[i].Text = fmt.Sprintf("h%d", i+1), "up to "+percent(step)+" %"
+	}
+	list[4].Class, list[4].Text = "over", "more than there is room for"
+	return list
+}
+
+// Highest is the load of the busiest hour, for people.
+func (d *heatView) Highest() string { return percent(d.hour(d.Most).Load) }
+
+// percent is a part of a whole, for people.
+func percent(part float64) string {
+	switch p := 100 * part; {
+	case p <= 0:
+		return "0"
 	case p < 1:
 		return "<1"
 	default:
@@ -205,83 +236,13 @@ func (h heatHour) Percent() string {
 	}
 }
 
+// Percent is the load, for a cell.
+func (h heatHour) Percent() string {
+	if h.Ticks < .5 && h.Load <= 0 {
+		return ""
+	}
+	return percent(h.Load)
+}
+
 // Count is how many ticks there are, about.
 func (h heatHour) Count() int { return int(h.Ticks + .5) }
-
-// findPeaks names the minutes in which most ticks fall due. Those with the same causes are one peak.
-func (d *heatView) findPeaks(kins []*kin, from time.Time, where *time.Location) {
-	minutes := make([]int, 0, len(d.week))
-	for i, n := range d.week {
-		if n >= 2 {
-			minutes = append(minutes, i)
-		}
-	}
-	slices.SortStableFunc(minutes, func(a, b int) int {
-		return cmp.Or(cmp.Compare(d.week[b], d.week[a]), cmp.Compare(d.work[b], d.work[a]), cmp.Compare(a, b))
-	})
-	looked := map[string]*peak{} // by time of day
-	for _, i := range minutes {
-		at := from.Add(time.Duration(i) * time.Minute)
-		clock := at.In(where).Format("15:04")
-		if p := looked[clock]; p != nil {
-			p.Times++
-			if at.Before(p.At) {
-				p.At = at
-			}
-			continue
-		}
-		if len(looked) == mostLooked {
-			continue
-		}
-		p := &peak{At: at, Ticks: int(d.week[i] + .5), Causes: []cause{}}
-		if d.Places > 0 && p.Ticks > d.Places { // the first of them have a place at once
-			p.Lasts = d.work[i] / time.Duration(d.Places) * time.Duration(p.Ticks-d.Places) / time.Duration(p.Ticks)
-		}
-		p.explain(kins)
-		same := slices.IndexFunc(d.Peaks, func(other *peak) bool { return slices.Equal(other.Causes, p.Causes) })
-		if same < 0 {
-			d.Peaks, same = append(d.Peaks, p), len(d.Peaks)
-		}
-		looked[clock] = d.Peaks[same]
-		d.Peaks[same].Times++
-	}
-	d.Peaks = d.Peaks[:min(len(d.Peaks), shownPeaks)]
-}
-
-// spreads are round numbers of seconds.
-var spreads = []int{60, 120, 300, 600, 900, 1800, 3600, 7200, 14400}
-
-// explain names the timers that make the peak, and how far to spread their ticks so that they fit.
-func (p *peak) explain(kins []*kin) {
-	end := p.At.Add(time.Minute)
-	for _, k := range kins {
-		coming, _ := k.Upcoming(p.At.Add(-k.Jitter-time.Microsecond), 2+int(k.Jitter/time.Minute)) // the timer has been read
-		if slices.ContainsFunc(coming, func(u periodic.Upcoming) bool { return !u.NextRun.Before(p.At) && u.NextRun.Before(end) }) {
-			every := 24 * time.Hour
-			if n := len(coming); n > 1 {
-				every = coming[n-1].Due.Sub(coming[n-2].Due)
-			}
-			p.Causes = append(p.Causes, cause{k.Timer, len(k.ids), k.ID, every})
-		}
-	}
-	slices.SortStableFunc(p.Causes, func(a, b cause) int { return cmp.Compare(b.Tasks, a.Tasks) })
-	if len(p.Causes) > 0 && p.Lasts > time.Minute {
-		for _, p.Spread = range spreads {
-			if next := time.Duration(p.Spread) * time.Second; next >= p.Lasts || 2*next > p.Causes[0].every {
-				break
-			}
-		}
-		moved := p.Causes[0].Tasks
-		p.After = p.Ticks - moved + (60*moved+p.Spread-1)/p.Spread
-	}
-}
-
-// Main are the causes that the page names, Rest how many tasks the others have.
-func (p *peak) Main() []cause { return p.Causes[:min(len(p.Causes), shownCauses)] }
-
-func (p *peak) Rest() (n int) {
-	for _, c := range p.Causes[len(p.Main()):] {
-		n += c.Tasks
-	}
-	return n
-}

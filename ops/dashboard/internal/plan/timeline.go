@@ -15,20 +15,25 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
-// Sizes of the timeline: its rows on a page, and the cells of each.
-const (
-	timelineRows  = 40
-	timelineCells = 96
-)
+// timelineRows is how many rows a page has.
+const timelineRows = 40
 
-// zoom is how much time a timeline shows.
+// zoom is how much time a timeline shows: so many marks of the past and of the future, and its cells.
 type zoom struct {
-	Name  string
-	Of    time.Duration
-	slots int // marks of the axis
+	Name        string `json:"shows"`
+	past, ahead int
+	slot, cell  time.Duration
 }
 
-var zooms = []zoom{{"7 days", 7 * 24 * time.Hour, 7}, {"24 hours", 24 * time.Hour, 8}, {"6 hours", 6 * time.Hour, 6}, {"1 hour", time.Hour, 6}}
+const day = 24 * time.Hour
+
+var zooms = []zoom{{"7 days", 7, 3, day, 2 * time.Hour}, {"24 hours", 8, 4, 3 * time.Hour, 15 * time.Minute},
+	{"6 hours", 6, 3, time.Hour, 5 * time.Minute}, {"1 hour", 6, 3, 10 * time.Minute, time.Minute}}
+
+// slots are the marks of the axis.
+func (z zoom) slots() int { return z.past + z.ahead }
+
+func (z zoom) all() time.Duration { return time.Duration(z.slots()) * z.slot }
 
 // timelineView is the page of past and planned runs: of each task, or of groups of them.
 type timelineView struct {
@@ -38,9 +43,11 @@ type timelineView struct {
 	Grouped bool           `json:"by_group"`
 	Rows    []*timelineRow `json:"rows"`
 	All     *timelineRow   `json:"at_once"`
-	Places  int            `json:"places"`      // of the executors; 0: none runs
-	OneIn   float64        `json:"read_one_in"` // of the runs; 1: all were read
-	Cut     bool           `json:"cut"`         // there are more tasks than were looked at
+	Places  int            `json:"places"`       // of the executors; 0: none runs
+	Most    float64        `json:"most_at_once"` // estimated on average of a cell if not all runs were read
+	OneIn   float64        `json:"read_one_in"`  // of the runs; 1: all were read
+	Partly  bool           `json:"ticks_of_other_queues_missing"`
+	Cut     bool           `json:"cut"` // there are more tasks than were looked at
 	Others  int            `json:"rows_not_listed"`
 	Page    int            `json:"page"`
 	Change  string         `json:"clock_changes,omitempty"`
@@ -48,9 +55,11 @@ type timelineView struct {
 	Zooms   []timelineLink `json:"-"`
 	Moves   []timelineLink `json:"-"`
 
-	zoom int
-	now  time.Time
-	rows map[string]*timelineRow
+	zoom
+	level int // its place among the zooms
+	now   time.Time
+	rows  map[string]*timelineRow
+	edges []edge
 }
 
 // timelineLink leads to another part of the timeline.
@@ -63,21 +72,21 @@ type timelineLink struct {
 func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	where := frame.Zone(r)
-	d := &timelineView{Group: q.Get("group"), Page: 1, zoom: 1, now: s.Now().UTC(), rows: map[string]*timelineRow{}}
+	d := &timelineView{Group: q.Get("group"), Page: 1, level: 1, now: s.Now().UTC(), rows: map[string]*timelineRow{}}
 	if i := slices.IndexFunc(zooms, func(z zoom) bool { return z.Name == q.Get("show") }); i >= 0 {
-		d.zoom = i
+		d.level = i
 	}
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 0 {
 		d.Page = n
 	}
-	at := d.now
+	at := time.Time{}
 	if text := q.Get("at"); text != "" {
 		var err error
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
 			return nil, frame.Bad("unknown time %q; use a time such as 2026-03-28T14:30:00Z", show.Printable(text))
 		}
 	}
-	for d.place(at, where); q.Get("show") == "" && d.zoom+1 < len(zooms); d.place(at, where) {
+	for d.place(at, where); q.Get("show") == "" && d.level+1 < len(zooms); d.place(at, where) {
 		n, err := s.DB.Figures().Ended(ctx, d.From, d.To)
 		if err != nil {
 			return nil, err
@@ -85,27 +94,36 @@ func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 		if n <= 2*d.most() {
 			break
 		}
-		d.zoom++ // so that the first look misses nothing
+		d.level++ // so that the first look misses nothing
 	}
 	if err := d.fill(ctx, s); err != nil {
 		return nil, err
 	}
-	d.choose()
+	if d.choose(); !d.Grouped {
+		if err := d.readUsual(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	d.draw(s.Prefix)
 	d.link(s.Prefix, at, where)
 	return d, nil
 }
 
-// place puts a time into the middle, and begins at a mark of the axis.
+// place puts a time into the middle, or without one the present after the past. It begins at a mark of the axis.
 func (d *timelineView) place(at time.Time, where *time.Location) {
-	z := zooms[d.zoom]
-	slot := z.Of / time.Duration(z.slots)
-	from := at.Add(-z.Of / 2).Add(slot / 2)
+	d.zoom = zooms[d.level]
+	from := d.now.Add(-time.Duration(d.past) * d.slot)
+	if !at.IsZero() {
+		from = at.Add((d.slot - d.all()) / 2)
+	}
 	_, seconds := from.In(where).Zone()
 	offset := time.Duration(seconds) * time.Second
-	d.From = from.Add(offset).Truncate(slot).Add(-offset).UTC()
-	d.To = d.From.Add(z.Of)
+	d.From = from.Add(offset).Truncate(d.slot).Add(-offset).UTC()
+	d.To = d.From.Add(d.all())
+	d.All = &timelineRow{Name: "all at once", Cells: make([]chart.Level, d.cells())}
 }
+
+func (d *timelineView) cells() int { return int(d.all() / d.cell) }
 
 // most is how many runs are read.
 func (d *timelineView) most() int {
@@ -138,8 +156,8 @@ func (d *timelineView) choose() {
 // draw draws the rows. Those of tasks are full where one run lasts all of a cell, groups have one
 // scale, and the sum is measured by the places.
 func (d *timelineView) draw(prefix string) {
-	now := float64(d.now.Sub(d.From)) / float64(d.To.Sub(d.From)) * timelineCells
-	if now > timelineCells {
+	now := float64(d.now.Sub(d.From)) / float64(d.cell)
+	if now > float64(d.cells()) {
 		now = 0
 	}
 	top := 1.0
@@ -152,26 +170,53 @@ func (d *timelineView) draw(prefix string) {
 		name := fmt.Sprintf("%s: %.0f runs, %.0f failed, %.0f to come", show.Printable(row.Name), row.Ran, row.Failed, row.Planned)
 		row.Drawing = template.HTML(chart.Lane{Name: name, Cells: row.Cells, Top: top, Now: now}.Draw()) //nolint:gosec // package chart escapes its texts
 		if row.Link = frame.Path(prefix, "task", "id", row.Name); d.Grouped {
-			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "show", zooms[d.zoom].Name, "at", d.middle())
+			row.Link = frame.Path(prefix, "timeline", "group", row.Name, "show", d.Name, "at", d.middle())
 		}
 	}
-	most := float64(d.Places)
 	for _, cell := range d.All.Cells {
-		most = max(most, cell.Value)
+		d.Most = max(d.Most, cell.Value)
 	}
-	d.All.Drawing = template.HTML(chart.Lane{Name: fmt.Sprintf("at most %.1f runs at once on average", d.Most()), Cells: d.All.Cells, Top: most, Now: now}.Draw()) //nolint:gosec // as above
+	full := max(d.Most, float64(d.Places))
+	if !d.Sampled() {
+		d.Most = d.mostAtOnce()
+	}
+	d.All.Drawing = template.HTML(chart.Lane{Name: fmt.Sprintf("at most %.0f at once", d.Most), Cells: d.All.Cells, Top: full, Now: now}.Draw()) //nolint:gosec // as above
 }
 
-// Most is the greatest number of runs at once, on average of a cell.
-func (d *timelineView) Most() (most float64) {
-	for _, cell := range d.All.Cells {
-		most = max(most, cell.Value)
+// edge is a time at which runs begin or, if negative, end.
+type edge struct {
+	at   int64
+	runs float64
+}
+
+// mostAtOnce is the greatest number of runs at the same time.
+func (d *timelineView) mostAtOnce() (most float64) {
+	slices.SortFunc(d.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.runs, b.runs)) })
+	now := 0.0
+	for _, e := range d.edges {
+		now += e.runs
+		most = max(most, now)
 	}
 	return most
 }
 
 // Cell is how long a cell is.
-func (d *timelineView) Cell() time.Duration { return d.To.Sub(d.From) / timelineCells }
+func (d *timelineView) Cell() time.Duration { return d.cell }
+
+// Words say which time the page shows.
+func (d *timelineView) Words(zone *time.Location) string {
+	about := fmt.Sprintf("%s to %s.", d.From.In(zone).Format("Mon 2 Jan 2006, 15:04"), d.To.In(zone).Format("Mon 2 Jan, 15:04"))
+	if !d.From.Before(d.now) || !d.now.Before(d.To) {
+		return about
+	}
+	unit, name := time.Minute, "minutes"
+	if d.slot == day {
+		unit, name = day, "days"
+	} else if d.slot > time.Hour {
+		unit, name = time.Hour, "hours"
+	}
+	return fmt.Sprintf("The last %d %s and the next %d: %s", d.now.Sub(d.From)/unit, name, d.To.Sub(d.now)/unit, about)
+}
 
 func (d *timelineView) middle() string {
 	return d.From.Add(d.To.Sub(d.From) / 2).Format(time.RFC3339)
@@ -179,27 +224,30 @@ func (d *timelineView) middle() string {
 
 // link leads to more and to less time, and to that before and after.
 func (d *timelineView) link(prefix string, at time.Time, where *time.Location) {
-	to := func(zoom int, at time.Time) string {
-		return frame.Path(prefix, "timeline", "group", d.Group, "show", zooms[zoom].Name, "at", at.UTC().Format(time.RFC3339))
+	to := func(level int, at time.Time) string {
+		text := ""
+		if !at.IsZero() {
+			text = at.UTC().Format(time.RFC3339)
+		}
+		return frame.Path(prefix, "timeline", "group", d.Group, "show", zooms[level].Name, "at", text)
 	}
-	z := zooms[d.zoom]
 	for i := range zooms {
-		d.Zooms = append(d.Zooms, timelineLink{zooms[i].Name, to(i, at), i == d.zoom})
+		d.Zooms = append(d.Zooms, timelineLink{zooms[i].Name, to(i, at), i == d.level})
 	}
 	layout := "15:04"
-	if d.zoom == 0 {
-		layout = "Mon 2 Jan"
+	if d.slot == day {
+		layout = "Mon 2"
 	}
-	for i := range z.slots {
-		begin := d.From.Add(z.Of * time.Duration(i) / time.Duration(z.slots))
+	for i := range d.slots() {
+		begin := d.From.Add(time.Duration(i) * d.slot)
 		slot := timelineLink{Text: begin.In(where).Format(layout)}
-		if d.zoom+1 < len(zooms) {
-			slot.Link = to(d.zoom+1, begin.Add(z.Of/time.Duration(2*z.slots)))
+		if d.level+1 < len(zooms) {
+			slot.Link = to(d.level+1, begin.Add(d.slot/2))
 		}
 		d.Slots = append(d.Slots, slot)
 	}
-	middle := d.From.Add(z.Of / 2)
-	d.Moves = []timelineLink{{"← earlier", to(d.zoom, middle.Add(-z.Of/2)), false}, {"now", to(d.zoom, d.now), false}, {"later →", to(d.zoom, middle.Add(z.Of/2)), false}}
+	middle, half := d.From.Add(d.all()/2), d.all()/2
+	d.Moves = []timelineLink{{"← earlier", to(d.level, middle.Add(-half)), false}, {"now", to(d.level, time.Time{}), false}, {"later →", to(d.level, middle.Add(half)), false}}
 	_, before := d.From.In(where).Zone()
 	for hour := d.From; hour.Before(d.To); hour = hour.Add(time.Hour) {
 		if _, after := hour.Add(time.Hour).In(where).Zone(); after != before {

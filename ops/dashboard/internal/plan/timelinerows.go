@@ -18,6 +18,7 @@ type timelineRow struct {
 	Ran     float64       `json:"runs"`
 	Failed  float64       `json:"failed"`
 	Planned float64       `json:"planned"`
+	Skipped float64       `json:"planned_but_skipped,omitempty"` // for the job before will still run
 	Usual   string        `json:"usually_takes,omitempty"`
 	Cells   []chart.Level `json:"cells"` // load is how many run at once, on average
 	Link    string        `json:"-"`
@@ -45,32 +46,60 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 	if d.Places, err = s.places(ctx); err != nil {
 		return err
 	}
-	usual := durationsOf(past.Runs)
-	d.Grouped = d.Group == "" && manyOf(tasks, past.Runs)
-	d.All = &timelineRow{Name: "all at once", Cells: make([]chart.Level, timelineCells)}
+	elsewhere, err := s.DB.Figures().Elsewhere(ctx, d.From, until, d.Group, mostElsewhere)
+	if err != nil {
+		return err
+	}
+	d.Partly = len(elsewhere) == mostElsewhere
+	usual, err := s.durations(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	d.Grouped = d.Group == "" && manyOf(tasks, append(elsewhere, past.Runs...))
 	for _, run := range past.Runs {
-		name := run.TaskID
-		if d.Grouped {
-			name = run.Group
-		}
-		d.ran(name, run)
+		d.ran(run, d.All)
 	}
-	from := d.From
-	if from.Before(d.now) {
-		from = d.now
+	for _, run := range elsewhere { // they take no place of the executors
+		d.ran(run)
 	}
-	for _, k := range kinOf(tasks, usual, func(t *periodic.Task) string { return d.nameOf(t) }) {
-		row, took := d.row(d.nameOf(k.Task)), k.work/time.Duration(len(k.ids))
-		if _, known := usual.of(k.Task); known && !d.Grouped {
-			row.Usual = span.Exact(took)
-		}
-		k.each(d.now, from, d.To, func(at time.Time, ticks, _ float64) {
-			n := ticks * float64(len(k.ids))
-			row.Planned += n
-			d.add(row, at, at.Add(took), n, "plan", false)
+	d.plan(kinOf(tasks, usual, d.nameOf))
+	return nil
+}
+
+// plan adds what will run.
+func (d *timelineView) plan(kins []*kin) {
+	for _, k := range kins {
+		row, took, n := d.row(d.nameOf(k.Task)), k.took(), float64(len(k.all))
+		k.each(d.now, later(d.From, d.now), d.To, func(v visit) {
+			row.Planned += v.ticks * n
+			if row.Skipped += (v.ticks - v.runs) * n; v.runs > 0 {
+				d.add(v.start, v.start.Add(took), v.runs*n, "plan", row, d.All)
+				d.edge(v.start, v.start.Add(took), n)
+			}
 		})
 	}
-	return nil
+}
+
+// edge notes when runs begin and end.
+func (d *timelineView) edge(from, to time.Time, n float64) {
+	if from.Before(to) && from.Before(d.To) && to.After(d.From) {
+		d.edges = append(d.edges, edge{from.UnixNano(), n}, edge{to.UnixNano(), -n})
+	}
+}
+
+// readUsual adds how long the tasks of the rows usually take.
+func (d *timelineView) readUsual(ctx context.Context, s Pages) error {
+	ids := make([]string, len(d.Rows))
+	for i, row := range d.Rows {
+		ids[i] = row.Name
+	}
+	own, err := s.DB.Figures().Took(ctx, ids, UsualTicks)
+	for _, row := range d.Rows {
+		if took, known := Usual(own[row.Name]); known {
+			row.Usual = span.Exact(took)
+		}
+	}
+	return err
 }
 
 // manyOf reports whether there are more tasks than rows, in more than one group.
@@ -94,35 +123,44 @@ func (d *timelineView) nameOf(t *periodic.Task) string {
 
 func (d *timelineView) row(name string) *timelineRow {
 	if d.rows[name] == nil {
-		d.rows[name] = &timelineRow{Name: name, Cells: make([]chart.Level, timelineCells)}
+		d.rows[name] = &timelineRow{Name: name, Cells: make([]chart.Level, d.cells())}
 	}
 	return d.rows[name]
 }
 
-// ran adds a run.
-func (d *timelineView) ran(name string, run store.SampledRun) {
-	to, row := run.Finished, d.row(name)
+// ran adds a run to its row and to others.
+func (d *timelineView) ran(run store.SampledRun, also ...*timelineRow) {
+	name, to := run.TaskID, run.Finished
+	if d.Grouped {
+		name = run.Group
+	}
 	if to.IsZero() {
 		to = d.now
 	}
-	failed := show.Kind(run.State) == "bad"
-	if row.Ran += run.Weight; failed {
+	row, class := d.row(name), show.Kind(run.State)
+	if row.Ran += run.Weight; class == "bad" {
 		row.Failed += run.Weight
 	}
-	d.add(row, run.Started, to, run.Weight, show.Kind(run.State), failed)
+	d.add(run.Started, to, run.Weight, class, append(also, row)...)
+	if len(also) > 0 {
+		d.edge(run.Started, to, run.Weight)
+	}
 }
 
-// add adds what n runs at once take of each cell to a row and to the sum of all.
-func (d *timelineView) add(row *timelineRow, from, to time.Time, n float64, class string, failed bool) {
-	width := d.To.Sub(d.From) / timelineCells
-	first, last := int(from.Sub(d.From)/width), int(to.Sub(d.From)/width)
-	for i := max(first, 0); i <= min(last, timelineCells-1) && from.Before(d.To) && !to.Before(d.From); i++ {
-		begin := d.From.Add(time.Duration(i) * width)
-		part := n * float64(earlier(to, begin.Add(width)).Sub(later(from, begin))) / float64(width)
-		for _, cell := range []*chart.Level{&row.Cells[i], &d.All.Cells[i]} {
-			cell.Value += max(part, 1e-6)
-			if failed {
-				cell.Bad += max(part, 1e-6)
+// add adds what n runs at once take of each cell to rows.
+func (d *timelineView) add(from, to time.Time, n float64, class string, rows ...*timelineRow) {
+	if !from.Before(d.To) || to.Before(d.From) {
+		return
+	}
+	first, last := int(from.Sub(d.From)/d.cell), int(to.Sub(d.From)/d.cell)
+	for i := max(first, 0); i <= min(last, d.cells()-1); i++ {
+		begin := d.From.Add(time.Duration(i) * d.cell)
+		part := max(n*float64(earlier(to, begin.Add(d.cell)).Sub(later(from, begin)))/float64(d.cell), 1e-6)
+		for _, row := range rows {
+			cell := &row.Cells[i]
+			cell.Value += part
+			if class == "bad" {
+				cell.Bad += part
 			} else if class == "busy" || cell.Class == "" || cell.Class == "off" {
 				cell.Class = class
 			}

@@ -1,0 +1,64 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/sqldb"
+)
+
+// Took reads how long the jobs took that succeeded, of the n newest ticks of each of these tasks.
+func (r Reader) Took(ctx context.Context, ids []string, n int) (took map[string][]time.Duration, err error) {
+	var rows []struct {
+		ID                string
+		Started, Finished sqldb.RowTime
+	}
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		jobs, err := ownJobs(ctx, tx)
+		if err != nil || !jobs {
+			return err
+		}
+		asked, err := tx.Texts(1, ids)
+		if err != nil {
+			return err
+		}
+		return tx.Select(ctx, &rows, tookQuery(asked.SQL), asked.Param, max(n, 1)-1)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how long jobs took: %w", err)
+	}
+	took = map[string][]time.Duration{}
+	for _, row := range rows {
+		took[row.ID] = append(took[row.ID], row.Finished.Time().Sub(row.Started.Time()))
+	}
+	return took, nil
+}
+
+func tookQuery(asked string) string {
+	return `WITH t AS MATERIALIZED (SELECT v.value AS id, coalesce((SELECT due FROM periodic_tick WHERE task_id = v.value
+			ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest FROM ` + asked + ` AS v)
+		SELECT t.id, j.started, j.finished FROM t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest JOIN job AS j ON j.jid = k.jid
+		WHERE j.state = 'success' AND j.started IS NOT NULL AND j.finished IS NOT NULL`
+}
+
+// Elsewhere reads the newest ticks in a time that became an event or a job of another queue, at most limit of each task and of
+// all. They have no JID, and begin when they were decided; of those whose end is not told, that is their end, too.
+func (r Reader) Elsewhere(ctx context.Context, from, to time.Time, group string, limit int) (list []SampledRun, err error) {
+	var rows []sampleRow
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT 0 AS sampled, t.id AS tracker, t.task, t.group_, coalesce(`+told+`, 'submitted') AS state,
+				k.decided AS started, coalesce(k.finished, k.decided) AS finished
+			FROM periodic_task AS t JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= $1 AND k.due < $2
+			WHERE t.sink <> '`+string(periodic.SinkJob)+`' AND k.decision = 'submitted' AND ($3 = '' OR t.group_ = $3) LIMIT $4`,
+			sqldb.Timestamp(from), sqldb.Timestamp(to), group, limit)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what ran in other queues: %w", err)
+	}
+	for _, row := range rows {
+		list = append(list, row.run())
+	}
+	return list, nil
+}
