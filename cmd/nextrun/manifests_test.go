@@ -12,7 +12,7 @@ import (
 type manifest struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
-	Metadata   struct{ Name, Namespace string }
+	Metadata   struct{ Name string }
 	Spec       struct {
 		Selector struct {
 			MatchLabels map[string]string `yaml:"matchLabels"`
@@ -38,23 +38,23 @@ type manifest struct {
 	}
 }
 
-// The manifests of the tutorial start commands that there are, with their flags, and
+// The manifests for Kubernetes start commands that there are, with their flags, and
 // their parts refer to each other.
-func TestManifestsOfPages(t *testing.T) {
+func TestManifests(t *testing.T) {
 	t.Parallel()
 	versions := map[string]string{"Deployment": "apps/v1", "Job": "batch/v1"}
 	n := 0
-	for _, b := range blocksOf(t, "../../docs/tutorials/kubernetes.md") {
-		if b.do != "manifest" {
+	for text := range strings.SplitSeq(readFile(t, "../../dist/kubernetes/nextrun.yaml"), "\n---\n") {
+		var m manifest
+		if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if versions[m.Kind] == "" {
 			continue
 		}
 		n++
-		var m manifest
-		if err := yaml.Unmarshal([]byte(b.text), &m); err != nil {
-			t.Fatalf("%v in\n%s", err, b.text)
-		}
 		pod := m.Spec.Template
-		if m.APIVersion != versions[m.Kind] || m.Metadata.Name == "" || m.Metadata.Namespace != "nextrun" || len(pod.Spec.Containers) != 1 {
+		if m.APIVersion != versions[m.Kind] || m.Metadata.Name == "" || len(pod.Spec.Containers) != 1 {
 			t.Fatalf("%+v is no manifest", m)
 		}
 		for key, value := range m.Spec.Selector.MatchLabels {
@@ -63,7 +63,7 @@ func TestManifestsOfPages(t *testing.T) {
 			}
 		}
 		c := pod.Spec.Containers[0]
-		if len(c.Env) == 0 || c.Env[0].Name != "NEXTRUN_DB" {
+		if len(c.Env) == 0 || c.Env[0].Name != "NEXTRUN_DB_FILE" {
 			t.Errorf("%s has no database", m.Metadata.Name)
 		}
 		help := helpOf(t, strings.Join(c.Args, " "))
@@ -73,7 +73,7 @@ func TestManifestsOfPages(t *testing.T) {
 			}
 		}
 		for _, mount := range c.VolumeMounts {
-			if !slices.Contains(pod.Spec.Volumes, struct{ Name string }{mount.Name}) || !slices.Contains(c.Args, mount.Path+"/nextrun.yaml") {
+			if !slices.Contains(pod.Spec.Volumes, struct{ Name string }{mount.Name}) || mount.Name == "config" && !slices.Contains(c.Args, mount.Path+"/nextrun.yaml") {
 				t.Errorf("%s does not read what it mounts at %s", m.Metadata.Name, mount.Path)
 			}
 		}

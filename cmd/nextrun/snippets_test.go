@@ -78,7 +78,7 @@ func (c chapter) follow(t *testing.T, d *storetest.Database, page, path string) 
 // Each block of code of each page runs in a test, or says why it does not.
 func TestSnippetsOfPages(t *testing.T) {
 	t.Parallel()
-	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "manifest", "mapping postgres", "mapping sqlite"}
+	known := []string{"run", "database", "file", "example", "not run", "timers", "elapses", "configuration", "mapping postgres", "mapping sqlite"}
 	for _, page := range pages(t) {
 		name := strings.TrimPrefix(page, "../../docs/")
 		_, inBook := book[name]

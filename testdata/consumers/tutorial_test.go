@@ -14,20 +14,23 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 )
 
-// The worker of the tutorial about River compiles, runs the job that nextrun submits
-// for the tutorial's task, and fails the other, which nextrun why then tells. What else the tutorial shows, TestBook of cmd/nextrun does.
+// The worker of the tutorial about River runs the job that nextrun submits for the tutorial's task, and fails the other, which
+// nextrun why then tells. What else the tutorial shows, TestBook of cmd/nextrun does.
 func TestRiverTutorial(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/tutorials/river.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := blockOf(t, string(page), "(?s)<!-- file: main.go -->\n```go\n(.*?)```")
+	program, err := os.ReadFile("tutorial/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	insert := blockOf(t, string(page), "(?s)```sql\n(INSERT INTO periodic_task.*?)```")
 
 	f := newFixture(t, riverPostgres)
 	f.Exec(insert)
-	worker := exec.Command(overlaid(t, program))
+	worker := exec.Command(overlaid(t, string(program)))
 	worker.Env = append(os.Environ(), "DATABASE_URL="+f.URL)
 	var out lines
 	worker.Stdout, worker.Stderr = &out, &out
