@@ -75,7 +75,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		"a job succeeded that did not run":        func(f *Facts, _ *story) { f.runs[2].Succeeded = false },
 		"what ran is no job":                      func(f *Facts, s *story) { f.runs = append(f.runs, ledger.Run{Job: "x", Task: s.id}) },
 		"what ran is another tick":                func(f *Facts, _ *story) { f.runs[0].Due = at(10).Format(time.RFC3339) },
-		"jobs of a task overlap":                  func(_ *Facts, s *story) { s.jobs["job-50"].finished = at(63) },
+		"jobs of a task overlap":                  func(_ *Facts, s *story) { s.jobs["job-50"].finished = at(70) },
 		"runs of a task overlap":                  func(f *Facts, _ *story) { f.runs[2].End = at(62) },
 		"a plan does not follow from the timer":   func(_ *Facts, s *story) { s.changes[1].due = at(10) },
 		"a decision against the policy":           func(_ *Facts, s *story) { s.policy.catchup = "all" },

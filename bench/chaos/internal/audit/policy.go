@@ -95,6 +95,11 @@ func (p *policy) forbidsSkipped(k tick, s *story) string {
 	return "no job was in the way"
 }
 
+// stall is how long the server lets a transaction wait for its next statement, and slack. One reads
+// the clock when it begins, and pending jobs after that: a network that holds it up in between lets
+// a job end meanwhile. The index of pending jobs would refuse a second one.
+const stall = 5*time.Second + slack
+
 // auditOverlap wants that no two jobs of a task exist at a time that must not.
 func (s *story) auditOverlap(found *Findings) {
 	var list []*job
@@ -106,7 +111,7 @@ func (s *story) auditOverlap(found *Findings) {
 	slices.SortFunc(list, func(a, b *job) int { return a.submitted.Compare(b.submitted) })
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
-		if a.finished.IsZero() || a.finished.After(b.submitted.Add(slack)) {
+		if a.finished.IsZero() || a.finished.After(b.submitted.Add(stall)) {
 			found.Add("jobs of a task overlap", s.id, "%s ended at %s, and %s was submitted at %s", a.jid, moment(a.finished), b.jid, moment(b.submitted))
 		}
 	}
