@@ -6,7 +6,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// Overlap says what becomes of a tick while a job of its task is not final.
+// Overlap says what becomes of a tick while a job of its task is not final: [OverlapSkip], the default,
+// [OverlapQueue], [OverlapReplace] or [OverlapAllow].
 type Overlap string
 
 // The overlap policies.
@@ -17,7 +18,8 @@ const (
 	OverlapAllow   Overlap = "allow"   // both run
 )
 
-// Catchup says what becomes of ticks that fell due while no scheduler ran.
+// Catchup says what becomes of ticks that fell due while no scheduler ran: [CatchupOne], the default, submits the
+// newest, [CatchupNone] too unless it is older than Grace, [CatchupAll] each.
 type Catchup string
 
 // The catchup policies.

@@ -11,7 +11,8 @@ import (
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
-// Prune says what [Tasks.Apply] does with tasks of its origin that are not named.
+// Prune says what [Tasks.Apply] does with tasks of its origin that are not named: with [PruneNone] nothing;
+// [PruneDisable] disables them, [PruneDelete] deletes them.
 type Prune string
 
 // The kinds of pruning.
@@ -84,12 +85,14 @@ type Applied struct {
 	Gone    []days.Row   // and removed
 	Kept    []TaskChange // what people have changed, from and to, and stays
 	Newer   *Origin      // not nil: nothing was changed, since a newer program has declared other tasks
+
+	version int64 // of the program
 }
 
 // String says it in a line, for a log.
 func (a Applied) String() string {
 	if a.Newer != nil {
-		return fmt.Sprintf("tasks unchanged: a newer program of %s has declared them since %s", a.Newer.Name, a.Newer.Since.Format(time.DateTime+" UTC"))
+		return a.unchanged()
 	}
 	count := map[Action]int{}
 	for _, c := range a.Changes {
@@ -103,6 +106,17 @@ func (a Applied) String() string {
 		text += [2]string{"; people changed ", ", "}[min(i, 1)] + c.ID
 	}
 	return text
+}
+
+// unchanged says why nothing was changed. Of two programs of one version, nobody can tell a revert from an instance that
+// has not been replaced yet.
+func (a Applied) unchanged() string {
+	since := a.Newer.Since.Format(time.DateTime + " UTC")
+	if a.version < a.Newer.Version {
+		return fmt.Sprintf("tasks unchanged: a newer program of %s has declared them since %s", a.Newer.Name, since)
+	}
+	return fmt.Sprintf("tasks unchanged: since %[2]s others have taken the place of these, declared by a program of %[1]s of the same version (%[3]d); "+
+		"if these are to be back, raise Apply.Version, or run: nextrun task origins --forget-version %[1]s", a.Newer.Name, since, a.version)
 }
 
 // Apply makes the table like a list of tasks, in one transaction. A program that declares its
@@ -145,7 +159,7 @@ func (a *Apply) apply(ctx context.Context, tx TaskTx) (done Applied, err error) 
 	done.Tasks = len(a.Tasks)
 	digest := digestOf(wanted.text())
 	if a.Origin != "" && !a.Force && last.outdates(a.Version, digest) {
-		done.Newer = &last
+		done.Newer, done.version = &last, a.Version
 		return done, nil
 	}
 	rows, err := tx.List(ctx, TaskFilter{WithArgs: true})

@@ -94,8 +94,12 @@ func TestAReplacedSetIsOlder(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.declare(t, periodic.Apply{}, "a=daily")
 		env.declare(t, periodic.Apply{}, "a=hourly")
-		if again := env.declare(t, periodic.Apply{}, "a=daily"); again.Newer == nil {
+		again := env.declare(t, periodic.Apply{}, "a=daily")
+		if again.Newer == nil {
 			t.Error("a set that was replaced is applied again")
+		}
+		if text := again.String(); !strings.HasSuffix(text, "raise Apply.Version, or run: nextrun task origins --forget-version app") {
+			t.Errorf("the one whose set was replaced hears %q", text)
 		}
 		env.has(t, "after a restart of the older one", "a=hourly")
 		if third := env.declare(t, periodic.Apply{}, "a=weekly"); third.Newer != nil {

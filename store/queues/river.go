@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/foreign"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -51,6 +54,21 @@ type River struct {
 }
 
 func (River) sealed() {}
+
+// RiverTick returns the tick that a job of River is for, from its Metadata; ok is false for a job that no task has
+// submitted. In its first attempt the job's ScheduledAt is Due, too; for a retry River moves that.
+func RiverTick(metadata []byte) (tick periodic.TickKey, ok bool) {
+	var m struct {
+		Nextrun struct {
+			Task string
+			Due  time.Time
+		}
+	}
+	if json.Unmarshal(metadata, &m) != nil || m.Nextrun.Task == "" {
+		return tick, false
+	}
+	return periodic.TickKey{TaskID: m.Nextrun.Task, Due: m.Nextrun.Due}, true
+}
 
 // Validate implements [Kind].
 func (k River) Validate() error {

@@ -68,7 +68,14 @@ func TestRiverShowsWhereAJobComesFrom(t *testing.T) {
 		} {
 			f.Want(want, "SELECT "+column+" FROM river_job WHERE id = CAST(? AS integer)", ref)
 		}
+		text := map[string]string{storetest.Postgres: "metadata::text", storetest.SQLite: "json(metadata)"}[f.Kind]
+		if tick, ok := queues.RiverTick([]byte(f.One("SELECT " + text + " FROM river_job"))); !ok || tick.TaskID != "nightly" || !tick.Due.Equal(job.Due) {
+			t.Errorf("the job is for the tick %v (%t)", tick, ok)
+		}
 	})
+	if _, ok := queues.RiverTick([]byte(`{"nextrun": 1}`)); ok {
+		t.Error("a job that is not of a task has a tick")
+	}
 }
 
 // traceparent is that of whoever submits a job.
