@@ -23,7 +23,7 @@ import (
 const squashed = 22
 
 // newestUpgraded is the newest landed version that is upgraded, and newest that of the newest file.
-const newestUpgraded, newest = 29, 29
+const newestUpgraded, newest = 30, 30
 
 // filled has rows of each kind that a later version adds.
 var filled = map[int64]string{
@@ -46,6 +46,10 @@ var filled = map[int64]string{
 	29: `INSERT INTO periodic_task (id, task, timer, pause_after, probe_delay, failures) VALUES ('failing', 'x', 'daily', 3, 600, 2);
 		INSERT INTO periodic_tick (task_id, due, decision, decided, turned)
 		VALUES ('failing', '2026-01-01 12:00:00.000000', 'submitted', '2026-01-01 12:00:00.000000', 'failing, paused')`,
+	30: `INSERT INTO periodic_task (id, task, timer, finish_by) VALUES ('promised', 'x', 'daily', '06:30');
+		INSERT INTO periodic_tick (task_id, due, decision, decided, finish_by, finish, finish_why, finish_ended, finish_look)
+		VALUES ('promised', '2026-01-01 00:00:00.000000', 'skipped', '2026-01-01 00:00:00.000000', '2026-01-01 06:30:00.000000', 'late', 'it was skipped',
+			'2026-01-01 07:00:00.000000', '2099-01-01 08:00:00.000000')`,
 }
 
 // kept are queries whose results no upgrade may change, by the version that has
@@ -80,6 +84,7 @@ var kept = map[int64][]string{
 	27: {"SELECT scope || at_end || since FROM periodic_calendar WHERE name = 'held'"},
 	28: {"SELECT task_id || due || moved_to || reason || who FROM periodic_override"},
 	29: {"SELECT pause_after || ' ' || probe_delay || ' ' || failures || ' ' || turned FROM periodic_task, periodic_tick WHERE id = 'failing' AND task_id = id"},
+	30: {"SELECT t.finish_by || ' ' || k.finish_by || k.finish || k.finish_why || k.finish_ended || k.finish_look FROM periodic_task AS t, periodic_tick AS k WHERE id = 'promised' AND task_id = id"},
 }
 
 // upTo are the files up to a version.

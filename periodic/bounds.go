@@ -1,6 +1,7 @@
 package periodic
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -8,20 +9,23 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/finish"
 )
 
 // timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars and people leave
 // them out or move them.
 type timeline struct {
 	bounded
-	days days.Line // nil: there are neither calendars nor overrides
-	odd  string    // what is wrong with a calendar; empty: nothing
+	days   days.Line // nil: there are neither calendars nor overrides
+	finish finish.By
+	odd    string // what is wrong with a calendar or finish_by; empty: nothing
 }
 
 // timeline returns the ticks of a task with a timer. An error is a problem of the row.
 func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	within := func(s calendar.Schedule) bounded { return bounded{Schedule: s, starts: t.Starts, ends: t.Ends} }
 	line := timeline{bounded: within(timer)}
+	line.finish, line.odd = t.finish(timer)
 	if t.Days.Empty() && t.Days.Calendars.Windows(t.Group) == nil {
 		return line, nil
 	}
@@ -33,11 +37,37 @@ func (t *Task) timeline(timer calendar.Schedule) (timeline, error) {
 	if err != nil {
 		return line, err
 	}
-	line.days, line.odd = ticks, ticks.Warning
+	line.days, line.odd = ticks, cmp.Or(ticks.Warning, line.odd)
 	if len(t.Days.Overrides) > 0 {
 		line.days = days.NewOverridden(ticks, t.Days.Overrides)
 	}
 	return line, nil
+}
+
+// finish reads FinishBy, with what is wrong with it.
+func (t *Task) finish(timer calendar.Schedule) (by finish.By, problem string) {
+	if t.Pace.FinishBy == "" {
+		return by, ""
+	}
+	if t.Sink == SinkEvent {
+		return by, "finish_by has no effect: events do not tell how their handling ends; use none"
+	}
+	by, err := finish.Parse(t.Pace.FinishBy, calendar.Location(timer))
+	if err != nil {
+		problem = err.Error()
+	}
+	return by, problem
+}
+
+// finishOf is when the job of a tick has to have succeeded that no scheduler decides; zero: at any time, as with
+// one that is made up for by hand.
+func (t *Task) finishOf(tick Tick) time.Time {
+	timer, err := calendar.ParseAt(t.Timer, t.Anchor())
+	if err != nil || tick.Reason == backfilled {
+		return time.Time{}
+	}
+	by, _ := t.finish(timer)
+	return by.Of(tick.Due)
 }
 
 // Next is the earliest tick strictly after a time, zero if there is none.

@@ -108,7 +108,7 @@ func policyColumns() []Column {
 	}...), failureColumns()...)
 }
 
-// failureColumns say what follows when jobs fail.
+// failureColumns say what follows when jobs fail, and by when they have to succeed.
 func failureColumns() []Column {
 	return []Column{
 		{
@@ -118,6 +118,10 @@ func failureColumns() []Column {
 		{
 			Name: "probe_delay", Field: column.SecondsOrNull(func(t *Task) *time.Duration { return &t.Failures.ProbeDelay }),
 			Help: "with --pause-after: try one tick after this time, and double it with each failure, or none (default none)",
+		},
+		{
+			Name: "finish_by", Field: column.TextOrNull(func(t *Task) *string { return &t.Pace.FinishBy }),
+			Help: "by when the job of a tick has to have succeeded: a `time` after its due such as 2h, or a time of day such as 06:30, or none (default none)",
 		},
 	}
 }

@@ -185,8 +185,10 @@ func (d *decider) current(due time.Time) {
 	case slices.ContainsFunc(d.Decided, func(r TickRange) bool { return r.First.Equal(due) }):
 	case !due.Equal(d.plan.Manual) && d.timer.leftOut(due) != "":
 		d.record(due, Skipped, "", "")
+		d.plan.leftOut()
 	case d.paused.Skips(due, d.Now):
 		d.record(due, Skipped, d.paused.Text(), "")
+		d.plan.leftOut()
 	case d.isLate(due):
 		d.record(due, Late, lateReason(d.age(due), *d.task.Deadline), "")
 	case d.Pending == nil && len(d.Queued) == 0:

@@ -56,3 +56,6 @@ func (p *Plan) Uncount(n int) {
 func (p *Plan) ended() bool {
 	return p.Task.Pace.MaxTicks > 0 && p.Counted >= p.Task.Pace.MaxTicks
 }
+
+// leftOut notes that the newest tick of the plan need not finish: people or calendars leave it out.
+func (p *Plan) leftOut() { p.Ticks[len(p.Ticks)-1].FinishBy = time.Time{} }

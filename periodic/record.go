@@ -50,7 +50,7 @@ func (d *decider) withdraw(jid, reason string) {
 func (d *decider) tick(due time.Time, decision Decision, reason, jid string) Tick {
 	return Tick{
 		TaskID: d.task.ID, Due: due, Decision: decision, Reason: reason, JID: jid,
-		Worker: d.Worker, Decided: d.Now,
+		Worker: d.Worker, Decided: d.Now, FinishBy: d.timer.finish.Of(due),
 	}
 }
 
@@ -111,8 +111,9 @@ func (d *decider) missedRow(first, last time.Time, count int, leftOut string) {
 	tick.Missed, tick.Until = count, last
 	switch {
 	case d.paused.holds(first):
-		tick.Decision, tick.Reason = Skipped, d.paused.Text()
+		tick.Decision, tick.Reason, tick.FinishBy = Skipped, d.paused.Text(), time.Time{}
 	case leftOut != "":
+		tick.FinishBy = time.Time{}
 		if tick.Decision, tick.Reason = Skipped, leftOut; count == 1 {
 			tick.Missed, tick.Until = 0, time.Time{}
 		}

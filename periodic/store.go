@@ -51,6 +51,9 @@ type foreignStore interface {
 	// JoexEnds records how jobs in the table job ended that Docspell's job executors ran, and
 	// tells the hooks in the same transaction. It finds those that ended within the last hour.
 	JoexEnds(ctx context.Context, h Hooks) ([]EndedTick, error)
+	// Finishes judges ticks that have to finish by a time, and whose turn it is: it records what it
+	// finds, and tells the hooks in the same transaction. next is how long it is until the turn of another one; 0: none is open.
+	Finishes(ctx context.Context, h Hooks) (found []Finish, next time.Duration, err error)
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.

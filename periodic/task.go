@@ -140,8 +140,12 @@ func (t *Task) Overlapping() bool { return t.Overlap == OverlapAllow || t.Sink =
 // Queues reports whether the policy makes ticks wait.
 func (t *Task) Queues() bool { return t.Overlap == OverlapQueue || t.Overlap == OverlapReplace }
 
-// Pace keeps ticks from coming all at once, and bounds their number.
+// Pace keeps ticks from coming all at once, bounds their number, and says by when they have to finish.
 type Pace struct {
+	// FinishBy is by when the job of a tick has to have succeeded: a duration after its due such as 2h, or a time
+	// of day such as 06:30 in the zone of the timer; empty: at any time.
+	FinishBy string
+
 	Spread       time.Duration // whole seconds; all ticks of the task are later by the same part of it, which its id determines
 	CatchupLimit int           // with CatchupAll: only the newest so many of the missed ticks are submitted; 0: all
 	CatchupDelay time.Duration // whole seconds between two missed ticks, with CatchupAll

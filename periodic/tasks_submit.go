@@ -37,6 +37,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 		}
 	}
 	tick.TaskID, tick.Decision, tick.JID = t.ID, Submitted, job.JID
+	tick.FinishBy = t.finishOf(tick)
 	if free, err := tx.Record(ctx, tick); err != nil || !free {
 		if err == nil {
 			err = &TickError{Due: tick.Due}
@@ -200,6 +201,7 @@ func overlap(ctx context.Context, tx TaskTx, queues map[Sink]Queue, tick Tick, i
 	if t.Queues() {
 		tick.Decision, tick.Reason = Queued, WaitReason(&in.Pending, tick.Due, in.now)
 	}
+	tick.FinishBy = t.finishOf(tick)
 	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {
 		return err
 	}

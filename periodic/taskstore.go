@@ -152,7 +152,7 @@ const (
 	// TaskFailed: it is enabled, and it is paused after failures, or of its five newest ticks, the newest
 	// that has ended failed, was missed or late.
 	TaskFailed    TaskState = "failed"
-	TaskAttention TaskState = "attention" // it is enabled, and failed or with a problem
+	TaskAttention TaskState = "attention" // it is enabled, and failed, with a problem, or not expected to finish in time
 	TaskRetrying  TaskState = "retrying"  // a job of it has failed and is tried again
 	TaskOverdue   TaskState = "overdue"   // it is enabled, and has been due for 5 s or more
 )

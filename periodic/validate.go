@@ -98,6 +98,9 @@ func (t *Task) ValidateArgs(args ArgsRule) error {
 	v.policies(t)
 	v.limits(t)
 	v.pace(&t.Pace)
+	if _, problem := t.finish(nil); problem != "" {
+		v.addf("finish_by", "%s", strings.TrimPrefix(problem, "finish_by "))
+	}
 	v.failures(&t.Failures)
 	return v.err()
 }

@@ -31,6 +31,8 @@ type (
 	History = figures.History
 	// TickResult is what became of a tick.
 	TickResult = figures.TickResult
+	// Finish is a tick that has to finish by a time, and what is known of that.
+	Finish = figures.Finish
 	// Outcomes are the ticks of a task in a [Period].
 	Outcomes = figures.Outcomes
 	// LatestTasks are the tasks whose newest ticks are the latest.

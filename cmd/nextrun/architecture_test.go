@@ -35,13 +35,14 @@ var arrows = []struct {
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"internal/elapse"}},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "internal/leader"}}, // decisions, and interfaces of what runs
-	{"periodic/scheduler", []string{"jobqueue", "periodic", "internal/leader", "periodic/scheduler/internal/..."}},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/finish", "internal/leader"}}, // decisions, and interfaces of what runs
+	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/finish", "internal/leader", "periodic/scheduler/internal/..."}},
 	{"periodic/scheduler/internal/aside", []string{"periodic"}},
 	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "periodic"}},
 	{"periodic/scheduler/internal/search", []string{"periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
 	{"periodic/days", []string{"calendar"}},
+	{"periodic/finish", nil},
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"ops/dashboard", []string{"store", "periodic", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
@@ -67,7 +68,7 @@ var arrows = []struct {
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "calendar", "periodic", "periodic/days", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "periodic", "periodic/days", "periodic/finish", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
@@ -158,7 +159,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"periodic/x.go", module + "/jobqueue", ""},
 		{"periodic/x.go", module + "/internal/leader", ""},
 		{"jobqueue/x.go", module + "/internal/leader", none},
-		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, internal/leader"},
+		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/finish, internal/leader"},
 		{"periodic/x.go", module + "/periodic/scheduler", "periodic may import only"},
 		{"periodic/x.go", module + "/store", "periodic may import only"},
 		{"internal/leader/x.go", module + "/periodic", none},

@@ -45,15 +45,16 @@ var says = map[string]func(time.Time) bool{
 	"bakery": func(t time.Time) bool {
 		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
 	},
-	"vacuum-1":     func(t time.Time) bool { return at(t, "02:00") },
-	"vacuum-2":     func(t time.Time) bool { return at(t, "02:00") },
-	"vacuum-3":     func(t time.Time) bool { return at(t, "02:00") },
-	"reminder":     func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "09:00") && t.Before(fiveMondays) },
-	"partner-feed": func(t time.Time) bool { return t.Minute()%20 == 0 },
-	"report-1":     func(t time.Time) bool { return t.Minute() == 0 },
-	"report-2":     func(t time.Time) bool { return t.Minute() == 0 },
-	"report-3":     func(t time.Time) bool { return t.Minute() == 0 },
-	"launch":       func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
+	"vacuum-1":         func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-2":         func(t time.Time) bool { return at(t, "02:00") },
+	"vacuum-3":         func(t time.Time) bool { return at(t, "02:00") },
+	"reminder":         func(t time.Time) bool { return t.Weekday() == time.Monday && at(t, "09:00") && t.Before(fiveMondays) },
+	"breakfast-report": func(t time.Time) bool { return at(t, "01:00") },
+	"partner-feed":     func(t time.Time) bool { return t.Minute()%20 == 0 },
+	"report-1":         func(t time.Time) bool { return t.Minute() == 0 },
+	"report-2":         func(t time.Time) bool { return t.Minute() == 0 },
+	"report-3":         func(t time.Time) bool { return t.Minute() == 0 },
+	"launch":           func(t time.Time) bool { return at(t, "08:00") && t.Format(time.DateOnly) == "2027-01-15" },
 	"advent-calendar": func(t time.Time) bool {
 		return at(t, "07:00") && t.Year() == 2026 && t.Month() == time.December && t.Day() <= 24
 	},

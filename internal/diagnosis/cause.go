@@ -42,6 +42,9 @@ const (
 	tickQueued  Code = "tick_queued"  // it waits
 	tickLate    Code = "tick_late"    // it was too late
 	tickMissed  Code = "tick_missed"  // it was missed, perhaps with others
+
+	finishAtRisk Code = "finish_at_risk" // it is not expected to finish by the time in finish_by
+	finishLate   Code = "finish_late"    // it has not finished by that time
 )
 
 // Where the job is that is not final.

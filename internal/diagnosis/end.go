@@ -93,3 +93,18 @@ func ofEvent(f *Facts) []Finding {
 	}
 	return nil
 }
+
+// ofFinish says that the newest tick will not finish in time, or has not.
+func ofFinish(f *Facts) []Finding {
+	if f.finish == nil {
+		return nil
+	}
+	what := "The tick of " + at(f.finish.Due)
+	switch {
+	case f.finish.AtRisk:
+		return []Finding{{finishAtRisk, what + " has to finish by " + at(f.finish.By) + ", and is not expected to: " + sentence(f.finish.Why), ""}}
+	case f.finish.State == "late":
+		return []Finding{{finishLate, what + " had to finish by " + at(f.finish.By) + ", and has not: " + sentence(f.finish.Why), ""}}
+	}
+	return nil
+}

@@ -43,6 +43,7 @@ type Facts struct {
 	topic   outbox.Lag        // of that event; zero: all of it is published
 	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
 	Output  []string          // the end of its log
+	finish  *store.Finish     // the newest tick that has to finish by a time; nil: there is none
 	hooks   []hookFact        // that were not delivered
 	unread  []string          // what cannot be read, and why
 }
@@ -77,6 +78,7 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 		{"how its ticks ended", func() (err error) { f.Results, err = tasks.Results(ctx, f.Ticks); return err }},
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.ListLocks(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
+		{"whether it finishes in time", func() error { return f.readFinish(ctx, db) }},
 		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
 		{"what keeps it from being taken", func() error { return f.readOverdue(ctx, db) }},
 	} {
@@ -113,6 +115,14 @@ func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error
 	submitted, err := tasks.Ticks(ctx, periodic.TickFilter{TaskID: id, Decision: periodic.Submitted, Limit: 1})
 	if len(submitted) > 0 {
 		f.Last = &submitted[0]
+	}
+	return err
+}
+
+func (f *Facts) readFinish(ctx context.Context, db *store.DB) error {
+	list, err := db.Figures().Finishes(ctx, f.Task.ID, 1)
+	if len(list) > 0 {
+		f.finish = &list[0]
 	}
 	return err
 }

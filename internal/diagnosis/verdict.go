@@ -33,7 +33,7 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "ended"
 	case len(f.Jobs) == 0 && f.Last == nil && f.Unread():
 		return "not known"
-	case len(findings) > len(ofOverrides(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
+	case len(findings) > len(ofOverrides(f))+len(ofFinish(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
 		return "waiting"
 	case last.Ended == periodic.EndUnknown, last.Ended == periodic.EndCancelled:
 		return string(last.Ended)

@@ -154,7 +154,7 @@ var (
 	readable = []string{
 		"periodic_task", "periodic_tick", "periodic_ready", "periodic_open", "periodic_awaited", "periodic_origin", "periodic_action",
 		"periodic_calendar", "periodic_calendar_edition", "periodic_override",
-		"periodic_upcoming", "periodic_overdue", "periodic_stale", "periodic_health",
+		"periodic_upcoming", "periodic_overdue", "periodic_stale", "periodic_health", "periodic_finish",
 		"job", "joblog", "jobgroupuse", "job_pause", "job_limit", "scheduler_lock", "worker_session", "worker_service",
 		"event_store", "event_aggregate", "event_topic", "event_offset", "outbox_message", "outbox_topic", "outbox_lag",
 	}
@@ -163,7 +163,7 @@ var (
 	changeable = []string{
 		"enabled", "task", "group_", "args", "subject", "priority", "timer", "summary",
 		"starts", "ends", "exclude_calendars", "run_calendars", "on_excluded", "overlap", "catchup", "grace", "deadline", "jitter", "spread",
-		"catchup_limit", "catchup_delay", "max_ticks", "tick_count", "pause_after", "probe_delay", "failures",
+		"catchup_limit", "catchup_delay", "max_ticks", "tick_count", "pause_after", "probe_delay", "failures", "finish_by",
 		"retry_limit", "retry_delay", "timeout", "concurrency", "paused", "paused_until", "paused_by", "paused_reason",
 	}
 )

@@ -57,7 +57,7 @@ GRANT INSERT, UPDATE ON outbox_message, outbox_topic TO {{role "operator"}};
 GRANT SELECT, INSERT, UPDATE, DELETE ON periodic_task, periodic_calendar, periodic_override TO {{role "editor"}};
 GRANT SELECT, INSERT, UPDATE ON periodic_origin TO {{role "editor"}};
 GRANT SELECT ON periodic_calendar_edition, periodic_tick, periodic_upcoming, periodic_overdue, periodic_stale, periodic_health,
-  job, joblog, scheduler_lock TO {{role "editor"}};
+  periodic_finish, job, joblog, scheduler_lock TO {{role "editor"}};
 GRANT SELECT, INSERT ON periodic_action TO {{role "editor"}};
 
 -- The scheduler changes tasks, and neither adds nor deletes any.

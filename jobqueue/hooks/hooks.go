@@ -21,21 +21,27 @@ const (
 
 	OnRecovered Kind = "on_recovered" // a job of a task has succeeded after others had failed
 	OnPaused    Kind = "on_paused"    // a task is paused, since so many of its jobs have failed in a row
+
+	OnAtRisk     Kind = "on_at_risk"     // a tick is not expected to finish by the time that its task says
+	OnFinishLate Kind = "on_finish_late" // a tick has not finished by that time
 )
 
 // Kinds lists the kinds that every [Set] may have.
-func Kinds() []Kind { return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused} }
+func Kinds() []Kind {
+	return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate}
+}
 
 // Set says what to do on each occasion. Of an action that is nil, the next more
 // general Set decides; [None] silences.
 type Set struct {
-	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused Action
+	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate Action
 	// Ping is only for a task. It comes beside the others.
 	Ping Action
 }
 
 func (s Set) action(k Kind) Action {
-	return map[Kind]Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping, OnRecovered: s.OnRecovered, OnPaused: s.OnPaused}[k]
+	return map[Kind]Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping, OnRecovered: s.OnRecovered,
+		OnPaused: s.OnPaused, OnAtRisk: s.OnAtRisk, OnFinishLate: s.OnFinishLate}[k]
 }
 
 // Hooks says what to do for which jobs. The most specific [Set] that has an action

@@ -18,7 +18,7 @@ import (
 type troubledRow struct {
 	taskRow
 
-	Harm  string `json:"harm"`  // overdue, blocked, failed, missed, late or warning
+	Harm  string `json:"harm"`  // overdue, blocked, failed, missed, late, unfinished, at risk or warning
 	Times int    `json:"times"` // failed, missed or late ones after each other; more than are looked at count as these
 	Cause string `json:"cause"`
 	rank  int
@@ -26,7 +26,7 @@ type troubledRow struct {
 }
 
 // harms are what may be wrong with a task, the worst first.
-var harms = []string{"overdue", "blocked", "failed", "missed", "late", "warning"}
+var harms = []string{"overdue", "blocked", "failed", "unfinished", "missed", "late", "at risk", "warning"}
 
 // Shape is the shape of the row.
 func (t troubledRow) Shape() string {
@@ -66,6 +66,10 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	slices.SortStableFunc(tasks, func(a, b periodic.Task) int {
 		return cmp.Or(-compare(late[a.ID], late[b.ID]), -compare(a.Blocked() != "", b.Blocked() != ""), cmp.Compare(b.Priority, a.Priority))
 	})
+	finishes, err := s.unfinished(ctx)
+	if err != nil {
+		return err
+	}
 	rows := make([]taskRow, min(len(tasks), looked))
 	for i := range rows {
 		rows[i] = taskRow{ID: tasks[i].ID, Problem: tasks[i].Problem}
@@ -78,7 +82,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 		for _, k := range slices.Backward(history[r.ID].Ticks) {
 			r.Cells = append(r.Cells, s.cell(k, zone))
 		}
-		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID]))
+		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID], finishes[r.ID], zone))
 	}
 	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
@@ -88,6 +92,18 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 		return nil // the page does not show them
 	}
 	return d.addDays(ctx, s, t.Now, zone)
+}
+
+// unfinished are the most urgent ticks that will not finish in time, or have not, by their tasks.
+func (s *source) unfinished(ctx context.Context) (map[string]*store.Finish, error) {
+	list, err := s.db.Figures().Unfinished(ctx, 1000)
+	of := make(map[string]*store.Finish, len(list))
+	for i := range list {
+		if of[list[i].TaskID] == nil {
+			of[list[i].TaskID] = &list[i]
+		}
+	}
+	return of, err
 }
 
 // addDays adds the last 24 hours of the tasks that need attention.
@@ -128,7 +144,7 @@ func merged(list, others []periodic.Task) []periodic.Task {
 }
 
 // trouble says what is wrong with a task.
-func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool) troubledRow {
+func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Finish, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
 	wrong := false // a newer one went wrong
 	for i := len(r.Cells) - 1; i >= 0; i-- {
@@ -151,6 +167,10 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool) troubledRow 
 		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
 	case t.Problem != "" && !isWarning:
 		row.Harm, row.Cause = "blocked", t.Problem
+	case f != nil && f.AtRisk:
+		row.Harm, row.Cause, row.Wrong = "at risk", "not expected to finish by "+show.Moment(f.By, zone)+": "+f.Why, nil
+	case f != nil:
+		row.Harm, row.Cause, row.Wrong = "unfinished", "had to finish by "+show.Moment(f.By, zone)+", and has not: "+f.Why, nil
 	case t.Pause.AfterFailures():
 		row.Harm, row.Cause = "failed", t.Pause.AfterText(s.now())
 	case row.Wrong != nil && row.Times > 1 && row.Times == len(r.Cells) && len(r.Cells) == shownTicks:

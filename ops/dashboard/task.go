@@ -46,6 +46,7 @@ type taskView struct {
 	Until    time.Time      `json:"until,omitzero"` // they were due before it
 	Older    time.Time      `json:"older,omitzero"` // until: of those before these
 	Usual    string         `json:"usually_takes,omitempty"`
+	Finish   []finishRow    `json:"finish,omitempty"`      // of the newest ticks that have to finish by a time
 	Error    string         `json:"-"`                     // the last line of the run that failed last, if it says more than the finding
 	Success  time.Time      `json:"last_success,omitzero"` // when the newest of the last ticks that ended well was due
 	History  template.HTML  `json:"-"`
@@ -95,6 +96,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if d.Actions, err = s.recorded(ctx, id, ""); err != nil {
+		return nil, err
+	}
+	if d.Finish, err = s.finishes(ctx, id); err != nil {
 		return nil, err
 	}
 	d.lookAhead(now)

@@ -242,12 +242,12 @@ func (l *loop) report(d search.Done) {
 	}
 	for _, t := range done.Ticks {
 		of := done.Plans[t.TaskID].Task
+		l.ends.added(of.Sink, t)
 		switch t.Decision {
 		case periodic.Queued:
 			l.queued.added(of.Sink)
 		case periodic.Submitted:
 			l.aside.Tasks.Submitted(of.Sink, now)
-			l.ends.added(of.Sink)
 		}
 		again := t.Decision != periodic.Submitted && l.aside.Tasks.Skips(t.TaskID)
 		l.observe(Event{Kind: EventTick, Task: of, Tick: t, Again: again})

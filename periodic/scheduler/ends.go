@@ -35,6 +35,7 @@ type ends struct {
 	asked time.Time
 	held  isolate.Aside[periodic.Sink, struct{}] // queues that did not answer
 	deaf  bool                                   // the last look for jobs that Docspell has ended failed
+	blind bool                                   // the last look for ticks that have to finish by a time failed
 
 	mu  sync.Mutex
 	due time.Time // zero: no job is open, as far as is known
@@ -74,9 +75,9 @@ func (e *ends) within(wait time.Duration) {
 	}
 }
 
-// added notes that a job of a queue was submitted.
-func (e *ends) added(sink periodic.Sink) {
-	if e.queues[sink] != nil {
+// added notes that a job of a queue was submitted, or a tick decided that has to finish by a time.
+func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
+	if e.queues[sink] != nil && tick.Decision == periodic.Submitted || !tick.FinishBy.IsZero() {
 		e.within(endsEvery)
 	}
 }
@@ -129,6 +130,7 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 			e.within(max(time.Until(e.held.Next()), endsEvery))
 		}
 	}()
+	e.judge(ctx)
 	if e.joex() {
 		defer e.within(joexEvery)
 		ended, err := e.store.JoexEnds(ctx, e.cfg.Hooks)
@@ -166,6 +168,24 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	return more
 }
 
+// judge has those ticks judged that have to finish by a time, and plans the next time.
+func (e *ends) judge(ctx context.Context) {
+	found, next, err := e.store.Finishes(ctx, e.cfg.Hooks)
+	began := err != nil && !e.blind
+	if e.blind = err != nil; began && ctx.Err() == nil { // named once
+		e.cfg.fail("judge which jobs finish in time; ticks go on", err)
+	}
+	for _, f := range found {
+		e.cfg.observe(Event{Kind: EventFinish, Task: f.Task, Tick: f.Tick, Finish: f})
+	}
+	switch {
+	case err != nil:
+		e.within(endsMost)
+	case next > 0:
+		e.within(next)
+	}
+}
+
 func (e *ends) observe(ended []periodic.EndedTick, sink periodic.Sink) {
 	for _, t := range ended {
 		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
@@ -190,6 +210,6 @@ func (e *ends) answering() map[periodic.Sink]periodic.EndTeller {
 
 // once asks about all jobs whose turn it is.
 func (e *ends) once(ctx context.Context) {
-	for (len(e.queues) > 0 || e.joex()) && e.ask(ctx) && ctx.Err() == nil {
+	for e.ask(ctx) && ctx.Err() == nil {
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/finish"
 )
 
 // logEvent writes an event as a log line: constant messages, data in fields.
@@ -31,7 +32,7 @@ func logEvent(log logrus.FieldLogger, e Event) {
 	case EventAside:
 		log.WithError(e.Err).WithFields(logrus.Fields{"id": e.ID, "while": e.Doing}).Warn("task set aside, others go on; " +
 			"it is retried from time to time. Change its row, or remove the lock or the constraint that stops it")
-	case EventEnded:
+	case EventEnded, EventFinish:
 		logEnded(log, e)
 	case EventSlow:
 		logSlow(log, e)
@@ -54,6 +55,21 @@ func logEvent(log logrus.FieldLogger, e Event) {
 			Warn("the database's clock differs from this host's; the database's decides when tasks are due")
 	case EventLocked:
 		log.Debug("due tasks are locked by another transaction; trying again")
+	}
+}
+
+func logFinish(log logrus.FieldLogger, e Event) {
+	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z"),
+		"finish_by": e.Tick.FinishBy.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
+	switch e.Finish.State {
+	case finish.AtRisk:
+		log.WithField("why", e.Finish.Why).Warn("job is not expected to finish in time")
+	case finish.Late:
+		log.WithField("why", e.Finish.Why).Warn("job has not finished in time")
+	case finish.Unknown:
+		log.WithField("why", e.Finish.Why).Warn("nobody knows whether a job has finished in time")
+	case finish.Kept, finish.Open:
+		log.Debug("job has finished in time")
 	}
 }
 
@@ -102,6 +118,10 @@ func logTick(log logrus.FieldLogger, e Event) {
 
 // logEnded is like the line of an executor about the end of a job.
 func logEnded(log logrus.FieldLogger, e Event) {
+	if e.Kind == EventFinish {
+		logFinish(log, e)
+		return
+	}
 	level := logrus.InfoLevel
 	if !e.Tick.Ended.Succeeded() {
 		level = logrus.WarnLevel

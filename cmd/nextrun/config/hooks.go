@@ -10,7 +10,17 @@ import (
 )
 
 // HookSet is the hooks of a task, of a handler, or of all. nil: the file has none there.
-type HookSet struct{ OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, Ping *Hook }
+type HookSet struct {
+	OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate, Ping *Hook
+}
+
+// At is where the set has the hook of a kind; nil: it has none of that kind.
+func (s *HookSet) At(k hooks.Kind) **Hook {
+	return map[hooks.Kind]**Hook{
+		hooks.OnFailure: &s.OnFailure, hooks.OnSuccess: &s.OnSuccess, hooks.OnMissed: &s.OnMissed, hooks.OnRecovered: &s.OnRecovered,
+		hooks.OnPaused: &s.OnPaused, hooks.OnAtRisk: &s.OnAtRisk, hooks.OnFinishLate: &s.OnFinishLate, hooks.OnPing: &s.Ping,
+	}[k]
+}
 
 // Hook is what a hook does: one of its fields, or nothing. It names secrets;
 // [Config.BuildHooks] looks them up.
@@ -32,12 +42,10 @@ type hookReader struct{ *reader }
 
 // withHooks adds the keys of a set of hooks.
 func (r hookReader) withHooks(s *HookSet, known keys) keys {
-	for _, one := range []struct {
-		kind hooks.Kind
-		hook **Hook
-	}{{hooks.OnFailure, &s.OnFailure}, {hooks.OnSuccess, &s.OnSuccess}, {hooks.OnMissed, &s.OnMissed}, {hooks.OnRecovered, &s.OnRecovered}, {hooks.OnPaused, &s.OnPaused}} {
-		known[string(one.kind)] = func(place string, n *yaml.Node) {
-			if *one.hook = r.hook(place, n); (*one.hook).First && one.kind != hooks.OnFailure {
+	for _, kind := range hooks.Kinds() {
+		known[string(kind)] = func(place string, n *yaml.Node) {
+			h := r.hook(place, n)
+			if *s.At(kind) = h; h.First && kind != hooks.OnFailure {
 				r.problem(n, "%s.first: only on_failure can hear of the first failure in a row", place)
 			}
 		}
@@ -157,12 +165,14 @@ type hookBuilder struct {
 
 func (b *hookBuilder) set(place string, s HookSet) hooks.Set {
 	return hooks.Set{
-		OnFailure:   b.action(place+string(hooks.OnFailure), s.OnFailure),
-		OnSuccess:   b.action(place+string(hooks.OnSuccess), s.OnSuccess),
-		OnMissed:    b.action(place+string(hooks.OnMissed), s.OnMissed),
-		OnRecovered: b.action(place+string(hooks.OnRecovered), s.OnRecovered),
-		OnPaused:    b.action(place+string(hooks.OnPaused), s.OnPaused),
-		Ping:        b.action(place+string(hooks.OnPing), s.Ping),
+		OnFailure:    b.action(place+string(hooks.OnFailure), s.OnFailure),
+		OnSuccess:    b.action(place+string(hooks.OnSuccess), s.OnSuccess),
+		OnMissed:     b.action(place+string(hooks.OnMissed), s.OnMissed),
+		OnRecovered:  b.action(place+string(hooks.OnRecovered), s.OnRecovered),
+		OnPaused:     b.action(place+string(hooks.OnPaused), s.OnPaused),
+		OnAtRisk:     b.action(place+string(hooks.OnAtRisk), s.OnAtRisk),
+		OnFinishLate: b.action(place+string(hooks.OnFinishLate), s.OnFinishLate),
+		Ping:         b.action(place+string(hooks.OnPing), s.Ping),
 	}
 }
 
@@ -225,7 +235,7 @@ func (b *hookBuilder) make(h *Hook) (hooks.Action, error) {
 
 // secretVariables are the names of environment variables of the hooks of a set.
 func (s HookSet) secretVariables() (names []string) {
-	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.OnRecovered, s.OnPaused, s.Ping} {
+	for _, h := range []*Hook{s.OnFailure, s.OnSuccess, s.OnMissed, s.OnRecovered, s.OnPaused, s.OnAtRisk, s.OnFinishLate, s.Ping} {
 		if h == nil {
 			continue
 		}

@@ -98,6 +98,7 @@ var All = map[string][]Column{
 		{Name: "spread", ours: true}, {Name: "catchup_limit", ours: true}, {Name: "catchup_delay", ours: true},
 		{Name: "max_ticks", ours: true}, {Name: "tick_count", ours: true},
 		{Name: "pause_after", ours: true}, {Name: "probe_delay", ours: true}, {Name: "failures", ours: true},
+		{Name: "finish_by", ours: true},
 	},
 	"scheduler_lock": {
 		{Name: "name", kind: text},

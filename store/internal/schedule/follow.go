@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store/internal/finishes"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -100,6 +101,11 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 		WHERE (task_id, jid) IN (SELECT v.of_task, v.of_job FROM `+r.SQL+` AS v)`+tx.SQL().LockRows+`)`, r.Param)
 	crashpoint.At("scheduler/open-forgotten")
 	return err
+}
+
+// Finishes implements [periodic.Store].
+func (s Store) Finishes(ctx context.Context, hooks periodic.Hooks) ([]periodic.Finish, time.Duration, error) {
+	return finishes.Judge(ctx, s.db, hooks)
 }
 
 // JoexEnds implements [periodic.Store]. The name of a worker of nextrun has an @, that of a joex has none.

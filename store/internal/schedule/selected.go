@@ -55,7 +55,8 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 	case periodic.TaskFailed:
 		return `t.enabled AND ` + failed(hasJobs), at
 	case periodic.TaskAttention:
-		return `t.enabled AND (t.problem IS NOT NULL OR ` + failed(hasJobs) + `)`, at
+		return `t.enabled AND (t.problem IS NOT NULL OR ` + failed(hasJobs) + ` OR t.id IN (SELECT f.task_id FROM periodic_tick AS f
+			WHERE f.finish_look IS NOT NULL AND f.finish IN ('at risk', 'late')))`, at
 	case periodic.TaskRetrying:
 		if hasJobs {
 			return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at

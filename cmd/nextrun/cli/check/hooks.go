@@ -134,8 +134,10 @@ func hookCommand(c *config.Config, one hooks.Hook) []string {
 	} else if one.Handler != "" {
 		set = c.Handlers[one.Handler].Hooks
 	}
-	h := map[hooks.Kind]*config.Hook{hooks.OnFailure: set.OnFailure, hooks.OnSuccess: set.OnSuccess, hooks.OnMissed: set.OnMissed,
-		hooks.OnRecovered: set.OnRecovered, hooks.OnPaused: set.OnPaused}[one.Kind]
+	if one.Kind == hooks.OnPing {
+		return nil
+	}
+	h := *set.At(one.Kind)
 	if h == nil || h.Command == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
 )
 
 // shownTicks is how many ticks `task show` shows.
@@ -28,10 +29,10 @@ without those that have their default; --json has all. The beginning of an ID is
 enough if no other task's begins so.`,
 		Args: ui.Arguments("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withTasks(c.Context(), env, func(tasks *periodic.Tasks) error {
-				s, err := readShown(c.Context(), tasks, args[0])
+			return env.WithDatabase(c.Context(), func(db *store.DB) error {
+				s, err := readShown(c.Context(), db, args[0])
 				if err != nil {
-					return err
+					return taskProblem(err)
 				}
 				if asJSON {
 					return s.printJSON(env)
@@ -49,9 +50,11 @@ type shown struct {
 	task    periodic.Task
 	outcome periodic.Outcome
 	ticks   tick.Ticks
+	finish  []store.Finish // the newest ticks that have to finish by a time
 }
 
-func readShown(ctx context.Context, tasks *periodic.Tasks, text string) (s shown, err error) {
+func readShown(ctx context.Context, db *store.DB, text string) (s shown, err error) {
+	tasks := periodic.NewTasks(db.Tasks())
 	id, err := find.Task(ctx, tasks, text)
 	if err != nil {
 		return s, err
@@ -64,7 +67,10 @@ func readShown(ctx context.Context, tasks *periodic.Tasks, text string) (s shown
 		return s, err
 	}
 	s.outcome = outcomes[id]
-	s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks})
+	if s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks}); err != nil {
+		return s, err
+	}
+	s.finish, err = db.Figures().Finishes(ctx, id, shownTicks)
 	return s, err
 }
 
@@ -78,7 +84,7 @@ func (s shown) printJSON(env *ui.Env) error {
 		times, _ = leftOut(upcoming)
 	}
 	return env.PrintJSON(append(taskJSON(&s.task, s.outcome),
-		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}))
+		[2]any{"upcoming", times}, [2]any{"overrides", s.task.Overridden(env.Now())}, [2]any{"ticks", s.ticks.JSON()}, [2]any{"finish", finishJSON(s.finish)}))
 }
 
 // elapses reports whether there will be more ticks.
@@ -142,9 +148,33 @@ func (s shown) state(env *ui.Env) [][2]string {
 	}
 	return [][2]string{
 		{"id", t.ID}, {"state", stateOf(env, t, s.outcome)}, {"problem", t.Problem}, {"paused", paused}, {"failures", failed}, {"last run", lastRunText(env, s.outcome)},
-		{"last tick", notRun(env, s.outcome)}, {"next run", next}, {"due", due}, {"ticks", ended},
+		{"last tick", notRun(env, s.outcome)}, {"finish", s.finishText(env)}, {"next run", next}, {"due", due}, {"ticks", ended},
 		{"timer", t.Timer}, {"handler", t.Task}, {"summary", t.Summary},
 	}
+}
+
+// finishText says of the newest tick whether it finishes in time, and how many of the last did.
+func (s shown) finishText(env *ui.Env) string {
+	if len(s.finish) == 0 {
+		return ""
+	}
+	last, kept, judged := s.finish[0], 0, 0
+	for _, f := range s.finish {
+		if f.State == "kept" || f.State == "late" {
+			judged++
+		}
+		if f.State == "kept" {
+			kept++
+		}
+	}
+	text := last.Word() + ", by " + env.Moment(last.By)
+	if last.Why != "" {
+		text += ui.Cell(": " + last.Why)
+	}
+	if judged > 1 {
+		text += fmt.Sprintf("; kept %d of the last %d", kept, judged)
+	}
+	return text
 }
 
 // stateOf is the state of a task in a word or two.
@@ -182,4 +212,13 @@ func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 		}
 	}
 	return append(fields, [][2]string{{"declared by", t.Origin}, {"marked by", markedBy(env, t)}, {"created", env.Moment(t.Created)}}...)
+}
+
+// finishJSON is the JSON form of ticks that have to finish by a time.
+func finishJSON(list []store.Finish) []ui.Object {
+	lines := make([]ui.Object, len(list))
+	for i, f := range list {
+		lines[i] = ui.Object{{"due", f.Due}, {"finish_by", f.By}, {"ended", ui.OrNull(f.Ended)}, {"finish", f.State}, {"at_risk", f.AtRisk}, {"why", ui.OrNull(f.Why)}}
+	}
+	return lines
 }

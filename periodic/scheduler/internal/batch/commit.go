@@ -157,7 +157,7 @@ func (c Committer) atOnce(plans []periodic.Plan) bool {
 // silent reports whether a plan is plain, adds a job to nextrun's own queue, and says nothing
 // about its tick.
 func silent(p *periodic.Plan) bool {
-	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() && p.Task.Pace.MaxTicks == 0 &&
+	return p.Task.Sink == periodic.SinkJob && p.Plain() && p.Manual.IsZero() && p.Task.Pace.MaxTicks == 0 && p.Ticks[0].FinishBy.IsZero() &&
 		p.Ticks[0].Reason == "" && p.Ticks[0].Missed == 0 && p.Ticks[0].Until.IsZero()
 }
 
