@@ -2,6 +2,8 @@ package chart
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -54,4 +56,41 @@ func Year(from time.Time, days func(day time.Time) Day) string {
 		}
 	}
 	return c.drawing(left+53*size, top+7*size, "A year of ticks")
+}
+
+// Month draws the days of a month: a row for each week, Monday first. What has no title is one path
+// for each class, so that a month takes some thousand bytes. The frame marks today.
+func Month(month, today time.Time, days func(day time.Time) Day) string {
+	const size = 14
+	c := &canvas{}
+	for i, name := range weekdays {
+		c.label(float64(i*size+6), 9, "middle", name[:1])
+	}
+	plain := map[string]string{}
+	var cuts string
+	first := time.Date(month.Year(), month.Month(), 1, 12, 0, 0, 0, month.Location())
+	column, row := int(first.Weekday()+6)%7, 1
+	for day := first; day.Month() == first.Month(); day = day.AddDate(0, 0, 1) {
+		x, y, d := column*size, row*size, days(day)
+		box := fmt.Sprintf("M%d %dh12v12h-12z", x, y)
+		if d.Title == "" {
+			plain[d.Class] += box
+		} else {
+			c.linked("", day.Format("Mon 2 Jan: ")+d.Title, fmt.Sprintf(`class=%q d=%q`, escape(d.Class), box))
+		}
+		if d.Class == "bad" { // another shape, too
+			cuts += fmt.Sprintf("M%d %dl5 5m0-5-5 5", x+4, y+4)
+		}
+		if day.Format(time.DateOnly) == today.Format(time.DateOnly) {
+			plain["today"] += fmt.Sprintf("M%d %dh14v14h-14z", x-1, y-1)
+		}
+		if column++; column == 7 {
+			column, row = 0, row+1
+		}
+	}
+	plain["cut"] = cuts
+	for _, class := range slices.Sorted(maps.Keys(plain)) {
+		c.add(`<path class=%q d=%q/>`, class, plain[class])
+	}
+	return c.drawing(7*size-2, 7*size, first.Format("January 2006"))
 }

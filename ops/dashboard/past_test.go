@@ -60,7 +60,8 @@ func TestYearOfATask(t *testing.T) {
 		if got := slices.DeleteFunc(d.Days, func(d day) bool { return d.Decided == 0 }); !slices.Equal(got, want) || d.Known != "" {
 			s.Errorf("the days are %v, known since %q; want %v", got, d.Known, want)
 		}
-		if page := s.get("/task?id=report"); !strings.Contains(page, date(0)+": 3 decided, 1 failed</title>") || strings.Contains(page, "left out") {
+		if page := s.get("/task?id=report"); !strings.Contains(page, noon.Format("Mon 2 Jan")+": 3 decided, 1 failed</title>") || strings.Contains(page, "left out") ||
+			!strings.Contains(page, "Nothing is on record before "+date(0)) || !strings.Contains(page, `class="today"`) {
 			s.Error("the calendar does not name the failed day, or leaves out days")
 		}
 		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('beat', 'work', '*:*:0/10')`)

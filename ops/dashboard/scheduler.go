@@ -14,6 +14,7 @@ import (
 // schedulerView is the page of the scheduler: who runs, and how the clocks stand.
 type schedulerView struct {
 	Totals    totals        `json:"totals"`
+	Load      *loadView     `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
 	Version   string        `json:"database"`
 	Clock     string        `json:"-"` // how the database's clock stands
 	Locks     []lockRow     `json:"locks"`
@@ -90,6 +91,9 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	d.Version, d.Clock = kind+d.Version, clock(t.Skew)
 	for _, q := range t.Queue {
 		d.Queue = append(d.Queue, depthRow{q.Group, q.State, q.Jobs, q.Oldest})
+	}
+	if d.Load, err = s.load(ctx, t); err != nil {
+		return nil, err
 	}
 	locks, err := s.db.ListLocks(ctx)
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	if d.Days, d.yearKnown, err = year(ctx, s.db, &t, d.Row.Zone, now); err != nil {
 		return nil, err
 	}
-	d.Year = drawYear(d.Days, d.yearKnown, d.Row.Zone, now)
+	d.Year = drawYear(s.prefix, id, d.Days, d.yearKnown, d.Row.Zone, now)
 	if timer := q.Get("timer"); timer != "" {
 		d.Edit = tryTimer(&t, timer, now)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -15,7 +16,7 @@ import (
 
 // How many of the past ticks and of those to come are counted, and how long the latter may take.
 const (
-	monthsBack = 9 // of the year; the others are to come
+	monthsBack = 9 // of the year, or more if it has had more; the others are to come
 	pastOfYear = 20_000
 	mostOfYear = 600_000
 	yearTime   = 300 * time.Millisecond
@@ -33,6 +34,7 @@ type yearDay struct {
 // yearKnown are the bounds between which the ticks of a year are known. A zero time is no
 // bound.
 type yearKnown struct {
+	First    string    `json:"first_day_known,omitempty"`    // that has a tick on record
 	Known    time.Time `json:"days_known_since,omitzero"`    // ticks decided before it are left out
 	Computed time.Time `json:"days_computed_until,omitzero"` // ticks to come after it are left out
 }
@@ -40,8 +42,8 @@ type yearKnown struct {
 // year returns the days of a year around now on which a task has ticks.
 func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Location, now time.Time) (days []yearDay, known yearKnown, err error) {
 	now = now.In(zone)
-	first := time.Date(now.Year(), now.Month()-monthsBack, now.Day(), 12, 0, 0, 0, zone)
-	last := time.Date(now.Year(), now.Month()+12-monthsBack, now.Day(), 12, 0, 0, 0, zone)
+	first := time.Date(now.Year(), min(now.Month()-monthsBack, time.January), 1, 12, 0, 0, 0, zone)
+	last := time.Date(now.Year(), now.Month()+13-monthsBack, 1, 0, 0, 0, 0, zone)
 	var past []store.Period
 	for noon := first; midnight(noon).Before(now); noon = noon.AddDate(0, 0, 1) {
 		past = append(past, store.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
@@ -67,6 +69,9 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 		if o.Ticks > 0 {
 			d := day(o.Begin)
 			d.Ticks, d.Failed, d.Worst = o.Ticks, o.Failed, o.Worst
+			if known.First == "" || d.Date < known.First {
+				known.First = d.Date
+			}
 		}
 	}
 	n, began := 0, time.Now()
@@ -89,8 +94,8 @@ func midnight(noon time.Time) time.Time {
 	return at
 }
 
-// drawYear draws the days of a year around now.
-func drawYear(days []yearDay, known yearKnown, zone *time.Location, now time.Time) template.HTML {
+// drawYear draws the days of a year around now, month by month. Those that nothing is known of come first: their months are left out.
+func drawYear(prefix, id string, days []yearDay, known yearKnown, zone *time.Location, now time.Time) template.HTML {
 	if len(days) == 0 {
 		return ""
 	}
@@ -99,19 +104,36 @@ func drawYear(days []yearDay, known yearKnown, zone *time.Location, now time.Tim
 		of[days[i].Date] = &days[i]
 	}
 	now = now.In(zone)
-	drawing := chart.Year(time.Date(now.Year(), now.Month()-monthsBack, now.Day(), 12, 0, 0, 0, zone), func(date time.Time) chart.Day {
-		d := of[date.Format(time.DateOnly)]
-		switch {
-		case d != nil && d.Worst == "" && d.Coming > 0:
-			return chart.Day{Class: "plan", Title: d.words()}
-		case d != nil:
-			return chart.Day{Class: show.Kind(d.Worst), Title: d.words()}
-		case !known.Computed.IsZero() && date.After(known.Computed) || date.Before(known.Known):
-			return chart.Day{Class: "unknown", Title: "not computed"}
+	month := time.Date(now.Year(), now.Month(), 1, 12, 0, 0, 0, zone)
+	for known.First != "" && month.Format(time.DateOnly) > known.First {
+		month = month.AddDate(0, -1, 0)
+	}
+	var out strings.Builder
+	for ; month.Before(now.AddDate(0, 12-monthsBack, 0)); month = month.AddDate(0, 1, 0) {
+		next, ran := month.AddDate(0, 1, 0), false
+		drawing := chart.Month(month, now, func(date time.Time) chart.Day {
+			key := date.Format(time.DateOnly)
+			d := of[key]
+			switch {
+			case d != nil && d.Worst == "" && d.Coming > 0:
+				return chart.Day{Class: "plan"}
+			case d != nil:
+				ran = true
+				return chart.Day{Class: show.Kind(d.Worst), Title: d.words()}
+			case !known.Computed.IsZero() && date.After(known.Computed):
+				return chart.Day{Class: "unknown", Title: "not computed"}
+			case key < known.First, known.First == "" && date.Before(now):
+				return chart.Day{Class: "unknown"}
+			}
+			return chart.Day{Class: "h0"}
+		})
+		if name := "<b>" + month.Format("Jan 2006") + "</b>" + drawing; ran {
+			fmt.Fprintf(&out, `<a href="%s">%s</a>`, template.HTMLEscapeString(frame.Path(prefix, "task", "id", id, "until", next.Add(-12*time.Hour).UTC().Format(time.RFC3339))+"#history"), name)
+		} else {
+			out.WriteString("<span>" + name + "</span>")
 		}
-		return chart.Day{Title: "no tick"}
-	})
-	return template.HTML(drawing) //nolint:gosec // package chart escapes its texts
+	}
+	return template.HTML(out.String()) //nolint:gosec // package chart escapes its texts
 }
 
 // words says what is known of a day.
