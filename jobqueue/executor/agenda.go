@@ -8,7 +8,7 @@ type duty int
 const (
 	readLogs    duty = iota // fetch what handlers have logged
 	endGrace                // cancel the jobs that still run at a shutdown
-	putBack                 // return jobs that were claimed ahead and have not begun
+	putBack                 // return jobs that were prefetched and have not begun
 	giveUp                  // end although the database cannot be reached
 	renew                   // renew leases
 	lookCancels             // look for requests to cancel running jobs

@@ -13,7 +13,7 @@
 //
 // A claim takes jobs from waiting to running in one step. When it is committed, the
 // loop calls their handlers, as many at a time as the pool has places. While jobs are
-// shorter than an exchange with the database, claims take more than that (see [ahead]).
+// shorter than an exchange with the database, claims take more than that (see [prefetch]).
 // So the job log has a line "attempt N begins" for every call of a handler. (A job that
 // somebody has asked to cancel is cancelled instead.)
 // If the reply to a claim is lost, its jobs return to waiting. Every transition is an

@@ -131,13 +131,13 @@ type attempts struct {
 	byJID    map[string]*attempt
 	lost     map[*attempt]bool // their handlers have not returned yet
 	pool     int
-	ahead    ahead
+	prefetch prefetch
 	reserved int  // what claims without an answer may get
 	closed   bool // there is no room for more: the executor shuts down
 }
 
 func newAttempts(pool int) attempts {
-	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool, ahead: newAhead(pool)}
+	return attempts{byJID: map[string]*attempt{}, lost: map[*attempt]bool{}, pool: pool, prefetch: newPrefetch(pool)}
 }
 
 func (as *attempts) jids() []string { return slices.Sorted(maps.Keys(as.byJID)) }
@@ -156,7 +156,7 @@ func (as *attempts) drop(a *attempt) {
 // the pool.
 const maxUnrecorded = 100
 
-// room is for how many more jobs there is room, in the pool or ahead of it.
+// room is for how many more jobs there is room, in the pool or waiting for it.
 func (as *attempts) room() int {
 	if as.closed {
 		return 0
@@ -167,7 +167,7 @@ func (as *attempts) room() int {
 			busy++
 		}
 	}
-	room := as.pool + as.ahead.extra
+	room := as.pool + as.prefetch.extra
 	return min(room-busy, room+maxUnrecorded-as.count()-as.reserved)
 }
 

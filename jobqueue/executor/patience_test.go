@@ -24,12 +24,12 @@ func TestWithdrawnAttemptEndsForThatReason(t *testing.T) {
 	case <-entered:
 		t.Error("the attempt ended before there was a reason")
 	case <-time.After(20 * time.Millisecond):
-		a.cancel(outcome.ErrAhead)
+		a.cancel(outcome.ErrPoolBusy)
 		if <-entered {
 			t.Error("the attempt begins although it was withdrawn")
 		}
 	}
-	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, outcome.ErrAhead) {
+	if cause := context.Cause(a.ctx); cause != nil && !errors.Is(cause, outcome.ErrPoolBusy) {
 		t.Errorf("the attempt ended since: %v", cause)
 	}
 }

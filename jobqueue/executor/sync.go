@@ -169,7 +169,7 @@ func (l *loop) claimed(c jobqueue.Claim, result jobqueue.Result, asked time.Time
 		l.e.observer.Claimed(len(got))
 	}
 	if f := &l.flight; len(c.Only) == 0 {
-		f.ahead.answered(len(got) >= c.Limit, l.gather.short(), len(f.places), f.waiting(), asked, time.Now())
+		f.prefetch.adapt(claimed{full: len(got) >= c.Limit, short: l.gather.short(), running: len(f.places), waiting: f.waiting(), asked: asked}, time.Now())
 	}
 	l.gather.begun(len(begun), time.Since(asked))
 	if len(begun) > 1 {

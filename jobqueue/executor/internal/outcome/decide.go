@@ -10,8 +10,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
-// ErrAhead ends an attempt that was claimed ahead, before its handler is called.
-var ErrAhead = errors.New("all places of the executor are taken")
+// ErrPoolBusy ends an attempt whose job was prefetched, before its handler is called.
+var ErrPoolBusy = errors.New("all places of the executor are taken")
 
 // Policy is how often, and when, a job is tried again. The fields are those of
 // executor.Config, without zero values.
@@ -65,7 +65,7 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobqueue.Tr
 	case errors.Is(r.Cause, jobqueue.ErrCancelled):
 		end.To = jobqueue.Cancelled
 		note(jobqueue.Info, "cancelled: %v", r.Err)
-	case errors.Is(r.Cause, jobqueue.ErrShutdown), errors.Is(r.Cause, ErrAhead):
+	case errors.Is(r.Cause, jobqueue.ErrShutdown), errors.Is(r.Cause, ErrPoolBusy):
 		end.To = jobqueue.Waiting
 		note(jobqueue.Info, "put back: %v", r.Cause)
 		return end

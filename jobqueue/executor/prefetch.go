@@ -9,50 +9,57 @@ import (
 )
 
 const (
-	// aheadMost bounds the jobs of a claim that takes more than the pool has room for;
-	// aheadPools is how many pools of jobs wait for a place at most.
-	aheadMost  = 500
-	aheadPools = 9
-	// aheadShort is how soon a pool of jobs has to end for claims to take more than it has
+	// mostPrefetched bounds the jobs of a claim that takes more than the pool has room for;
+	// prefetchPools is how many pools of jobs wait for a place at most.
+	mostPrefetched = 500
+	prefetchPools  = 9
+	// prefetchShort is how soon a pool of jobs has to end for claims to take more than it has
 	// room for.
-	aheadShort = 2 * maxGather
-	// aheadPatience is how long a job that was claimed ahead waits for a place in the
+	prefetchShort = 2 * maxGather
+	// prefetchPatience is how long a job that was prefetched waits for a place in the
 	// pool. Then it goes back to the queue, for others to run.
-	aheadPatience = 100 * time.Millisecond
+	prefetchPatience = 100 * time.Millisecond
 )
 
-// ahead decides how many jobs claims take beyond the pool. They wait here for a place
+// prefetch decides how many jobs claims take beyond the pool. They wait here for a place
 // in it, so that the pool does not wait for the database between short jobs. It is 0
 // unless jobs end faster than the database exchanges them.
-type ahead struct {
+type prefetch struct {
 	extra int
 	pool  int
 	most  int
 	full  time.Time // when the last claim was answered, if it got as many as it asked for
 }
 
-func newAhead(pool int) ahead {
-	return ahead{pool: pool, most: max(0, min(aheadPools*pool, aheadMost-pool))}
+func newPrefetch(pool int) prefetch {
+	return prefetch{pool: pool, most: max(0, min(prefetchPools*pool, mostPrefetched-pool))}
 }
 
-// answered takes in the answer to a claim that was sent at the time asked: whether it
-// got as many jobs as it asked for, how many handlers run, and how many jobs still wait
-// for a place. short says that most jobs of the claim before had ended. If that claim was
-// a moment ago, and many places are free, the pool waits for the database.
-func (h *ahead) answered(full, short bool, running, waiting int, asked, now time.Time) {
-	switch soon := !h.full.IsZero() && asked.Sub(h.full) <= aheadShort; {
-	case full && soon && short && running <= h.pool/2:
-		h.extra = min(max(2*h.extra, h.pool), h.most)
-	case waiting > h.pool:
-		h.extra /= 2
+// claimed is what a claim found.
+type claimed struct {
+	full    bool      // it got as many jobs as it asked for
+	short   bool      // most jobs of the claim before had ended
+	running int       // handlers that run
+	waiting int       // jobs that still wait for a place
+	asked   time.Time // when the claim was sent
+}
+
+// adapt doubles the prefetch when one full claim follows another at once and half of the
+// pool is idle: then the pool waits for the database. It halves it when jobs pile up.
+func (p *prefetch) adapt(c claimed, now time.Time) {
+	switch soon := !p.full.IsZero() && c.asked.Sub(p.full) <= prefetchShort; {
+	case c.full && soon && c.short && c.running <= p.pool/2:
+		p.extra = min(max(2*p.extra, p.pool), p.most)
+	case c.waiting > p.pool:
+		p.extra /= 2
 	}
-	if h.full = now; !full {
-		h.full = time.Time{}
+	if p.full = now; !c.full {
+		p.full = time.Time{}
 	}
 }
 
-// putBack says that jobs that were claimed ahead had to go back.
-func (h *ahead) putBack() { h.extra = 0 }
+// putBack says that jobs that were prefetched had to go back.
+func (p *prefetch) putBack() { p.extra = 0 }
 
 // place is where an attempt is between its claim and its handler. The goroutine of the
 // attempt admits it, the loop withdraws it; whoever comes first wins.
@@ -105,11 +112,11 @@ func (as *attempts) withdraw(since time.Time, cause error) (n int) {
 	return n
 }
 
-// putBack returns jobs that were claimed ahead and have waited too long.
+// putBack returns jobs that were prefetched and have waited too long.
 func (f *flight) putBack(now time.Time) {
 	f.agenda.clear(putBack)
-	if f.withdraw(now.Add(-aheadPatience), outcome.ErrAhead) > 0 {
-		f.ahead.putBack()
+	if f.withdraw(now.Add(-prefetchPatience), outcome.ErrPoolBusy) > 0 {
+		f.prefetch.putBack()
 	}
 	var next time.Time
 	for _, a := range f.byJID {
@@ -118,7 +125,7 @@ func (f *flight) putBack(now time.Time) {
 		}
 	}
 	if !next.IsZero() {
-		f.agenda.sooner(putBack, next.Add(aheadPatience))
+		f.agenda.sooner(putBack, next.Add(prefetchPatience))
 	}
 }
 
@@ -128,6 +135,6 @@ func (f *flight) beginAll(jobs []jobqueue.Job, round int, claimed time.Time) {
 		f.begin(job, round, claimed)
 	}
 	if f.count() > f.pool {
-		f.agenda.sooner(putBack, time.Now().Add(aheadPatience))
+		f.agenda.sooner(putBack, time.Now().Add(prefetchPatience))
 	}
 }

@@ -65,8 +65,8 @@ func (s *backlogStore) putBack() map[string]bool {
 	return back
 }
 
-// ahead is an executor on such a store.
-type ahead struct {
+// prefetching is an executor on such a store.
+type prefetching struct {
 	*testing.T
 	backlogStore
 	length        atomic.Int64 // of its jobs
@@ -74,7 +74,7 @@ type ahead struct {
 	called        sync.Map // by the ids of jobs
 }
 
-func (a *ahead) handle(ctx context.Context, job *jobqueue.JobContext) error {
+func (a *prefetching) handle(ctx context.Context, job *jobqueue.JobContext) error {
 	a.called.Store(job.JID, true)
 	if n := a.running.Add(1); n > a.most.Load() {
 		a.most.Store(n)
@@ -88,13 +88,13 @@ func (a *ahead) handle(ctx context.Context, job *jobqueue.JobContext) error {
 	}
 }
 
-func runAhead(t *testing.T, pool int, check func(a *ahead, stop func())) {
-	runAheadOn(t, 0, pool, check)
+func runPrefetching(t *testing.T, pool int, check func(a *prefetching, stop func())) {
+	runPrefetchingOn(t, 0, pool, check)
 }
 
-func runAheadOn(t *testing.T, takes time.Duration, pool int, check func(a *ahead, stop func())) {
+func runPrefetchingOn(t *testing.T, takes time.Duration, pool int, check func(a *prefetching, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &ahead{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobqueue.Overdue{Next: -1}}}}
+		a := &prefetching{T: t, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobqueue.Overdue{Next: -1}}}}
 		a.length.Store(int64(time.Millisecond))
 		_, stop := startFake(t, a, executor.Config{PoolSize: pool, ShutdownGrace: time.Second}, a.handle)
 		check(a, stop)
@@ -105,7 +105,7 @@ func runAheadOn(t *testing.T, takes time.Duration, pool int, check func(a *ahead
 }
 
 // neverCalled checks that jobs went back to waiting whose handlers were never called.
-func (a *ahead) neverCalled(back map[string]bool) {
+func (a *prefetching) neverCalled(back map[string]bool) {
 	for jid := range back {
 		if _, called := a.called.Load(jid); called {
 			a.Errorf("job %s was put back, although its handler was called", jid)
@@ -113,8 +113,8 @@ func (a *ahead) neverCalled(back map[string]bool) {
 	}
 }
 
-func TestShortJobsAreClaimedAhead(t *testing.T) {
-	runAhead(t, 4, func(a *ahead, stop func()) {
+func TestShortJobsArePrefetched(t *testing.T) {
+	runPrefetching(t, 4, func(a *prefetching, stop func()) {
 		pass(time.Second)
 		if n := a.largest(); n < 20 || n > 40 {
 			t.Errorf("the largest claim asked for %d jobs; want five to ten pools of 4", n)
@@ -128,7 +128,7 @@ func TestShortJobsAreClaimedAhead(t *testing.T) {
 
 // However long a claim takes, its jobs then get their time to begin.
 func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
-	runAheadOn(t, 300*time.Millisecond, 4, func(a *ahead, stop func()) {
+	runPrefetchingOn(t, 300*time.Millisecond, 4, func(a *prefetching, stop func()) {
 		pass(10 * time.Second)
 		if n, back := a.largest(), len(a.putBack()); n < 20 || back != 0 {
 			t.Errorf("the largest claim asked for %d jobs, and %d were put back", n, back)
@@ -137,8 +137,8 @@ func TestSlowDatabaseSendsNoJobsBack(t *testing.T) {
 	})
 }
 
-func TestJobsClaimedAheadGoBackIfThePoolStaysBusy(t *testing.T) {
-	runAhead(t, 4, func(a *ahead, stop func()) {
+func TestPrefetchedJobsGoBackIfThePoolStaysBusy(t *testing.T) {
+	runPrefetching(t, 4, func(a *prefetching, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(200 * time.Millisecond)
@@ -156,9 +156,9 @@ func TestJobsClaimedAheadGoBackIfThePoolStaysBusy(t *testing.T) {
 	})
 }
 
-func TestLongJobsAreNotClaimedAhead(t *testing.T) {
+func TestLongJobsAreNotPrefetched(t *testing.T) {
 	for _, pool := range []int{1, 4} {
-		runAhead(t, pool, func(a *ahead, stop func()) {
+		runPrefetching(t, pool, func(a *prefetching, stop func()) {
 			for _, length := range []time.Duration{50 * time.Millisecond, time.Second} {
 				a.length.Store(int64(length))
 				pass(2 * time.Second)
@@ -173,8 +173,8 @@ func TestLongJobsAreNotClaimedAhead(t *testing.T) {
 	}
 }
 
-func TestJobsClaimedAheadGoBackAtOnceOnStop(t *testing.T) {
-	runAhead(t, 4, func(a *ahead, stop func()) {
+func TestPrefetchedJobsGoBackAtOnceOnStop(t *testing.T) {
+	runPrefetching(t, 4, func(a *prefetching, stop func()) {
 		pass(time.Second)
 		a.length.Store(int64(time.Hour))
 		pass(10 * time.Millisecond)
