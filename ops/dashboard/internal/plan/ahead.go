@@ -21,7 +21,8 @@ const (
 	sampledRuns    = 3000
 	sampledOfGroup = 15_000 // of all groups
 	mostElsewhere  = 3000   // ticks of other queues and events
-	mostTook       = 12_000 // jobs whose duration is read
+	mostAsked      = 250    // tasks whose newest jobs are read
+	mostTook       = 2500   // of these jobs
 )
 
 // kin are tasks that elapse at the same times and take about as long.
@@ -135,41 +136,49 @@ func Usual(took []time.Duration) (median time.Duration, known bool) {
 	return took[len(took)/2], len(took) >= 3
 }
 
-// durations are how long the jobs of tasks, of handlers and of all took that succeeded.
+// durations are how long the jobs took that succeeded: of tasks, of those of one handler and one timer, of handlers, and of all.
 type durations map[string][]time.Duration
 
-const anyTask = ""
+// keysOf name what a job of a task is like, the likest first.
+func keysOf(t *periodic.Task) [4]string {
+	return [4]string{"task " + t.ID, "handler " + t.Task + " timer " + t.Timer, "handler " + t.Task, ""}
+}
 
-// durations reads how long the jobs of tasks take: of many, fewer jobs of each.
-func (s Pages) durations(ctx context.Context, tasks []periodic.Task) (durations, error) {
+// durations reads how long the jobs of tasks take, and whether they are those of which the pages say what is usual. Of many tasks, it
+// asks about one of each handler and timer.
+func (s Pages) durations(ctx context.Context, tasks []periodic.Task) (d durations, usual bool, err error) {
 	var ids []string
+	asked := map[string]bool{}
 	for i := range tasks {
-		if tasks[i].Sink == periodic.SinkJob { // other executors run the others
-			ids = append(ids, tasks[i].ID)
+		if t := &tasks[i]; t.Sink == periodic.SinkJob && (len(tasks) <= mostAsked || !asked[keysOf(t)[1]] && len(asked) < mostAsked) {
+			ids = append(ids, t.ID)
+			asked[keysOf(t)[1]] = true
 		}
 	}
-	own, err := s.DB.Figures().Took(ctx, ids, min(max(mostTook/max(len(ids), 1), 3), UsualTicks))
-	d := durations{}
+	n := min(max(mostTook/max(len(ids), 1), 3), UsualTicks)
+	own, err := s.DB.Figures().Took(ctx, ids, n)
+	d = durations{}
 	for i := range tasks {
-		took := own[tasks[i].ID]
-		for _, key := range []string{"task " + tasks[i].ID, "handler " + tasks[i].Task, anyTask} {
-			d[key] = append(d[key], took...)
+		if took := own[tasks[i].ID]; len(took) > 0 {
+			for _, key := range keysOf(&tasks[i]) {
+				d[key] = append(d[key], took...)
+			}
 		}
 	}
 	for _, list := range d {
 		slices.Sort(list)
 	}
-	return d, err
+	return d, n == UsualTicks && len(tasks) <= mostAsked, err
 }
 
 // of is how long a job of a task takes, and whether it or its handler has run.
 func (d durations) of(t *periodic.Task) (took time.Duration, known bool) {
-	if t.Sink != periodic.SinkJob {
+	if t.Sink != periodic.SinkJob { // other executors run it
 		return 0, false
 	}
-	for _, key := range []string{"task " + t.ID, "handler " + t.Task, anyTask} {
+	for _, key := range keysOf(t) {
 		if list := d[key]; len(list) > 0 {
-			return list[len(list)/2], key != anyTask
+			return list[len(list)/2], key != ""
 		}
 	}
 	return 0, false

@@ -76,7 +76,7 @@ func (s Pages) Heatmap(ctx context.Context, r *http.Request) (any, error) {
 	if d.Places, err = s.places(ctx); err != nil {
 		return nil, err
 	}
-	usual, err := s.durations(ctx, tasks)
+	usual, _, err := s.durations(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}

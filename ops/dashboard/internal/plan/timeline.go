@@ -99,11 +99,6 @@ func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 	if err := d.fill(ctx, s); err != nil {
 		return nil, err
 	}
-	if d.choose(); !d.Grouped {
-		if err := d.readUsual(ctx, s); err != nil {
-			return nil, err
-		}
-	}
 	d.draw(s.Prefix)
 	d.link(s.Prefix, at, where)
 	return d, nil

@@ -51,7 +51,7 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 		return err
 	}
 	d.Partly = len(elsewhere) == mostElsewhere
-	usual, err := s.durations(ctx, tasks)
+	usual, whole, err := s.durations(ctx, tasks)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,13 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 		d.ran(run)
 	}
 	d.plan(kinOf(tasks, usual, d.nameOf))
-	return nil
+	if d.choose(); d.Grouped || whole {
+		for _, row := range d.Rows {
+			row.setUsual(usual["task "+row.Name])
+		}
+		return nil
+	}
+	return d.readUsual(ctx, s)
 }
 
 // plan adds what will run.
@@ -95,11 +101,15 @@ func (d *timelineView) readUsual(ctx context.Context, s Pages) error {
 	}
 	own, err := s.DB.Figures().Took(ctx, ids, UsualTicks)
 	for _, row := range d.Rows {
-		if took, known := Usual(own[row.Name]); known {
-			row.Usual = span.Exact(took)
-		}
+		row.setUsual(own[row.Name])
 	}
 	return err
+}
+
+func (r *timelineRow) setUsual(took []time.Duration) {
+	if median, known := Usual(took); known {
+		r.Usual = span.Exact(median)
+	}
 }
 
 // manyOf reports whether there are more tasks than rows, in more than one group.
