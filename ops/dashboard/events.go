@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -22,6 +24,7 @@ type eventList struct {
 	Topics []topicRow `json:"topics"`
 	Events []eventRow `json:"events"`
 	States []string   `json:"-"`
+	paged
 }
 
 // topicRow is a topic with unpublished events.
@@ -32,6 +35,8 @@ type topicRow struct {
 	Dead    int       `json:"dead"`
 	Problem string    `json:"problem,omitempty"`
 	Holder  string    `json:"holder,omitempty"`
+	Retry   time.Time `json:"retry,omitzero"` // when the oldest is tried again
+	Alone   bool      `json:"no_relay"`
 }
 
 type eventRow struct {
@@ -39,6 +44,7 @@ type eventRow struct {
 	Topic     string    `json:"topic"`
 	Type      string    `json:"type"`
 	Aggregate string    `json:"aggregate,omitempty"`
+	Task      string    `json:"task,omitempty"` // that it is about
 	Status    string    `json:"status"`
 	Created   time.Time `json:"created"`
 	Published time.Time `json:"published,omitzero"`
@@ -48,7 +54,7 @@ type eventRow struct {
 
 func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := eventList{Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
+	d := eventList{paged: pageOf(r), Topic: q.Get("topic"), Status: q.Get("status"), Topics: []topicRow{}, Events: []eventRow{},
 		States: []string{""}}
 	for _, status := range outbox.Statuses() {
 		d.States = append(d.States, string(status))
@@ -62,14 +68,31 @@ func (s *server) eventsPage(ctx context.Context, r *http.Request) (any, error) {
 		if l.Unattended() {
 			problem = "no relay has this topic now"
 		}
-		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder})
+		if late := s.now().Sub(l.Retry); !l.Retry.IsZero() && late > time.Minute {
+			problem, l.Retry = problem+"; no relay has tried it again for "+span.Text(late.Truncate(time.Minute))+": start nextrun serve or nextrun relay", time.Time{}
+		}
+		d.Topics = append(d.Topics, topicRow{l.Topic, l.Pending, l.Oldest, l.Dead, problem, l.Holder, l.Retry, l.Unattended()})
 	}
-	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: eventsPerPage})
-	for _, e := range list {
-		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, string(e.Status), e.Created, e.Published, e.Attempts,
+	list, err := s.db.Outbox().List(ctx, outbox.Filter{Topic: d.Topic, Status: outbox.Status(d.Status), Limit: d.Page*eventsPerPage + 1})
+	for _, e := range cut(&d.paged, list, eventsPerPage) {
+		d.Events = append(d.Events, eventRow{e.ID, e.Topic, e.Type, e.AggregateID, taskOf(&e), string(e.Status), e.Created, e.Published, e.Attempts,
 			show.Shorten(show.Printable(s.mask.Line(e.Problem)), 300)})
 	}
 	return d, err
+}
+
+// taskOf is the task that an event is about: that of a hook, or the one whose tick it is; empty: none is known.
+func taskOf(e *outbox.Record) string {
+	if parts := strings.SplitN(e.Topic, "/", 4); parts[0] == "nextrun.hooks" && len(parts) == 4 {
+		if parts[1] == "tasks" {
+			return parts[2]
+		}
+		return parts[3]
+	}
+	if e.Due.IsZero() {
+		return ""
+	}
+	return e.AggregateID
 }
 
 func (s *server) resendEvents(ctx context.Context, r *http.Request, _ string) (done, back string, err error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
@@ -28,6 +29,44 @@ type jobList struct {
 	Task    string   `json:"tracker,omitempty"`
 	Jobs    []jobRow `json:"jobs"`
 	States  []string `json:"-"`
+	paged
+
+	Counts []stateCount  `json:"counts"`     // those that ended in the last 7 days, and all that have not ended
+	Fails  []failingTask `json:"fails_most"` // in the last 7 days
+	Cut    bool          `json:"counts_are_cut"`
+}
+
+// paged is a page of a list.
+type paged struct {
+	Page int  `json:"page"`
+	More bool `json:"more"` // there is another one
+}
+
+// mostPages is how far back a list goes: a page costs as much as all before it.
+const mostPages = 50
+
+func pageOf(r *http.Request) paged {
+	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	return paged{Page: min(max(n, 1), mostPages)}
+}
+
+// cut leaves those of a list that are on the page of so many.
+func cut[T any](p *paged, list []T, of int) []T {
+	p.More = len(list) > p.Page*of && p.Page < mostPages
+	return list[min((p.Page-1)*of, len(list)):min(p.Page*of, len(list))]
+}
+
+type stateCount struct {
+	State string `json:"state"`
+	Jobs  int    `json:"jobs"`
+}
+
+// failingTask is a task whose jobs failed.
+type failingTask struct {
+	ID     string    `json:"id"`
+	Failed int       `json:"failed"`
+	All    int       `json:"ended"`
+	Latest time.Time `json:"latest"`
 }
 
 // jobRow is a job.
@@ -60,19 +99,56 @@ func (s *server) jobRow(j jobqueue.Job) jobRow {
 
 func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	d := jobList{State: string(jobqueue.ParseState(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
+	d := jobList{paged: pageOf(r), State: string(jobqueue.ParseState(q.Get("state"))), Group: q.Get("group"), Handler: q.Get("handler"), Task: q.Get("task"), States: []string{""}, Jobs: []jobRow{}}
 	for _, state := range jobqueue.States() {
 		d.States = append(d.States, string(state))
 	}
-	filter := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: jobsPerPage}
+	filter := jobqueue.Filter{Group: d.Group, Task: d.Handler, Tracker: d.Task, Limit: d.Page*jobsPerPage + 1}
 	if d.State != "" {
 		filter.States = []jobqueue.State{jobqueue.State(d.State)}
 	}
 	jobs, err := s.queue.List(ctx, filter)
-	for _, j := range jobs {
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range cut(&d.paged, jobs, jobsPerPage) {
 		d.Jobs = append(d.Jobs, s.jobRow(j))
 	}
-	return d, err
+	return d, d.count(ctx, s)
+}
+
+// Of how many jobs that ended is counted how, and how many tasks that fail most are named.
+const (
+	countedJobs = 10_000
+	shownFails  = 5
+)
+
+// count counts the jobs in each state, and ranks the tasks that fail most.
+func (d *jobList) count(ctx context.Context, s *server) error {
+	t, err := s.db.Figures().Totals(ctx)
+	if err != nil {
+		return err
+	}
+	ends, err := s.db.Figures().JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
+	in, of, ended := map[string]int{}, map[string]int{}, 0
+	for _, q := range t.Queue {
+		in[q.State] += q.Jobs
+	}
+	for _, e := range ends {
+		in[e.State] += e.Jobs
+		of[e.TaskID] += e.Jobs
+		ended += e.Jobs
+	}
+	for _, state := range jobqueue.States() {
+		d.Counts = append(d.Counts, stateCount{string(state), in[string(state)]})
+	}
+	for _, e := range ends {
+		if e.State == string(jobqueue.Failed) && e.TaskID != "" && len(d.Fails) < shownFails {
+			d.Fails = append(d.Fails, failingTask{e.TaskID, e.Jobs, of[e.TaskID], e.Latest})
+		}
+	}
+	d.Cut = ended == countedJobs
+	return err
 }
 
 // jobView is the page of a job.

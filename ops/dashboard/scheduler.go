@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
+	"github.com/nextrun/nextrun/ops/lifecycle"
 )
 
 // schedulerView is the page of the scheduler: who runs, and how the clocks stand.
@@ -168,6 +169,9 @@ func (d *schedulerView) readStages(ctx context.Context, s *server) {
 		return
 	}
 	for _, h := range s.health(ctx).Stages {
+		if h.Stage == "Docspell" && h.State == lifecycle.Up { // a check that most have no use for
+			continue
+		}
 		d.Stages = append(d.Stages, stageRow{h.Stage, string(h.State), show.Shorten(show.Printable(s.mask.Line(h.Error)), 500)})
 	}
 }

@@ -15,7 +15,7 @@ func TestTimersAreExplained(t *testing.T) {
 			"/timers?timer=02:30+Europe/Berlin&zone=Asia/Tokyo": {"<h1>It elapses at 02:30 every day, Europe/Berlin time</h1>", ">Asia/Tokyo</th>", ">Europe/Berlin</th>",
 				"<code>CRON_TZ=Europe/Berlin 30 2 * * *</code>", "the clock goes forward from 02:00 to 03:00", "02:30 does not exist and elapses at 03:30", "the clock goes back from 03:00 to 02:00"},
 			"/timers?timer=12:00+Europe/Berlin": {"nothing is lost, moved or added"},
-			"/timers?timer=0+0+13+*+5":          {"a day that is one of the two is enough", "none elapses at the same times", "does not change in the next two years"},
+			"/timers?timer=0+0+13+*+5":          {"a day that is one of the two is enough", "cannot be written in this notation", "does not change in the next two years"},
 			"/timers?timer=0+0+31+2+*":          {"It never elapses from now on.", "It never elapses."},
 			"/timers?timer=Mon..Fri+08:30+Europe/Berlin%3B+Sat+10:00+Europe/Berlin": {"at 10:00 on Saturdays, Europe/Berlin time</h1>", ">Europe/Berlin</th>",
 				"<code>CRON_TZ=Europe/Berlin 30 8 * * 1-5; CRON_TZ=Europe/Berlin 0 10 * * 6</code>", "nothing is lost, moved or added"},

@@ -34,7 +34,7 @@ func filled(t *testing.T, kind string) *sqldb.DB {
 	for i := range tasks {
 		id := fmt.Sprint("task-", i)
 		d.Exec("INSERT INTO periodic_task (id, task, timer) VALUES (?, 'x', 'yearly')", id)
-		d.Exec("INSERT INTO job (jid, task, tracker, state, finished) "+series+"? || '-' || i, 'x', ?, 'success', '2026-01-01 00:00:00.000000' FROM n", id, id)
+		d.Exec("INSERT INTO job (jid, task, tracker, state, started, finished) "+series+"? || '-' || i, 'x', ?, 'success', '2026-01-01 00:00:00.000000', '2026-01-01 00:00:00.000000' FROM n", id, id)
 		d.Exec("INSERT INTO periodic_tick (task_id, due, decision, decided, jid) "+series+
 			"?, CAST('2026-01-01 00:00:00.' || (100000 + i) AS "+map[string]string{"postgres": "timestamp", "sqlite": "text"}[kind]+"), 'submitted', '2026-01-01 00:00:00.000000', ? || '-' || i FROM n", id, id)
 	}
@@ -146,5 +146,27 @@ func TestOutcomesReadTheNewestTicksOnly(t *testing.T) {
 			return err
 		})
 		wantBounded(t, kind, last(plans), 3*(most+1))
+	})
+}
+
+// How long jobs took costs the newest ticks of the tasks that are asked about, and their jobs.
+func TestTookReadsTheNewestTicksOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Kinds(t, func(t *testing.T, kind string) {
+		db := filled(t, kind)
+		plans := explained(t, db, kind, func(tx *sqldb.Tx) error {
+			var rows []tookRow
+			asked, err := tx.Texts(1, []string{"task-1", "task-2", "no-task"})
+			if err != nil {
+				return err
+			}
+			return tx.Select(t.Context(), &rows, tookQuery(asked.SQL), asked.Param, 9)
+		})
+		wantBounded(t, kind, last(plans), 2*10*5)
+		for n, want := range map[int]int{10: 10, 1000: ticks} {
+			if took, err := New(db).Took(t.Context(), []string{"task-1", "no-task"}, n); err != nil || len(took) != 1 || len(took["task-1"]) != want {
+				t.Errorf("of %d ticks it has %d tasks and %d jobs, want %d: %v", n, len(took), len(took["task-1"]), want, err)
+			}
+		}
 	})
 }

@@ -86,6 +86,39 @@ func (r Reader) Ended(ctx context.Context, from, to time.Time) (n int, err error
 	return n, nil
 }
 
+// JobEnds are jobs of a task that ended in one state.
+type JobEnds struct {
+	TaskID, State string
+	Jobs          int
+	Latest        time.Time
+}
+
+// JobEnds counts the jobs that ended since a time, by task and state, those with the most jobs first: of more than most, the newest.
+func (r Reader) JobEnds(ctx context.Context, since time.Time, most int) (list []JobEnds, err error) {
+	var rows []struct {
+		Tracker sqldb.RowText
+		State   string
+		Jobs    int
+		Latest  sqldb.RowTime
+	}
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		jobs, err := ownJobs(ctx, tx)
+		if err != nil || !jobs {
+			return err
+		}
+		return tx.Select(ctx, &rows, `SELECT tracker, state, count(*) AS jobs, max(finished) AS latest
+			FROM (SELECT tracker, state, finished FROM job WHERE finished > $1 ORDER BY finished DESC LIMIT $2) AS j
+			GROUP BY tracker, state ORDER BY jobs DESC, tracker`, sqldb.Timestamp(since), most)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count how jobs ended: %w", err)
+	}
+	for _, row := range rows {
+		list = append(list, JobEnds{string(row.Tracker), row.State, row.Jobs, row.Latest.Time()})
+	}
+	return list, nil
+}
+
 func ended(ctx context.Context, tx *sqldb.Tx, from, to time.Time) (n int, err error) {
 	err = tx.First(ctx, &n, `SELECT count(*) FROM (SELECT 1 AS one FROM job WHERE finished > $1 AND finished <= $2 LIMIT $3) AS c`,
 		sqldb.Timestamp(from), sqldb.Timestamp(to), mostCounted)

@@ -11,10 +11,7 @@ import (
 
 // Took reads how long the jobs took that succeeded, of the n newest ticks of each of these tasks.
 func (r Reader) Took(ctx context.Context, ids []string, n int) (took map[string][]time.Duration, err error) {
-	var rows []struct {
-		ID                string
-		Started, Finished sqldb.RowTime
-	}
+	var rows []tookRow
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
 		jobs, err := ownJobs(ctx, tx)
 		if err != nil || !jobs {
@@ -36,13 +33,19 @@ func (r Reader) Took(ctx context.Context, ids []string, n int) (took map[string]
 	return took, nil
 }
 
-// tookQuery has a subquery for each value, which keeps the database from reading all ticks and jobs.
+type tookRow struct {
+	ID                string
+	Started, Finished sqldb.RowTime
+}
+
+// tookQuery goes from tick to tick. It has a subquery for each value, which keeps the database from reading all ticks and jobs.
 func tookQuery(asked string) string {
-	return `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $2),
-			k AS MATERIALIZED (SELECT v.value AS id, (SELECT jid FROM periodic_tick WHERE task_id = v.value ORDER BY due DESC LIMIT 1 OFFSET n.i) AS jid
-				FROM ` + asked + ` AS v CROSS JOIN n),
-			j AS MATERIALIZED (SELECT id, (SELECT started FROM job WHERE jid = k.jid AND state = 'success') AS started,
-				(SELECT finished FROM job WHERE jid = k.jid AND state = 'success') AS finished FROM k WHERE jid IS NOT NULL)
+	return `WITH RECURSIVE k (id, due, i) AS (
+			SELECT v.value, (SELECT max(due) FROM periodic_tick WHERE task_id = v.value), 0 FROM ` + asked + ` AS v
+			UNION ALL SELECT id, (SELECT max(t.due) FROM periodic_tick AS t WHERE t.task_id = k.id AND t.due < k.due), i + 1 FROM k WHERE due IS NOT NULL AND i < $2),
+		t AS MATERIALIZED (SELECT id, (SELECT jid FROM periodic_tick AS t WHERE t.task_id = k.id AND t.due = k.due) AS jid FROM k WHERE due IS NOT NULL),
+		j AS MATERIALIZED (SELECT id, (SELECT started FROM job WHERE jid = t.jid AND state = 'success') AS started,
+			(SELECT finished FROM job WHERE jid = t.jid AND state = 'success') AS finished FROM t WHERE jid IS NOT NULL)
 		SELECT id, started, finished FROM j WHERE started IS NOT NULL AND finished IS NOT NULL`
 }
 

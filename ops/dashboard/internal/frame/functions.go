@@ -14,6 +14,7 @@ func functions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"moment": show.Moment, "span": span.Exact, "ago": func(t time.Time) string { return show.Ago(t, now()) },
 		"short": func(n int, text string) string { return show.Shorten(show.Printable(text), n) },
+		"tail":  show.Tail,
 		"clock": func(t time.Time, zone *time.Location) string { return show.Clock(t, now(), zone) },
 		"strip": func(kind string) template.HTML {
 			return template.HTML(chart.Strip("", []chart.Cell{{Class: kind}})) //nolint:gosec // package chart escapes its texts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
@@ -37,13 +38,18 @@ type clockChange struct {
 
 // Examples are timers of each kind, and what they mean.
 func (timersView) Examples() (list [][2]string) {
-	for _, timer := range []string{"*-*-* 02:00 Europe/Berlin", "Mon..Fri 08:30", "*-*~1 23:00", "Sat *-*-1..7 18:00", "*:0/15", "*-01,07-01",
+	for _, timer := range []string{"*-*-* 02:00 Europe/Berlin", "Mon..Fri 08:30 America/New_York", "*-*~1 23:00", "Sat *-*-1..7 18:00", "*:0/15", "*-01,07-01",
 		"0 2 * * *", "*/20 8-17 * * 1-5", "CRON_TZ=America/New_York 0 9 1W * *", "every 36h from 2026-01-05T08:00:00Z", "every 2 weeks from 2026-01-05T08:00:00Z"} {
 		if schedule, err := calendar.Parse(timer); err == nil {
 			list = append(list, [2]string{timer, explain.Schedule(schedule)})
 		}
 	}
 	return list
+}
+
+// Day is a time with all that tells its day.
+func (timersView) Day(t time.Time, zone *time.Location) string {
+	return strings.TrimSuffix(t.In(zone).Format("Mon 2 Jan 2006, 15:04:05"), ":00")
 }
 
 // Timers is the page that says what a timer means.

@@ -82,6 +82,14 @@ func Shorten(text string, n int) string {
 	return string(runes[:n]) + "…"
 }
 
+// Tail is the end of an id, which tells those apart that were made at about the same time.
+func Tail(id string) string {
+	if runes := []rune(Printable(id)); len(runes) > 13 {
+		return "…" + string(runes[len(runes)-8:])
+	}
+	return Printable(id)
+}
+
 // Word is a state as people read it.
 func Word(state string) string { return jobqueue.State(state).Word() }
 

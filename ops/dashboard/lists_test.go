@@ -1,0 +1,84 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/ops/dashboard"
+	"github.com/nextrun/nextrun/store"
+)
+
+// The jobs are counted by state, the tasks that fail most come first, and a long list has pages.
+func TestJobsAreCountedAndPaged(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		s.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('bad', 'work', 'hourly'), ('worse', 'work', 'hourly')`)
+		now := time.Now().Truncate(time.Second)
+		for i := range 90 {
+			s.ran("worse", now.Add(-time.Duration(i+1)*time.Minute), time.Second, []string{"failed", "success"}[i%2])
+			if i < 20 {
+				s.ran("bad", now.Add(-time.Duration(i+1)*time.Minute), time.Second, "failed")
+			}
+		}
+		s.ran("bad", now.AddDate(0, 0, -8), time.Second, "failed")
+		var d struct {
+			Jobs   []struct{ JID string }
+			Counts []struct {
+				State string
+				Jobs  int
+			}
+			Fails []struct {
+				ID            string
+				Failed, Ended int
+			} `json:"fails_most"`
+			More bool
+		}
+		s.data("/jobs?format=json", &d)
+		if got := fmt.Sprint(d.Fails); got != "[{worse 45 90} {bad 20 20}]" {
+			s.Errorf("what fails most is %s", got)
+		}
+		if got := fmt.Sprint(d.Counts); !strings.Contains(got, "{failed 65}") || !strings.Contains(got, "{success 45}") {
+			s.Errorf("the counts are %s", got)
+		}
+		seen := map[string]bool{}
+		for _, page := range []string{"1", "2"} {
+			s.data("/jobs?format=json&page="+page, &d)
+			for _, j := range d.Jobs {
+				seen[j.JID] = true
+			}
+			if d.More != (page == "1") {
+				s.Errorf("page %s says that there are more: %v", page, d.More)
+			}
+		}
+		if len(seen) != 111 {
+			s.Errorf("two pages have %d of 111 jobs", len(seen))
+		}
+		first, second := s.get("/jobs?state=failed&task=bad"), s.get("/jobs?page=2")
+		if !strings.Contains(s.get("/jobs"), `href="/jobs?page=2">older`) || !strings.Contains(second, `href="/jobs?page=1">← newer`) || strings.Contains(first, "older →") {
+			s.Error("a link to another page is missing, or leads nowhere")
+		}
+		if !strings.Contains(first, `href="/jobs?state=failed" aria-current="true"`) {
+			s.Error("the counts are no links")
+		}
+	})
+}
+
+// The page of events names the task that an event is about, and what to do about a topic that nobody publishes.
+func TestEventsSayWhatToDo(t *testing.T) {
+	both(t, dashboard.Options{}, func(s *site) {
+		old := store.Timestamp(time.Now().Add(-time.Hour))
+		for i, topic := range []string{"reports", "nextrun.hooks/all/on_failure/report", "nextrun.hooks/tasks/backup/on_success"} {
+			id := fmt.Sprintf("01a2135a-f0dd-75af-86c6-a11c86d85e%02d", i)
+			s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, payload, created) VALUES (?, ?, 'x', ?, 1, '{}', ?)`, id, topic, id, old)
+			s.Exec(`INSERT INTO outbox_message (event_id, topic, created) VALUES (?, ?, ?)`, id, topic, old)
+		}
+		s.Exec(`UPDATE outbox_message SET problem = 'connection refused', attempts = 3, retry = ? WHERE topic <> 'reports'`, store.Timestamp(time.Now().Add(-10*time.Minute)))
+		page := s.get("/events")
+		for _, want := range []string{"No relay publishes this topic.", `/task?id=report">report</a>`, `/task?id=backup">backup</a>`, "…86d85e00", "connection refused; no relay has tried it again for 10 min"} {
+			if !strings.Contains(page, want) {
+				s.Errorf("lacks %q", want)
+			}
+		}
+	})
+}
