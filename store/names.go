@@ -43,8 +43,6 @@ type (
 	Overdue = figures.Overdue
 	// Service is what a process that works on the database has published about itself.
 	Service = figures.Service
-	// TaskRun is a job of a task that has begun.
-	TaskRun = figures.Run
 	// Sample are runs of a time: all of them, or a part that stands for all.
 	Sample = figures.Sample
 	// SampledRun is one of them.

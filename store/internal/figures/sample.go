@@ -16,14 +16,13 @@ type Sample struct {
 	Weight float64 // 1: these are all
 }
 
-// SampledRun is a run in a [Sample], without JID and Due. One that has not ended by the end of the time stands for
-// itself.
+// SampledRun is a run in a [Sample]: a job of a task that has begun. One that has not ended by the end of the time stands for itself.
 type SampledRun struct {
-	Run
-
-	Handler string
-	Group   string
-	Weight  float64
+	TaskID, Handler, Group string
+	State                  string
+	Started                time.Time
+	Finished               time.Time // zero: it has not ended
+	Weight                 float64
 }
 
 const (
@@ -155,6 +154,6 @@ type sampleRow struct {
 }
 
 func (r sampleRow) run() SampledRun {
-	return SampledRun{Run: Run{TaskID: string(r.TaskID), State: r.State, Started: r.Started.Time(), Finished: r.Finished.Time()},
-		Handler: string(r.Handler), Group: string(r.Group), Weight: 1}
+	return SampledRun{TaskID: string(r.TaskID), Handler: string(r.Handler), Group: string(r.Group), State: r.State,
+		Started: r.Started.Time(), Finished: r.Finished.Time(), Weight: 1}
 }

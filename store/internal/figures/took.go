@@ -50,7 +50,7 @@ func tookQuery(asked string) string {
 }
 
 // Elsewhere reads the newest ticks in a time that became an event or a job of another queue, at most limit of each task and of
-// all. They have no JID, and begin when they were decided; of those whose end is not told, that is their end, too.
+// all. They begin when they were decided; of those whose end is not told, that is their end, too.
 func (r Reader) Elsewhere(ctx context.Context, from, to time.Time, group string, limit int) (list []SampledRun, err error) {
 	var rows []sampleRow
 	err = r.db.View(ctx, func(tx *sqldb.Tx) error {

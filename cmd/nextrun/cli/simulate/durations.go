@@ -16,10 +16,10 @@ import (
 	"github.com/nextrun/nextrun/store"
 )
 
-// Of how many jobs, and how old ones, the median is taken.
+// lookAt is how many open jobs and ticks are read, lookBack of how many of the newest ticks of a task the median is.
 const (
-	lookBack = 30 * 24 * time.Hour
 	lookAt   = 100_000
+	lookBack = 50
 )
 
 // durations say how long the jobs of each task take.
@@ -47,9 +47,9 @@ func (d durations) unknown(tasks []periodic.Task) (ids []string) {
 }
 
 // readDurations reads what --durations names.
-func readDurations(ctx context.Context, db *store.DB, from string, now time.Time) (durations, error) {
+func readDurations(ctx context.Context, db *store.DB, from string, tasks []periodic.Task) (durations, error) {
 	if from == "median" {
-		return medians(ctx, db, now)
+		return medians(ctx, db, tasks)
 	}
 	if takes, err := ui.ParseSpan(from); err == nil {
 		return durations{others: takes, given: true}, nil
@@ -57,24 +57,19 @@ func readDurations(ctx context.Context, db *store.DB, from string, now time.Time
 	return durationsFile(from)
 }
 
-// medians are how long the jobs of each task took lately.
-func medians(ctx context.Context, db *store.DB, now time.Time) (durations, error) {
-	runs, err := db.Figures().Runs(ctx, now.Add(-lookBack), lookAt)
-	if err != nil {
-		return durations{}, err
+// medians are how long the jobs of each task took that succeeded lately.
+func medians(ctx context.Context, db *store.DB, tasks []periodic.Task) (durations, error) {
+	ids := make([]string, len(tasks))
+	for i := range tasks {
+		ids[i] = tasks[i].ID
 	}
-	took := map[string][]time.Duration{}
-	for _, r := range runs {
-		if !r.Finished.IsZero() && !r.Finished.Before(r.Started) {
-			took[r.TaskID] = append(took[r.TaskID], r.Finished.Sub(r.Started))
-		}
-	}
+	took, err := db.Figures().Took(ctx, ids, lookBack)
 	d := durations{of: map[string]time.Duration{}}
 	for id, list := range took {
 		slices.Sort(list)
 		d.of[id] = list[len(list)/2]
 	}
-	return d, nil
+	return d, err
 }
 
 // durationsFile reads lines of an id and a duration.

@@ -88,7 +88,7 @@ func run(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues, ids [
 	if settings.Outages, err = o.outages.spans(env); err != nil {
 		return err
 	}
-	d, err := readDurations(ctx, db, o.durations, settings.From)
+	d, err := readDurations(ctx, db, o.durations, tasks)
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,7 @@ func TestSimulateTakesTheMedian(t *testing.T) {
 		for _, took := range []int{1, 90, 100} {
 			s.Exec(t, `INSERT INTO job (jid, task, group_, args, subject, submitted, submitter, priority, state, retries, progress, tracker, started, finished)
 				VALUES ('`+strconv.Itoa(took)+`', 'a', 'g', '{}', '', `+ago(200)+`, 'x', 0, 'success', 0, 100, 'hourly', `+ago(110)+`, `+ago(110-took)+`)`)
+			s.Exec(t, `INSERT INTO periodic_tick (task_id, due, decision, jid, decided) VALUES ('hourly', `+ago(200+took)+`, 'submitted', '`+strconv.Itoa(took)+`', `+ago(200)+`)`)
 		}
 		var got answer
 		s.JSON(t, &got, "simulate", "hourly", "--days", "4")
