@@ -114,7 +114,8 @@ func (s *server) jobsPage(ctx context.Context, r *http.Request) (any, error) {
 	for _, j := range cut(&d.paged, jobs, jobsPerPage) {
 		d.Jobs = append(d.Jobs, s.jobRow(j))
 	}
-	return d, d.count(ctx, s)
+	err = d.count(ctx, s)
+	return d, err
 }
 
 // Of how many jobs that ended is counted how, and how many tasks that fail most are named.
