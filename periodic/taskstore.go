@@ -143,23 +143,27 @@ type TaskFilter struct {
 // empty: any.
 type TaskState string
 
-// The states of tasks. A task may be in several.
+// The states of tasks. Each is in one of the first four; it may be in several of the others.
 const (
-	TaskEnabled  TaskState = "enabled"  // and not paused
+	TaskEnabled  TaskState = "enabled"  // and neither paused nor blocked
 	TaskDisabled TaskState = "disabled" //
-	TaskPaused   TaskState = "paused"   // enabled and paused
-	TaskProblem  TaskState = "problem"  // its row has a problem
+	TaskPaused   TaskState = "paused"   // enabled and paused, and not blocked
+	TaskBlocked  TaskState = "blocked"  // enabled, and its row has a problem that keeps it from running
+	TaskProblem  TaskState = "problem"  // its row has a problem, or a warning
 	// TaskFailed: it is enabled, and it is paused after failures, or of its five newest ticks, the newest
 	// that has ended failed, was missed or late.
-	TaskFailed    TaskState = "failed"
-	TaskAttention TaskState = "attention" // it is enabled, and failed, with a problem, or not expected to finish in time
-	TaskRetrying  TaskState = "retrying"  // a job of it has failed and is tried again
-	TaskOverdue   TaskState = "overdue"   // it is enabled, and has been due for 5 s or more
+	TaskFailed TaskState = "failed"
+	// TaskAttention: it is enabled, and failed, with a problem, or not expected to finish in time; or of its ten newest ticks, three failed, were missed or
+	// late, half of those that ended at least, with fewer than three successes since; or four were skipped, since jobs of two
+	// earlier ones had not ended.
+	TaskAttention TaskState = "attention"
+	TaskRetrying  TaskState = "retrying" // a job of it has failed and is tried again
+	TaskOverdue   TaskState = "overdue"  // it is enabled, and has been due for 5 s or more
 )
 
 // TaskStates are all states, in the order in which people read them.
 func TaskStates() []TaskState {
-	return []TaskState{TaskEnabled, TaskPaused, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
+	return []TaskState{TaskEnabled, TaskPaused, TaskBlocked, TaskDisabled, TaskAttention, TaskFailed, TaskRetrying, TaskOverdue, TaskProblem}
 }
 
 // TickFilter selects ticks; its zero value selects the latest of all tasks.

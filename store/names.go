@@ -29,6 +29,8 @@ type (
 	Totals = figures.Totals
 	// History are the newest ticks of a task, and what became of them.
 	History = figures.History
+	// Streak is since when a task fails.
+	Streak = figures.Streak
 	// TickResult is what became of a tick.
 	TickResult = figures.TickResult
 	// Finish is a tick that has to finish by a time, and what is known of that.

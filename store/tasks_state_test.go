@@ -48,7 +48,7 @@ func TestTasksInAState(t *testing.T) {
 		for state, want := range map[periodic.TaskState]string{
 			periodic.TaskProblem: "bad", periodic.TaskFailed: "dead failed late paused", periodic.TaskAttention: "bad dead failed late paused",
 			periodic.TaskRetrying: "retrying", periodic.TaskOverdue: "overdue", periodic.TaskDisabled: "off", periodic.TaskPaused: "paused",
-			periodic.TaskEnabled: "bad dead failed fine late none overdue published retrying", "unheard of": "",
+			periodic.TaskBlocked: "bad", periodic.TaskEnabled: "dead failed fine late none overdue published retrying", "unheard of": "",
 		} {
 			list, err := env.tasks.List(t.Context(), periodic.TaskFilter{State: state})
 			if err != nil {

@@ -75,6 +75,7 @@ const (
 const (
 	runFailed     Code = "run_failed"     // the last run failed
 	attemptFailed Code = "attempt_failed" // an attempt of the present run failed
+	taskUnsteady  Code = "task_unsteady"  // the last run ended well, but most of the newest ones failed, or ticks are lost to long jobs
 	runUnknown    Code = "run_unknown"    // the queue of the last run does not have it any more, so nobody knows how it ended
 )
 

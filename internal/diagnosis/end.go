@@ -27,7 +27,7 @@ func ofFailure(f *Facts) []Finding {
 	if j.State == jobqueue.Failed {
 		do += "; to run the job again: nextrun job retry " + j.JID
 	}
-	return []Finding{{code, sentence(what), do}}
+	return []Finding{{code, f.inARow(what), do}}
 }
 
 // ofEnd says what went wrong last in a queue that is not nextrun's own.
@@ -49,7 +49,7 @@ func ofEnd(f *Facts) (list []Finding) {
 		if f.retries {
 			do = "to put the job back: nextrun task retry " + f.Task.ID + "; to run the task anew: nextrun task run " + f.Task.ID
 		}
-		list = append(list, Finding{runFailed, sentence(what), do})
+		list = append(list, Finding{runFailed, f.inARow(what), do})
 	case periodic.EndUnknown:
 		list = append(list, Finding{runUnknown, fmt.Sprintf("How its last run ended is not known: the queue %q does not have the job any more.", f.Task.Sink),
 			fmt.Sprintf("if its workers delete jobs that succeed, set `gone: success` of queues.%s", f.Task.Sink)})

@@ -45,7 +45,10 @@ type Facts struct {
 	Output  []string          // the end of its log
 	finish  *store.Finish     // the newest tick that has to finish by a time; nil: there is none
 	hooks   []hookFact        // that were not delivered
-	unread  []string          // what cannot be read, and why
+	streak  store.Streak      // of its failures, if there are two or more in a row
+	// what is wrong with its newest ticks, although the last one that ended did so well; empty: nothing
+	unsteady string
+	unread   []string // what cannot be read, and why
 }
 
 // Read reads what there is to know about a task. Queues are those of
@@ -79,6 +82,7 @@ func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 		{"the locks of schedulers", func() (err error) { f.locks, err = db.ListLocks(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
 		{"whether it finishes in time", func() error { return f.readFinish(ctx, db) }},
+		{"how it has done lately", func() error { return f.readStreak(ctx, db) }},
 		{"its hooks", func() (err error) { f.hooks, err = readHooks(ctx, db, id); return err }},
 		{"what keeps it from being taken", func() error { return f.readOverdue(ctx, db) }},
 	} {

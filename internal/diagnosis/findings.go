@@ -34,7 +34,7 @@ const (
 // Findings draws conclusions, what matters most first.
 func (f *Facts) Findings() []Finding {
 	var list []Finding
-	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofTicks, ofFinish, ofClock, ofOverrides, ofHooks, ofUnread} {
+	for _, part := range []func(*Facts) []Finding{ofRow, ofPlan, ofJobs, ofFailure, ofEvent, ofLately, ofTicks, ofFinish, ofClock, ofOverrides, ofHooks, ofUnread} {
 		list = append(list, part(f)...)
 	}
 	return list

@@ -18,7 +18,7 @@ func (f *Facts) Verdict(findings []Finding) string {
 	case !t.Enabled:
 		return "disabled"
 	case t.Problem != "" && !strings.HasPrefix(t.Problem, periodic.WarningPrefix):
-		return "problem"
+		return "blocked"
 	case t.Pause.At(f.Now):
 		return "paused"
 	case f.Failed != nil && f.Failed.State == jobqueue.Failed, f.Failed == nil && end.Ended == periodic.EndFailed:
@@ -33,6 +33,8 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "ended"
 	case len(f.Jobs) == 0 && f.Last == nil && f.Unread():
 		return "not known"
+	case f.unsteady != "":
+		return "needs attention"
 	case len(findings) > len(ofOverrides(f))+len(ofFinish(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
 		return "waiting"
 	case last.Ended == periodic.EndUnknown, last.Ended == periodic.EndCancelled:

@@ -1,9 +1,11 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,21 +20,25 @@ import (
 type nowView struct {
 	verdict
 
-	Totals   totals         `json:"totals"`
-	Empty    bool           `json:"empty"`    // nobody has added a task
-	Troubled []troubledRow  `json:"troubled"` // the worst of the tasks that need attention
-	Others   int            `json:"troubled_not_listed"`
-	Hour     hourView       `json:"next_hour"`
-	Windows  []days.Holding `json:"-"`              // which hold tasks now
-	Load     *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
-	Since    time.Time      `json:"since"`          // where the strips begin
-	Ran      int            `json:"tasks_that_ran"` // since then, without the troubled ones
-	Strips   []taskRow      `json:"strips"`         // those that ran last, on this page
-	Page     int            `json:"page"`
-	More     bool           `json:"more"`  // there is another page
-	Quiet    []string       `json:"quiet"` // the first tasks without a tick since then
-	Silent   int            `json:"tasks_without_a_tick"`
-	Marks    []time.Time    `json:"-"` // of the axis of the strips
+	Totals   totals        `json:"totals"`
+	Empty    bool          `json:"empty"`    // nobody has added a task
+	Troubled []troubledRow `json:"troubled"` // the worst of the tasks that need attention
+	Others   int           `json:"troubled_not_listed"`
+	Stuck    []stuckTopic  `json:"undelivered"` // events that do not get out, the first topics
+
+	Undelivered int `json:"topics_with_undelivered_events"`
+
+	Hour    hourView       `json:"next_hour"`
+	Windows []days.Holding `json:"-"`              // which hold tasks now
+	Load    *loadView      `json:"load,omitempty"` // of nextrun's own executors; nil: none runs, and no job is there
+	Since   time.Time      `json:"since"`          // where the strips begin
+	Ran     int            `json:"tasks_that_ran"` // since then, without the troubled ones
+	Strips  []taskRow      `json:"strips"`         // those that ran last, on this page
+	Page    int            `json:"page"`
+	More    bool           `json:"more"`  // there is another page
+	Quiet   []taskRow      `json:"quiet"` // the first tasks without a tick since then
+	Silent  int            `json:"tasks_without_a_tick"`
+	Marks   []time.Time    `json:"-"` // of the axis of the strips
 }
 
 // Next and Before are the pages beside this one.
@@ -61,8 +67,8 @@ type totals struct {
 	Skew     float64 `json:"clock_skew_seconds"`
 }
 
-// All are the tasks that are to run.
-func (t totals) All() int { return t.Enabled + t.Paused + t.Blocked }
+// All are all tasks: each is in one of these states.
+func (t totals) All() int { return t.Enabled + t.Paused + t.Blocked + t.Disabled }
 
 // Sizes of the first page.
 const (
@@ -106,9 +112,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range topics {
-		d.Totals.Dead += t.Dead
-	}
+	d.readUndelivered(topics, s.mask)
 	rows, err := periodic.NewCalendars(s.db.Tasks()).List(ctx)
 	if err != nil {
 		return nil, err
@@ -153,9 +157,12 @@ func (d *nowView) readStrips(ctx context.Context, s *server, latest latestTasks,
 	}
 	for _, one := range silent.First {
 		if !listed[one.ID] && len(d.Quiet) < quietTasks {
-			d.Quiet = append(d.Quiet, one.ID)
+			d.Quiet = append(d.Quiet, taskRow{ID: one.ID, State: one.State, Next: one.NextRun})
 		}
 	}
+	slices.SortStableFunc(d.Quiet, func(a, b taskRow) int {
+		return cmp.Or(-compare(a.State == "enabled", b.State == "enabled"), a.Next.Compare(b.Next))
+	})
 	d.More = d.Ran > before+len(d.Strips)
 	history, err := s.history(ctx, d.Strips, 1)
 	if err != nil {
@@ -187,21 +194,27 @@ func (d *nowView) judge() verdict {
 				kind = "bad"
 			}
 		}
+		text := fmt.Sprintf("%d of %d tasks need attention", t.Troubled, t.All())
 		switch {
 		case t.All() == 1:
-			return verdict{kind, "The task needs attention"}
+			text = "The task needs attention"
 		case t.Troubled == 1:
-			return verdict{kind, fmt.Sprintf("1 of %d tasks needs attention", t.All())}
+			text = fmt.Sprintf("1 of %d tasks needs attention", t.All())
 		}
-		return verdict{kind, fmt.Sprintf("%d of %d tasks need attention", t.Troubled, t.All())}
+		if d.Undelivered > 0 {
+			text += ", and events do not get out"
+		}
+		return verdict{kind, text}
 	case d.Load != nil && d.Load.Trouble != "":
 		return verdict{"warn", d.Load.Trouble}
-	case t.Dead > 0:
-		return verdict{"warn", count(t.Dead, "event") + map[bool]string{true: " is", false: " are"}[t.Dead == 1] + " dead: refused too often"}
+	case d.Undelivered > 0:
+		return verdict{"warn", "Events of " + count(d.Undelivered, "topic") + " do not get out"}
 	case t.Enabled == 0:
 		return verdict{"off", "No task is to run"}
 	case t.All() == 1:
 		return verdict{"good", "The task is on time"}
+	case t.Enabled < t.All():
+		return verdict{"good", "All of the " + count(t.Enabled, "enabled task") + " are on time"}
 	}
 	return verdict{"good", fmt.Sprintf("All %d tasks are on time", t.All())}
 }

@@ -61,7 +61,7 @@ func TestNowLooksAtAllTasks(t *testing.T) {
 			s.Errorf("%+v", d)
 		}
 		page := s.get("/")
-		for _, want := range []string{"41 of 120 tasks need attention", "and 11 more"} {
+		for _, want := range []string{"41 of 121 tasks need attention", "and 11 more"} {
 			if !strings.Contains(page, want) {
 				s.Errorf("the page lacks %q", want)
 			}
@@ -173,7 +173,7 @@ func TestNowSaysThatJobsWait(t *testing.T) {
 		}
 		s.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('e', 't', 'x', 'a', 1)`)
 		s.Exec(`INSERT INTO outbox_message (event_id, topic, dead) VALUES ('e', 't', '2026-01-01 00:00:00')`)
-		if s.data("/?format=json", &d); d.Sentence != "1 event is dead: refused too often" || !strings.Contains(s.get("/"), `href="/events?status=dead">1 dead event</a>`) {
+		if s.data("/?format=json", &d); d.Sentence != "Events of 1 topic do not get out" || !strings.Contains(s.get("/"), `href="/events?status=dead">1 dead event</a>`) {
 			s.Errorf("%q", d.Sentence)
 		}
 		s.Exec(`DELETE FROM outbox_message`)

@@ -26,6 +26,7 @@ type soonTask struct {
 	ID      string    `json:"id"`
 	Due     time.Time `json:"due"`
 	Times   int       `json:"times"`             // in this hour
+	Last    time.Time `json:"last"`              // of these
 	Blocked string    `json:"blocked,omitempty"` // why its tick may not become a job
 }
 
@@ -54,9 +55,10 @@ func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Locatio
 		if t.Pause.At(later(t.NextRun, now)) {
 			continue
 		}
-		times := 0
+		times, last := 0, t.NextRun
 		for u := range periodic.Preview(tasks[i:i+1], now, until) {
 			minutes[max(u.NextRun.Sub(from)/time.Minute, 0)]++
+			last = u.NextRun
 			if times++; h.Ticks+times >= hourTicks {
 				h.Cut = true
 				break
@@ -67,7 +69,7 @@ func (s *source) nextHour(ctx context.Context, now time.Time, zone *time.Locatio
 			h.Later++
 			continue
 		}
-		one := soonTask{t.ID, t.NextRun, times, t.Blocked()}
+		one := soonTask{t.ID, t.NextRun, times, last, t.Blocked()}
 		if _, known := s.db.Tasks().Queues(s.queues)[t.Sink]; !known && one.Blocked == "" {
 			one.Blocked = (&periodic.SinkError{Sink: t.Sink}).Error()
 		}

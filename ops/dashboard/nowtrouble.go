@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -18,15 +20,17 @@ import (
 type troubledRow struct {
 	taskRow
 
-	Harm  string `json:"harm"`  // overdue, blocked, failed, missed, late, unfinished, at risk or warning
-	Times int    `json:"times"` // failed, missed or late ones after each other; more than are looked at count as these
-	Cause string `json:"cause"`
-	rank  int
-	first int // its priority
+	Harm   string `json:"harm"`  // one of harms
+	Times  int    `json:"times"` // failed, missed or late ones after each other; more than are looked at count as these
+	Cause  string `json:"cause"`
+	Said   string `json:"last_line,omitempty"` // that the job of the newest one wrote
+	rank   int
+	first  int  // its priority
+	paused bool // after failures
 }
 
 // harms are what may be wrong with a task, the worst first.
-var harms = []string{"overdue", "blocked", "failed", "unfinished", "missed", "late", "at risk", "warning"}
+var harms = []string{"overdue", "blocked", "failed", "unfinished", "missed", "late", "at risk", "unsteady", "warning"}
 
 // Shape is the shape of the row.
 func (t troubledRow) Shape() string {
@@ -82,7 +86,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 		for _, k := range slices.Backward(history[r.ID].Ticks) {
 			r.Cells = append(r.Cells, s.cell(k, zone))
 		}
-		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID], finishes[r.ID], zone))
+		d.Troubled = append(d.Troubled, s.trouble(&tasks[i], r, late[r.ID], finishes[r.ID], history[r.ID].Ticks, zone))
 	}
 	slices.SortStableFunc(d.Troubled, func(a, b troubledRow) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.first, a.first), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
@@ -90,6 +94,9 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	d.Troubled = d.Troubled[:min(len(d.Troubled), troubledTasks)]
 	if d.Others = len(tasks) - len(d.Troubled); d.Page > 1 {
 		return nil // the page does not show them
+	}
+	if err := d.readFailures(ctx, s, t.Now, zone); err != nil {
+		return err
 	}
 	return d.addDays(ctx, s, t.Now, zone)
 }
@@ -104,6 +111,75 @@ func (s *source) unfinished(ctx context.Context) (map[string]*store.Finish, erro
 		}
 	}
 	return of, err
+}
+
+// readFailures says since when the tasks fail, and what their jobs said last.
+func (d *nowView) readFailures(ctx context.Context, s *server, now time.Time, zone *time.Location) error {
+	var ids, jids []string
+	for _, t := range d.Troubled {
+		if t.Harm == "failed" || t.Harm == "missed" || t.Harm == "late" {
+			if t.Times > 1 {
+				ids = append(ids, t.ID)
+			}
+			if t.Wrong != nil && t.Wrong.Own {
+				jids = append(jids, t.Wrong.JID)
+			}
+		}
+	}
+	since, err := s.db.Figures().Streaks(ctx, ids)
+	if err != nil {
+		return err
+	}
+	said, err := s.db.Figures().LastLines(ctx, jids)
+	for i := range d.Troubled {
+		t := &d.Troubled[i]
+		if streak, ok := since[t.ID]; ok && !t.paused {
+			t.Cause = diagnosis.InARow(t.Cause, t.Times, streak, func(at time.Time) string { return show.Clock(at, now, zone) })
+		}
+		if t.Wrong != nil && t.Wrong.Own {
+			if line := show.Shorten(show.Printable(s.mask.Line(said[t.Wrong.JID])), 200); !strings.Contains(t.Wrong.Why, line) {
+				t.Said = line
+			}
+		}
+	}
+	return err
+}
+
+// stuckTopic are events that do not get out.
+type stuckTopic struct {
+	Topic string    `json:"topic"`
+	What  string    `json:"what"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since,omitzero"`
+	Dead  bool      `json:"dead"`
+}
+
+// undeliveredLong is how long events may wait before the page says so.
+const undeliveredLong = time.Minute
+
+// readUndelivered finds the events that do not get out, those of hooks first: they are alarms.
+func (d *nowView) readUndelivered(topics []outbox.Lag, mask show.Mask) {
+	for _, l := range topics {
+		one := stuckTopic{Topic: l.Topic, What: "Events of " + l.Topic, Since: l.Oldest, Dead: l.Dead > 0, Why: l.Problem}
+		if hook, ok := strings.CutPrefix(l.Topic, outbox.HookTopics); ok {
+			one.What = "Messages of the hook " + hook
+		}
+		switch d.Totals.Dead += l.Dead; {
+		case l.Dead > 0:
+			one.Why = strings.TrimSuffix(count(l.Dead, "event")+" given up after too many attempts: "+l.Problem, ": ")
+		case l.Age < undeliveredLong || l.Problem == "" && !l.Unattended():
+			continue
+		case l.Problem == "":
+			one.Why = "no relay has this topic"
+		}
+		one.Why = show.Shorten(show.Printable(mask.Line(one.Why)), 300)
+		d.Stuck = append(d.Stuck, one)
+	}
+	slices.SortStableFunc(d.Stuck, func(a, b stuckTopic) int {
+		return -compare(strings.HasPrefix(a.Topic, outbox.HookTopics), strings.HasPrefix(b.Topic, outbox.HookTopics))
+	})
+	d.Undelivered = len(d.Stuck)
+	d.Stuck = d.Stuck[:min(len(d.Stuck), 5)]
 }
 
 // addDays adds the last 24 hours of the tasks that need attention.
@@ -144,7 +220,7 @@ func merged(list, others []periodic.Task) []periodic.Task {
 }
 
 // trouble says what is wrong with a task.
-func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Finish, zone *time.Location) troubledRow {
+func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Finish, newest []store.TickResult, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
 	wrong := false // a newer one went wrong
 	for i := len(r.Cells) - 1; i >= 0; i-- {
@@ -161,7 +237,12 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 		}
 		break
 	}
+	counted := row.Harm == "failed" && t.Failures.Count > row.Times // since more ticks are looked at
+	if counted {
+		row.Times = t.Failures.Count
+	}
 	warning, isWarning := periodic.CutWarning(t.Problem)
+	unsteady := diagnosis.Unsteady(newest)
 	switch {
 	case overdue:
 		row.Harm, row.Cause = "overdue", "due for "+span.Text(s.now().Sub(later(t.NextRun, t.Created)).Truncate(time.Second))+", and no scheduler has taken it"
@@ -172,13 +253,13 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 	case f != nil:
 		row.Harm, row.Cause, row.Wrong = "unfinished", "had to finish by "+show.Moment(f.By, zone)+", and has not: "+f.Why, nil
 	case t.Pause.AfterFailures():
-		row.Harm, row.Cause = "failed", t.Pause.AfterText(s.now())
-	case row.Wrong != nil && row.Times > 1 && row.Times == len(r.Cells) && len(r.Cells) == shownTicks:
-		row.Cause = fmt.Sprintf("%s %d times or more in a row", show.Word(row.Harm), row.Times)
-	case row.Wrong != nil && row.Times > 1:
-		row.Cause = fmt.Sprintf("%s %d times in a row", show.Word(row.Harm), row.Times)
+		row.Harm, row.Cause, row.paused = "failed", t.Pause.AfterText(s.now()), true
+	case row.Wrong != nil && !counted && row.Times == shownTicks:
+		row.Cause = fmt.Sprintf("%s the last %d times", show.Word(row.Harm), row.Times)
 	case row.Wrong != nil:
 		row.Cause = show.Word(row.Harm)
+	case unsteady != "":
+		row.Harm, row.Cause = "unsteady", unsteady
 	case isWarning:
 		row.Harm, row.Cause = "warning", warning
 	default:

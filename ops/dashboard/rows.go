@@ -47,6 +47,7 @@ type cell struct {
 	Took  string    `json:"took,omitempty"`
 	Tries int       `json:"attempts,omitempty"` // of the job; 0: it has had one at most
 	Slow  string    `json:"-"`                  // how its duration differs from the usual one; empty: not much
+	Late  string    `json:"-"`                  // when it began, if that was late
 	Why   string    `json:"reason,omitempty"`
 	JID   string    `json:"jid,omitempty"`
 	Own   bool      `json:"-"` // the page of that job exists

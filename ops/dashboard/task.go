@@ -26,6 +26,7 @@ const (
 	taskTicks    = plan.UsualTicks
 	tableTicks   = 20
 	taskUpcoming = 5
+	lateLong     = 5 * time.Minute // from which on a late beginning is remarked
 )
 
 // taskView is the page of a task.
@@ -36,6 +37,9 @@ type taskView struct {
 	Task     *periodic.Task `json:"-"`
 	Why      whyView        `json:"why"`
 	Settings []show.Setting `json:"settings"`
+	NoNext   string         `json:"-"`                       // why there is no next run
+	Delayed  string         `json:"-"`                       // what delays it
+	Clocks   []string       `json:"clock_changes,omitempty"` // what changes of the clock do to the timer
 	putBack  bool           // the job of its last tick failed, and can be put back into its queue
 	Args     string         `json:"args"`
 	Upcoming []upcoming     `json:"upcoming"`
@@ -57,7 +61,7 @@ type taskView struct {
 	SQL      string         `json:"sql"`
 	Edit     *preview       `json:"edit,omitempty"` // of the timer that somebody tries
 	Took     template.HTML  `json:"-"`              // how long the runs took
-	Late     template.HTML  `json:"-"`              // how late they were submitted
+	Late     template.HTML  `json:"-"`              // how late they began
 	Days     []yearDay      `json:"days"`           // of the year around now
 	Year     template.HTML  `json:"-"`              // the days as a calendar
 }
@@ -102,6 +106,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	d.lookAhead(now)
+	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
 	if retrier, ok := s.queues[t.Sink].(periodic.Retrier); ok && retrier.Retries() && d.Row.Last != nil {
 		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
 	}
@@ -142,6 +147,9 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, un
 			break
 		}
 		c := s.cell(k, zone)
+		if late := lateness(k); late >= lateLong && c.Took != "" {
+			c.Late = "began " + span.Text(late) + " late"
+		}
 		if normal > 0 && !k.Started.IsZero() && !k.Finished.IsZero() {
 			c.Slow = slower(k.Finished.Sub(k.Started), normal)
 		}
@@ -150,18 +158,46 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, un
 	return nil
 }
 
-// slower says how much longer than usual a run took; empty: not much longer.
+// slower says how much longer or shorter than usual a run took; empty: not much.
 func slower(took, normal time.Duration) string {
 	times := took.Seconds() / normal.Seconds()
-	if times < 1.5 || took-normal < time.Second {
+	switch {
+	case times < 0.1 && normal-took > 10*time.Second:
+		return "usually " + span.Text(normal)
+	case times < 1.5 || took-normal < time.Second:
 		return ""
 	}
 	return fmt.Sprintf("%.1f × the usual", times)
 }
 
+// noNext says why a task has no next run.
+func (d *taskView) noNext(now time.Time) string {
+	switch t := d.Task; {
+	case !t.Enabled:
+		return "None while it is disabled."
+	case d.Place != "" || t.Blocked() != "":
+		return "None: its row has a problem."
+	case t.Pace.Ended() || !t.Ends.IsZero() && !t.Ends.After(now):
+		return "None: it has ended."
+	}
+	return "None: its timer does not elapse any more."
+}
+
+// delayed says by how much spread and jitter delay the first tick to come; empty: by nothing.
+func (d *taskView) delayed() string {
+	if len(d.Upcoming) == 0 || !d.Upcoming[0].NextRun.After(d.Upcoming[0].Due) {
+		return ""
+	}
+	what := "jitter"
+	if d.Task.Pace.Spread > 0 {
+		what = "spread"
+	}
+	return fmt.Sprintf("its %s adds %s", what, span.Text(d.Upcoming[0].NextRun.Sub(d.Upcoming[0].Due)))
+}
+
 // More reports whether there is more to say than that the last run failed.
 func (d *taskView) More() bool {
-	return len(d.Why.Output) > 0 || slices.ContainsFunc(d.Why.Findings, func(f diagnosis.Finding) bool { return f.Code != "run_failed" })
+	return len(d.Why.Output) > 0 && d.Why.Verdict != "failed" || slices.ContainsFunc(d.Why.Findings, func(f diagnosis.Finding) bool { return f.Code != "run_failed" })
 }
 
 // lastLine is the last line of the output of the run that failed last, unless a finding has it already.
@@ -202,7 +238,11 @@ func (d *taskView) lookAhead(now time.Time) {
 	if schedule, err := calendar.ParseAt(d.Task.Timer, d.Task.Anchor()); err == nil {
 		d.Change = nextChange(schedule, now)
 		for _, f := range explain.Lint(schedule, now, 0) {
-			d.Findings = append(d.Findings, f.Message)
+			if strings.HasPrefix(f.Code, "dst-") { // nothing is wrong now
+				d.Clocks = append(d.Clocks, f.Message)
+			} else {
+				d.Findings = append(d.Findings, f.Message)
+			}
 		}
 	} else {
 		d.Place = show.Place(err)

@@ -17,11 +17,11 @@ import (
 // leastBars are the places of a chart of runs: one bar is not as wide as the page.
 const leastBars = 25
 
-// plots draw how long the runs of a task took, and how late they were submitted. They are
+// plots draw how long the runs of a task took, and how late they began. They are
 // empty if there is nothing to draw.
 func plots(prefix string, ticks []store.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late template.HTML) {
 	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
-	delays := chart.Bars{Name: "How late the ticks were submitted", Least: leastBars}
+	delays := chart.Bars{Name: "How late the runs began", Least: leastBars}
 	for _, k := range slices.Backward(ticks) {
 		due := show.Clock(k.Due, now, zone)
 		link := ""
@@ -39,8 +39,7 @@ func plots(prefix string, ticks []store.TickResult, usual time.Duration, now tim
 			add(&durations, d, show.Kind(k.State), show.Word(k.State)+", "+span.Exact(d))
 		}
 		if k.Decision == periodic.Submitted {
-			d := max(k.Decided.Sub(k.Due), 0)
-			add(&delays, d, "off", span.Exact(d)+" late")
+			add(&delays, lateness(k), "off", span.Exact(lateness(k))+" late")
 		}
 	}
 	for _, b := range []struct {
@@ -52,6 +51,11 @@ func plots(prefix string, ticks []store.TickResult, usual time.Duration, now tim
 		}
 	}
 	return took, late
+}
+
+// lateness is from the time of a tick until its job began the attempt that ended, or was submitted, if no more is known.
+func lateness(k store.TickResult) time.Duration {
+	return max(later(k.Decided, k.Started).Sub(k.Due), 0)
 }
 
 // usual is how long the runs of a task usually take; 0: nobody knows.

@@ -126,7 +126,7 @@ var ofPlans = []situation{
 		codes:   []string{"task_problem"},
 		problem: `timer "Fry 10:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
 		alerts:  []string{"NextrunTaskProblem"},
-		says:    []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
+		says:    []string{"state blocked", `did you mean "Fri"?`, "nextrun task set t"},
 		not:     []string{"?.", ".."},
 	},
 	{

@@ -31,7 +31,7 @@ var ofRows = []situation{
 		codes:   []string{"task_problem"},
 		problem: `timer "Fry 12:00", at offset 0: "Fry" is not a weekday or a name such as daily; did you mean "Fri"?`,
 		alerts:  []string{"NextrunTaskProblem"},
-		says:    []string{"state problem", `did you mean "Fri"?`, "nextrun task set t"},
+		says:    []string{"state blocked", `did you mean "Fri"?`, "nextrun task set t"},
 		not:     []string{`"Fri"?.`, "no scheduler"},
 	},
 	{
@@ -75,7 +75,7 @@ var ofRows = []situation{
 		problem: `warning: args is not JSON`,
 		alerts:  []string{"NextrunTaskProblem"},
 		says:    []string{"warning", "args"},
-		not:     []string{"state problem"},
+		not:     []string{"state blocked"},
 	},
 	{
 		name: "its queue is one that nobody has configured", set: func(w *world) { w.sql("UPDATE periodic_task SET sink = 'river'") },

@@ -37,7 +37,7 @@ type TickResult struct {
 	State    string    // of the job; in another queue only of one that has ended; empty: nobody knows
 	Started  time.Time // the job's last attempt
 	Finished time.Time // when the job ended
-	Retries  int       // of the job
+	Retries  int       // of the job, with those after the loss of its worker
 }
 
 // History reads the n newest ticks of each of these tasks, n being 1 or more. Tasks that
@@ -132,26 +132,29 @@ func (r Reader) UnknownEnds(ctx context.Context, sink string) (unknown, all int,
 // told is the state of the job of a tick k in another queue; NULL: nobody knows.
 const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
 
+// delivered is what became of the event of a tick, of which m is the message; NULL: there is none any more.
+const delivered = "CASE WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' WHEN m.id IS NOT NULL THEN 'pending' END"
+
 // query reads the ticks of the tasks in $1 by ranges of the primary key of
 // periodic_tick, and their jobs by theirs. What it says of a task it reads once, not
 // for each tick.
 func query(asked string, hasJobs, success bool) string {
-	job, join := told+" AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS own", ""
+	job, join := "coalesce("+told+", "+delivered+") AS state, NULL AS started, k.finished, substr(k.error, 1, 300) AS result, coalesce(k.attempts - 1, 0) AS retries, 0 AS own", ""
 	if hasJobs {
-		job, join = "coalesce(j.state, "+told+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
-			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries, k.attempts - 1, 0) AS retries, "+
+		job, join = "coalesce(j.state, "+told+", "+delivered+") AS state, j.started, coalesce(j.finished, k.finished) AS finished, "+
+			"coalesce(substr(j.result, 1, 300), substr(k.error, 1, 300)) AS result, coalesce(j.retries + j.interrupts, k.attempts - 1, 0) AS retries, "+
 			"CASE WHEN j.jid IS NULL THEN 0 ELSE 1 END AS own", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
 	latest := "NULL"
 	if success {
 		latest = latestSuccess(hasJobs)
 	}
-	return `WITH t AS MATERIALIZED (SELECT t.id,
+	return `WITH t AS MATERIALIZED (SELECT t.id, t.sink,
 				coalesce((SELECT due FROM periodic_tick WHERE task_id = t.id AND due < $3 ORDER BY due DESC LIMIT 1 OFFSET $2), '0001-01-01 00:00:00.000000') AS oldest,
 				` + latest + ` AS success
 			FROM periodic_task AS t WHERE t.id IN (SELECT v.value FROM ` + asked + ` AS v))
 		SELECT t.id, t.success, k.due, k.until, k.decision, k.reason, coalesce(k.missed, 0) AS missed, k.decided, k.jid, ` + job + `
-		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3` + join + `
+		FROM t LEFT JOIN periodic_tick AS k ON k.task_id = t.id AND k.due >= t.oldest AND k.due < $3` + join + ` LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
 		ORDER BY t.id, k.due DESC`
 }
 

@@ -2,10 +2,12 @@ package schedule
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/attention"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -42,20 +44,23 @@ func (tx taskTx) selected(ctx context.Context, f periodic.TaskFilter) (query str
 
 // inState is a condition on a task t for its state, and the time $9 in it, unless it has none.
 func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition string, at time.Time) {
+	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + periodic.WarningPrefix + `%')`
 	const paused = `(t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $9))`
 	switch state {
 	case periodic.TaskEnabled:
-		return `t.enabled AND NOT ` + paused, tx.Now()
+		return `t.enabled AND NOT ` + blocked + ` AND NOT ` + paused, tx.Now()
 	case periodic.TaskDisabled:
 		return `NOT t.enabled`, at
 	case periodic.TaskPaused:
-		return `t.enabled AND ` + paused, tx.Now()
+		return `t.enabled AND NOT ` + blocked + ` AND ` + paused, tx.Now()
+	case periodic.TaskBlocked:
+		return `t.enabled AND ` + blocked, at
 	case periodic.TaskProblem:
 		return `t.problem IS NOT NULL`, at
 	case periodic.TaskFailed:
 		return `t.enabled AND ` + failed(hasJobs), at
 	case periodic.TaskAttention:
-		return `t.enabled AND (t.problem IS NOT NULL OR ` + failed(hasJobs) + ` OR t.id IN (SELECT f.task_id FROM periodic_tick AS f
+		return `t.enabled AND (t.problem IS NOT NULL OR ` + troubled(hasJobs) + ` OR t.id IN (SELECT f.task_id FROM periodic_tick AS f
 			WHERE f.finish_look IS NOT NULL AND f.finish IN ('at risk', 'late')))`, at
 	case periodic.TaskRetrying:
 		if hasJobs {
@@ -69,20 +74,46 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 	return `1 = 0`, at
 }
 
-// failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
-// that has ended did not end well.
-func failed(hasJobs bool) string {
+// endedBadly are the states of ticks that did not end well.
+const endedBadly = "('failed', 'missed', 'late')"
+
+// newest are the newest ticks of a task t, with their states as attention.State has them.
+func newest(ticks int, hasJobs bool) string {
 	const told = "CASE k.outcome WHEN 'gone' THEN 'success' ELSE k.outcome END"
 	state, join := told, ""
 	if hasJobs {
 		state, join = "coalesce(j.state, "+told+")", " LEFT JOIN job AS j ON j.jid = k.jid"
 	}
-	return `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `' OR coalesce((SELECT x.state FROM (
-			SELECT k.due, CASE WHEN k.decision <> 'submitted' THEN k.decision WHEN m.dead IS NOT NULL THEN 'failed'
-					WHEN m.published IS NOT NULL THEN 'success' ELSE ` + state + ` END AS state
-			FROM periodic_tick AS k` + join + ` LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
-			WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT 5) AS x
-		WHERE x.state IN ('success', 'failed', 'missed', 'late') ORDER BY x.due DESC LIMIT 1), 'success') <> 'success')`
+	overlap := "k.reason LIKE '" + strings.Join(attention.Pending, "%' OR k.reason LIKE '") + "%'"
+	return fmt.Sprintf(`(SELECT k.due, CASE WHEN k.decision = 'skipped' AND (%s) THEN '%s' WHEN k.decision <> 'submitted' THEN k.decision
+				WHEN m.dead IS NOT NULL THEN 'failed' WHEN m.published IS NOT NULL THEN 'success' ELSE %s END AS state
+			FROM periodic_tick AS k%s LEFT JOIN outbox_message AS m ON t.sink = 'event' AND m.event_id = k.jid
+			WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, state, join, ticks)
+}
+
+const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `')`
+
+// failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
+// that has ended did not end well.
+func failed(hasJobs bool) string { return `(` + afterFailures + ` OR ` + lastFailed(hasJobs) + `)` }
+
+func lastFailed(hasJobs bool) string {
+	return `coalesce((SELECT x.state FROM ` + newest(5, hasJobs) + ` AS x
+		WHERE x.state = 'success' OR x.state IN ` + endedBadly + ` ORDER BY x.due DESC LIMIT 1), 'success') <> 'success'`
+}
+
+// troubled is a condition: a task has failed, or attention.Of finds something in its newest ticks. More than three are
+// read only if not all of these ended well: most do.
+func troubled(hasJobs bool) string {
+	return fmt.Sprintf(`(%s OR CASE WHEN (SELECT sum(CASE WHEN x.state = 'success' THEN 0 ELSE 1 END) FROM %[5]s AS x) > 0
+		THEN %[2]s OR (SELECT
+			sum(y.wrong) >= %[7]d AND 2 * sum(y.wrong) >= sum(y.ended) AND sum(CASE WHEN y.n <= %[8]d THEN y.wrong ELSE 0 END) > 0
+			OR sum(CASE WHEN y.state = '%[4]s' THEN 1 ELSE 0 END) >= %[9]d AND sum(CASE WHEN y.state <> '%[4]s' AND y.after = '%[4]s' THEN 1 ELSE 0 END) >= %[10]d
+			FROM (SELECT z.state, z.ended, z.wrong, lag(z.state) OVER (ORDER BY z.due DESC) AS after, sum(z.ended) OVER (ORDER BY z.due DESC) AS n
+				FROM (SELECT w.due, coalesce(w.state, '') AS state, CASE WHEN w.state = 'success' OR w.state IN %[3]s THEN 1 ELSE 0 END AS ended,
+					CASE WHEN w.state IN %[3]s THEN 1 ELSE 0 END AS wrong FROM %[6]s AS w) AS z) AS y)
+		ELSE false END)`, afterFailures, lastFailed(hasJobs), endedBadly, attention.Skipped, newest(attention.Recovered, hasJobs), newest(attention.Window, hasJobs),
+		attention.Wrong, attention.Recovered, attention.Skips, attention.Long)
 }
 
 // containing is a pattern for LIKE of lower-case texts that contain a text; empty for

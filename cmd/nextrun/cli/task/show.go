@@ -183,7 +183,7 @@ func stateOf(env *ui.Env, t *periodic.Task, o periodic.Outcome) string {
 	case !t.Enabled:
 		return "disabled"
 	case t.Blocked() != "":
-		return "problem"
+		return "blocked"
 	case t.Pause.At(env.Now()):
 		return "paused"
 	case t.Pace.Ended():

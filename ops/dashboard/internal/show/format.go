@@ -24,7 +24,7 @@ func Moment(t time.Time, zone *time.Location) string {
 }
 
 // Clock is a time in a zone as short as it can be beside how far it is away: without the day if
-// that is today, with the weekday if it is near, without the year if that is this one, and
+// that is today, with the weekday if it is within three days, without the year if that is this one, and
 // without seconds if there are none.
 func Clock(t, now time.Time, zone *time.Location) string {
 	if Never(t) {
@@ -37,7 +37,7 @@ func Clock(t, now time.Time, zone *time.Location) string {
 	}
 	switch {
 	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-	case t.Sub(now).Abs() < 6*24*time.Hour:
+	case t.Sub(now).Abs() < 3*24*time.Hour:
 		layout = "Mon " + layout
 	case t.Year() == now.Year():
 		layout = "Mon 2 Jan, " + layout

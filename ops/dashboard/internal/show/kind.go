@@ -5,15 +5,15 @@ package show
 // a colour; docs/internals/dashboard.md shows them.
 func Kind(state string) string {
 	switch state {
-	case "success", "up", "published", "submitted", "ok":
+	case "success", "up", "published", "ok":
 		return "good"
-	case "failed", "dead", "down", "problem":
+	case "failed", "dead", "down", "blocked":
 		return "bad"
-	case "missed", "late", "overdue":
+	case "missed", "late", "overdue", "needs attention":
 		return "warn"
 	case "running", "scheduled":
 		return "busy"
-	case "waiting", "queued", "pending", "stuck", "retrying":
+	case "waiting", "queued", "pending", "stuck", "retrying", "submitted": // nobody knows yet, or ever, how what was submitted ended
 		return "wait"
 	}
 	return "off"

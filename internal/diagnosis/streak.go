@@ -1,0 +1,76 @@
+package diagnosis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/attention"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// InARow says that something, such as "failed", happened so many times after each other, since when, and
+// whether it ever went well. Times are written by at.
+func InARow(what string, times int, s store.Streak, at func(time.Time) string) string {
+	if times < 2 || s.Since.IsZero() {
+		return what
+	}
+	text := fmt.Sprintf("%s %d times in a row, since %s", what, times, at(s.Since))
+	switch {
+	case !s.Success.IsZero():
+		return text + "; the last success was that of " + at(s.Success)
+	case s.Cut:
+		return text + " or earlier"
+	}
+	return text + " or earlier; no success is recorded"
+}
+
+// Unsteady says what is wrong with a task whose newest tick that ended did so well, by its newest ticks; empty: nothing.
+func Unsteady(newest []store.TickResult) string {
+	states := make([]string, len(newest))
+	for i, k := range newest {
+		states[i] = k.State
+		if k.Decision != periodic.Submitted {
+			states[i] = attention.State(string(k.Decision), k.Reason)
+		}
+	}
+	if i := slices.IndexFunc(states, func(s string) bool { ended, _ := attention.Ended(s); return ended }); i >= 0 {
+		if _, wrong := attention.Ended(states[i]); wrong {
+			return ""
+		}
+	}
+	return attention.Of(states)
+}
+
+// readStreak reads how the task has done lately.
+func (f *Facts) readStreak(ctx context.Context, db *store.DB) error {
+	history, err := db.Figures().HistoryBefore(ctx, []string{f.Task.ID}, attention.Window, periodic.Never)
+	if err == nil && len(history) > 0 {
+		f.unsteady = Unsteady(history[0].Ticks)
+	}
+	if err == nil && f.Task.Failures.Count > 1 {
+		var of map[string]store.Streak
+		of, err = db.Figures().Streaks(ctx, []string{f.Task.ID})
+		f.streak = of[f.Task.ID]
+	}
+	return err
+}
+
+// inARow adds to a sentence about the last failure how many there were.
+func (f *Facts) inARow(what string) string {
+	if more := InARow("", f.Task.Failures.Count, f.streak, at); more != "" {
+		return sentence(what) + " It has failed" + sentence(more)
+	}
+	return sentence(what)
+}
+
+// ofLately says that the task does not do well, although its last run did.
+func ofLately(f *Facts) []Finding {
+	if f.unsteady == "" || !f.Task.Enabled {
+		return nil
+	}
+	return []Finding{{taskUnsteady, capital(sentence(f.unsteady)), "its newest ticks: nextrun tick list --task " + f.Task.ID +
+		"; if jobs take longer than the time between two ticks: a longer interval, or: nextrun task set " + f.Task.ID + " --overlap queue"}}
+}
