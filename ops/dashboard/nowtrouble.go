@@ -95,10 +95,7 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 	if d.Others = len(tasks) - len(d.Troubled); d.Page > 1 {
 		return nil // the page does not show them
 	}
-	if err := d.readFailures(ctx, s, t.Now, zone); err != nil {
-		return err
-	}
-	return d.addDays(ctx, s, t.Now, zone)
+	return cmp.Or(d.readFailures(ctx, s, t.Now, zone), d.addDays(ctx, s, t.Now, zone))
 }
 
 // unfinished are the most urgent ticks that will not finish in time, or have not, by their tasks.
@@ -237,10 +234,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 		}
 		break
 	}
-	counted := row.Harm == "failed" && t.Failures.Count > row.Times // since more ticks are looked at
-	if counted {
-		row.Times = t.Failures.Count
-	}
+	counted := row.count(t)
 	warning, isWarning := periodic.CutWarning(t.Problem)
 	unsteady := diagnosis.Unsteady(newest)
 	switch {
@@ -268,6 +262,14 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 	row.Cause = show.Shorten(show.Printable(s.mask.Line(strings.TrimSpace(row.Cause))), 300)
 	row.rank = slices.Index(harms, row.Harm)
 	return row
+}
+
+// count takes the number of failures that the row of the task has, if that is more than was looked at.
+func (t *troubledRow) count(of *periodic.Task) (counted bool) {
+	if counted = t.Harm == "failed" && of.Failures.Count > t.Times; counted {
+		t.Times = of.Failures.Count
+	}
+	return counted
 }
 
 // BadTimer reports whether another timer helps.
