@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/reasons"
 )
 
 // Audit compares recorded ticks of a task with its timer, in the order of their due
@@ -88,7 +89,7 @@ func (a *Audit) End(now time.Time) (follows bool) {
 		return true
 	}
 	if !due.Before(Never) {
-		_, warning := CutWarning(a.task.Problem)
+		_, warning := reasons.CutWarning(a.task.Problem)
 		return a.task.Problem != "" && !warning || a.task.Pace.Ended() || a.timer.Next(now).IsZero()
 	}
 	if a.begun {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/finish"
 )
@@ -137,12 +138,12 @@ func (b bounded) Prev(before time.Time) time.Time {
 func (l timeline) warning(timer string, planned bool) string {
 	switch b := l.bounded; {
 	case l.odd != "":
-		return Warning(l.odd)
+		return reasons.Warning(l.odd)
 	case planned:
 	case b.Schedule.Next(Unplanned).IsZero():
-		return Warning(fmt.Sprintf("timer %q never elapses", timer))
+		return reasons.Warning(fmt.Sprintf("timer %q never elapses", timer))
 	case b.Next(Unplanned).IsZero():
-		return Warning(fmt.Sprintf("timer %q never elapses between starts and ends", timer))
+		return reasons.Warning(fmt.Sprintf("timer %q never elapses between starts and ends", timer))
 	}
 	return ""
 }

@@ -6,18 +6,21 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Facts is what a decision depends on besides the task.
 type Facts struct {
 	Now     time.Time
-	Pending *Pending    // a job of the task that is not final
-	Queued  []time.Time // due times of its queued ticks, oldest first
-	Decided []TickRange // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
-	Worker  string      // who decides
-	Delay   string      // why its ticks were not decided in time, if they were not; empty: no scheduler ran
-	Most    int         // greatest number of ticks to decide; 0: 1,000
+	Pending *sink.Pending // a job of the task that is not final
+	Queued  []time.Time   // due times of its queued ticks, oldest first
+	Decided []TickRange   // recorded already since the tick that it was claimed for, oldest first, at most MaxDecided
+	Worker  string        // who decides
+	Delay   string        // why its ticks were not decided in time, if they were not; empty: no scheduler ran
+	Most    int           // greatest number of ticks to decide; 0: 1,000
 }
 
 // Decide returns what becomes of a task that has been claimed: its ticks that
@@ -137,7 +140,7 @@ func (d *decider) keep(tick time.Time) {
 // knownUntil reports whether more ticks may be recorded than this decision knows,
 // and up to which tick it knows them.
 func (d *decider) knownUntil() (last time.Time, partly bool) {
-	if len(d.Decided) < MaxDecided {
+	if len(d.Decided) < bounds.MaxDecided {
 		return last, false
 	}
 	return d.Decided[len(d.Decided)-1].Last, true
@@ -229,7 +232,7 @@ func (d *decider) count(due time.Time, n int) {
 
 func (d *decider) expect(jid string, due time.Time) {
 	if !d.task.Overlapping() {
-		d.Pending = &Pending{JID: jid, State: jobqueue.Waiting, Due: due}
+		d.Pending = &sink.Pending{JID: jid, State: jobqueue.Waiting, Due: due}
 	}
 }
 
@@ -237,11 +240,11 @@ func (d *decider) expect(jid string, due time.Time) {
 func (d *decider) overlap(due time.Time) {
 	switch d.task.Overlap {
 	case OverlapQueue:
-		d.queue(due, WaitReason(d.Pending, due, d.Now))
+		d.queue(due, reasons.WaitReason(d.Pending, due, d.Now))
 	case OverlapReplace:
 		d.replace(due)
 	default:
-		d.record(due, Skipped, SkipReason(d.Pending, due, d.Now), "")
+		d.record(due, Skipped, reasons.SkipReason(d.Pending, due, d.Now), "")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -22,12 +23,12 @@ func TestDecideLimitsCatchup(t *testing.T) {
 // Of very many recorded ticks the oldest are known: the plan goes that far, and
 // the next batch goes on from there.
 func TestDecideLimitsLookBack(t *testing.T) {
-	s := situation{due: -10 * 5 * MaxDecided, hand: true, overlap: OverlapAllow}
-	for m := range MaxDecided {
-		at := float64(-10 * (4*MaxDecided - m))
+	s := situation{due: -10 * 5 * bounds.MaxDecided, hand: true, overlap: OverlapAllow}
+	for m := range bounds.MaxDecided {
+		at := float64(-10 * (4*bounds.MaxDecided - m))
 		s.decided = append(s.decided, [2]float64{at, at})
 	}
-	want := fmt.Sprintf("-50000 submitted, -49990 missed %d until -40010, next -30000", MaxDecided-1)
+	want := fmt.Sprintf("-50000 submitted, -49990 missed %d until -40010, next -30000", bounds.MaxDecided-1)
 	if got := s.decide(t).text(); got != want {
 		t.Errorf("\n got  %s\n want %s", got, want)
 	}

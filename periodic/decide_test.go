@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // noon is the time of the decisions in the tables below: minutes count from it.
@@ -55,7 +57,7 @@ func (s situation) decide(t *testing.T) Plan {
 	}
 	f := Facts{Now: noon, Worker: "me/abc/1"}
 	if s.pending != "" {
-		f.Pending = &Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
+		f.Pending = &sink.Pending{JID: "old", State: s.pending, Due: minute(-90), Started: minute(-80)}
 	}
 	for _, m := range s.queued {
 		f.Queued = append(f.Queued, minute(m))
@@ -241,7 +243,7 @@ func TestSpan(t *testing.T) {
 		0: "less than 1 s", 59 * time.Second: "59 s", 192 * time.Minute: "3 h 12 min", 3 * time.Hour: "3 h",
 		49*time.Hour + time.Minute: "2 d 1 h", 3*time.Hour + 5*time.Second: "3 h", 24 * time.Hour: "1 d",
 	} {
-		if got := span(d); got != want {
+		if got := reasons.Span(d); got != want {
 			t.Errorf("span(%s) = %q, want %q", d, got, want)
 		}
 	}

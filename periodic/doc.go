@@ -16,10 +16,6 @@
 // when the task is due next. It does no I/O and reads no clock. [Task.Validate] finds what
 // is wrong with a task, [Task.Upcoming] and [Preview] say when it ticks.
 //
-// A database implements [Store] and [Tx] for the scheduler: it looks for work with Peek, and
-// in transactions locks tasks with Claim, and writes its decisions with Advance and Record.
-// [TaskStore] and [TaskTx] serve [Tasks]. A [Submitter] feeds a queue that is not nextrun's.
-//
-// Package leader has the lock of the modes leader and exclusive. docs/internals/architecture.md
-// follows a tick through all of them.
+// A [sink.Submitter] feeds a queue that is not nextrun's. docs/internals/architecture.md follows a tick
+// through all packages.
 package periodic

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -266,15 +267,12 @@ type Failures struct {
 	Count      int           // failures since the last success; written when a job ends
 }
 
-// PausedAfterFailures is the By of a pause that follows from failures. A success ends it.
-const PausedAfterFailures = "nextrun"
-
 // maxProbeDelay is the longest time between two probes, unless ProbeDelay is longer.
 const maxProbeDelay = 24 * time.Hour
 
 // AfterFailures reports whether the pause follows from failures. Its Until is when the next tick is
 // let through, as a probe: if its job succeeds, the pause ends.
-func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == PausedAfterFailures }
+func (p Pause) AfterFailures() bool { return !p.Since.IsZero() && p.By == bounds.PausedAfterFailures }
 
 // AfterText says for people after how many failures the task was paused, and when it is tried again.
 func (p Pause) AfterText(now time.Time) string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
 )
 
 // A preview has none of the ticks that a pause skips.
@@ -103,7 +104,7 @@ func TestProbeIsOneTick(t *testing.T) {
 	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
 	one := Task{
 		ID: "t", Enabled: true, Timer: "hourly", Created: hour(1), Due: hour(9), NextRun: hour(9), Sink: SinkJob, Overlap: OverlapAllow, Catchup: CatchupAll,
-		Failures: Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: 5}, Pause: Pause{Since: hour(8), Until: hour(10), By: PausedAfterFailures},
+		Failures: Failures{PauseAfter: 3, ProbeDelay: 10 * time.Minute, Count: 5}, Pause: Pause{Since: hour(8), Until: hour(10), By: bounds.PausedAfterFailures},
 	}
 	timer, err := calendar.Parse(one.Timer)
 	if err != nil {

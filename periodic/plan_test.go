@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // A plan that was made for the time of its tick is plain only if nothing else decides,
@@ -24,7 +25,7 @@ func TestPlanMadeAhead(t *testing.T) {
 		"last tick":        {func(t *Task, _ *Facts) { t.Ends = minute(5) }, true, 24 * time.Hour},
 		"queue":            {func(t *Task, _ *Facts) { t.Overlap = OverlapQueue }, false, 0},
 		"replace":          {func(t *Task, _ *Facts) { t.Overlap = OverlapReplace }, false, 0},
-		"a pending job":    {func(_ *Task, f *Facts) { f.Pending = &Pending{JID: "old"} }, false, 0},
+		"a pending job":    {func(_ *Task, f *Facts) { f.Pending = &sink.Pending{JID: "old"} }, false, 0},
 		"paused":           {func(t *Task, _ *Facts) { t.Pause.Since = minute(-1) }, false, 0},
 		"a pause to come":  {func(t *Task, _ *Facts) { t.Pause.Since = minute(1) }, false, 0},
 		"a pause that was": {func(t *Task, _ *Facts) { t.Pause = Pause{Since: minute(-2), Until: minute(-1)} }, false, 0},

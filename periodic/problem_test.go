@@ -3,7 +3,7 @@ package periodic_test
 import (
 	"testing"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/reasons"
 )
 
 func TestWarnings(t *testing.T) {
@@ -12,12 +12,12 @@ func TestWarnings(t *testing.T) {
 		text    string
 		warning bool
 	}{
-		periodic.Warning("args is not JSON"): {"args is not JSON", true},
-		"warning: it never elapses":          {"it never elapses", true}, // as a trigger writes it
-		"bad timer: warning: no":             {"bad timer: warning: no", false},
-		"":                                   {"", false},
+		reasons.Warning("args is not JSON"): {"args is not JSON", true},
+		"warning: it never elapses":         {"it never elapses", true}, // as a trigger writes it
+		"bad timer: warning: no":            {"bad timer: warning: no", false},
+		"":                                  {"", false},
 	} {
-		if text, warning := periodic.CutWarning(problem); text != want.text || warning != want.warning {
+		if text, warning := reasons.CutWarning(problem); text != want.text || warning != want.warning {
 			t.Errorf("%q: %q, %t", problem, text, warning)
 		}
 	}

@@ -3,6 +3,7 @@ package periodic
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic/days"
 )
 
@@ -39,18 +40,15 @@ const (
 	SinkEvent Sink = "event" // an event of the outbox
 )
 
-// MaxSink is the greatest length of the name of a sink.
-const MaxSink = 64
-
 // Valid reports whether s can be the name of a sink: a lower-case letter, then
-// lower-case letters, digits, '-' and '_', at most [MaxSink] characters.
+// lower-case letters, digits, '-' and '_', at most [bounds.MaxSink] characters.
 func (s Sink) Valid() bool {
 	for i, c := range []byte(s) {
 		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || c != '-' && c != '_' && (c < '0' || c > '9')) {
 			return false
 		}
 	}
-	return s != "" && len(s) <= MaxSink
+	return s != "" && len(s) <= bounds.MaxSink
 }
 
 var (

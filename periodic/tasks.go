@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Tasks manages the rows of periodic_task from Go, as anybody may with SQL. It
@@ -21,7 +24,7 @@ import (
 type Tasks struct {
 	Occurrences
 
-	queues map[Sink]Submitter
+	queues Submitters
 	tracer jobqueue.SendTracer // nil: no spans
 }
 
@@ -31,7 +34,7 @@ func NewTasks(store TaskStore) *Tasks { return &Tasks{Occurrences: Occurrences{s
 // With returns the same tasks with the queues that are not nextrun's own, by their
 // names: those of Config.Submitters. RunNow of a task that is not enabled, and
 // Backfill, submit to them.
-func (s *Tasks) With(queues map[Sink]Submitter) *Tasks {
+func (s *Tasks) With(queues Submitters) *Tasks {
 	return &Tasks{s.Occurrences, queues, s.tracer}
 }
 
@@ -104,7 +107,7 @@ func (s *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 // Ticks returns what became of ticks, the latest first.
 func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 	if filter.Limit == 0 {
-		filter.Limit = DefaultTickLimit
+		filter.Limit = bounds.DefaultTickLimit
 	}
 	var list []Tick
 	err := s.store.View(ctx, func(tx TaskTx) (err error) {
@@ -120,8 +123,8 @@ func (s *Tasks) Ticks(ctx context.Context, filter TickFilter) ([]Tick, error) {
 // Pending returns the job of a task that is not final, or nil if there is none. It
 // returns a [*SinkError] for a queue that the program does not know; see
 // [Tasks.With].
-func (s *Tasks) Pending(ctx context.Context, id string) (*Pending, error) {
-	var found *Pending
+func (s *Tasks) Pending(ctx context.Context, id string) (*sink.Pending, error) {
+	var found *sink.Pending
 	err := s.store.View(ctx, func(tx TaskTx) error {
 		t, err := tx.Get(ctx, id, false)
 		if err != nil {
@@ -238,13 +241,13 @@ func about(id string, err error) error {
 // PendingError is returned by [Tasks.RunNow] for a task that is not enabled, if
 // a job of it is in the way.
 type PendingError struct {
-	Pending Pending
+	Pending sink.Pending
 	now     time.Time
 }
 
 // Error names the job.
 func (e *PendingError) Error() string {
-	return PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
+	return reasons.PendingText(&e.Pending, e.now) + "; wait for its end, or cancel it"
 }
 
 // TickError is the error for a tick that is queued or submitted already.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Backfill says which past ticks to submit, and how fast.
@@ -20,7 +22,7 @@ type Backfill struct {
 	Report func(due time.Time, jid string)
 	// Waits, if not nil, is called once for each tick that has to wait, with the
 	// pending job for which it waits.
-	Waits func(due time.Time, job Pending)
+	Waits func(due time.Time, job sink.Pending)
 }
 
 // backfillLook is how often Backfill checks whether a pending job has become final.

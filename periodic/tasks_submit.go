@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // submitTick submits the job of one tick, without a scheduler. A zero Due means
@@ -57,7 +59,7 @@ func (s *Tasks) submitTick(ctx context.Context, tx TaskTx, t Task, tick Tick) (j
 		if refused[0].Reason != "" {
 			err = errors.New(refused[0].Reason)
 		} else if err = pendingError(); err == nil { // else another job came first
-			err = errors.New(TableRefused)
+			err = errors.New(reasons.TableRefused)
 		}
 	}
 	return job.JID, err
@@ -77,7 +79,7 @@ func (s *Tasks) Retry(ctx context.Context, id string, due time.Time) error {
 			return err
 		}
 		queue, known := s.store.Queues(s.queues)[t.Sink]
-		retrier, _ := s.queues[t.Sink].(Retrier)
+		retrier, _ := s.queues[t.Sink].(sink.Retrier)
 		back, ok := queue.(interface {
 			PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error)
 		})
@@ -117,7 +119,7 @@ func endedTick(ctx context.Context, tx TaskTx, id string, due time.Time) (tick T
 	}
 	ticks, err := tx.Ticks(ctx, filter)
 	for _, k := range ticks {
-		if k.Ended == EndFailed || k.Ended == EndCancelled {
+		if k.Ended == sink.EndFailed || k.Ended == sink.EndCancelled {
 			return k, nil
 		}
 		if k.Ended != "" {
@@ -197,9 +199,9 @@ func overlap(ctx context.Context, tx TaskTx, queues map[Sink]Queue, tick Tick, i
 	if err != nil {
 		return err
 	}
-	tick.Decision, tick.Reason = Skipped, SkipReason(&in.Pending, tick.Due, in.now)
+	tick.Decision, tick.Reason = Skipped, reasons.SkipReason(&in.Pending, tick.Due, in.now)
 	if t.Queues() {
-		tick.Decision, tick.Reason = Queued, WaitReason(&in.Pending, tick.Due, in.now)
+		tick.Decision, tick.Reason = Queued, reasons.WaitReason(&in.Pending, tick.Due, in.now)
 	}
 	tick.FinishBy = t.finishOf(tick)
 	if added, err := tx.Record(ctx, tick); err != nil || !added || t.Overlap != OverlapReplace {

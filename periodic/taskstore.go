@@ -7,6 +7,7 @@ import (
 	"github.com/nextrun/nextrun/internal/cause"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // TaskStore is the database as [Tasks] needs it; package store implements it.
@@ -19,7 +20,7 @@ type TaskStore interface {
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx jobqueue.DBTX) (TaskTx, error)
 	// Queues returns the built-in queues, and the given ones by their names.
-	Queues(others map[Sink]Submitter) map[Sink]Queue
+	Queues(others Submitters) map[Sink]Queue
 }
 
 // ErrNotFound and ErrDuplicate are wrapped by errors about a task that does not
@@ -57,7 +58,7 @@ type TaskTx interface {
 	Record(ctx context.Context, tick Tick) (bool, error)
 	// Reopen forgets how the job of a tick ended in another queue, since it runs again there.
 	Reopen(ctx context.Context, tick Tick) error
-	// Bare returns the transaction as a [Submitter] needs it, and its now.
+	// Bare returns the transaction as a [sink.Submitter] needs it, and its now.
 	Bare() (jobqueue.DBTX, time.Time)
 	// Delete deletes a task.
 	Delete(ctx context.Context, id string) error
@@ -82,7 +83,7 @@ type taskReader interface {
 	Results(ctx context.Context, jids []string) (map[string]Result, error)
 	// Awaited reads the newest job of a task whose end in its queue is not recorded yet; without
 	// one, sink is empty.
-	Awaited(ctx context.Context, id string) (sink Sink, job Open, err error)
+	Awaited(ctx context.Context, id string) (sink Sink, job sink.Open, err error)
 }
 
 // overrider keeps what people have decided about single ticks.
@@ -116,7 +117,7 @@ type Outcome struct {
 // has been deleted.
 type Result struct {
 	Sink              Sink      // SinkJob or SinkEvent; empty: another queue
-	State             string    // a state of jobs; of events pending, published or dead; of another queue an [EndState]
+	State             string    // a state of jobs; of events pending, published or dead; of another queue an [sink.EndState]
 	Retries           int       // of the job; of events the failed attempts
 	Started, Finished time.Time // of the job; an event finishes when it is published or dead
 	Message           string    // what the job said at its end; the problem of the event
@@ -175,8 +176,5 @@ type TickFilter struct {
 	DueFrom  time.Time // due at that time or later; zero: whenever
 	DueTo    time.Time // due before that time; zero: whenever
 	Oldest   bool      // those due first, instead of those due last
-	Limit    int       // at most so many; 0: [DefaultTickLimit]
+	Limit    int       // at most so many; 0: [bounds.DefaultTickLimit]
 }
-
-// DefaultTickLimit is how many ticks are listed by default.
-const DefaultTickLimit = 100

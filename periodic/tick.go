@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Decision is what became of a tick.
@@ -33,10 +34,10 @@ type Tick struct {
 	Decided  time.Time
 
 	// Of a job in a queue that is not nextrun's own, and tells how its jobs end.
-	Ended    EndState  // empty: it has not ended, or nobody can tell
-	Finished time.Time // when it ended or, if the queue does not tell, when that was seen
-	Attempts int       // 0: the queue does not tell
-	Error    string    // what its worker said, at most 1,000 characters
+	Ended    sink.EndState // empty: it has not ended, or nobody can tell
+	Finished time.Time     // when it ended or, if the queue does not tell, when that was seen
+	Attempts int           // 0: the queue does not tell
+	Error    string        // what its worker said, at most 1,000 characters
 
 	Turned jobqueue.Turned // what the end of its job, in whatever queue, did to the task
 
@@ -68,25 +69,5 @@ const maxCounted = 10_000
 // maxCatchup is the greatest number of ticks of one task in one batch.
 const maxCatchup = 1_000
 
-// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
-// leave room for those that are on time.
-const MaxBatchTicks = 5_000
-
 // maxQueued is the greatest number of ticks of a task that wait.
 const maxQueued = 1_000
-
-// MaxDecided is how many recorded ticks of a task a decision reads. What comes
-// after them is decided in the next batch.
-const MaxDecided = 1_000
-
-// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
-// works takes a task within milliseconds.
-const OverdueAfter = 5 * time.Second
-
-// Pending is a job that is not final.
-type Pending struct {
-	JID     string
-	State   jobqueue.State
-	Due     time.Time // the tick it is for; zero: none
-	Started time.Time // zero: it has not
-}

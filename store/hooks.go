@@ -34,7 +34,7 @@ func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
 // Relay returns a relay that delivers the events of the hooks. Of its configuration
 // Topics is of no use. queues are the queues of [scheduler.Config.Submitters], for hooks
 // that submit tasks.
-func (h *Hooks) Relay(c outbox.Config, queues map[periodic.Sink]periodic.Submitter) (*outbox.Relay, error) {
+func (h *Hooks) Relay(c outbox.Config, queues periodic.Submitters) (*outbox.Relay, error) {
 	c.Topics = nil
 	tasks := periodic.NewTasks(h.db.Tasks()).With(queues)
 	return outbox.New(h.Hooks, h.book.Publisher(tasks), hooks.RelayConfig(c))

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // The paused leader: its transaction was guarded, then the process slept past
@@ -20,7 +20,7 @@ func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 		var held leader.Lock
 		var committed, acquired time.Time
 		successor := make(chan error, 1)
-		paused := func(tx periodic.Tx) error {
+		paused := func(tx taskdb.Tx) error {
 			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func TestLockGuardRefusesPausedLeader(t *testing.T) {
 		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
 		waitUntil(t, held.Expires.Add(10*time.Millisecond))
 		mustAcquire(t, locks, claimOf("l", "successor"))
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx periodic.Tx) error {
+		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx taskdb.Tx) error {
 			if err := guard(t.Context(), env.db, tx, held.Fence()); err != nil {
 				return err
 			}

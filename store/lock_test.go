@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -115,7 +115,7 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	case "release":
 		ok, err = locks.Release(ctx, fence)
 	case "guard":
-		err = db.Periodic().Update(ctx, time.Second, func(tx periodic.Tx) error { return guard(ctx, db, tx, fence) })
+		err = db.Periodic().Update(ctx, time.Second, func(tx taskdb.Tx) error { return guard(ctx, db, tx, fence) })
 		if ok = err == nil; errors.Is(err, leader.ErrLost) {
 			err = nil
 		}
@@ -126,7 +126,7 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	return ok
 }
 
-func guard(ctx context.Context, db *store.DB, tx periodic.Tx, f leader.Fence) error {
+func guard(ctx context.Context, db *store.DB, tx taskdb.Tx, f leader.Fence) error {
 	return db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
 }
 
@@ -231,7 +231,7 @@ func TestLockErrorsGrantNothing(t *testing.T) {
 		if ok, err := locks.Renew(over, l.Fence(), time.Minute); err == nil || ok {
 			t.Errorf("Renew = %v, %v, want an error only", ok, err)
 		}
-		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx periodic.Tx) error {
+		err := env.db.Periodic().Update(t.Context(), time.Second, func(tx taskdb.Tx) error {
 			return locks.Guard(over, tx.DBTX(), tx.Now(), l.Fence())
 		})
 		if err == nil {

@@ -49,8 +49,6 @@ type (
 	Sample = figures.Sample
 	// SampledRun is one of them.
 	SampledRun = figures.SampledRun
-	// Action is what somebody did; see [By].
-	Action = figures.Action
 	// EventLog is the event store for readers: a consumer group, or a reader without one.
 	EventLog interface {
 		outbox.Source

@@ -32,7 +32,7 @@ type Options struct {
 	LockTimeout time.Duration
 	// IdleTimeout ends transactions in which nothing happens, such as those of
 	// a process that was stopped (PostgreSQL): after half of it where only nextrun works in
-	// them. A [periodic.Submitter] has all of it, but for a second. 0: [DefaultIdleTimeout].
+	// them. A [sink.Submitter] has all of it, but for a second. 0: [DefaultIdleTimeout].
 	IdleTimeout time.Duration
 	// MaxConns limits the connections to PostgreSQL, without the one that
 	// listens. SQLite has one writer and up to that many readers.

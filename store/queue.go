@@ -1,7 +1,7 @@
 package store
 
 import (
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -11,4 +11,4 @@ import (
 // missing. An invalid field of the kind is an error that names the field.
 //
 // The submitter is also a [queues.Queue], which tells how it finds its tables.
-func (db *DB) Queue(k queues.Kind) (periodic.Submitter, error) { return k.Open(db.db) }
+func (db *DB) Queue(k queues.Kind) (sink.Submitter, error) { return k.Open(db.db) }

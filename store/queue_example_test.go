@@ -38,7 +38,7 @@ func ExampleDB_Queue() {
 
 	river, err := db.Queue(queues.River{Queue: "default"})
 	must(err)
-	submitters := map[periodic.Sink]periodic.Submitter{"river": river}
+	submitters := periodic.Submitters{"river": river}
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app", Submitters: submitters})
 	must(err)
 

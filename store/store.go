@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -116,7 +117,7 @@ func (db *DB) Migrations() (pool *sql.DB, system string) {
 }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() periodic.Store { return schedule.New(db.db, db.queues, db.Locks()) }
+func (db *DB) Periodic() taskdb.Store { return schedule.New(db.db, db.queues, db.Locks()) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
 func (db *DB) Tasks() periodic.TaskStore { return schedule.NewTasks(db.db, db.queues) }

@@ -15,6 +15,7 @@ import (
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -22,17 +23,17 @@ import (
 // a job is that of its task.
 type acme struct{ db *storetest.Database }
 
-func (q acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []periodic.Submission, err error) {
+func (q acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []sink.Submission, err error) {
 	for _, j := range jobs {
 		if _, err := tx.ExecContext(ctx, q.db.SQL.Rebind("INSERT INTO job (what, open) VALUES (?, 1)"), j.Task); err != nil {
 			return nil, err
 		}
-		done = append(done, periodic.Submission{JID: j.JID, Ref: j.Task})
+		done = append(done, sink.Submission{JID: j.JID, Ref: j.Task})
 	}
 	return done, nil
 }
 
-func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (list []periodic.Pending, err error) {
+func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) (list []sink.Pending, err error) {
 	for _, o := range open {
 		var n int
 		err := tx.QueryRowContext(ctx, q.db.SQL.Rebind("SELECT count(*) FROM job WHERE what = ? AND open = 1"), o.Ref).Scan(&n)
@@ -40,7 +41,7 @@ func (q acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Ope
 			return nil, err
 		}
 		if n > 0 {
-			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Running})
+			list = append(list, sink.Pending{JID: o.JID, State: jobqueue.Running})
 		}
 	}
 	return list, nil
@@ -60,7 +61,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 		if _, err := migrations.Of(db).UpWithoutJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		submitters := map[periodic.Sink]periodic.Submitter{"acme": acme{d}}
+		submitters := periodic.Submitters{"acme": acme{d}}
 		tasks := periodic.NewTasks(db.Tasks()).With(submitters)
 		add := func(id string, sink periodic.Sink, overlap periodic.Overlap) {
 			task := periodic.NewTask(id, id, "every 1s")
@@ -193,7 +194,7 @@ func TestQueuedTickWithoutTheTablesOfJobs(t *testing.T) {
 		quiet := logrus.New()
 		quiet.SetOutput(io.Discard)
 		s, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "a", PollInterval: 100 * time.Millisecond, Logger: quiet,
-			Submitters: map[periodic.Sink]periodic.Submitter{"acme": acme{d}}})
+			Submitters: periodic.Submitters{"acme": acme{d}}})
 		if err != nil {
 			t.Fatal(err)
 		}

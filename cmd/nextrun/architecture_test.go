@@ -28,23 +28,26 @@ var arrows = []struct {
 	{"internal/elapse", nil},
 	{"internal/leader", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
-	{"internal/simulate", []string{"periodic", "calendar", "jobqueue"}},
+	{"internal/simulate", []string{"periodic", "periodic/sink", "calendar", "jobqueue"}},
 	// It runs the scheduler on a database of its own, with a clock that is moved.
 	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
+	{"internal/taskdb", []string{"jobqueue", "periodic", "periodic/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
+	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"internal/elapse"}},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/finish", "internal/leader"}}, // decisions, and interfaces of what runs
-	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/finish", "internal/leader", "periodic/scheduler/internal/..."}},
-	{"periodic/scheduler/internal/aside", []string{"periodic"}},
-	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "periodic"}},
-	{"periodic/scheduler/internal/search", []string{"periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/finish", "periodic/sink"}}, // decisions, and interfaces of what runs
+	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/finish", "periodic/sink", "internal/leader", "internal/taskdb", "periodic/scheduler/internal/..."}},
+	{"periodic/scheduler/internal/aside", []string{"internal/taskdb", "periodic"}},
+	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "internal/taskdb", "periodic", "periodic/sink"}},
+	{"periodic/scheduler/internal/search", []string{"internal/taskdb", "periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
 	{"periodic/days", []string{"calendar"}},
 	{"periodic/finish", nil},
+	{"periodic/sink", []string{"jobqueue"}},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"ops/dashboard", []string{"store", "periodic", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
+	{"ops/dashboard", []string{"store", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
 	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "internal/explain"}},
@@ -56,11 +59,11 @@ var arrows = []struct {
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "store/queues", "calendar", "periodic", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store", []string{"store/internal/...", "store/queues", "calendar", "internal/taskdb", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"store/postgres", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
-	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic"}},
+	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
 	// The parts of the database know the connection, and not one another.
 	{"store/internal/sqldb", nil},
 	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb"}},
@@ -68,13 +71,13 @@ var arrows = []struct {
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "internal/leader"}},
 	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "periodic", "periodic/days", "periodic/finish", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "periodic", "periodic/days", "periodic/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
-	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
+	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
 	// A scheduler on a database of its own, with a clock that is moved.
-	{"ops/nextruntest", []string{"periodic", "jobqueue", "jobqueue/executor", "store", "internal/replay", "store/verify"}},
+	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "store/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
@@ -93,11 +96,11 @@ var arrows = []struct {
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
-	"internal/explain", "internal/leader", "internal/replay", "internal/simulate",
+	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/taskdb",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
-var parts = []string{"internal/elapse", "internal/leader", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
+var parts = []string{"internal/elapse", "internal/leader", "internal/taskdb", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
@@ -157,14 +160,14 @@ func TestArchitectureRules(t *testing.T) {
 		{"calendar/cronparse.go", "github.com/adhocore/gronx", "only tests may"},
 		{"periodic/x.go", module + "/calendar", ""},
 		{"periodic/x.go", module + "/jobqueue", ""},
-		{"periodic/x.go", module + "/internal/leader", ""},
+		{"periodic/scheduler/x.go", module + "/internal/leader", ""},
 		{"jobqueue/x.go", module + "/internal/leader", none},
-		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/finish, internal/leader"},
+		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/finish, periodic/sink"},
 		{"periodic/x.go", module + "/periodic/scheduler", "periodic may import only"},
 		{"periodic/x.go", module + "/store", "periodic may import only"},
 		{"internal/leader/x.go", module + "/periodic", none},
 		{"periodic/scheduler/x.go", module + "/periodic", ""},
-		{"periodic/scheduler/internal/batch/x.go", module + "/periodic/scheduler", "periodic/scheduler/internal/batch may import only calendar, jobqueue, periodic"},
+		{"periodic/scheduler/internal/batch/x.go", module + "/periodic/scheduler", "periodic/scheduler/internal/batch may import only calendar, jobqueue, internal/taskdb"},
 		{"periodic/page/x.go", module + "/periodic", ""},
 		{"periodic/page/x.go", module + "/jobqueue", "periodic/page may import only periodic"},
 		{"jobqueue/x.go", module + "/periodic", none},

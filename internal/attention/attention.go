@@ -26,7 +26,7 @@ const (
 	Recovered = 3
 )
 
-// Pending begin the reasons of ticks that were skipped since a job had not ended; see periodic.PendingText.
+// Pending begin the reasons of ticks that were skipped since a job had not ended; see reasons.PendingText.
 var Pending = []string{"the job of ", "a job of the task "}
 
 // Skipped stands for the state of such a tick.

@@ -1,5 +1,7 @@
 package diagnosis
 
+import "github.com/nextrun/nextrun/periodic"
+
 // Code names the cause of a finding. It stays the same when the words change: programs
 // compare codes, people read [Finding.Text]. docs/reference.md has the same list.
 type Code string
@@ -94,3 +96,11 @@ const (
 	clockApart Code = "clock_apart" // the clock of the database and that of the host are apart
 	notRead    Code = "not_read"    // a part of what is known cannot be read, such as for a missing right
 )
+
+// aboutQueue says what to do about a queue that cannot be used.
+func aboutQueue(sink periodic.Sink) string {
+	if sink == periodic.SinkJob || sink == periodic.SinkEvent {
+		return "mend that; its ticks are submitted then"
+	}
+	return "more about the queue: nextrun queue check " + string(sink)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // ofFailure says what went wrong last.
@@ -37,7 +38,7 @@ func ofEnd(f *Facts) (list []Finding) {
 	}
 	k := f.end()
 	switch k.Ended {
-	case periodic.EndFailed:
+	case sink.EndFailed:
 		what := "Its last run failed " + when(k.Finished, f.Now)
 		if k.Attempts > 1 {
 			what += fmt.Sprintf(", after %d attempts", k.Attempts)
@@ -50,7 +51,7 @@ func ofEnd(f *Facts) (list []Finding) {
 			do = "to put the job back: nextrun task retry " + f.Task.ID + "; to run the task anew: nextrun task run " + f.Task.ID
 		}
 		list = append(list, Finding{runFailed, f.inARow(what), do})
-	case periodic.EndUnknown:
+	case sink.EndUnknown:
 		list = append(list, Finding{runUnknown, fmt.Sprintf("How its last run ended is not known: the queue %q does not have the job any more.", f.Task.Sink),
 			fmt.Sprintf("if its workers delete jobs that succeed, set `gone: success` of queues.%s", f.Task.Sink)})
 	}

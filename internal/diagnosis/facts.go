@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -29,23 +30,23 @@ type Facts struct {
 	Task    periodic.Task
 	Ticks   []periodic.Tick // the latest first
 	Results map[string]periodic.Result
-	Jobs    []jobqueue.Job    // of the table job, the latest first
-	Last    *periodic.Tick    // the latest that was submitted; nil: there is none
-	pending *periodic.Pending // the job that is not final; nil: there is none
-	broken  error             // why the queue cannot say
-	unknown bool              // this program does not know the task's queue
-	retries bool              // that queue can put a job back
-	attempt *periodic.JobEnd  // of the job in another queue that has not ended; nil: there is none
-	queue   *queueFacts       // of nextrun's own queue; nil: no job is in it that is not final
-	locks   []leader.Lock     // of schedulers
-	overdue *store.Overdue    // what may keep it from being taken; nil: it is not overdue
-	Event   *outbox.Record    // of the latest tick of an event task
-	topic   outbox.Lag        // of that event; zero: all of it is published
-	Failed  *jobqueue.Job     // the latest job that failed, if no later one succeeded
-	Output  []string          // the end of its log
-	finish  *store.Finish     // the newest tick that has to finish by a time; nil: there is none
-	hooks   []hookFact        // that were not delivered
-	streak  store.Streak      // of its failures, if there are two or more in a row
+	Jobs    []jobqueue.Job // of the table job, the latest first
+	Last    *periodic.Tick // the latest that was submitted; nil: there is none
+	pending *sink.Pending  // the job that is not final; nil: there is none
+	broken  error          // why the queue cannot say
+	unknown bool           // this program does not know the task's queue
+	retries bool           // that queue can put a job back
+	attempt *sink.JobEnd   // of the job in another queue that has not ended; nil: there is none
+	queue   *queueFacts    // of nextrun's own queue; nil: no job is in it that is not final
+	locks   []leader.Lock  // of schedulers
+	overdue *store.Overdue // what may keep it from being taken; nil: it is not overdue
+	Event   *outbox.Record // of the latest tick of an event task
+	topic   outbox.Lag     // of that event; zero: all of it is published
+	Failed  *jobqueue.Job  // the latest job that failed, if no later one succeeded
+	Output  []string       // the end of its log
+	finish  *store.Finish  // the newest tick that has to finish by a time; nil: there is none
+	hooks   []hookFact     // that were not delivered
+	streak  store.Streak   // of its failures, if there are two or more in a row
 	// what is wrong with its newest ticks, although the last one that ended did so well; empty: nothing
 	unsteady string
 	unread   []string // what cannot be read, and why
@@ -54,7 +55,7 @@ type Facts struct {
 // Read reads what there is to know about a task. Queues are those of
 // [scheduler.Config.Submitters]. It returns [store.ErrNotFound] for a task that does not
 // exist.
-func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
+func Read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Facts, error) {
 	f, err := read(ctx, db, queues, id)
 	if err != nil {
 		return nil, WithHolders(ctx, db, err)
@@ -62,7 +63,7 @@ func Read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.S
 	return f, nil
 }
 
-func read(ctx context.Context, db *store.DB, queues map[periodic.Sink]periodic.Submitter, id string) (*Facts, error) {
+func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id string) (*Facts, error) {
 	tasks := periodic.NewTasks(db.Tasks()).With(queues)
 	f := &Facts{}
 	var err error
@@ -132,8 +133,8 @@ func (f *Facts) readFinish(ctx context.Context, db *store.DB) error {
 }
 
 // readRuns reads what became of the ticks that were submitted.
-func (f *Facts) readRuns(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues map[periodic.Sink]periodic.Submitter) (err error) {
-	if r, ok := queues[f.Task.Sink].(periodic.Retrier); ok {
+func (f *Facts) readRuns(ctx context.Context, db *store.DB, tasks *periodic.Tasks, queues periodic.Submitters) (err error) {
+	if r, ok := queues[f.Task.Sink].(sink.Retrier); ok {
 		f.retries = r.Retries()
 	}
 	if _, known := db.Tasks().Queues(queues)[f.Task.Sink]; !known {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
@@ -47,8 +48,8 @@ func ofRow(f *Facts) []Finding {
 	if !t.Enabled {
 		list = append(list, Finding{taskDisabled, "It is disabled.", "nextrun task enable " + t.ID})
 	}
-	text, isWarning := strings.CutPrefix(t.Problem, periodic.WarningPrefix)
-	cause, waits := periodic.WaitsFor(t.Problem)
+	text, isWarning := strings.CutPrefix(t.Problem, reasons.WarningPrefix)
+	cause, waits := reasons.WaitsFor(t.Problem)
 	switch {
 	case t.Problem == "":
 	case waits:
@@ -56,11 +57,11 @@ func ofRow(f *Facts) []Finding {
 	case isWarning && strings.HasSuffix(text, neverElapses) && !t.NextRun.Before(periodic.Never): // ofPlan says it
 	case isWarning:
 		list = append(list, Finding{taskWarning, "Its row has a warning:" + sentence(text), ""})
-	case !periodic.BlamesRow(t.Problem):
+	case !reasons.BlamesRow(t.Problem):
 		list = append(list, Finding{taskProblem, capital(t.Problem) + ".", "if its row is to blame: nextrun task set " + t.ID + "; a scheduler tries it again from time to time"})
 	default:
 		remedy := "change the row, such as with: nextrun task set " + t.ID
-		if _, err := calendar.Parse(t.Timer); strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) && err != nil {
+		if _, err := calendar.Parse(t.Timer); strings.HasPrefix(t.Problem, reasons.UnreadablePrefix) && err != nil {
 			remedy += " --timer TIMER"
 		}
 		list = append(list, Finding{taskProblem, "Its row has a problem: " + sentence(t.Problem), remedy})
@@ -288,12 +289,4 @@ func silent(f *Facts) Finding {
 		return Finding{schedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
 	}
 	return Finding{schedulerSilent, what + " Others take it over when the mark expires.", ""}
-}
-
-// aboutQueue says what to do about a queue that cannot be used.
-func aboutQueue(sink periodic.Sink) string {
-	if sink == periodic.SinkJob || sink == periodic.SinkEvent {
-		return "mend that; its ticks are submitted then"
-	}
-	return "more about the queue: nextrun queue check " + string(sink)
 }

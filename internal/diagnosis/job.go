@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -18,7 +19,7 @@ func ofJobs(f *Facts) []Finding {
 		return nil
 	}
 	if f.Task.Sink != periodic.SinkJob || len(f.Jobs) == 0 || f.queue == nil {
-		return []Finding{{jobElsewhere, capital(periodic.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
+		return []Finding{{jobElsewhere, capital(reasons.PendingText(f.pending, f.Now)) + fmt.Sprintf(" in the queue %q.", f.Task.Sink), ""}}
 	}
 	j, subject, open := &f.Jobs[0], "Its job", 0
 	for i := range f.Jobs {

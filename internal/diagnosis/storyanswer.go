@@ -7,6 +7,7 @@ import (
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // answer says it in a sentence.
@@ -75,9 +76,9 @@ func (s *Story) became() string {
 // ended is how a job in the queue of another project has ended.
 func (s *Story) ended() string {
 	k := s.Tick
-	text := map[periodic.EndState]string{
-		periodic.EndSuccess: "which succeeded", periodic.EndFailed: "which failed", periodic.EndCancelled: "which was cancelled",
-		periodic.EndGone: "which is gone from there, and so counts as done",
+	text := map[sink.EndState]string{
+		sink.EndSuccess: "which succeeded", sink.EndFailed: "which failed", sink.EndCancelled: "which was cancelled",
+		sink.EndGone: "which is gone from there, and so counts as done",
 	}[k.Ended]
 	if text == "" {
 		return "which has ended; the queue does not tell how"

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Verdict is the state of a task in a word or two.
@@ -17,11 +19,11 @@ func (f *Facts) Verdict(findings []Finding) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
-	case t.Problem != "" && !strings.HasPrefix(t.Problem, periodic.WarningPrefix):
+	case t.Problem != "" && !strings.HasPrefix(t.Problem, reasons.WarningPrefix):
 		return "blocked"
 	case t.Pause.At(f.Now):
 		return "paused"
-	case f.Failed != nil && f.Failed.State == jobqueue.Failed, f.Failed == nil && end.Ended == periodic.EndFailed:
+	case f.Failed != nil && f.Failed.State == jobqueue.Failed, f.Failed == nil && end.Ended == sink.EndFailed:
 		return "failed"
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Running:
 		return "running"
@@ -37,7 +39,7 @@ func (f *Facts) Verdict(findings []Finding) string {
 		return "needs attention"
 	case len(findings) > len(ofOverrides(f))+len(ofFinish(f))+len(ofHooks(f))+len(ofUnread(f)) && findings[0].Do != "": // these keep no job from running now
 		return "waiting"
-	case last.Ended == periodic.EndUnknown, last.Ended == periodic.EndCancelled:
+	case last.Ended == sink.EndUnknown, last.Ended == sink.EndCancelled:
 		return string(last.Ended)
 	case len(f.Jobs) > 0 && f.Jobs[0].State == jobqueue.Success, last.Ended.Succeeded(), f.Event != nil && !f.Event.Published.IsZero():
 		return "ok"

@@ -30,7 +30,7 @@ type Options struct {
 	// [Replay.Close]. The user needs the right to create schemas. Empty: SQLite.
 	Postgres string
 	// Submitters are the queues that are not nextrun's own; see [scheduler.Config].
-	Submitters map[periodic.Sink]periodic.Submitter
+	Submitters periodic.Submitters
 	// Takes, if not nil, says how long a job of a task runs, and how it ends. Without it
 	// jobs wait until [Replay.End].
 	Takes func(t periodic.Task, due time.Time) (time.Duration, jobqueue.State)

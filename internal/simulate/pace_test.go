@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/simulate"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -34,7 +35,7 @@ func paced(r *rand.Rand, id string, now time.Time) periodic.Task {
 	}
 	if r.IntN(3) == 0 { // paused after failures: the next probe is to come, or due
 		t.Failures = periodic.Failures{PauseAfter: 1 + r.IntN(3), ProbeDelay: 1*time.Second + seconds(3600), Count: 3 + r.IntN(3)}
-		t.Pause = periodic.Pause{Since: now.Add(-seconds(86400)), Until: now.Add(seconds(28800) - 4*time.Hour), By: periodic.PausedAfterFailures}
+		t.Pause = periodic.Pause{Since: now.Add(-seconds(86400)), Until: now.Add(seconds(28800) - 4*time.Hour), By: bounds.PausedAfterFailures}
 	}
 	switch r.IntN(4) {
 	case 0: // set by hand

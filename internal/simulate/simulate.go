@@ -12,10 +12,8 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
-
-// DefaultMaxTicks bounds the ticks that [Run] decides.
-const DefaultMaxTicks = 20_000_000
 
 // Span is a time from From up to, but not including, To.
 type Span struct{ From, To time.Time }
@@ -36,13 +34,13 @@ type Options struct {
 	Queued map[string][]time.Time
 	// Tick, if not nil, is called with each tick when it is decided: a queued one twice.
 	Tick func(periodic.Tick)
-	// MaxTicks bounds the ticks. 0: [DefaultMaxTicks].
+	// MaxTicks bounds the ticks. 0: 20 million.
 	MaxTicks int
 }
 
 // Open is a job that has not ended when a simulation begins.
 type Open struct {
-	periodic.Pending
+	sink.Pending
 	Begins time.Time // of its attempt that runs, or of the next one: one that waits for a retry begins later
 	Ends   time.Time
 }
@@ -58,7 +56,7 @@ func Run(ctx context.Context, tasks []periodic.Task, o Options) (*Result, error)
 		return nil, fmt.Errorf("the simulation ends at %s, which is not after its start %s", o.To, o.From)
 	}
 	if o.MaxTicks == 0 {
-		o.MaxTicks = DefaultMaxTicks
+		o.MaxTicks = 20_000_000
 	}
 	s := &simulation{Options: o, result: newResult(o.Span)}
 	for i := range tasks {
@@ -86,12 +84,12 @@ type state struct {
 	periodic.Task
 	timer   calendar.Schedule
 	counts  *Task
-	pending []periodic.Pending // those submitted last at the end; none if the task overlaps
+	pending []sink.Pending // those submitted last at the end; none if the task overlaps
 	queued  []time.Time
 }
 
 // newest is the job that the scheduler would find in the way of a tick.
-func (st *state) newest() *periodic.Pending {
+func (st *state) newest() *sink.Pending {
 	if len(st.pending) == 0 {
 		return nil
 	}
@@ -147,7 +145,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // wait notes a job that is in the way of the task's other ticks.
-func (s *simulation) wait(st *state, job periodic.Pending) {
+func (s *simulation) wait(st *state, job sink.Pending) {
 	if !st.Overlapping() {
 		st.pending = append(st.pending, job)
 	}
@@ -167,7 +165,7 @@ func (s *simulation) take(w wake) {
 	case w.jid != "":
 		s.result.end(w.at)
 		before := len(st.pending)
-		st.pending = slices.DeleteFunc(st.pending, func(p periodic.Pending) bool { return p.JID == w.jid })
+		st.pending = slices.DeleteFunc(st.pending, func(p sink.Pending) bool { return p.JID == w.jid })
 		st.succeed()
 		if len(st.pending) < before && len(st.queued) > 0 {
 			s.wakeAt(wake{at: w.at, of: st})
@@ -227,7 +225,7 @@ func (s *simulation) await(st *state, now time.Time) {
 
 // cancel ends the job that a later tick replaces.
 func (s *simulation) cancel(st *state, jid string, now time.Time) {
-	st.pending = slices.DeleteFunc(st.pending, func(p periodic.Pending) bool { return p.JID == jid })
+	st.pending = slices.DeleteFunc(st.pending, func(p sink.Pending) bool { return p.JID == jid })
 	for i, w := range s.wakes {
 		if w.of == st && w.jid == jid {
 			heap.Remove(&s.wakes, i)
@@ -262,7 +260,7 @@ func (s *simulation) begin(st *state, tick periodic.Tick, now time.Time) {
 		takes = max(s.Takes(&st.Task, now), 0)
 	}
 	s.result.submit(now)
-	s.wait(st, periodic.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now})
+	s.wait(st, sink.Pending{JID: tick.JID, State: jobqueue.Running, Due: tick.Due, Started: now})
 	s.run(st, tick.JID, now, now.Add(takes))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/nextruntest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -99,7 +100,7 @@ func compare(t *testing.T, r *rand.Rand) {
 	}
 	for _, j := range s.Jobs("") {
 		end := ends[j.Tracker+j.Due.String()]
-		open := simulate.Open{Pending: periodic.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started, Ends: end}
+		open := simulate.Open{Pending: sink.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started, Ends: end}
 		if open.State == jobqueue.Stuck {
 			open.Begins = end
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -178,13 +178,13 @@ func (r *receiver) wait(t testing.TB, n int) []hooks.Notice {
 // refusing is a queue that takes no job.
 type refusing struct{}
 
-func (refusing) Submit(_ context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) (list []periodic.Submission, err error) {
+func (refusing) Submit(_ context.Context, _ jobqueue.DBTX, jobs []jobqueue.Job) (list []sink.Submission, err error) {
 	for _, j := range jobs {
-		list = append(list, periodic.Submission{JID: j.JID, Refused: "the queue is closed"})
+		list = append(list, sink.Submission{JID: j.JID, Refused: "the queue is closed"})
 	}
 	return list, nil
 }
 
-func (refusing) Pending(context.Context, jobqueue.DBTX, []periodic.Open) ([]periodic.Pending, error) {
+func (refusing) Pending(context.Context, jobqueue.DBTX, []sink.Open) ([]sink.Pending, error) {
 	return nil, nil
 }

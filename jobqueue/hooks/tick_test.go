@@ -149,7 +149,7 @@ func TestHooksHearOfRefusedTicks(t *testing.T) {
 		var r receiver
 		h := f.hooks(hooks.Hooks{Handlers: map[string]hooks.Set{"echo": {OnMissed: r.action()}}})
 		f.Exec("INSERT INTO periodic_task (id, task, timer, sink) VALUES ('a', 'echo', 'yearly', 'closed')")
-		known := func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"closed": refusing{}} }
+		known := func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"closed": refusing{}} }
 		f.once(h, known)
 		f.Exec("UPDATE periodic_task SET nextrun = $1, due = NULL WHERE id = 'a'", time.Now().UTC().Add(-time.Second).Format("2006-01-02 15:04:05.000000"))
 		f.once(h, known)

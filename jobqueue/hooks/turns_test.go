@@ -24,7 +24,7 @@ type turning struct {
 	*fixture
 	sink  string
 	hooks *store.Hooks
-	queue map[periodic.Sink]periodic.Submitter
+	queue periodic.Submitters
 	fails atomic.Bool
 }
 
@@ -76,7 +76,7 @@ func (f *turning) open() {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.queue = map[periodic.Sink]periodic.Submitter{"legacy": q}
+	f.queue = periodic.Submitters{"legacy": q}
 }
 
 func (f *turning) schedule() {

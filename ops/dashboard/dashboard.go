@@ -48,7 +48,7 @@ type Options struct {
 	// other sites from reading this one by a DNS name of their own (DNS rebinding).
 	Hosts []string
 	// Queues are those of [scheduler.Config.Submitters], for running a task now.
-	Queues map[periodic.Sink]periodic.Submitter
+	Queues periodic.Submitters
 	// Health returns the state of the process's stages, as [lifecycle.Process.Health] does,
 	// for the page of the scheduler. nil: the page has none.
 	Health func(context.Context) lifecycle.Report
@@ -84,7 +84,7 @@ type server struct {
 type source struct {
 	db     *store.DB
 	tasks  *periodic.Tasks
-	queues map[periodic.Sink]periodic.Submitter
+	queues periodic.Submitters
 	prefix string
 	mask   show.Mask
 	now    func() time.Time

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -235,7 +236,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 		break
 	}
 	counted := row.count(t)
-	warning, isWarning := periodic.CutWarning(t.Problem)
+	warning, isWarning := reasons.CutWarning(t.Problem)
 	unsteady := diagnosis.Unsteady(newest)
 	switch {
 	case overdue:
@@ -273,4 +274,4 @@ func (t *troubledRow) count(of *periodic.Task) (counted bool) {
 }
 
 // BadTimer reports whether another timer helps.
-func (t troubledRow) BadTimer() bool { return strings.HasPrefix(t.Problem, periodic.UnreadablePrefix) }
+func (t troubledRow) BadTimer() bool { return strings.HasPrefix(t.Problem, reasons.UnreadablePrefix) }

@@ -18,6 +18,7 @@ import (
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -107,7 +108,7 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	d.lookAhead(now)
 	d.NoNext, d.Delayed = d.noNext(now), d.delayed()
-	if retrier, ok := s.queues[t.Sink].(periodic.Retrier); ok && retrier.Retries() && d.Row.Last != nil {
+	if retrier, ok := s.queues[t.Sink].(sink.Retrier); ok && retrier.Retries() && d.Row.Last != nil {
 		d.putBack = d.Row.Last.State == "failed" || d.Row.Last.State == "cancelled"
 	}
 	d.Can, d.Error, d.Retry = d.actions(), lastLine(&d.Why), d.Why.Job != "" && d.Row.Last != nil && d.Row.Last.State == "failed" && d.Row.Last.JID == d.Why.Job

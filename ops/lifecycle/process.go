@@ -12,15 +12,10 @@ import (
 	"github.com/nextrun/nextrun/internal/service"
 )
 
-// Defaults of [Config].
 const (
-	DefaultStartTimeout = 30 * time.Second
-	DefaultStopTimeout  = 50 * time.Second // an executor may wait 20 s for its jobs
-)
-
-const (
-	giveUpTimeout = DefaultStopTimeout // for the stop after a failed start
-	lastMoment    = time.Second        // for each stage that is left when the time to stop has run out
+	stopTimeout   = 50 * time.Second // an executor may wait 20 s for its jobs
+	giveUpTimeout = stopTimeout      // for the stop after a failed start
+	lastMoment    = time.Second      // for each stage that is left when the time to stop has run out
 )
 
 // Config is the configuration of a [Process].
@@ -30,18 +25,18 @@ type Config struct {
 	// [Process.HealthHandler] in a server of your own.
 	HealthAddress string
 	// StartTimeout limits how long the services may take to become healthy after all of
-	// them have started. 0: [DefaultStartTimeout].
+	// them have started. 0: 30 s.
 	StartTimeout time.Duration
 	// StopTimeout limits how long [Process.Run] lets the stages stop; then each gets a
-	// last second. 0: [DefaultStopTimeout].
+	// last second. 0: 50 s.
 	StopTimeout time.Duration
 	// Logger takes the log lines. nil: logrus.StandardLogger().
 	Logger logrus.FieldLogger
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.StartTimeout, DefaultStartTimeout)
-	service.SetDefault(&c.StopTimeout, DefaultStopTimeout)
+	service.SetDefault(&c.StartTimeout, 30*time.Second)
+	service.SetDefault(&c.StopTimeout, stopTimeout)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 func read(t testing.TB, path string) string {
@@ -44,7 +45,7 @@ func (f *fixture) everything() string {
 	for _, e := range []scheduler.Event{
 		{Kind: scheduler.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Missed, Missed: 3}},
 		{Kind: scheduler.EventError, Doing: "claim"}, {Kind: scheduler.EventProblem, Task: &task}, {Kind: scheduler.EventLocked},
-		{Kind: scheduler.EventEnded, Sink: "river", Tick: periodic.Tick{Ended: periodic.EndFailed}},
+		{Kind: scheduler.EventEnded, Sink: "river", Tick: periodic.Tick{Ended: sink.EndFailed}},
 		{Kind: scheduler.EventCleared, Count: 1}, {Kind: scheduler.EventLeading, Lock: leader.Lock{Name: "nextrun", Token: 7}},
 	} {
 		f.m.Scheduler(e)

@@ -14,26 +14,19 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Defaults of [Options].
-const (
-	DefaultTasks = 1000
-	DefaultCache = 10 * time.Second
-	DefaultGrace = time.Minute
-)
-
 // Options are the settings of [New]. The zero value is ready for use.
 type Options struct {
 	// Tasks is how many periodic tasks have series of their own, the first by id. A
 	// negative number: none. nextrun_task_series_dropped says how many were left out.
-	// 0: DefaultTasks.
+	// 0: 1000.
 	Tasks int
 	// Select, if not nil, says which tasks have series of their own.
 	Select func(id string) bool
 	// Cache is how long figures of the database serve further scrapes.
-	// 0: DefaultCache.
+	// 0: 10 s.
 	Cache time.Duration
 	// Grace is how much later than usual a task may succeed before it is stale.
-	// 0: DefaultGrace.
+	// 0: 1 min.
 	Grace time.Duration
 	// Version and Revision are those of the program, for the labels of nextrun_build_info.
 	Version, Revision string
@@ -41,13 +34,13 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.Tasks == 0 {
-		o.Tasks = DefaultTasks
+		o.Tasks = 1000
 	}
 	if o.Cache <= 0 {
-		o.Cache = DefaultCache
+		o.Cache = 10 * time.Second
 	}
 	if o.Grace <= 0 {
-		o.Grace = DefaultGrace
+		o.Grace = time.Minute
 	}
 	return o
 }

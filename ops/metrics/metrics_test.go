@@ -21,6 +21,7 @@ import (
 	"github.com/nextrun/nextrun/ops/metrics"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -94,7 +95,7 @@ func TestEndsElsewhereAreCounted(t *testing.T) {
 		task.Sink = "river"
 		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventTick, Task: &task, Tick: periodic.Tick{TaskID: "report", Decision: periodic.Submitted}})
 		f.shows(`nextrun_sink_jobs_total{outcome="failed",sink="river"} 0`)
-		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventEnded, Task: &task, Sink: "river", Tick: periodic.Tick{Ended: periodic.EndFailed}})
+		f.m.Scheduler(scheduler.Event{Kind: scheduler.EventEnded, Task: &task, Sink: "river", Tick: periodic.Tick{Ended: sink.EndFailed}})
 		f.shows(`nextrun_sink_jobs_total{outcome="failed",sink="river"} 1`, `nextrun_sink_jobs_total{outcome="success",sink="river"} 0`)
 	})
 }

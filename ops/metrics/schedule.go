@@ -9,6 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -72,13 +73,13 @@ func (m *Metrics) Scheduler(e scheduler.Event) {
 }
 
 // begin has the counters of a sink at 0, so that the first tick of a kind is an increase.
-func (s *schedule) begin(sink string) {
+func (s *schedule) begin(queue string) {
 	for _, d := range []periodic.Decision{periodic.Submitted, periodic.Skipped, periodic.Queued, periodic.Late, periodic.Missed} {
-		add(s.ticks, 0, string(d), sink)
+		add(s.ticks, 0, string(d), queue)
 	}
-	for _, end := range []periodic.EndState{periodic.EndSuccess, periodic.EndFailed, periodic.EndCancelled, periodic.EndGone, periodic.EndUnknown} {
-		if sink != string(periodic.SinkJob) && sink != string(periodic.SinkEvent) {
-			add(s.ends, 0, string(end), sink)
+	for _, end := range []sink.EndState{sink.EndSuccess, sink.EndFailed, sink.EndCancelled, sink.EndGone, sink.EndUnknown} {
+		if queue != string(periodic.SinkJob) && queue != string(periodic.SinkEvent) {
+			add(s.ends, 0, string(end), queue)
 		}
 	}
 }

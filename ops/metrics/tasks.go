@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -47,7 +48,7 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]store.History, no
 		if t.Enabled && !t.Due.IsZero() && t.Due.Before(periodic.Never) {
 			p.at(nextDue, t.Due, t.ID)
 		}
-		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= periodic.OverdueAfter {
+		if late := now.Sub(latest(t.NextRun, t.Created)); t.Enabled && late >= bounds.OverdueAfter {
 			p.add(waits, late.Seconds(), t.ID)
 		}
 		if at := expected(t, o.Ticks, now, grace); !at.IsZero() {

@@ -9,15 +9,15 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // CheckSubmitter checks a queue of your own against what the scheduler expects of it: that it
-// answers for each job it is given, knows the open ones, and, as a [periodic.EndTeller], tells those
+// answers for each job it is given, knows the open ones, and, as a [sink.EndTeller], tells those
 // that have ended from those that have not and those that it does not have. task is a name that
 // the queue takes. end has a worker end the job with the id ref in the queue; nil: that is not
 // checked. All happens in tx, which the caller rolls back.
-func CheckSubmitter(t testing.TB, tx jobqueue.DBTX, q periodic.Submitter, task string, end func(ref string)) {
+func CheckSubmitter(t testing.TB, tx jobqueue.DBTX, q sink.Submitter, task string, end func(ref string)) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	var jobs []jobqueue.Job
@@ -28,7 +28,7 @@ func CheckSubmitter(t testing.TB, tx jobqueue.DBTX, q periodic.Submitter, task s
 			Single: true, Due: now, Submitted: now,
 		})
 	}
-	c := queueCheck{TB: t, tx: tx, q: q, open: map[string]periodic.Open{}}
+	c := queueCheck{TB: t, tx: tx, q: q, open: map[string]sink.Open{}}
 	c.submit(jobs)
 	c.wantOpen("a job that was just submitted", jobs)
 	if end == nil || t.Failed() {
@@ -36,7 +36,7 @@ func CheckSubmitter(t testing.TB, tx jobqueue.DBTX, q periodic.Submitter, task s
 	}
 	end(c.open[jobs[0].JID].Ref)
 	c.wantOpen("after a job has ended", jobs[1:])
-	if teller, ok := q.(periodic.EndTeller); ok {
+	if teller, ok := q.(sink.EndTeller); ok {
 		c.ends(teller, jobs)
 	}
 }
@@ -45,8 +45,8 @@ type queueCheck struct {
 	testing.TB
 
 	tx   jobqueue.DBTX
-	q    periodic.Submitter
-	open map[string]periodic.Open // by JID
+	q    sink.Submitter
+	open map[string]sink.Open // by JID
 }
 
 func (c *queueCheck) submit(jobs []jobqueue.Job) {
@@ -56,7 +56,7 @@ func (c *queueCheck) submit(jobs []jobqueue.Job) {
 		c.Fatalf("Submit: %v", err)
 	}
 	for _, s := range list {
-		c.open[s.JID] = periodic.Open{JID: s.JID, Ref: s.Ref}
+		c.open[s.JID] = sink.Open{JID: s.JID, Ref: s.Ref}
 		if s.Refused != "" {
 			c.Errorf("Submit refuses job %s: %s", s.JID, s.Refused)
 		}
@@ -68,7 +68,7 @@ func (c *queueCheck) submit(jobs []jobqueue.Job) {
 			c.Errorf("Submit says nothing of job %s, or gives it no id of its own in the queue: %+v", j.JID, list)
 		}
 		refs[o.Ref] = true
-		c.open[j.JID] = periodic.Open{TaskID: j.Tracker, JID: j.JID, Ref: o.Ref, Due: j.Due, Submitted: j.Submitted}
+		c.open[j.JID] = sink.Open{TaskID: j.Tracker, JID: j.JID, Ref: o.Ref, Due: j.Due, Submitted: j.Submitted}
 	}
 	if len(list) != len(jobs) {
 		c.Errorf("Submit answers for %d of %d jobs", len(list), len(jobs))
@@ -76,13 +76,13 @@ func (c *queueCheck) submit(jobs []jobqueue.Job) {
 }
 
 // ask is what the scheduler asks about: all jobs, and one that the queue does not have.
-func (c *queueCheck) ask() []periodic.Open {
+func (c *queueCheck) ask() []sink.Open {
 	var ref string
-	var list []periodic.Open
+	var list []sink.Open
 	for _, o := range c.open {
 		list, ref = append(list, o), max(ref, o.Ref)
 	}
-	gone := periodic.Open{TaskID: "nextruntest-gone", JID: uuid.NewString(), Ref: uuid.NewString()}
+	gone := sink.Open{TaskID: "nextruntest-gone", JID: uuid.NewString(), Ref: uuid.NewString()}
 	if _, err := uuid.Parse(ref); err != nil {
 		gone.Ref = "999999999" + ref[:min(len(ref), 9)]
 	}
@@ -113,16 +113,16 @@ func (c *queueCheck) wantOpen(what string, jobs []jobqueue.Job) {
 }
 
 // ends checks what the queue tells after the first job has ended.
-func (c *queueCheck) ends(q periodic.EndTeller, jobs []jobqueue.Job) {
+func (c *queueCheck) ends(q sink.EndTeller, jobs []jobqueue.Job) {
 	c.Helper()
 	list, err := q.Ends(c.Context(), c.tx, c.ask())
 	if err != nil {
 		c.Fatalf("Ends: %v", err)
 	}
-	if gone := q.Gone(); gone != periodic.EndGone && gone != periodic.EndFailed && gone != periodic.EndUnknown {
+	if gone := q.Gone(); gone != sink.EndGone && gone != sink.EndFailed && gone != sink.EndUnknown {
 		c.Errorf("Gone is %q; want gone, failed or unknown", gone)
 	}
-	state := map[string]periodic.EndState{}
+	state := map[string]sink.EndState{}
 	for _, e := range list {
 		if _, known := c.open[e.JID]; !known {
 			c.Errorf("Ends tells of the job %s, which the queue does not have", e.JID)

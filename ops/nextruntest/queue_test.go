@@ -10,13 +10,13 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/nextruntest"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // ownQueue is a queue in a table; wrong says what it gets wrong.
 type ownQueue struct{ wrong string }
 
-func (q ownQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []periodic.Submission, err error) {
+func (q ownQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) (done []sink.Submission, err error) {
 	for i, job := range jobs {
 		if q.wrong == "forgets a job" && i == 1 {
 			continue
@@ -28,7 +28,7 @@ func (q ownQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.
 		if _, err := tx.ExecContext(ctx, `INSERT INTO own (id, state) VALUES ($1, 'new')`, 100+i); err != nil {
 			return nil, err
 		}
-		done = append(done, periodic.Submission{JID: job.JID, Ref: ref})
+		done = append(done, sink.Submission{JID: job.JID, Ref: ref})
 	}
 	return done, nil
 }
@@ -41,28 +41,28 @@ func (q ownQueue) state(ctx context.Context, tx jobqueue.DBTX, ref string) (stat
 	return state, err
 }
 
-func (q ownQueue) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (list []periodic.Pending, err error) {
+func (q ownQueue) Pending(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) (list []sink.Pending, err error) {
 	for _, o := range open {
 		state, err := q.state(ctx, tx, o.Ref)
 		if err != nil {
 			return nil, err
 		}
 		if state == "new" || q.wrong == "all are open" {
-			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Waiting})
+			list = append(list, sink.Pending{JID: o.JID, State: jobqueue.Waiting})
 		}
 	}
 	return list, nil
 }
 
-func (q ownQueue) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (list []periodic.JobEnd, err error) {
+func (q ownQueue) Ends(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) (list []sink.JobEnd, err error) {
 	for _, o := range open {
 		state, err := q.state(ctx, tx, o.Ref)
 		if err != nil {
 			return nil, err
 		}
-		end := periodic.JobEnd{JID: o.JID}
+		end := sink.JobEnd{JID: o.JID}
 		if state == "done" || q.wrong == "all have ended" {
-			end.State = periodic.EndSuccess
+			end.State = sink.EndSuccess
 		}
 		if q.wrong == "a state of its own" && state == "done" {
 			end.State = "done"
@@ -74,7 +74,7 @@ func (q ownQueue) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic.Op
 	return list, nil
 }
 
-func (q ownQueue) Gone() periodic.EndState { return periodic.EndUnknown }
+func (q ownQueue) Gone() sink.EndState { return sink.EndUnknown }
 
 // heard collects what a check says.
 type heard struct {

@@ -25,7 +25,7 @@ type Options struct {
 	// own, removed at its end. The user needs the right to create schemas. Empty: SQLite.
 	Postgres string
 	// Submitters are the queues that are not nextrun's own, as in [scheduler.Config].
-	Submitters map[periodic.Sink]periodic.Submitter
+	Submitters periodic.Submitters
 	// Takes, if not nil, says how long a job runs and in which state it ends:
 	// [jobqueue.Success], [jobqueue.Failed] or [jobqueue.Cancelled]. Without it, jobs run
 	// until the test ends them.

@@ -14,14 +14,6 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 )
 
-// Defaults of [Config].
-const (
-	DefaultTimeout  = 5 * time.Second
-	DefaultRetries  = 3
-	DefaultRetryMin = 500 * time.Millisecond
-	DefaultRetryMax = time.Minute
-)
-
 // Bounds of [Config].
 const (
 	minDuration = time.Millisecond
@@ -44,14 +36,14 @@ type Config struct {
 	Addresses func(ctx context.Context) ([]string, error)
 	// Header is sent along.
 	Header http.Header
-	// Timeout limits a request with its answer, 1 ms to 1 h. 0: DefaultTimeout.
+	// Timeout limits a request with its answer, 1 ms to 1 h. 0: 5 s.
 	Timeout time.Duration
 	// Retries is how often a request that failed is sent again before the notifier
-	// waits for the next commit, at most 100. 0: DefaultRetries; negative: never.
+	// waits for the next commit, at most 100. 0: 3; negative: never.
 	Retries int
 	// RetryMin and RetryMax bound the time between attempts, 1 ms to 1 h. It doubles
 	// from one to the other, with jitter, and goes on to grow if later commits do not
-	// get through either. 0: DefaultRetryMin, DefaultRetryMax.
+	// get through either. 0: 500 ms, 1 min.
 	RetryMin, RetryMax time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
@@ -62,10 +54,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Sink, periodic.SinkJob)
 	service.SetDefault(&c.Method, http.MethodPost)
-	service.SetDefault(&c.Timeout, DefaultTimeout)
-	service.SetDefault(&c.Retries, DefaultRetries)
-	service.SetDefault(&c.RetryMin, DefaultRetryMin)
-	service.SetDefault(&c.RetryMax, DefaultRetryMax)
+	service.SetDefault(&c.Timeout, 5*time.Second)
+	service.SetDefault(&c.Retries, 3)
+	service.SetDefault(&c.RetryMin, 500*time.Millisecond)
+	service.SetDefault(&c.RetryMax, time.Minute)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c
 }

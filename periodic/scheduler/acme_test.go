@@ -11,12 +11,13 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // acme is a queue of somebody else: the table acme_job.
 type acme struct {
 	mu     sync.Mutex
-	refuse map[string]periodic.Submission // by the job's task
+	refuse map[string]sink.Submission // by the job's task
 	submit func(jobqueue.Job) error
 	broken error // of Pending
 }
@@ -27,10 +28,10 @@ func (q *acme) set(change func()) {
 	change()
 }
 
-func (q *acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
+func (q *acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var done []periodic.Submission
+	var done []sink.Submission
 	for _, j := range jobs {
 		if r, ok := q.refuse[j.Task]; ok {
 			r.JID = j.JID
@@ -48,18 +49,18 @@ func (q *acme) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job
 		if err != nil {
 			return nil, err
 		}
-		done = append(done, periodic.Submission{JID: j.JID, Ref: ref})
+		done = append(done, sink.Submission{JID: j.JID, Ref: ref})
 	}
 	return done, nil
 }
 
-func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) ([]periodic.Pending, error) {
+func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) ([]sink.Pending, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.broken != nil {
 		return nil, q.broken
 	}
-	var list []periodic.Pending
+	var list []sink.Pending
 	for _, o := range open {
 		var state string
 		err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT coalesce(max(state), 'gone') FROM acme_job WHERE ref = '%s'`, o.Ref)).Scan(&state)
@@ -67,9 +68,9 @@ func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Op
 		case err != nil:
 			return nil, err
 		case state == "new":
-			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Waiting})
+			list = append(list, sink.Pending{JID: o.JID, State: jobqueue.Waiting})
 		case state == "busy":
-			list = append(list, periodic.Pending{JID: o.JID, State: jobqueue.Running})
+			list = append(list, sink.Pending{JID: o.JID, State: jobqueue.Running})
 		}
 	}
 	return list, nil
@@ -78,7 +79,7 @@ func (q *acme) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Op
 // acmeCanceller is an acme whose waiting jobs can be cancelled.
 type acmeCanceller struct{ *acme }
 
-func (q acmeCanceller) Cancel(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open, _ time.Time) (done []string, err error) {
+func (q acmeCanceller) Cancel(ctx context.Context, tx jobqueue.DBTX, open []sink.Open, _ time.Time) (done []string, err error) {
 	for _, o := range open {
 		result, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE acme_job SET state = 'cancelled' WHERE ref = '%s' AND state = 'new'`, o.Ref))
 		if err != nil {
@@ -91,17 +92,17 @@ func (q acmeCanceller) Cancel(ctx context.Context, tx jobqueue.DBTX, open []peri
 	return done, nil
 }
 
-func withAcme(q periodic.Submitter) func(*scheduler.Config) {
-	return func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"acme": q} }
+func withAcme(q sink.Submitter) func(*scheduler.Config) {
+	return func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"acme": q} }
 }
 
-func withOther(q periodic.Submitter) func(*scheduler.Config) {
-	return func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"other": q} }
+func withOther(q sink.Submitter) func(*scheduler.Config) {
+	return func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"other": q} }
 }
 
 func (f *fixture) acme() *acme {
 	f.exec("CREATE TABLE acme_job (ref varchar(254) PRIMARY KEY, task varchar(254), args text, tracker varchar(254), state varchar(20))")
-	return &acme{refuse: map[string]periodic.Submission{}}
+	return &acme{refuse: map[string]sink.Submission{}}
 }
 
 // addAcme adds a task for that queue that is due.
@@ -109,7 +110,7 @@ func (f *fixture) addAcme(id, overlap string) {
 	f.exec("INSERT INTO periodic_task (id, task, timer, sink, overlap, args) VALUES (?, ?, 'yearly', 'acme', ?, ?)", id, id, overlap, `{"n":"`+id+`"}`)
 }
 
-func (f *fixture) plan(q periodic.Submitter) { f.once(withAcme(q)) }
+func (f *fixture) plan(q sink.Submitter) { f.once(withAcme(q)) }
 
 // tick makes a task due a number of seconds ago, and runs a scheduler once.
 func (f *fixture) tick(id string, ago int, change ...func(*scheduler.Config)) {
@@ -119,7 +120,7 @@ func (f *fixture) tick(id string, ago int, change ...func(*scheduler.Config)) {
 }
 
 // planned adds one task for that queue, with the id a, and plans it.
-func (f *fixture) planned(q periodic.Submitter, overlap string) {
+func (f *fixture) planned(q sink.Submitter, overlap string) {
 	f.Helper()
 	f.addAcme("a", overlap)
 	f.plan(q)
@@ -131,7 +132,7 @@ const (
 	reason   = "SELECT reason FROM periodic_tick WHERE task_id = ? ORDER BY due DESC LIMIT 1"
 )
 
-func withSubmitter(cfg scheduler.Config, q periodic.Submitter) scheduler.Config {
+func withSubmitter(cfg scheduler.Config, q sink.Submitter) scheduler.Config {
 	withAcme(q)(&cfg)
 	return cfg
 }

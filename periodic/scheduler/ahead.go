@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
@@ -80,7 +81,7 @@ func (a *ahead) overtakes() {
 
 // leaves reports whether to leave what is due to the scheduler that goes first for a moment more,
 // since somebody has locked some of it. Both together would be slower than one.
-func (a *ahead) leaves(ctx context.Context, store periodic.Watcher, without periodic.Apart) bool {
+func (a *ahead) leaves(ctx context.Context, store taskdb.Watcher, without taskdb.Apart) bool {
 	if !a.isBehind() || a.left == mostLeft {
 		return false
 	}
@@ -211,7 +212,7 @@ func (l *loop) lookAhead(running, working context.Context) error {
 			a.looked = periodic.TickKey{Due: l.clock.now().Add(a.lead)} // the others are taken when they are due
 			return nil
 		}
-		c := periodic.Claim{Limit: limit, Ahead: a.lead, Beyond: a.looked, Without: l.aside.Apart()}
+		c := taskdb.Claim{Limit: limit, Ahead: a.lead, Beyond: a.looked, Without: l.aside.Apart()}
 		b, err := l.batches.Look(working, batch.Wait, c)
 		if err != nil {
 			a.looked = periodic.TickKey{Due: l.clock.now().Add(a.lead)}

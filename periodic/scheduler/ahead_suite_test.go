@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -131,16 +132,16 @@ func (w *waiting) decided(id string, decision periodic.Decision) {
 
 // claims tells of the tasks that were claimed before their time.
 type claims struct {
-	periodic.Store
+	taskdb.Store
 	claimed chan<- []periodic.Task
 }
 
 // Precedes lets two of these prepare the same tasks.
 func (claims) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return false, nil }
 
-func (c claims) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+func (c claims) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 	var tasks []periodic.Task
-	err := c.Store.Update(ctx, wait, func(tx periodic.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
+	err := c.Store.Update(ctx, wait, func(tx taskdb.Tx) error { tasks = nil; return fn(&claimsTx{tx, &tasks}) })
 	if err == nil && len(tasks) > 0 {
 		c.claimed <- tasks
 	}
@@ -148,11 +149,11 @@ func (c claims) Update(ctx context.Context, wait time.Duration, fn func(periodic
 }
 
 type claimsTx struct {
-	periodic.Tx
+	taskdb.Tx
 	tasks *[]periodic.Task
 }
 
-func (tx *claimsTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+func (tx *claimsTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
 	tasks, err := tx.Tx.Claim(ctx, c)
 	if c.Ahead > 0 {
 		*tx.tasks = tasks

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -55,15 +56,15 @@ func TestAheadOneOfTwoStaysBehind(t *testing.T) {
 
 // preceded is a store that says that another scheduler goes first, and whether it is at work.
 type preceded struct {
-	periodic.Store
+	taskdb.Store
 	works bool
 }
 
 func (preceded) Precedes(context.Context, string, []periodic.Sink) (bool, error) { return true, nil }
 
-func (p preceded) Locked(context.Context, time.Duration, periodic.Apart) ([]periodic.LockedTask, error) {
+func (p preceded) Locked(context.Context, time.Duration, taskdb.Apart) ([]taskdb.LockedTask, error) {
 	if p.works {
-		return []periodic.LockedTask{{Key: "another"}}, nil
+		return []taskdb.LockedTask{{Key: "another"}}, nil
 	}
 	return nil, nil
 }

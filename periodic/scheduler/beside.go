@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
@@ -117,7 +118,7 @@ func (l *loop) retryAside(running, _ context.Context) error {
 	l.beside.start(func() search.Findings {
 		var queued *error
 		if tries.Queued {
-			_, err := l.store.Candidates(running, periodic.Claim{Limit: 1})
+			_, err := l.store.Candidates(running, taskdb.Claim{Limit: 1})
 			queued = &err
 		}
 		f := l.search.Retry(running, tries)

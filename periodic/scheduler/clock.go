@@ -3,7 +3,7 @@ package scheduler
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
 // The database's clock judges whether a task is due (guarantee G10). A host whose
@@ -88,7 +88,7 @@ type done struct {
 // lookWhole is how often the scheduler looks for all that is due, at least: it may not have been told.
 const lookWhole = 10 * time.Second
 
-// since is [periodic.Apart.Since] of a look for due tasks.
+// since is [taskdb.Apart.Since] of a look for due tasks.
 func (d *done) since(now time.Time, poll time.Duration) time.Time {
 	if now.Sub(d.whole) >= min(lookWhole, poll) {
 		return time.Time{}
@@ -97,7 +97,7 @@ func (d *done) since(now time.Time, poll time.Duration) time.Time {
 }
 
 // looked notes what a look has found that left out what fell due up to since.
-func (d *done) looked(p *periodic.Peek, now, since time.Time, err error) {
+func (d *done) looked(p *taskdb.Peek, now, since time.Time, err error) {
 	if since.IsZero() {
 		d.whole = now
 	}

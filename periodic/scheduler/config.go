@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -68,10 +69,10 @@ type Config struct {
 	// selects one by the column sink. One named job or event takes the place of the
 	// built-in queue. Names begin with a lower-case letter; letters, digits, '-' and
 	// '_' follow, 64 characters at most.
-	Submitters map[periodic.Sink]periodic.Submitter
+	Submitters periodic.Submitters
 	// Hooks, if not nil, hear of ticks that get no job, in the transaction that records
 	// them; store.DB.Hooks makes them.
-	Hooks periodic.Hooks
+	Hooks taskdb.Hooks
 	// Joex: Docspell's job executors take jobs of the table job, too. They know no hooks, so the
 	// scheduler looks every five seconds for those that ended, if there are Hooks.
 	Joex bool

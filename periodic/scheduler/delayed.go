@@ -7,14 +7,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // delayed remembers what keeps the scheduler from deciding ticks in time, for the records of
 // those that are missed. The loop owns it; why is safe for concurrent use.
 type delayed struct {
-	store   periodic.Watcher
+	store   taskdb.Watcher
 	clock   *clock
 	observe func(Event)
 
@@ -92,7 +94,7 @@ func (d *delayed) why(t *periodic.Task) string {
 	if d.began.IsZero() || due.Before(d.began) && !t.Manual() {
 		return ""
 	}
-	return periodic.DelayUnknown
+	return reasons.DelayUnknown
 }
 
 // failed notes that a round failed.
@@ -133,7 +135,7 @@ const lockedNotice = 2 * time.Second
 
 // ends notes what a look and what came of it have left waiting. It says once whose rows are locked,
 // and once that they can be claimed again.
-func (d *delayed) ends(ctx context.Context, left *waits, without periodic.Apart) {
+func (d *delayed) ends(ctx context.Context, left *waits, without taskdb.Apart) {
 	if !left.untold {
 		return
 	}

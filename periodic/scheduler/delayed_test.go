@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -19,16 +20,16 @@ func TestDelayed(t *testing.T) {
 	}{
 		"this scheduler has not begun":         {func(*delayed) {}, 20, ""},
 		"it was due before this scheduler ran": {began, 5, ""},
-		"this scheduler ran":                   {began, 20, periodic.DelayUnknown},
+		"this scheduler ran":                   {began, 20, reasons.DelayUnknown},
 		"its row is locked": {func(d *delayed) {
 			began(d)
 			d.add(delay{"t", "locked", at(20).Add(3 * time.Second), time.Time{}})
 		}, 20, "locked"},
 		"its row was locked":                        {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(20), at(25)}) }, 22, "locked"},
-		"its row was locked only before":            {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(20), at(25)}) }, 26, periodic.DelayUnknown},
-		"its row was locked only later":             {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(30), time.Time{}}) }, 20, periodic.DelayUnknown},
-		"the row of a task without an id is locked": {func(d *delayed) { began(d); d.add(delay{"", "locked", at(20), time.Time{}}) }, 20, periodic.DelayUnknown},
-		"the row of another task is locked":         {func(d *delayed) { began(d); d.add(delay{"u", "locked", at(20), time.Time{}}) }, 20, periodic.DelayUnknown},
+		"its row was locked only before":            {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(20), at(25)}) }, 26, reasons.DelayUnknown},
+		"its row was locked only later":             {func(d *delayed) { began(d); d.add(delay{"t", "locked", at(30), time.Time{}}) }, 20, reasons.DelayUnknown},
+		"the row of a task without an id is locked": {func(d *delayed) { began(d); d.add(delay{"", "locked", at(20), time.Time{}}) }, 20, reasons.DelayUnknown},
+		"the row of another task is locked":         {func(d *delayed) { began(d); d.add(delay{"u", "locked", at(20), time.Time{}}) }, 20, reasons.DelayUnknown},
 		"the database was away":                     {func(d *delayed) { began(d); d.add(delay{ofAll, "no database", at(20), at(25)}) }, 21, "no database"},
 		"the database was away at the start":        {func(d *delayed) { d.add(delay{ofAll, "no database", at(5), at(10)}); began(d) }, 7, "no database"},
 		"the database went away again and again": {func(d *delayed) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
@@ -23,7 +24,7 @@ const onTime = 5 * time.Second
 // result is the end of a transaction.
 type result struct {
 	batch   batch.Batch
-	without periodic.Apart
+	without taskdb.Apart
 	done    batch.Outcome
 	err     error
 
@@ -101,7 +102,7 @@ func (l *loop) drain(running, working context.Context) error {
 			err = s.settle(running)
 			continue
 		}
-		c := periodic.Claim{Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
+		c := taskdb.Claim{Limit: l.cfg.BatchSize, After: after, Without: l.aside.Apart()}
 		c.Without.Since = l.done.upTo
 		b, claimErr := s.take(working, c)
 		if claimErr != nil {
@@ -120,7 +121,7 @@ func (l *loop) drain(running, working context.Context) error {
 
 // take claims a batch, and returns it as soon as the next one may be claimed, while its
 // transaction goes on.
-func (s *submitting) take(working context.Context, c periodic.Claim) (batch.Batch, error) {
+func (s *submitting) take(working context.Context, c taskdb.Claim) (batch.Batch, error) {
 	claimed := make(chan result, 1)
 	go func() {
 		var b *batch.Batch
@@ -144,7 +145,7 @@ func (s *submitting) take(working context.Context, c periodic.Claim) (batch.Batc
 // leaveRoom returns Claim.After for the next claim. While tasks catch up, every
 // other claim takes only tasks that are on time. The result is zero if this batch
 // was such a claim, or nothing catches up.
-func leaveRoom(b batch.Batch, c periodic.Claim) time.Time {
+func leaveRoom(b batch.Batch, c taskdb.Claim) time.Time {
 	newest := b.Plans[len(b.Plans)-1].Task
 	recent := b.Now.Add(-onTime)
 	if !c.After.IsZero() || newest.NextRun.After(recent) || newest.Unplanned() {
@@ -194,7 +195,7 @@ func (s *submitting) settled(running context.Context, r result) error {
 }
 
 // isolate takes tasks that failed together in parts, beside the loop.
-func (l *loop) isolate(running context.Context, doing string, keys []string, without periodic.Apart, cause error) {
+func (l *loop) isolate(running context.Context, doing string, keys []string, without taskdb.Apart, cause error) {
 	if l.beside.full() {
 		return // they are still due
 	}
@@ -207,7 +208,7 @@ func (l *loop) isolate(running context.Context, doing string, keys []string, wit
 }
 
 // claimFailed takes the tasks of a failed claim in parts.
-func (s *submitting) claimFailed(running, working context.Context, c periodic.Claim, cause error) error {
+func (s *submitting) claimFailed(running, working context.Context, c taskdb.Claim, cause error) error {
 	if !s.search.Faults.Isolatable(cause) {
 		return cause
 	}

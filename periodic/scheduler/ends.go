@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // How to ask other queues for the ends of jobs.
@@ -24,9 +26,9 @@ const (
 // own, since a queue may take long to answer. The loop tells it when it is time.
 type ends struct {
 	cfg    *Config
-	store  periodic.Store
+	store  taskdb.Store
 	role   role
-	queues map[periodic.Sink]periodic.EndTeller
+	queues map[periodic.Sink]sink.EndTeller
 	tell   []periodic.Sink // their names
 	wake   chan struct{}
 
@@ -41,13 +43,13 @@ type ends struct {
 	due time.Time // zero: no job is open, as far as is known
 }
 
-func newEnds(store periodic.Store, cfg *Config, r role) *ends {
-	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]periodic.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit}
+func newEnds(store taskdb.Store, cfg *Config, r role) *ends {
+	e := &ends{cfg: cfg, store: store, role: r, queues: map[periodic.Sink]sink.EndTeller{}, wake: make(chan struct{}, 1), limit: endsLimit}
 	e.held.Paces = map[struct{}]isolate.Pace{{}: {Least: endsEvery, Most: endsMost}}
-	for sink, submitter := range cfg.Submitters {
-		if teller, ok := submitter.(periodic.EndTeller); ok {
-			e.queues[sink] = teller
-			e.tell = append(e.tell, sink)
+	for name, submitter := range cfg.Submitters {
+		if teller, ok := submitter.(sink.EndTeller); ok {
+			e.queues[name] = teller
+			e.tell = append(e.tell, name)
 		}
 	}
 	if e.joex() {
@@ -83,7 +85,7 @@ func (e *ends) added(sink periodic.Sink, tick periodic.Tick) {
 }
 
 // peeked notes when it is the turn of a job.
-func (e *ends) peeked(p periodic.Peek) {
+func (e *ends) peeked(p taskdb.Peek) {
 	if !p.Look.IsZero() {
 		e.within(p.Look.Sub(p.Now))
 	}
@@ -143,7 +145,7 @@ func (e *ends) ask(ctx context.Context) (more bool) {
 	if len(answering) == 0 {
 		return false
 	}
-	found, err := e.store.AskEnds(ctx, periodic.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
+	found, err := e.store.AskEnds(ctx, taskdb.AskEnds{Queues: answering, Hooks: e.cfg.Hooks, Limit: e.limit, Timeout: endsTimeout})
 	if err != nil {
 		if e.held.Add(found.Sink, struct{}{}, e.asked) && ctx.Err() == nil {
 			e.cfg.fail("ask another queue how jobs ended; ticks go on", err)
@@ -186,7 +188,7 @@ func (e *ends) judge(ctx context.Context) {
 	}
 }
 
-func (e *ends) observe(ended []periodic.EndedTick, sink periodic.Sink) {
+func (e *ends) observe(ended []taskdb.EndedTick, sink periodic.Sink) {
 	for _, t := range ended {
 		e.cfg.observe(Event{Kind: EventEnded, Task: t.Task, Tick: t.Tick, Sink: sink})
 	}
@@ -194,7 +196,7 @@ func (e *ends) observe(ended []periodic.EndedTick, sink periodic.Sink) {
 
 // answering are the queues without those that have failed and are not to be tried yet. An empty
 // name holds all of them: nextrun's own tables could not be read.
-func (e *ends) answering() map[periodic.Sink]periodic.EndTeller {
+func (e *ends) answering() map[periodic.Sink]sink.EndTeller {
 	queues, due := maps.Clone(e.queues), e.held.Due(e.asked)
 	for _, sink := range e.held.Keys() {
 		if slices.Contains(due, sink) {

@@ -11,22 +11,24 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // acmeTeller is an acme that tells how its jobs end: the state of a job that has ended is a
-// [periodic.EndState].
+// [sink.EndState].
 type acmeTeller struct {
 	*acme
-	gone periodic.EndState
+	gone sink.EndState
 	deaf func() error // nil: it answers
 }
 
-func (q *acmeTeller) Gone() periodic.EndState { return q.gone }
+func (q *acmeTeller) Gone() sink.EndState { return q.gone }
 
-func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) (ends []periodic.JobEnd, err error) {
+func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []sink.Open) (ends []sink.JobEnd, err error) {
 	if q.deaf != nil {
 		if err := q.deaf(); err != nil {
 			return nil, err
@@ -37,7 +39,7 @@ func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic
 		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT coalesce(max(state), '') FROM acme_job WHERE ref = '%s'`, o.Ref)).Scan(&state); err != nil {
 			return nil, err
 		}
-		e := periodic.JobEnd{JID: o.JID, Attempts: 2, Error: "no\n\tspace\x00 left", Finished: o.Submitted.Add(time.Second)}
+		e := sink.JobEnd{JID: o.JID, Attempts: 2, Error: "no\n\tspace\x00 left", Finished: o.Submitted.Add(time.Second)}
 		switch state {
 		case "":
 			continue
@@ -45,7 +47,7 @@ func (q *acmeTeller) Ends(ctx context.Context, tx jobqueue.DBTX, open []periodic
 			e.Error = ""
 		}
 		if state != "new" && state != "busy" {
-			e.State = periodic.EndState(state)
+			e.State = sink.EndState(state)
 		}
 		ends = append(ends, e)
 	}
@@ -59,15 +61,15 @@ type endHooks struct {
 }
 
 func (h *endHooks) HearsMissed(*periodic.Task) bool { return false }
-func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []periodic.MissedTick) error {
+func (h *endHooks) TellMissed(context.Context, jobqueue.DBTX, time.Time, []taskdb.MissedTick) error {
 	return nil
 }
 
 func (h *endHooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
-	return t.Task == t.ID && k.Ended != periodic.EndCancelled
+	return t.Task == t.ID && k.Ended != sink.EndCancelled
 }
 
-func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []periodic.EndedTick) error {
+func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []taskdb.EndedTick) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range ticks {
@@ -77,7 +79,7 @@ func (h *endHooks) TellEnds(_ context.Context, _ jobqueue.DBTX, _ time.Time, tic
 }
 
 // submitted are tasks for a queue, each with a job that was submitted some seconds ago.
-func (f *fixture) submitted(q periodic.Submitter, ids ...string) {
+func (f *fixture) submitted(q sink.Submitter, ids ...string) {
 	f.Helper()
 	for _, id := range ids {
 		f.addAcme(id, "allow")
@@ -91,7 +93,7 @@ func (f *fixture) submitted(q periodic.Submitter, ids ...string) {
 }
 
 // asks asks the queue for ends, as a scheduler does.
-func (f *fixture) asks(q periodic.EndTeller, hooks periodic.Hooks) periodic.Ends {
+func (f *fixture) asks(q sink.EndTeller, hooks taskdb.Hooks) taskdb.Ends {
 	f.Helper()
 	ends, err := f.db.Periodic().AskEnds(f.Context(), f.question(q, hooks))
 	if err != nil {
@@ -100,8 +102,8 @@ func (f *fixture) asks(q periodic.EndTeller, hooks periodic.Hooks) periodic.Ends
 	return ends
 }
 
-func (f *fixture) question(q periodic.EndTeller, hooks periodic.Hooks) periodic.AskEnds {
-	return periodic.AskEnds{Queues: map[periodic.Sink]periodic.EndTeller{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
+func (f *fixture) question(q sink.EndTeller, hooks taskdb.Hooks) taskdb.AskEnds {
+	return taskdb.AskEnds{Queues: map[periodic.Sink]sink.EndTeller{"acme": q}, Hooks: hooks, Limit: 1000, Timeout: time.Minute}
 }
 
 const endOf = `SELECT coalesce(outcome, 'open') || ' ' || coalesce(attempts, 0) || ' ' || coalesce(error, '') FROM periodic_tick WHERE task_id = ?`
@@ -110,7 +112,7 @@ const endOf = `SELECT coalesce(outcome, 'open') || ' ' || coalesce(attempts, 0) 
 // does not have any more ended as the queue says, or as a trigger saw it.
 func TestEndsAreRecorded(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme(), gone: periodic.EndUnknown}
+		q := &acmeTeller{acme: f.acme(), gone: sink.EndUnknown}
 		ids := []string{"success", "failed", "cancelled", "busy", "gone", "seen"}
 		f.submitted(q, ids...)
 		f.want(len(ids), "SELECT count(*) FROM periodic_awaited WHERE sink = 'acme' AND ref = 'acme-' || jid")
@@ -145,7 +147,7 @@ func TestEndsAreRecorded(t *testing.T) {
 // What ended before hooks could hear of it is recorded without them.
 func TestEndsOfBeforeAreNotTold(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme(), gone: periodic.EndGone}
+		q := &acmeTeller{acme: f.acme(), gone: sink.EndGone}
 		f.submitted(q, "failed", "success", "gone")
 		f.exec("UPDATE acme_job SET state = tracker")
 		f.exec("DELETE FROM acme_job WHERE tracker = 'gone'")
@@ -164,7 +166,7 @@ func TestEndsOfBeforeAreNotTold(t *testing.T) {
 // Several schedulers that ask at the same time record each end once.
 func TestEndsAreToldOnce(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme(), gone: periodic.EndGone}
+		q := &acmeTeller{acme: f.acme(), gone: sink.EndGone}
 		ids := make([]string, 40)
 		for i := range ids {
 			ids[i] = fmt.Sprintf("t%02d", i)
@@ -219,10 +221,10 @@ func TestEndsAreAskedForMoreAndMoreRarely(t *testing.T) {
 func TestEndsOfAQueueThatDoesNotAnswer(t *testing.T) {
 	both(t, func(f *fixture) {
 		deaf := &acmeTeller{acme: f.acme(), deaf: func() error { return errors.New("no such view") }}
-		good := &acmeTeller{acme: deaf.acme, gone: periodic.EndGone}
+		good := &acmeTeller{acme: deaf.acme, gone: sink.EndGone}
 		events := make(chan scheduler.Event, 1000)
 		cfg := f.config("deaf")
-		cfg.Submitters = map[periodic.Sink]periodic.Submitter{"acme": deaf, "other": good}
+		cfg.Submitters = periodic.Submitters{"acme": deaf, "other": good}
 		cfg.Observe = func(e scheduler.Event) { events <- e }
 		f.submitted(deaf, "a")
 		f.exec("UPDATE acme_job SET state = 'failed'")

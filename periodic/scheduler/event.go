@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -57,5 +58,5 @@ type Event struct {
 	Err     error          // error, split, aside; sink: nil if it can be used again
 	Lock    leader.Lock    // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
 
-	Finish periodic.Finish // finish
+	Finish taskdb.Finish // finish
 }

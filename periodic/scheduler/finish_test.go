@@ -9,17 +9,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/finish"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 func (h *endHooks) HearsFinish(t *periodic.Task, s finish.State) bool {
 	return t.Task == t.ID && (s == finish.AtRisk || s == finish.Late)
 }
 
-func (h *endHooks) TellFinishes(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []periodic.Finish) error {
+func (h *endHooks) TellFinishes(_ context.Context, _ jobqueue.DBTX, _ time.Time, ticks []taskdb.Finish) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range ticks {
@@ -199,7 +201,7 @@ func TestAFinishByThatCannotBeRead(t *testing.T) {
 // What is expected of a job in another queue counts from its submission.
 func TestJobsOfOtherQueuesFinishInTimeOrNot(t *testing.T) {
 	both(t, func(f *fixture) {
-		q := &acmeTeller{acme: f.acme(), gone: periodic.EndUnknown}
+		q := &acmeTeller{acme: f.acme(), gone: sink.EndUnknown}
 		hooks := &endHooks{}
 		f.submitted(q, "success", "failed", "busy")
 		for n := range 5 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -199,7 +200,7 @@ func (f *fixture) between(act func()) {
 	}
 	defer db.Close()
 	c := batch.New("between@1", db.Periodic().Update, db.Periodic().Queues(nil))
-	b, err := c.Look(f.Context(), storetest.Patience, periodic.Claim{Limit: 100, Ahead: time.Hour})
+	b, err := c.Look(f.Context(), storetest.Patience, taskdb.Claim{Limit: 100, Ahead: time.Hour})
 	if err != nil {
 		f.Fatal(err)
 	}

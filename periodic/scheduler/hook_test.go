@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // hooked is a store that lets a test act at the seams of the scheduler.
 type hooked struct {
-	periodic.Store
+	taskdb.Store
 	peeks, updates atomic.Int64
 	// beforeUpdate, if not nil, runs before each transaction; its error is that
 	// of the transaction.
@@ -19,23 +20,23 @@ type hooked struct {
 	afterAdvance func() error
 }
 
-func (h *hooked) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
+func (h *hooked) Peek(ctx context.Context, without taskdb.Apart) (taskdb.Peek, error) {
 	h.peeks.Add(1)
 	return h.Store.Peek(ctx, without)
 }
 
-func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+func (h *hooked) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 	n := h.updates.Add(1)
 	if h.beforeUpdate != nil {
 		if err := h.beforeUpdate(n); err != nil {
 			return err
 		}
 	}
-	return h.Store.Update(ctx, wait, func(tx periodic.Tx) error { return fn(hookedTx{tx, h}) })
+	return h.Store.Update(ctx, wait, func(tx taskdb.Tx) error { return fn(hookedTx{tx, h}) })
 }
 
 type hookedTx struct {
-	periodic.Tx
+	taskdb.Tx
 	h *hooked
 }
 
@@ -47,7 +48,7 @@ func (tx hookedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string
 	return ids, err
 }
 
-func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []periodic.Left, can bool, err error) {
+func (tx hookedTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
 	left, can, err = tx.Tx.SubmitPlain(ctx, queue, plans)
 	if can && err == nil && len(plans) > 0 && tx.h.afterAdvance != nil {
 		err = tx.h.afterAdvance()

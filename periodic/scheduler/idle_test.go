@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -26,7 +27,7 @@ func bubble(t *testing.T, test func(f *fixture)) {
 
 // unwatched is a store that reports no changes: it spares a test that fakes hours a
 // look for changes four times a second.
-type unwatched struct{ periodic.Store }
+type unwatched struct{ taskdb.Store }
 
 func (unwatched) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
 	<-ctx.Done()
@@ -42,7 +43,7 @@ func seldom(c *scheduler.Config) { c.PollInterval = 10 * time.Minute }
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // in a bubble of synctest it takes no time
 
 // run starts a scheduler over h and returns the function that stops it.
-func (f *fixture) run(h periodic.Store, change ...func(*scheduler.Config)) (stop func()) {
+func (f *fixture) run(h taskdb.Store, change ...func(*scheduler.Config)) (stop func()) {
 	f.Helper()
 	log := logrus.New()
 	log.SetOutput(io.Discard)

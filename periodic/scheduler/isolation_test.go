@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -139,20 +140,20 @@ func TestG5DueBeforeUnplanned(t *testing.T) {
 // claimOrder notes which tasks were claimed, in the order of the claims, which come one after the
 // other.
 type claimOrder struct {
-	periodic.Store
+	taskdb.Store
 	ids []string
 }
 
-func (o *claimOrder) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
-	return o.Store.Update(ctx, wait, func(tx periodic.Tx) error { return fn(claimOrderTx{tx, o}) })
+func (o *claimOrder) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+	return o.Store.Update(ctx, wait, func(tx taskdb.Tx) error { return fn(claimOrderTx{tx, o}) })
 }
 
 type claimOrderTx struct {
-	periodic.Tx
+	taskdb.Tx
 	o *claimOrder
 }
 
-func (tx claimOrderTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+func (tx claimOrderTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
 	tasks, err := tx.Tx.Claim(ctx, c)
 	for _, t := range tasks {
 		tx.o.ids = append(tx.o.ids, t.ID)

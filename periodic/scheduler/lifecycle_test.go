@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
@@ -137,8 +138,8 @@ func TestConfigIsValidated(t *testing.T) {
 }
 
 // noStore is a store that New must not touch.
-type noStore struct{ periodic.Store }
+type noStore struct{ taskdb.Store }
 
-func (noStore) Queues(map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+func (noStore) Queues(periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	return nil
 }

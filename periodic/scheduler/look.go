@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
@@ -30,7 +32,7 @@ func (l *loop) look(_, working context.Context) error {
 }
 
 // plan sets the agenda by what a look has found.
-func (l *loop) plan(peek periodic.Peek) {
+func (l *loop) plan(peek taskdb.Peek) {
 	if l.ahead.looked.Due.After(peek.Now.Add(l.ahead.lead)) || // the database's clock was set back
 		l.ahead.calendars != peek.Calendars { // it was prepared by others
 		l.ahead.drop()
@@ -50,7 +52,7 @@ func (l *loop) plan(peek periodic.Peek) {
 }
 
 // peek reads what there is to do, and compares the clocks.
-func (l *loop) peek(ctx context.Context) (periodic.Peek, error) {
+func (l *loop) peek(ctx context.Context) (taskdb.Peek, error) {
 	asked := time.Now()
 	without := l.aside.Apart()
 	without.Tell = l.ends.tell
@@ -85,7 +87,7 @@ func (l *loop) stray(ctx context.Context) {
 	sinks := &l.aside.Sinks
 	stray, err := l.store.Stray(ctx, sinks.Usable(), l.broke, func(sink periodic.Sink) string {
 		if err := sinks.Broken(sink); err != nil {
-			return periodic.Waits(err)
+			return reasons.Waits(err)
 		}
 		return batch.NoQueue(sink)
 	})
@@ -107,7 +109,7 @@ func (l *loop) stray(ctx context.Context) {
 // clearMarks removes expired marks, and those of a worker name if one is given. It returns their
 // number.
 func (l *loop) clearMarks(ctx context.Context, name string) (count int, err error) {
-	err = l.role.update(ctx, batch.Wait, func(tx periodic.Tx) (err error) {
+	err = l.role.update(ctx, batch.Wait, func(tx taskdb.Tx) (err error) {
 		count, err = tx.ClearMarks(ctx, l.cfg.Lease, name)
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
@@ -28,7 +28,7 @@ const clockSlack = time.Millisecond
 // somebody's lock is done beside it, by functions that return their findings.
 type loop struct {
 	cfg     *Config
-	store   periodic.Store
+	store   taskdb.Store
 	role    role
 	batches batch.Committer
 	search  search.Searcher
@@ -53,7 +53,7 @@ type loop struct {
 }
 
 // newLoop returns the loop of a scheduler.
-func newLoop(store periodic.Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
+func newLoop(store taskdb.Store, cfg *Config, r role, worker string, wake <-chan struct{}) *loop {
 	queues := store.Queues(cfg.Submitters)
 	l := &loop{
 		cfg: cfg, store: store, role: r, observe: cfg.observe, wake: wake,

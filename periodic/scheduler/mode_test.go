@@ -9,7 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
 )
@@ -26,7 +26,7 @@ func (f *fixture) quick() *store.DB {
 }
 
 // inMode makes a scheduler, and the events that it tells of.
-func (f *fixture) inMode(s periodic.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
+func (f *fixture) inMode(s taskdb.Store, name string, mode scheduler.Mode, change ...func(*scheduler.Config)) (*scheduler.Scheduler, *events) {
 	f.Helper()
 	cfg := f.config(name)
 	cfg.Mode = mode

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 )
 
@@ -51,7 +51,7 @@ func TestLocksOfDifferentNamesLeadSideBySide(t *testing.T) {
 }
 
 // lockless is a store without locks: mode shared must not ask for them.
-type lockless struct{ periodic.Store }
+type lockless struct{ taskdb.Store }
 
 func (lockless) Locks() leader.Store { panic("mode shared asked for the lock") }
 

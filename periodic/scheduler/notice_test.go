@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -154,7 +155,7 @@ func TestNoticeAfterReconnecting(t *testing.T) {
 }
 
 // deaf is a store whose notifications are all lost.
-type deaf struct{ periodic.Store }
+type deaf struct{ taskdb.Store }
 
 func (deaf) Watch(ctx context.Context, _ string, _ []periodic.Sink, _ func(), _ func(error)) {
 	<-ctx.Done()

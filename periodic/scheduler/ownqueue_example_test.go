@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 	_ "github.com/nextrun/nextrun/store/sqlite"
 )
@@ -20,11 +20,11 @@ import (
 type workQueue struct{}
 
 // Submit adds a row for each job. An error rolls back, and the ticks are tried again.
-func (workQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
-	done := make([]periodic.Submission, len(jobs))
+func (workQueue) Submit(ctx context.Context, tx sink.DBTX, jobs []sink.Job) ([]sink.Submission, error) {
+	done := make([]sink.Submission, len(jobs))
 	for i, job := range jobs {
 		if len(job.Task) > 30 { // the tick is skipped, and the task's problem says why
-			done[i] = periodic.Submission{JID: job.JID, Refused: "kind takes up to 30 characters; shorten task"}
+			done[i] = sink.Submission{JID: job.JID, Refused: "kind takes up to 30 characters; shorten task"}
 			continue
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO work_queue (id, kind, payload) VALUES ($1, $2, $3)`,
@@ -32,17 +32,17 @@ func (workQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.J
 		if err != nil {
 			return nil, err
 		}
-		done[i] = periodic.Submission{JID: job.JID, Ref: job.JID}
+		done[i] = sink.Submission{JID: job.JID, Ref: job.JID}
 	}
 	return done, nil
 }
 
 // Pending returns the jobs that have not ended, so that no other job of the same
 // tasks is submitted meanwhile.
-func (workQueue) Pending(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open) ([]periodic.Pending, error) {
-	var pending []periodic.Pending
+func (workQueue) Pending(ctx context.Context, tx sink.DBTX, open []sink.Open) ([]sink.Pending, error) {
+	var pending []sink.Pending
 	for _, o := range open {
-		p := periodic.Pending{JID: o.JID, Due: o.Due}
+		p := sink.Pending{JID: o.JID, Due: o.Due}
 		err := tx.QueryRowContext(ctx, `SELECT state FROM work_queue WHERE id = $1 AND state <> 'done'`, o.Ref).Scan(&p.State)
 		if err == nil {
 			pending = append(pending, p)
@@ -71,7 +71,7 @@ func Example_ownQueue() {
 	_, err = app.ExecContext(ctx, `CREATE TABLE work_queue (id text PRIMARY KEY, kind text, payload text, state text DEFAULT 'waiting')`)
 	must(err)
 
-	submitters := map[periodic.Sink]periodic.Submitter{"work": workQueue{}}
+	submitters := periodic.Submitters{"work": workQueue{}}
 	scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "app", Submitters: submitters})
 	must(err)
 	tasks := periodic.NewTasks(db.Tasks()).With(submitters) // run now and backfill use the queue, too

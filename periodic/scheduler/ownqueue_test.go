@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -18,7 +19,7 @@ import (
 // scheduler and tasks that know it.
 func workQueueFixture(f *fixture) (with func(*scheduler.Config), tasks *periodic.Tasks) {
 	f.exec(`CREATE TABLE work_queue (id text PRIMARY KEY, kind text, payload text, state text DEFAULT 'waiting')`)
-	submitters := map[periodic.Sink]periodic.Submitter{"work": workQueue{}}
+	submitters := periodic.Submitters{"work": workQueue{}}
 	return func(c *scheduler.Config) { c.Submitters = submitters }, periodic.NewTasks(f.db.Tasks()).With(submitters)
 }
 
@@ -88,7 +89,7 @@ type slowQueue struct {
 	calls [][]string // the ids of the jobs
 }
 
-func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
+func (q *slowQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	ids := make([]string, len(jobs))
 	for i, job := range jobs {
 		ids[i] = job.JID
@@ -116,7 +117,7 @@ func TestOwnQueueHasLimitedTime(t *testing.T) {
 	f.db = db
 	workQueueFixture(f)
 	q := &slowQueue{}
-	with := func(c *scheduler.Config) { c.Submitters = map[periodic.Sink]periodic.Submitter{"work": q} }
+	with := func(c *scheduler.Config) { c.Submitters = periodic.Submitters{"work": q} }
 	f.exec(`INSERT INTO periodic_task (id, task, timer, sink) SELECT 'a' || i, 'send', 'yearly', 'work' FROM generate_series(1, 150) AS i`)
 	f.once(with)
 	at := f.at(-time.Minute)

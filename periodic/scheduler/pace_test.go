@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // What was missed comes one after the other, the newest of it only, and then the timer goes on.
@@ -80,7 +81,7 @@ func TestPaceMaxTicksCountsNoRefusedTick(t *testing.T) {
 		f.addAcme("once", "skip")
 		f.addAcme("good", "skip")
 		f.exec("UPDATE periodic_task SET max_ticks = 1 WHERE id = 'once'")
-		q.refuse["once"] = periodic.Submission{Refused: "the kind is unknown"}
+		q.refuse["once"] = sink.Submission{Refused: "the kind is unknown"}
 		f.plan(q)
 		f.due("once", time.Second)
 		f.due("good", time.Second)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
@@ -18,7 +19,7 @@ import (
 // ask. The loop owns it.
 type queued struct {
 	cfg      *Config
-	store    periodic.Store
+	store    taskdb.Store
 	search   search.Searcher
 	aside    *aside.Aside
 	beside   *beside
@@ -29,10 +30,10 @@ type queued struct {
 
 // tend handles queued ticks whose wait may be over, unless the table job is there and
 // cannot be used.
-func (q *queued) tend(ctx context.Context) (periodic.Tended, error) {
+func (q *queued) tend(ctx context.Context) (taskdb.Tended, error) {
 	unusable := q.aside.Sinks.Has(periodic.SinkJob) && !errors.Is(q.aside.Sinks.Broken(periodic.SinkJob), periodic.ErrNoJobs)
 	if unusable || q.aside.Queued.Held() {
-		return periodic.Tended{}, nil
+		return taskdb.Tended{}, nil
 	}
 	tended, err := q.store.Tend(ctx, q.untended, q.aside.Apart())
 	q.untended = q.untended && err != nil
@@ -44,7 +45,7 @@ func (q *queued) tend(ctx context.Context) (periodic.Tended, error) {
 			}
 			return search.Findings{Sinks: bad, Err: probed}
 		})
-		return periodic.Tended{}, nil
+		return taskdb.Tended{}, nil
 	}
 	return tended, err
 }
@@ -68,7 +69,7 @@ func (q *queued) next() time.Time {
 // follow looks at the open jobs that queued ticks wait for. The end of one makes its task ready.
 func (q *queued) follow(ctx context.Context) {
 	now := time.Now()
-	found, err := q.store.Follow(ctx, periodic.Follow{
+	found, err := q.store.Follow(ctx, taskdb.Follow{
 		Queues: q.cfg.Submitters, Known: q.aside.Sinks.Known, Without: q.aside.Sinks.Keys(),
 		After: q.follower.after, Limit: q.follower.limit,
 	})
@@ -125,7 +126,7 @@ func (f *follower) soon(now time.Time) {
 }
 
 // looked plans the next look.
-func (f *follower) looked(found periodic.Followed, now time.Time, poll time.Duration) {
+func (f *follower) looked(found taskdb.Followed, now time.Time, poll time.Duration) {
 	f.after, f.limit, f.failures = found.Last, min(2*f.limit, followLimit), 0
 	f.waiting += found.Waiting
 	f.ended += found.Ended

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
 // series is a table of the numbers from 1 to n.
@@ -36,12 +36,12 @@ func (f *fixture) waiting(tasks, ticks int) {
 }
 
 // peek looks for due tasks as a scheduler does.
-func (f *fixture) peek() periodic.Peek {
+func (f *fixture) peek() taskdb.Peek {
 	f.Helper()
-	peek, err := f.db.Periodic().Peek(f.Context(), periodic.Apart{})
+	peek, err := f.db.Periodic().Peek(f.Context(), taskdb.Apart{})
 	for more := peek.Ready; more && err == nil; {
-		var tended periodic.Tended
-		tended, err = f.db.Periodic().Tend(f.Context(), false, periodic.Apart{})
+		var tended taskdb.Tended
+		tended, err = f.db.Periodic().Tend(f.Context(), false, taskdb.Apart{})
 		peek.Due, more = peek.Due || tended.Ready, tended.More
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Run now and backfill submit to the queue of the task, and say so if the program
@@ -21,7 +22,7 @@ func TestQueueByHand(t *testing.T) {
 			f.Errorf("without the queue: %v", err)
 		}
 		f.want(0, "SELECT count(*) FROM periodic_tick")
-		tasks = tasks.With(map[periodic.Sink]periodic.Submitter{"acme": q})
+		tasks = tasks.With(periodic.Submitters{"acme": q})
 		if err := tasks.RunNow(f.Context(), "a"); err != nil {
 			f.Fatal(err)
 		}
@@ -33,7 +34,7 @@ func TestQueueByHand(t *testing.T) {
 		}
 		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		err := tasks.Backfill(f.Context(), "a", periodic.Backfill{From: from, To: from.AddDate(0, 2, 0),
-			Waits:  func(time.Time, periodic.Pending) { f.exec("UPDATE acme_job SET state = 'done'") },
+			Waits:  func(time.Time, sink.Pending) { f.exec("UPDATE acme_job SET state = 'done'") },
 			Report: func(time.Time, string) { f.exec("UPDATE acme_job SET state = 'done'") }})
 		if err != nil {
 			f.Fatal(err)

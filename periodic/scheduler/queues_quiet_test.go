@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // A mistyped sink disturbs nobody, not even while a tick of the task waits.
@@ -31,7 +31,7 @@ func TestQueueTypoWhileATickWaits(t *testing.T) {
 func TestQueueRefusalIsQuiet(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.aQueued("queue")
-		q.refuse["a"] = periodic.Submission{Refused: "later", Passing: true}
+		q.refuse["a"] = sink.Submission{Refused: "later", Passing: true}
 		f.exec("UPDATE acme_job SET state = 'done'")
 		f.exec("DELETE FROM periodic_open")
 		n := 0
@@ -105,7 +105,7 @@ func TestQueueSecondTickOfAnEndedTask(t *testing.T) {
 	f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
 	f.once(withAcme(q))
 	f.exec("UPDATE acme_job SET state = 'done'")
-	q.refuse["a"] = periodic.Submission{Refused: "no"}
+	q.refuse["a"] = sink.Submission{Refused: "no"}
 	f.exec("DELETE FROM periodic_open")
 	f.ends(withAcme(q))
 	delete(q.refuse, "a")
@@ -117,7 +117,7 @@ func TestQueueSecondTickOfAnEndedTask(t *testing.T) {
 func TestQueueRefusalDoesNotKeepOnceRunning(t *testing.T) {
 	f := newSQLiteFixture(t)
 	q := f.aQueued("queue")
-	q.refuse["a"] = periodic.Submission{Refused: "later", Passing: true}
+	q.refuse["a"] = sink.Submission{Refused: "later", Passing: true}
 	f.exec("UPDATE acme_job SET state = 'done'")
 	f.exec("DELETE FROM periodic_open")
 	f.ends(withAcme(q))

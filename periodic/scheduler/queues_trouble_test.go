@@ -9,7 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // What a queue refuses for good costs that tick only; what may pass costs none.
@@ -19,8 +19,8 @@ func TestQueueRefuses(t *testing.T) {
 		for _, id := range []string{"good", "never", "later"} {
 			f.addAcme(id, "skip")
 		}
-		q.refuse["never"] = periodic.Submission{Refused: "the kind never is unknown"}
-		q.refuse["later"] = periodic.Submission{Refused: "the queue is full", Passing: true}
+		q.refuse["never"] = sink.Submission{Refused: "the kind never is unknown"}
+		q.refuse["later"] = sink.Submission{Refused: "the queue is full", Passing: true}
 		f.plan(q)
 		for _, id := range []string{"good", "never", "later"} {
 			f.due(id, time.Second)
@@ -145,7 +145,7 @@ func TestQueueRefusesWithAWarning(t *testing.T) {
 		q := f.acme()
 		f.addAcme("a", "skip")
 		f.exec("UPDATE periodic_task SET args = '{'")
-		q.refuse["a"] = periodic.Submission{Refused: "args end too soon"}
+		q.refuse["a"] = sink.Submission{Refused: "args end too soon"}
 		f.plan(q)
 		f.tick("a", 1, withAcme(q))
 		f.want("args end too soon", "SELECT problem FROM periodic_task")

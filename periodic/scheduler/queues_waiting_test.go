@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // A scheduler that knows another queue only does not end the wait for a job of this one.
 func TestQueueOfAnotherSchedulerIsLeftAlone(t *testing.T) {
 	both(t, func(f *fixture) {
 		q := f.aQueued("queue")
-		f.ends(withOther(&acme{refuse: map[string]periodic.Submission{}}))
+		f.ends(withOther(&acme{refuse: map[string]sink.Submission{}}))
 		f.ends(withAcme(q))
 		f.want(1, "SELECT count(*) FROM acme_job WHERE tracker = 'a' AND state IN ('busy','new')")
 	})
@@ -34,7 +34,7 @@ func TestQueueTickOfAnEndedTask(t *testing.T) {
 		f.exec("UPDATE periodic_task SET ends = '2020-01-01 00:00:00.000000' WHERE id = 'a'")
 		f.ends(withAcme(q))
 		f.exec("UPDATE acme_job SET state = 'done'")
-		q.refuse["a"] = periodic.Submission{Refused: "later", Passing: true}
+		q.refuse["a"] = sink.Submission{Refused: "later", Passing: true}
 		f.exec("DELETE FROM periodic_open")
 		f.ends(withAcme(q))
 		delete(q.refuse, "a")

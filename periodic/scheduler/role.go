@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -24,7 +25,7 @@ type role interface {
 	await(ctx context.Context) error
 	// update runs fn in a transaction that commits only if this scheduler may
 	// still schedule; else it returns [leader.ErrLost].
-	update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error
+	update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
 	// watch calls wake when tasks change, while this scheduler may schedule.
 	watch(ctx context.Context, wake func(), report func(error))
 	// precedes reports whether another scheduler goes first, as far as that is known.
@@ -44,7 +45,7 @@ type Status struct {
 // shared is the role in ModeShared: every scheduler schedules, and locks on rows keep them
 // apart.
 type shared struct {
-	store  periodic.Store
+	store  taskdb.Store
 	worker string
 	sinks  []periodic.Sink
 }
@@ -57,7 +58,7 @@ func (shared) await(context.Context) error            { return nil }
 func (shared) judge(error)                            {}
 func (shared) status() Status                         { return Status{Mode: ModeShared, Schedule: true} }
 
-func (s shared) update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+func (s shared) update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 	return s.store.Update(ctx, wait, fn)
 }
 

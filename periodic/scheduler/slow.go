@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/search"
@@ -19,7 +19,7 @@ type slow struct {
 	search  search.Searcher
 	lanes   int // how many parts are taken at a time; 1: all writers wait for them
 	tasks   *aside.Tasks
-	apart   func() periodic.Apart
+	apart   func() taskdb.Apart
 	beside  *beside
 	clock   *clock
 	delayed *delayed

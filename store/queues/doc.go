@@ -4,7 +4,7 @@
 // yourself. Give one of these values to the method Queue of package store:
 //
 //	river, err := db.Queue(queues.River{Queue: "default"})
-//	cfg := scheduler.Config{Submitters: map[periodic.Sink]periodic.Submitter{"river": river}}
+//	cfg := scheduler.Config{Submitters: periodic.Submitters{"river": river}}
 //
 // and let a task use it: UPDATE periodic_task SET sink = 'river'.
 //

@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
 // wantEnds compares what a queue tells of open jobs, in their order, with
 // "STATE ATTEMPTS ERROR"; a job that it does not have is "-".
-func (f *fixture) wantEnds(q queues.Queue, open []periodic.Open, want ...string) map[string]periodic.JobEnd {
+func (f *fixture) wantEnds(q queues.Queue, open []sink.Open, want ...string) map[string]sink.JobEnd {
 	f.Helper()
-	by := map[string]periodic.JobEnd{}
+	by := map[string]sink.JobEnd{}
 	if err := f.db.View(f.Context(), func(tx *sqldb.Tx) error {
-		ends, err := q.(periodic.EndTeller).Ends(f.Context(), tx.DBTX(), open)
+		ends, err := q.(sink.EndTeller).Ends(f.Context(), tx.DBTX(), open)
 		for _, e := range ends {
 			by[e.JID] = e
 		}
@@ -40,7 +40,7 @@ func (f *fixture) wantEnds(q queues.Queue, open []periodic.Open, want ...string)
 
 var ended = time.Date(2026, 3, 4, 5, 6, 9, 5e8, time.UTC)
 
-func (f *fixture) wantFinished(ends map[string]periodic.JobEnd, o periodic.Open) {
+func (f *fixture) wantFinished(ends map[string]sink.JobEnd, o sink.Open) {
 	f.Helper()
 	if at := ends[o.JID].Finished; !at.Equal(ended) {
 		f.Errorf("it ended at %s, want %s", at, ended)
@@ -68,7 +68,7 @@ func TestRiverTellsHowJobsEnd(t *testing.T) {
 		f.Exec("DELETE FROM river_job WHERE id = CAST(? AS integer)", open[4].Ref)
 		ends := f.wantEnds(q, open, "success 2 ", "failed 2 no space left", "cancelled 2 ", " 2 no space left", "-")
 		f.wantFinished(ends, open[1])
-		if gone := q.(periodic.EndTeller).Gone(); gone != periodic.EndUnknown {
+		if gone := q.(sink.EndTeller).Gone(); gone != sink.EndUnknown {
 			t.Errorf("gone is %s", gone)
 		}
 	})
@@ -86,8 +86,8 @@ func TestGraphileTellsHowJobsEnd(t *testing.T) {
 	set(2, "attempts = 25, locked_at = now(), locked_by = 'w'")
 	f.Exec("DELETE FROM graphile_worker._private_jobs WHERE id = CAST(? AS bigint)", open[3].Ref)
 	f.wantEnds(q, open, "failed 25 no space left", " 3 a blip", " 25 ", "-")
-	for given, want := range map[string]periodic.EndState{"": periodic.EndGone, "failed": periodic.EndFailed, "unknown": periodic.EndUnknown} {
-		if gone := f.queue(queues.GraphileWorker{Gone: given}).(periodic.EndTeller).Gone(); gone != want {
+	for given, want := range map[string]sink.EndState{"": sink.EndGone, "failed": sink.EndFailed, "unknown": sink.EndUnknown} {
+		if gone := f.queue(queues.GraphileWorker{Gone: given}).(sink.EndTeller).Gone(); gone != want {
 			t.Errorf("with %q gone is %s, want %s", given, gone, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestPGMQTellsHowJobsEnd(t *testing.T) {
 	_, message, _ := strings.Cut(open[0].Ref, "/")
 	f.Exec("SELECT pgmq.archive('mail', ARRAY[CAST(? AS bigint)])", message)
 	f.wantEnds(q, open, "-", " 0 ")
-	if gone := q.(periodic.EndTeller).Gone(); gone != periodic.EndGone {
+	if gone := q.(sink.EndTeller).Gone(); gone != sink.EndGone {
 		t.Errorf("gone is %s", gone)
 	}
 }
@@ -126,7 +126,7 @@ func TestPGMQTellsHowJobsEnd(t *testing.T) {
 func TestSQLTellsHowJobsEnd(t *testing.T) {
 	t.Parallel()
 	legacy(t, func(t *testing.T, f *fixture, k queues.SQL) {
-		if _, tells := f.queue(k).(periodic.EndTeller); tells {
+		if _, tells := f.queue(k).(sink.EndTeller); tells {
 			t.Error("a queue without the statement tells how jobs end")
 		}
 		k.Outcome = `SELECT o.ref, CASE WHEN l.done IS NOT NULL THEN 'failed' END AS outcome, l.done AS finished, 3 AS attempts, 'no space left' AS error
@@ -137,7 +137,7 @@ func TestSQLTellsHowJobsEnd(t *testing.T) {
 		f.Exec("DELETE FROM legacy WHERE id = CAST(? AS integer)", open[2].Ref)
 		ends := f.wantEnds(q, open, "failed 3 no space left", " 3 no space left", "-")
 		f.wantFinished(ends, open[0])
-		if gone := q.(periodic.EndTeller).Gone(); gone != periodic.EndUnknown {
+		if gone := q.(sink.EndTeller).Gone(); gone != sink.EndUnknown {
 			t.Errorf("gone is %s", gone)
 		}
 	})

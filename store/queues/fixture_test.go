@@ -16,7 +16,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
@@ -97,8 +97,8 @@ func (f *fixture) update(fn func(ctx context.Context, tx jobqueue.DBTX) error) e
 }
 
 // submit submits jobs in a transaction of their own.
-func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]periodic.Submission, error) {
-	var done []periodic.Submission
+func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]sink.Submission, error) {
+	var done []sink.Submission
 	err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		done, err = q.Submit(ctx, tx, jobs)
 		return err
@@ -108,7 +108,7 @@ func (f *fixture) submit(q queues.Queue, jobs ...jobqueue.Job) ([]periodic.Submi
 
 // accept submits jobs, all of which the queue has to take, and returns them as open
 // ones.
-func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []periodic.Open {
+func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []sink.Open {
 	f.Helper()
 	done, err := f.submit(q, jobs...)
 	if err != nil {
@@ -117,21 +117,21 @@ func (f *fixture) accept(q queues.Queue, jobs ...jobqueue.Job) []periodic.Open {
 	if len(done) != len(jobs) {
 		f.Fatalf("%d submissions of %d jobs", len(done), len(jobs))
 	}
-	open := make([]periodic.Open, len(jobs))
+	open := make([]sink.Open, len(jobs))
 	for i, j := range jobs {
-		k := slices.IndexFunc(done, func(s periodic.Submission) bool { return s.JID == j.JID })
+		k := slices.IndexFunc(done, func(s sink.Submission) bool { return s.JID == j.JID })
 		if k < 0 || done[k].Refused != "" || done[k].Ref == "" {
 			f.Fatalf("job of %s: %+v, want it accepted", j.Tracker, done[max(k, 0)])
 		}
-		open[i] = periodic.Open{TaskID: j.Tracker, JID: j.JID, Ref: done[k].Ref, Due: j.Due, Submitted: j.Submitted}
+		open[i] = sink.Open{TaskID: j.Tracker, JID: j.JID, Ref: done[k].Ref, Due: j.Due, Submitted: j.Submitted}
 	}
 	return open
 }
 
 // pending returns those of the open jobs that are not final.
-func (f *fixture) pending(q queues.Queue, open ...periodic.Open) []periodic.Pending {
+func (f *fixture) pending(q queues.Queue, open ...sink.Open) []sink.Pending {
 	f.Helper()
-	var list []periodic.Pending
+	var list []sink.Pending
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		list, err = q.Pending(ctx, tx, open)
 		return err
@@ -142,7 +142,7 @@ func (f *fixture) pending(q queues.Queue, open ...periodic.Open) []periodic.Pend
 }
 
 // cancel cancels open jobs and returns the ids of those that were.
-func (f *fixture) cancel(q queues.Queue, open ...periodic.Open) (jids []string) {
+func (f *fixture) cancel(q queues.Queue, open ...sink.Open) (jids []string) {
 	f.Helper()
 	if err := f.update(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
 		jids, err = q.(canceller).Cancel(ctx, tx, open, due.Add(time.Hour))
@@ -154,7 +154,7 @@ func (f *fixture) cancel(q queues.Queue, open ...periodic.Open) (jids []string) 
 }
 
 type canceller interface {
-	Cancel(ctx context.Context, tx jobqueue.DBTX, open []periodic.Open, now time.Time) ([]string, error)
+	Cancel(ctx context.Context, tx jobqueue.DBTX, open []sink.Open, now time.Time) ([]string, error)
 }
 
 type prober interface {
@@ -182,14 +182,14 @@ func (f *fixture) run(files ...string) {
 // unusable checks that a queue says why it cannot be used, whatever is asked of it.
 func (f *fixture) unusable(q queues.Queue, want string) {
 	f.Helper()
-	one := periodic.Open{TaskID: "t", JID: "j", Ref: "1"}
+	one := sink.Open{TaskID: "t", JID: "j", Ref: "1"}
 	for what, do := range map[string]func(ctx context.Context, tx jobqueue.DBTX) error{
 		"Submit": func(ctx context.Context, tx jobqueue.DBTX) error {
 			_, err := q.Submit(ctx, tx, []jobqueue.Job{jobOf("t")})
 			return err
 		},
 		"Pending": func(ctx context.Context, tx jobqueue.DBTX) error {
-			_, err := q.Pending(ctx, tx, []periodic.Open{one})
+			_, err := q.Pending(ctx, tx, []sink.Open{one})
 			return err
 		},
 		"Probe": func(ctx context.Context, tx jobqueue.DBTX) error { return q.(prober).Probe(ctx, tx) },

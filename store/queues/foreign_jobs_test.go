@@ -9,13 +9,13 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
 // wantNotOurs checks that an open job is final, and that its cancellation spares the
 // job of somebody else that has its reference now.
-func (f *fixture) wantNotOurs(q queues.Queue, open []periodic.Open) {
+func (f *fixture) wantNotOurs(q queues.Queue, open []sink.Open) {
 	f.Helper()
 	if got := f.pending(q, open...); len(got) > 0 {
 		f.Errorf("pending %+v: that is somebody else's job", got)

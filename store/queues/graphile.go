@@ -26,16 +26,13 @@ type GraphileWorker struct {
 	// Empty: no named queue, so that jobs run in parallel.
 	Queue string
 	// MaxAttempts is how often Graphile Worker tries a job of a task without
-	// retry_limit; 0: [DefaultGraphileMaxAttempts].
+	// retry_limit; 0: 25, its own default.
 	MaxAttempts int
 	// Gone is how a job ended that is not in the tables any more: success, failed or
 	// unknown. Graphile Worker deletes jobs when they have succeeded, or are removed, and
 	// keeps those that failed. Empty: success.
 	Gone string
 }
-
-// DefaultGraphileMaxAttempts is Graphile Worker's own default.
-const DefaultGraphileMaxAttempts = 25
 
 // graphileSchema is Graphile Worker's own default.
 const graphileSchema = "graphile_worker"
@@ -61,7 +58,7 @@ func (k GraphileWorker) Open(db *sqldb.DB) (Queue, error) {
 		k.Schema = graphileSchema
 	}
 	if k.MaxAttempts == 0 {
-		k.MaxAttempts = DefaultGraphileMaxAttempts
+		k.MaxAttempts = 25 // its own default
 	}
 	if err := k.Validate(); err != nil {
 		return nil, err

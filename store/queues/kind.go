@@ -32,19 +32,8 @@ type (
 	Auditor = foreign.Auditor
 	// AuditBounds are the limits of an audit.
 	AuditBounds = foreign.AuditBounds
-	// Audit is what was found.
-	Audit = foreign.Audit
 	// AuditRow is a task with what is wrong about it.
 	AuditRow = foreign.AuditRow
-	// Report says how a queue was found.
-	Report = foreign.Report
-	// Problem is something wrong with a queue.
-	Problem = foreign.Problem
-	// EndTrigger is SQL for a trigger on the tables of another system. When a job
-	// ends, the trigger lets a tick that waits for it be submitted at once, instead of
-	// after the next look at the queue. Nothing else needs it. It is for people to read
-	// and to run, as the owner of both tables.
-	EndTrigger = foreign.EndTrigger
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -46,7 +46,7 @@ func TestGraphileLooksUpJobsByTheirID(t *testing.T) {
 
 // looksUp checks that want is part of the plans of pending and cancel, with statistics
 // and without.
-func (f *fixture) looksUp(q queues.Queue, open []periodic.Open, want string) {
+func (f *fixture) looksUp(q queues.Queue, open []sink.Open, want string) {
 	f.Helper()
 	explain := "EXPLAIN "
 	if f.Kind == storetest.SQLite {

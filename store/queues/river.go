@@ -25,9 +25,6 @@ const (
 	riverNotificationLevel = 7 // river_notification; SQLite: JSON in binary form
 )
 
-// DefaultRiverMaxAttempts is River's own default.
-const DefaultRiverMaxAttempts = 25
-
 // riverUnfinished are River's states of jobs that are not final, as its unique_states:
 // available, pending, retryable, running and scheduled.
 const riverUnfinished = "241"
@@ -42,7 +39,7 @@ type River struct {
 	// Queue is the name of River's queue for all tasks; empty: each task's group_.
 	Queue string
 	// MaxAttempts is how often River tries a job of a task without retry_limit;
-	// 0: [DefaultRiverMaxAttempts].
+	// 0: 25, its own default.
 	MaxAttempts int
 	// Priority is River's priority for all tasks, 1 (first) to 4; 0: that of the
 	// task: 9 and 10 become 1, 6 to 8 become 2, 3 to 5 become 3, 0 to 2 become 4.
@@ -84,7 +81,7 @@ func (k River) Validate() error {
 // Open implements [Kind].
 func (k River) Open(db *sqldb.DB) (Queue, error) {
 	if k.MaxAttempts == 0 {
-		k.MaxAttempts = DefaultRiverMaxAttempts
+		k.MaxAttempts = 25 // its own default
 	}
 	if err := k.Validate(); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -121,9 +121,9 @@ func TestRiverStates(t *testing.T) {
 			default:
 				f.Exec("UPDATE river_job SET state = '"+s.name+"' WHERE id = CAST(? AS integer)", open.Ref)
 			}
-			var want []periodic.Pending
+			var want []sink.Pending
 			if s.want != "" {
-				want = []periodic.Pending{{JID: open.JID, State: s.want, Due: due}}
+				want = []sink.Pending{{JID: open.JID, State: s.want, Due: due}}
 			}
 			if s.name == "running" {
 				want[0].Started = due.Truncate(10e9).Add(10e9)
@@ -217,7 +217,7 @@ func TestRiverReferencesOfAnotherKindAreFinal(t *testing.T) {
 	t.Parallel()
 	river(t, func(t *testing.T, f *fixture) {
 		q := f.queue(queues.River{})
-		foreign := periodic.Open{TaskID: "t", JID: "j", Ref: "0190d2a4-7b1e-7000-8000-000000000001"}
+		foreign := sink.Open{TaskID: "t", JID: "j", Ref: "0190d2a4-7b1e-7000-8000-000000000001"}
 		if got := f.pending(q, foreign); len(got) > 0 {
 			t.Errorf("pending %+v", got)
 		}

@@ -32,7 +32,7 @@ func TestSchedulerKeepsAJobThatItMayNotSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"mq": q}})
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: periodic.Submitters{"mq": q}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestSchedulerFeedsRiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Exec(trigger.Create)
-		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: map[periodic.Sink]periodic.Submitter{"river": q}})
+		scheduler, err := scheduler.New(db.Periodic(), scheduler.Config{Name: "test", Submitters: periodic.Submitters{"river": q}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -52,10 +52,10 @@ func TestSQLTakesABatch(t *testing.T) {
 		f.Exec("UPDATE legacy SET taken = '2026-03-04 05:06:09.500000' WHERE id = CAST(? AS integer)", open[0].Ref)
 		f.Exec("UPDATE legacy SET done = '2026-03-04 05:06:09.500000' WHERE id = CAST(? AS integer)", open[1].Ref)
 		f.Exec("DELETE FROM legacy WHERE id = CAST(? AS integer)", open[2].Ref)
-		want := []periodic.Pending{{JID: open[0].JID, State: jobqueue.Running, Due: due, Started: time.Date(2026, 3, 4, 5, 6, 9, 5e8, time.UTC)},
+		want := []sink.Pending{{JID: open[0].JID, State: jobqueue.Running, Due: due, Started: time.Date(2026, 3, 4, 5, 6, 9, 5e8, time.UTC)},
 			{JID: open[3].JID, State: jobqueue.Waiting, Due: due}}
 		got := f.pending(q, open[:4]...)
-		slices.SortFunc(got, func(a, b periodic.Pending) int { return strings.Compare(a.JID, b.JID) })
+		slices.SortFunc(got, func(a, b sink.Pending) int { return strings.Compare(a.JID, b.JID) })
 		if !slices.Equal(got, want) {
 			t.Errorf("pending %+v, want %+v", got, want)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
@@ -118,7 +118,7 @@ func TestEndTriggerInAnotherSchema(t *testing.T) {
 }
 
 // open adds the rows that a scheduler adds for jobs.
-func (f *fixture) open(sink string, open ...periodic.Open) {
+func (f *fixture) open(sink string, open ...sink.Open) {
 	f.Helper()
 	for _, o := range open {
 		f.Exec("INSERT INTO periodic_open (task_id, sink, ref, jid, due, submitted) VALUES (?, ?, ?, ?, '2026-03-04 05:06:07.000000', '2026-03-04 05:06:07.000000')",

@@ -12,13 +12,13 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 	"github.com/nextrun/nextrun/store/queues"
 )
 
 // wantStates compares pending jobs, by their ids.
-func wantStates(t *testing.T, got []periodic.Pending, want map[string]string) {
+func wantStates(t *testing.T, got []sink.Pending, want map[string]string) {
 	t.Helper()
 	for _, p := range got {
 		if string(p.State) != want[p.JID] {
@@ -40,18 +40,18 @@ func wantSame(t *testing.T, got []string, want ...string) {
 }
 
 // wantRefused checks which jobs were refused for good, and parts of the reasons.
-func wantRefused(t *testing.T, done []periodic.Submission, want map[string]string) {
+func wantRefused(t *testing.T, done []sink.Submission, want map[string]string) {
 	t.Helper()
 	checkRefused(t, done, false, want)
 }
 
 // wantPassing checks which jobs were refused for now.
-func wantPassing(t *testing.T, done []periodic.Submission, want map[string]string) {
+func wantPassing(t *testing.T, done []sink.Submission, want map[string]string) {
 	t.Helper()
 	checkRefused(t, done, true, want)
 }
 
-func checkRefused(t *testing.T, done []periodic.Submission, passing bool, want map[string]string) {
+func checkRefused(t *testing.T, done []sink.Submission, passing bool, want map[string]string) {
 	t.Helper()
 	refused := 0
 	for _, s := range done {
@@ -101,7 +101,7 @@ func wantNotOnSQLite(t *testing.T, k queues.Kind) {
 
 // wantRunsSince checks when a job that runs was started, in UTC, and that a reference
 // of another kind of queue names no job of this one.
-func wantRunsSince(t *testing.T, f *fixture, q queues.Queue, running periodic.Open, want, otherRef string) {
+func wantRunsSince(t *testing.T, f *fixture, q queues.Queue, running sink.Open, want, otherRef string) {
 	t.Helper()
 	for _, p := range f.pending(q, running) {
 		if got := p.Started.Format("15:04"); got != want {
@@ -143,7 +143,7 @@ func sha224(text string) string {
 // wantLocksPassedOver checks, for two jobs of which a worker has locked the first,
 // that a look takes no locks, that Cancel does not wait, and that Probe does not
 // wait for a locked table.
-func wantLocksPassedOver(t *testing.T, f *fixture, q queues.Queue, table string, open []periodic.Open, lock string) {
+func wantLocksPassedOver(t *testing.T, f *fixture, q queues.Queue, table string, open []sink.Open, lock string) {
 	t.Helper()
 	worker, err := f.SQL.Beginx()
 	if err != nil {
@@ -169,7 +169,7 @@ func wantLocksPassedOver(t *testing.T, f *fixture, q queues.Queue, table string,
 // sortOut submits jobs until the queue has taken or refused each of them, as a scheduler
 // does: on a slow machine the search for those that are refused ends early, and leaves
 // others for later.
-func (f *fixture) sortOut(q queues.Queue, jobs ...jobqueue.Job) (all []periodic.Submission) {
+func (f *fixture) sortOut(q queues.Queue, jobs ...jobqueue.Job) (all []sink.Submission) {
 	f.Helper()
 	for tries := 1; len(jobs) > 0; tries++ {
 		done, err := f.submit(q, jobs...)

@@ -76,7 +76,7 @@ func TestQueuesOfOthers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := verify.Options{Queues: map[periodic.Sink]periodic.Submitter{"theirs": submitter}}
+				o := verify.Options{Queues: periodic.Submitters{"theirs": submitter}}
 				newYear := store.Timestamp(time.Date(time.Now().UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC))
 				hour := time.Now().Add(-time.Hour)
 				d.Exec(`INSERT INTO periodic_task (id, task, timer, sink, overlap, created, due, nextrun) VALUES ('report', 'work', 'yearly', 'theirs', ?, ?, ?, ?)`,

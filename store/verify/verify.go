@@ -17,14 +17,6 @@ import (
 	"github.com/nextrun/nextrun/store/queues"
 )
 
-// Defaults of [Options].
-const (
-	DefaultPeriod  = 30 * 24 * time.Hour
-	DefaultLease   = 30 * time.Second
-	DefaultTimeout = time.Minute
-	DefaultMost    = 20
-)
-
 // Options are what [Run] needs to know.
 type Options struct {
 	// Since is the time from which on rows are checked; the zero time: 30 days ago. Rows
@@ -40,7 +32,7 @@ type Options struct {
 	Tasks []string
 	// Queues are the queues that are not nextrun's own, by the sinks that name them. Those
 	// that are a [queues.Auditor] are checked, too.
-	Queues map[periodic.Sink]periodic.Submitter
+	Queues periodic.Submitters
 	// Most is how many rows of each finding are named; 0: 20.
 	Most int
 }
@@ -95,11 +87,11 @@ func (r *Report) Violated() bool {
 // does not change anything. It returns an error if the database cannot be read at all, or if its
 // schema is newer than this program.
 func Run(ctx context.Context, db *store.DB, o Options) (*Report, error) {
-	service.SetDefault(&o.Lease, DefaultLease)
-	service.SetDefault(&o.Timeout, DefaultTimeout)
-	service.SetDefault(&o.Most, DefaultMost)
+	service.SetDefault(&o.Lease, 30*time.Second)
+	service.SetDefault(&o.Timeout, time.Minute)
+	service.SetDefault(&o.Most, 20)
 	if o.Since.IsZero() {
-		o.Since = time.Now().Add(-DefaultPeriod)
+		o.Since = time.Now().Add(-30 * 24 * time.Hour)
 	}
 	if err := db.Ping(ctx); err != nil {
 		return nil, err

@@ -192,7 +192,7 @@ func shopJob(id string) jobqueue.Handler {
 }
 
 // ask keeps what the dashboard answers now.
-func (f files) ask(t *testing.T, db *store.DB, queues map[periodic.Sink]periodic.Submitter) {
+func (f files) ask(t *testing.T, db *store.DB, queues periodic.Submitters) {
 	pages := handler(t, db, dashboard.Options{Authorize: may, Queues: queues})
 	paths := []string{"/static/style.css", "/static/script.js", "/static/icon.svg"}
 	for _, p := range pictures {

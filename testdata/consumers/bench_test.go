@@ -76,7 +76,7 @@ func (f *fixture) scheduler(kind queues.Kind) *scheduler.Scheduler {
 		f.Fatal(err)
 	}
 	cfg := scheduler.Config{
-		Name: "bench", Logger: log, Submitters: map[periodic.Sink]periodic.Submitter{periodic.Sink(f.queue.sink): submitter},
+		Name: "bench", Logger: log, Submitters: periodic.Submitters{periodic.Sink(f.queue.sink): submitter},
 	}
 	s, err := scheduler.New(db.Periodic(), cfg)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -17,7 +17,7 @@ import (
 // follower submits jobs without a scheduler, and follows them.
 type follower struct {
 	*fixture
-	periodic.Submitter
+	sink.Submitter
 	task string // of the jobs
 }
 
@@ -55,7 +55,7 @@ func (f *follower) in(fn func(ctx context.Context, tx jobqueue.DBTX) error) time
 }
 
 // submit submits jobs of new tasks.
-func (f *follower) submit(n int, name, args string) (open []periodic.Open, refused []string, at time.Time) {
+func (f *follower) submit(n int, name, args string) (open []sink.Open, refused []string, at time.Time) {
 	f.Helper()
 	f.Exec(`INSERT INTO periodic_task (id, task, args, timer) SELECT ? || '-' || i, ?, ?, 'daily' FROM generate_series(1, ?) AS i`,
 		name, f.task, args, n)
@@ -74,7 +74,7 @@ func (f *follower) submit(n int, name, args string) (open []periodic.Open, refus
 				continue
 			}
 			i := slices.IndexFunc(jobs, func(j jobqueue.Job) bool { return j.JID == s.JID })
-			open = append(open, periodic.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: now, Submitted: now})
+			open = append(open, sink.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: now, Submitted: now})
 		}
 		return err
 	})
@@ -82,10 +82,10 @@ func (f *follower) submit(n int, name, args string) (open []periodic.Open, refus
 }
 
 // state is the state of an open job, "" if it is final.
-func (f *follower) state(o periodic.Open) (state jobqueue.State) {
+func (f *follower) state(o sink.Open) (state jobqueue.State) {
 	f.Helper()
 	f.in(func(ctx context.Context, tx jobqueue.DBTX) error {
-		pending, err := f.Pending(ctx, tx, []periodic.Open{o})
+		pending, err := f.Pending(ctx, tx, []sink.Open{o})
 		if len(pending) > 0 {
 			state = pending[0].State
 		}
@@ -94,15 +94,15 @@ func (f *follower) state(o periodic.Open) (state jobqueue.State) {
 	return state
 }
 
-func (f *follower) becomes(o periodic.Open, want jobqueue.State) {
+func (f *follower) becomes(o sink.Open, want jobqueue.State) {
 	f.Helper()
 	storetest.Eventually(f, fmt.Sprintf("the state %q of %s", want, o.TaskID), func() bool { return f.state(o) == want })
 }
 
-func (f *follower) cancel(open ...periodic.Open) (jids []string) {
+func (f *follower) cancel(open ...sink.Open) (jids []string) {
 	f.Helper()
 	f.in(func(ctx context.Context, tx jobqueue.DBTX) (err error) {
-		jids, err = f.Submitter.(periodic.Canceller).Cancel(ctx, tx, open, time.Now())
+		jids, err = f.Submitter.(sink.Canceller).Cancel(ctx, tx, open, time.Now())
 		return err
 	})
 	return jids
@@ -183,7 +183,7 @@ func (f *follower) trigger(more ...string) {
 		f.Fatal(err)
 	}
 	f.Exec(trigger.Create)
-	jobs := func() (open []periodic.Open) {
+	jobs := func() (open []sink.Open) {
 		for _, f.task = range append([]string{"proof"}, more...) {
 			some, refused, _ := f.submit(3, fmt.Sprintf("%s-%d", f.task, time.Now().UnixNano()), "{}")
 			if len(some) != 3 {

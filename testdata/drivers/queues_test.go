@@ -17,6 +17,7 @@ import (
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -90,16 +91,16 @@ func feed(t *testing.T, pool *sql.DB, db *store.DB, k queues.Kind, refused strin
 	inTx(t, pool, func(ctx context.Context, tx *sql.Tx) {
 		done, err := q.Submit(ctx, tx, jobs)
 		must(t, err)
-		var open []periodic.Open
+		var open []sink.Open
 		for _, s := range done {
 			i := slices.IndexFunc(jobs, func(j jobqueue.Job) bool { return j.JID == s.JID })
 			if bad := i == 1 && refused != ""; bad != (s.Refused != "") || bad && !strings.Contains(strings.ToUpper(s.Refused), refused) {
 				t.Errorf("%s: job %d: %+v", report.Kind, i, s)
 			} else if !bad {
-				open = append(open, periodic.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: jobs[i].Due, Submitted: jobs[i].Submitted})
+				open = append(open, sink.Open{TaskID: jobs[i].Tracker, JID: s.JID, Ref: s.Ref, Due: jobs[i].Due, Submitted: jobs[i].Submitted})
 			}
 		}
-		cancelled, err := q.(periodic.Canceller).Cancel(ctx, tx, open[:1], time.Now())
+		cancelled, err := q.(sink.Canceller).Cancel(ctx, tx, open[:1], time.Now())
 		must(t, err)
 		pending, err := q.Pending(ctx, tx, open)
 		must(t, err)

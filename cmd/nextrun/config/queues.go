@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
@@ -61,7 +62,7 @@ func (r queueReader) queues(place string, n *yaml.Node, c *Config) {
 			r.mapping(value, place, keys{"notify": notify})
 		case !sink.Valid():
 			r.problem(key, "%s: %q cannot name a queue; use up to %d lower-case letters, digits, - and _, a letter first",
-				place, sink, periodic.MaxSink)
+				place, sink, bounds.MaxSink)
 		default:
 			c.Queues[sink] = r.queue(place, value, notify)
 		}
@@ -99,8 +100,8 @@ func (r queueReader) queue(place string, n *yaml.Node, notify func(string, *yaml
 
 // BuildQueues makes the queues of the section queues. It does not look into the
 // database.
-func (c *Config) BuildQueues(db *store.DB) (map[periodic.Sink]periodic.Submitter, error) {
-	built := map[periodic.Sink]periodic.Submitter{}
+func (c *Config) BuildQueues(db *store.DB) (periodic.Submitters, error) {
+	built := periodic.Submitters{}
 	for _, sink := range slices.Sorted(maps.Keys(c.Queues)) {
 		submitter, err := db.Queue(c.Queues[sink])
 		if err != nil {

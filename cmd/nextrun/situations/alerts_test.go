@@ -77,7 +77,7 @@ func (a *alarms) compare(t *testing.T) {
 }
 
 // onThePage are the codes on the dashboard's page of the task.
-func onThePage(t *testing.T, db *store.DB, queues map[periodic.Sink]periodic.Submitter) []string {
+func onThePage(t *testing.T, db *store.DB, queues periodic.Submitters) []string {
 	handler, err := dashboard.Handler(db, dashboard.Options{Queues: queues})
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (w *world) elsewhere(done string) {
 }
 
 // queues are the queues of other projects that the dashboard knows.
-func (w *world) queues(db *store.DB) map[periodic.Sink]periodic.Submitter {
+func (w *world) queues(db *store.DB) periodic.Submitters {
 	if !w.other {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (w *world) queues(db *store.DB) map[periodic.Sink]periodic.Submitter {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return map[periodic.Sink]periodic.Submitter{"mail": q}
+	return periodic.Submitters{"mail": q}
 }
 
 // How the last job in the queue of another project ended.

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/finish"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -22,7 +24,7 @@ type Hooks struct {
 
 var (
 	_ jobqueue.Hooks = Hooks{}
-	_ periodic.Hooks = Hooks{}
+	_ taskdb.Hooks   = Hooks{}
 	_ outbox.Source  = Hooks{}
 	_ outbox.Pruner  = Hooks{}
 )
@@ -48,13 +50,13 @@ func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs [
 	return h.write(ctx, tx, now, notices)
 }
 
-// HearsMissed implements [periodic.Hooks].
+// HearsMissed implements [taskdb.Hooks].
 func (h Hooks) HearsMissed(t *periodic.Task) bool {
 	return h.book.Hears(t.Task, t.ID, hooks.Missed, "")
 }
 
-// TellMissed implements [periodic.Hooks].
-func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.MissedTick) error {
+// TellMissed implements [taskdb.Hooks].
+func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.MissedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, m := range ticks {
 		tick := &hooks.Tick{Due: m.Tick.Due, Decision: string(m.Tick.Decision), Reason: m.Tick.Reason, Missed: m.Tick.Missed}
@@ -66,13 +68,13 @@ func (h Hooks) TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, 
 	return h.write(ctx, tx, now, notices)
 }
 
-// HearsEnd implements [periodic.Hooks].
+// HearsEnd implements [taskdb.Hooks].
 func (h Hooks) HearsEnd(t *periodic.Task, k periodic.Tick) bool {
 	return h.book.Hears(t.Task, t.ID, endEvent(k.Ended), k.Turned)
 }
 
-// TellEnds implements [periodic.Hooks].
-func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.EndedTick) error {
+// TellEnds implements [taskdb.Hooks].
+func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.EndedTick) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, e := range ticks {
 		notices[i] = hooks.Notice{
@@ -88,23 +90,23 @@ func (h Hooks) TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ti
 }
 
 // endEvent is what the end of a job in another queue means; empty: nothing that a hook hears of.
-func endEvent(s periodic.EndState) hooks.Event {
+func endEvent(s sink.EndState) hooks.Event {
 	switch {
 	case s.Succeeded():
 		return hooks.Success
-	case s == periodic.EndFailed:
+	case s == sink.EndFailed:
 		return hooks.Failure
 	}
 	return ""
 }
 
-// HearsFinish implements [periodic.Hooks].
+// HearsFinish implements [taskdb.Hooks].
 func (h Hooks) HearsFinish(t *periodic.Task, s finish.State) bool {
 	return h.book.Hears(t.Task, t.ID, finishEvent(s), "")
 }
 
-// TellFinishes implements [periodic.Hooks].
-func (h Hooks) TellFinishes(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []periodic.Finish) error {
+// TellFinishes implements [taskdb.Hooks].
+func (h Hooks) TellFinishes(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []taskdb.Finish) error {
 	notices := make([]hooks.Notice, len(ticks))
 	for i, f := range ticks {
 		notices[i] = hooks.Notice{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -33,8 +34,8 @@ func (Sink) Cancel(context.Context, jobqueue.DBTX, map[string]string, time.Time)
 
 // Pending implements [periodic.Queue]: an event is over once it is written,
 // so there is nothing that a tick could overlap with.
-func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]periodic.Pending, error) {
-	return map[string]periodic.Pending{}, nil
+func (Sink) Pending(context.Context, jobqueue.DBTX, []string) (map[string]sink.Pending, error) {
+	return map[string]sink.Pending{}, nil
 }
 
 // Submit implements [periodic.Queue]. It refuses nothing: an event of that

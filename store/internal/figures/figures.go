@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -77,7 +78,7 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 		Tasks int
 	}
 	err := tx.Select(ctx, &states, `SELECT state, count(*) AS tasks FROM (SELECT CASE WHEN NOT enabled THEN 'disabled'
-			WHEN problem IS NOT NULL AND problem NOT LIKE '`+periodic.WarningPrefix+`%' THEN 'blocked'
+			WHEN problem IS NOT NULL AND problem NOT LIKE '`+reasons.WarningPrefix+`%' THEN 'blocked'
 			WHEN paused IS NOT NULL AND (paused_until IS NULL OR paused_until > $1) THEN 'paused' ELSE 'enabled' END AS state
 		FROM periodic_task) AS t GROUP BY state`, sqldb.Timestamp(tx.Now()))
 	if err != nil {
@@ -94,13 +95,13 @@ func (t *Totals) readTasks(ctx context.Context, tx *sqldb.Tx) error {
 	// A new row has the time 1970 until it is planned, so its age counts.
 	since := tx.SQL().Greatest + "(nextrun, created)"
 	err = tx.First(ctx, &overdue, `SELECT count(*) AS tasks, min(`+since+`) AS since FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1`, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
 	if err != nil || overdue.Tasks == 0 {
 		return err
 	}
 	t.Overdue, t.Late = overdue.Tasks, tx.Now().Sub(overdue.Since.Time())
 	held, err := sqldb.RowHolders(ctx, tx, `SELECT id, xmax FROM periodic_task
-		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-periodic.OverdueAfter)))
+		WHERE enabled AND nextrun <= $1 AND `+since+` <= $1 ORDER BY nextrun LIMIT 100`, sqldb.Timestamp(tx.Now().Add(-bounds.OverdueAfter)))
 	if t.Locked = len(held); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/finish"
@@ -20,7 +21,7 @@ const Most = 500
 
 // Judge judges the ticks whose time for that has come, at most [Most], records what it finds and tells the hooks, in one
 // transaction. Of several schedulers one records and tells each finding. next is when more are to be judged; zero: none are open.
-func Judge(ctx context.Context, db *sqldb.DB, hooks periodic.Hooks) (found []periodic.Finish, next time.Duration, err error) {
+func Judge(ctx context.Context, db *sqldb.DB, hooks taskdb.Hooks) (found []taskdb.Finish, next time.Duration, err error) {
 	err = db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
 		open, err := read(ctx, tx)
 		if err != nil {
@@ -149,12 +150,12 @@ func usual(ctx context.Context, tx *sqldb.Tx, rows []row) (map[string][]time.Dur
 }
 
 // record writes what is found of open ticks, and returns those of which something new is to be told.
-func record(ctx context.Context, tx *sqldb.Tx, open []row) ([]periodic.Finish, error) {
+func record(ctx context.Context, tx *sqldb.Tx, open []row) ([]taskdb.Finish, error) {
 	runs, err := usual(ctx, tx, open)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
-	found := make(map[periodic.TickKey]periodic.Finish, len(open))
+	found := make(map[periodic.TickKey]taskdb.Finish, len(open))
 	fields := []sqldb.Field{
 		sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("before"), sqldb.Text("state"), sqldb.Text("why"), sqldb.Time("ended"), sqldb.Time("look"),
 	}
@@ -183,7 +184,7 @@ func record(ctx context.Context, tx *sqldb.Tx, open []row) ([]periodic.Finish, e
 			AND (task_id, due) IN (SELECT k.task_id, k.due FROM periodic_tick AS k
 				WHERE (k.task_id, k.due) IN (SELECT w.of_task, w.of_due FROM `+r.SQL+` AS w)`+tx.SQL().LockRows+`)
 		RETURNING task_id, due`, r.Param, sqldb.Timestamp(tx.Now()))
-	var list []periodic.Finish
+	var list []taskdb.Finish
 	for _, w := range written {
 		if f, ok := found[periodic.TickKey{TaskID: w.TaskID, Due: w.Due.Time()}]; ok {
 			list = append(list, f)
@@ -192,8 +193,8 @@ func record(ctx context.Context, tx *sqldb.Tx, open []row) ([]periodic.Finish, e
 	return list, err
 }
 
-func (r *row) finish(v finish.Verdict) periodic.Finish {
-	f := periodic.Finish{
+func (r *row) finish(v finish.Verdict) taskdb.Finish {
+	f := taskdb.Finish{
 		State: v.State, Why: v.Why, Own: r.Own, Submitted: r.Submitted.Time(), Started: r.Started.Time(), Finished: v.Ended, JobState: string(r.State),
 		Attempts: r.Attempts.N,
 		Tick: periodic.Tick{
@@ -208,11 +209,11 @@ func (r *row) finish(v finish.Verdict) periodic.Finish {
 }
 
 // tell tells the hooks what is at risk, and what is late.
-func tell(ctx context.Context, tx *sqldb.Tx, hooks periodic.Hooks, found []periodic.Finish) error {
+func tell(ctx context.Context, tx *sqldb.Tx, hooks taskdb.Hooks, found []taskdb.Finish) error {
 	if hooks == nil {
 		return nil
 	}
-	var told []periodic.Finish
+	var told []taskdb.Finish
 	for _, f := range found {
 		if f.Task != nil && hooks.HearsFinish(f.Task, f.State) {
 			told = append(told, f)

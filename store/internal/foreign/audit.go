@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -110,7 +110,7 @@ const mostTicks = 10_000
 
 // stillOpen asks the queue which jobs of the newest ticks have not ended. It finds those
 // whose reference is their id.
-func (q *queue) stillOpen(ctx context.Context, tx *sqldb.Tx, shape *Shape, sink string, b AuditBounds) (list []AuditRow, err error) {
+func (q *queue) stillOpen(ctx context.Context, tx *sqldb.Tx, shape *Shape, name string, b AuditBounds) (list []AuditRow, err error) {
 	var rows []struct {
 		TaskID string `db:"task_id"`
 		JID    string
@@ -119,20 +119,20 @@ func (q *queue) stillOpen(ctx context.Context, tx *sqldb.Tx, shape *Shape, sink 
 	}
 	err = tx.Select(ctx, &rows, `SELECT k.task_id, k.jid, k.due, k.decided AS at FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id
 		WHERE k.decision = 'submitted' AND t.sink = $1 AND t.overlap <> 'allow' AND k.decided >= $2 AND k.jid IS NOT NULL
-			AND (t.changed IS NULL OR t.changed < k.decided) ORDER BY k.decided DESC LIMIT $3`, sink, sqldb.Timestamp(b.Since), mostTicks)
+			AND (t.changed IS NULL OR t.changed < k.decided) ORDER BY k.decided DESC LIMIT $3`, name, sqldb.Timestamp(b.Since), mostTicks)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	open := make([]periodic.Open, len(rows))
+	open := make([]sink.Open, len(rows))
 	for i, r := range rows {
-		open[i] = periodic.Open{TaskID: r.TaskID, JID: r.JID, Ref: r.JID, Due: r.Due.Time(), Submitted: r.At.Time()}
+		open[i] = sink.Open{TaskID: r.TaskID, JID: r.JID, Ref: r.JID, Due: r.Due.Time(), Submitted: r.At.Time()}
 	}
 	parts, err := shape.sortOpen(open, true)
 	if err != nil {
 		return nil, err
 	}
 	jobs := map[string][]string{}
-	err = q.overOpen(ctx, tx, shape.Pending, parts, func(o periodic.Open, _ row) { jobs[o.TaskID] = append(jobs[o.TaskID], o.JID) })
+	err = q.overOpen(ctx, tx, shape.Pending, parts, func(o sink.Open, _ row) { jobs[o.TaskID] = append(jobs[o.TaskID], o.JID) })
 	for id, jids := range jobs {
 		if len(jids) > 1 {
 			slices.Sort(jids)

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Cancel implements [periodic.Canceller].
-func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open, now time.Time) ([]string, error) {
+// Cancel implements [sink.Canceller].
+func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []sink.Open, now time.Time) ([]string, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -22,24 +22,24 @@ func (q cancelling) Cancel(ctx context.Context, outer jobqueue.DBTX, open []peri
 		if err != nil || found.Cancel.Empty() {
 			return err
 		}
-		return q.overOpen(ctx, tx, found.Cancel, parts, func(o periodic.Open, _ row) {
+		return q.overOpen(ctx, tx, found.Cancel, parts, func(o sink.Open, _ row) {
 			cancelled = append(cancelled, o.JID)
 		}, sqldb.Timestamp(now))
 	})
 	return cancelled, err
 }
 
-// Retries implements [periodic.Retrier].
+// Retries implements [sink.Retrier].
 func (q *queue) Retries() bool { return q.spec.Retries }
 
-// Retry implements [periodic.Retrier].
-func (q *queue) Retry(ctx context.Context, outer jobqueue.DBTX, job periodic.Open, ended time.Time) (ref string, err error) {
+// Retry implements [sink.Retrier].
+func (q *queue) Retry(ctx context.Context, outer jobqueue.DBTX, job sink.Open, ended time.Time) (ref string, err error) {
 	tx := q.db.In(outer, time.Time{})
 	err = q.with(ctx, tx, func(found *Shape, _ bool) error {
 		if found.Retry.Empty() {
 			return nil
 		}
-		rows, err := q.readOpen(ctx, tx, found.Retry, "", []periodic.Open{job}, sqldb.Timestamp(ended))
+		rows, err := q.readOpen(ctx, tx, found.Retry, "", []sink.Open{job}, sqldb.Timestamp(ended))
 		for _, r := range rows.list {
 			ref = r.text("ref")
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // identifier is what a name of a schema, a table or a queue's table may consist of.
@@ -47,10 +47,10 @@ func CheckGone(p *service.Check, gone string) {
 }
 
 // goneStates are the ends of a job that is gone, by what people call them.
-var goneStates = map[string]periodic.EndState{"success": periodic.EndGone, "failed": periodic.EndFailed, "unknown": periodic.EndUnknown}
+var goneStates = map[string]sink.EndState{"success": sink.EndGone, "failed": sink.EndFailed, "unknown": sink.EndUnknown}
 
 // GoneState is how a job ended that is gone.
-func GoneState(gone, otherwise string) periodic.EndState { return goneStates[cmp.Or(gone, otherwise)] }
+func GoneState(gone, otherwise string) sink.EndState { return goneStates[cmp.Or(gone, otherwise)] }
 
 // Quote is an identifier with its quotes.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

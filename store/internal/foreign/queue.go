@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Queue is an opened queue: a submitter of periodic tasks that can say how it finds
 // its tables.
 type Queue interface {
-	periodic.Submitter
+	sink.Submitter
 	Inspector
 	Auditor
 	// Heeds are those columns of a task that reach its jobs, among priority,
@@ -66,13 +66,13 @@ func New(db *sqldb.DB, s Spec) Queue {
 	return q
 }
 
-// CopiesArgs implements [periodic.ArgsCopier].
+// CopiesArgs implements [sink.ArgsCopier].
 func (q *queue) CopiesArgs() {}
 
 // Heeds implements [Queue].
 func (q *queue) Heeds() []string { return q.spec.Heeds }
 
-// Probe implements [periodic.Prober]: it lets the database plan the insert, which
+// Probe implements [sink.Prober]: it lets the database plan the insert, which
 // checks tables, columns and rights, and waits for locks of the table.
 func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	tx := q.db.In(outer, time.Time{})
@@ -93,14 +93,14 @@ func (q *queue) Probe(ctx context.Context, outer jobqueue.DBTX) error {
 	}))
 }
 
-// Pending implements [periodic.Submitter].
-func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open) ([]periodic.Pending, error) {
+// Pending implements [sink.Submitter].
+func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []sink.Open) ([]sink.Pending, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
-	var pending []periodic.Pending
-	err := q.ask(ctx, outer, open, func(s *Shape) Statement { pending = nil; return s.Pending }, func(o periodic.Open, row row) {
-		p := periodic.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
+	var pending []sink.Pending
+	err := q.ask(ctx, outer, open, func(s *Shape) Statement { pending = nil; return s.Pending }, func(o sink.Open, row row) {
+		p := sink.Pending{JID: o.JID, Due: o.Due, State: jobqueue.Waiting, Started: row.time("started")}
 		if state := jobqueue.State(row.text("state")); state.Valid() {
 			p.State = state
 		}
@@ -109,18 +109,18 @@ func (q *queue) Pending(ctx context.Context, outer jobqueue.DBTX, open []periodi
 	return pending, err
 }
 
-// Gone implements [periodic.EndTeller].
-func (q telling) Gone() periodic.EndState { return cmp.Or(q.spec.Gone, periodic.EndUnknown) }
+// Gone implements [sink.EndTeller].
+func (q telling) Gone() sink.EndState { return cmp.Or(q.spec.Gone, sink.EndUnknown) }
 
-// Ends implements [periodic.EndTeller].
-func (q telling) Ends(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open) ([]periodic.JobEnd, error) {
+// Ends implements [sink.EndTeller].
+func (q telling) Ends(ctx context.Context, outer jobqueue.DBTX, open []sink.Open) ([]sink.JobEnd, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
-	var ends []periodic.JobEnd
-	err := q.ask(ctx, outer, open, func(s *Shape) Statement { ends = nil; return s.Ends }, func(o periodic.Open, row row) {
-		ends = append(ends, periodic.JobEnd{
-			JID: o.JID, State: periodic.EndState(row.text("outcome")), Finished: row.time("finished"), Attempts: row.number("attempts"), Error: row.text("error"),
+	var ends []sink.JobEnd
+	err := q.ask(ctx, outer, open, func(s *Shape) Statement { ends = nil; return s.Ends }, func(o sink.Open, row row) {
+		ends = append(ends, sink.JobEnd{
+			JID: o.JID, State: sink.EndState(row.text("outcome")), Finished: row.time("finished"), Attempts: row.number("attempts"), Error: row.text("error"),
 		})
 	})
 	return ends, err
@@ -128,7 +128,7 @@ func (q telling) Ends(ctx context.Context, outer jobqueue.DBTX, open []periodic.
 
 // ask runs a statement over open jobs and calls each with those that it returns. of begins anew
 // if the tables had to be looked at again.
-func (q *queue) ask(ctx context.Context, outer jobqueue.DBTX, open []periodic.Open, of func(*Shape) Statement, each func(periodic.Open, row)) error {
+func (q *queue) ask(ctx context.Context, outer jobqueue.DBTX, open []sink.Open, of func(*Shape) Statement, each func(sink.Open, row)) error {
 	tx := q.db.In(outer, time.Time{})
 	return q.with(ctx, tx, func(found *Shape, justLooked bool) error {
 		parts, err := found.sortOpen(open, justLooked)
@@ -146,8 +146,8 @@ var errUnknownPart = errors.New("an open job is in a queue that did not exist wh
 // there. It leaves out those that cannot be in the queue. Unless the tables have just
 // been looked at, an unknown part may be a new one. A part that is there and cannot be
 // used is an error, since nobody knows whether its jobs are final.
-func (s *Shape) sortOpen(open []periodic.Open, justLooked bool) (map[string][]periodic.Open, error) {
-	parts := map[string][]periodic.Open{}
+func (s *Shape) sortOpen(open []sink.Open, justLooked bool) (map[string][]sink.Open, error) {
+	parts := map[string][]sink.Open{}
 	for _, o := range open {
 		if s.IsRef != nil && !s.IsRef(o.Ref) {
 			continue
@@ -172,15 +172,15 @@ func (s *Shape) sortOpen(open []periodic.Open, justLooked bool) (map[string][]pe
 
 // overOpen runs a statement over open jobs and calls each with those whose
 // reference, or jid, it returns.
-func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts map[string][]periodic.Open,
-	each func(periodic.Open, row), more ...any,
+func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts map[string][]sink.Open,
+	each func(sink.Open, row), more ...any,
 ) error {
 	for part, list := range parts {
 		rows, err := q.readOpen(ctx, tx, s, part, list, more...)
 		if err != nil {
 			return err
 		}
-		byRef, byJID := make(map[string]periodic.Open, len(list)), make(map[string]periodic.Open, len(list))
+		byRef, byJID := make(map[string]sink.Open, len(list)), make(map[string]sink.Open, len(list))
 		for _, o := range list {
 			byRef[o.Ref], byJID[o.JID] = o, o
 		}
@@ -200,7 +200,7 @@ func (q *queue) overOpen(ctx context.Context, tx *sqldb.Tx, s Statement, parts m
 }
 
 // readOpen runs a statement over open jobs of one part.
-func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s Statement, part string, open []periodic.Open, more ...any) (result, error) {
+func (q *queue) readOpen(ctx context.Context, tx *sqldb.Tx, s Statement, part string, open []sink.Open, more ...any) (result, error) {
 	r, err := q.db.Records(1, OpenFields, len(open), func(i int) []any {
 		o := open[i]
 		return []any{o.Ref, o.JID, o.TaskID, o.Due, o.Submitted}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -27,9 +27,9 @@ type Spec struct {
 	// Heeds are the columns of a task's priority and limits that reach its jobs.
 	Heeds []string
 	// Tells reports whether shapes have a statement Ends, and Gone is how a job ended that the
-	// tables do not have any more; empty: [periodic.EndUnknown].
+	// tables do not have any more; empty: [sink.EndUnknown].
 	Tells bool
-	Gone  periodic.EndState
+	Gone  sink.EndState
 	// rehearse lets Inspect run the insert without a job, and take it back.
 	Rehearse bool
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -19,8 +19,8 @@ import (
 // Others wait for their transaction.
 const searchBudget = time.Second
 
-// Submit implements [periodic.Submitter].
-func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
+// Submit implements [sink.Submitter].
+func (q *queue) Submit(ctx context.Context, outer jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	tx := q.db.In(outer, time.Time{})
 	found, err := q.shape(ctx, tx)
 	if err != nil {
@@ -55,7 +55,7 @@ type submit struct {
 	*queue
 	tx     *sqldb.Tx
 	shape  *Shape
-	done   []periodic.Submission
+	done   []sink.Submission
 	queues map[string]bool // those that got jobs
 	looked bool            // for new parts
 }
@@ -84,7 +84,7 @@ func (s *submit) sort(ctx context.Context, j jobqueue.Job) (part, reason string,
 }
 
 func (s *submit) refuse(j jobqueue.Job, reason string, passing bool) {
-	s.done = append(s.done, periodic.Submission{JID: j.JID, Refused: reason, Passing: passing})
+	s.done = append(s.done, sink.Submission{JID: j.JID, Refused: reason, Passing: passing})
 }
 
 // add adds the jobs of one part. If the database refuses the statement because of a
@@ -143,7 +143,7 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 	if err != nil {
 		return err
 	}
-	var done []periodic.Submission
+	var done []sink.Submission
 	err = saved(ctx, s.tx, func() error {
 		rows, err := query(ctx, s.tx, s.shape.Insert, part, r)
 		if err == nil && !s.shape.Mapped.Empty() {
@@ -164,7 +164,7 @@ func (s *submit) try(ctx context.Context, part string, jobs []jobqueue.Job) erro
 	return nil
 }
 
-func isRefused(d periodic.Submission) bool { return d.Refused != "" }
+func isRefused(d sink.Submission) bool { return d.Refused != "" }
 
 // mapped finds the jobs of the references that the insert returned.
 func (s *submit) mapped(ctx context.Context, part string, rows result) (result, error) {
@@ -178,7 +178,7 @@ func (s *submit) mapped(ctx context.Context, part string, rows result) (result, 
 }
 
 // accepted says what became of jobs for which the insert returned rows, or none.
-func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]periodic.Submission, error) {
+func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]sink.Submission, error) {
 	all := len(rows.columns) == 0
 	if !all && !slices.Contains(rows.columns, "jid") {
 		return nil, fmt.Errorf("%w: the insert returns the columns %s, and jid is not among them", ErrUnusable, strings.Join(rows.columns, ", "))
@@ -187,16 +187,16 @@ func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]periodic.Submissi
 	for _, row := range rows.list {
 		taken[row.text("jid")] = row
 	}
-	done := make([]periodic.Submission, len(jobs))
+	done := make([]sink.Submission, len(jobs))
 	for i, j := range jobs {
 		row, ok := taken[j.JID]
 		switch {
 		case !ok && !all:
-			done[i] = periodic.Submission{JID: j.JID, Refused: s.shape.Absent, Passing: s.shape.AbsentPassing}
+			done[i] = sink.Submission{JID: j.JID, Refused: s.shape.Absent, Passing: s.shape.AbsentPassing}
 		case row.text("refused") != "":
-			done[i] = periodic.Submission{JID: j.JID, Refused: row.text("refused"), Passing: row.truth("passing")}
+			done[i] = sink.Submission{JID: j.JID, Refused: row.text("refused"), Passing: row.truth("passing")}
 		default:
-			done[i] = periodic.Submission{JID: j.JID, Ref: cmp.Or(row.text("ref"), j.JID)}
+			done[i] = sink.Submission{JID: j.JID, Ref: cmp.Or(row.text("ref"), j.JID)}
 			if s.shape.QueueOf != nil {
 				s.queues[s.shape.QueueOf(j)] = true
 			}
@@ -206,7 +206,7 @@ func (s *submit) accepted(jobs []jobqueue.Job, rows result) ([]periodic.Submissi
 }
 
 // explain asks why jobs of a batch were not taken.
-func (s *submit) explain(ctx context.Context, part string, jobs sqldb.Records, done []periodic.Submission) error {
+func (s *submit) explain(ctx context.Context, part string, jobs sqldb.Records, done []sink.Submission) error {
 	reasons, err := query(ctx, s.tx, s.shape.WhyAbsent, part, jobs)
 	if err != nil {
 		return err

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.
-var manualAgain = periodic.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
+var manualAgain = reasons.Warning("nextrun was set to a time that has a tick already; no second job was submitted")
 
 // planRecords are plans as records for the first placeholder.
 func planRecords(db *sqldb.DB, plans []periodic.Plan) (sqldb.Records, error) {
@@ -33,9 +34,9 @@ const planned = `due = plan.due, nextrun = plan.nextrun, tick_count = coalesce(p
 	problem = CASE WHEN plan.hand IS NOT NULL AND EXISTS (
 			SELECT 1 FROM periodic_tick AS k WHERE k.task_id = plan.task_id AND k.due = plan.hand) THEN $2
 		WHEN plan.problem IS NOT NULL THEN plan.problem
-		WHEN t.problem LIKE '` + periodic.WarningPrefix + ` args%' THEN t.problem END`
+		WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END`
 
-// Advance implements [periodic.Tx].
+// Advance implements [taskdb.Tx].
 func (tx schedulerTx) Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error) {
 	r, err := planRecords(tx.DB(), plans)
 	if err != nil {
@@ -67,7 +68,7 @@ func (tx schedulerTx) hold(ctx context.Context, plans []periodic.Plan) error {
 	return err
 }
 
-// Uncount implements [periodic.Tx]. The trigger nextrun_task_paced has a task that has ended planned anew.
+// Uncount implements [taskdb.Tx]. The trigger nextrun_task_paced has a task that has ended planned anew.
 func (tx schedulerTx) Uncount(ctx context.Context, ids []string) error {
 	r, err := tx.Texts(1, ids)
 	if err != nil {

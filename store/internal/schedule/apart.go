@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -21,7 +23,7 @@ func among(tx *sqldb.Tx, placeholder int, ids []string) (query string, param any
 // leavingOut returns the condition, beginning with AND, that leaves tasks out. Call
 // it with the alias of periodic_task, such as "q.". all is args with the parameters
 // of the condition.
-func leavingOut(tx *sqldb.Tx, without periodic.Apart, args []any) (condition func(alias string) string, all []any, err error) {
+func leavingOut(tx *sqldb.Tx, without taskdb.Apart, args []any) (condition func(alias string) string, all []any, err error) {
 	text := ""
 	if len(without.Keys) > 0 {
 		ids, param, err := among(tx, len(args)+1, without.Keys)
@@ -55,8 +57,8 @@ func placeholders(args *[]any, sinks []periodic.Sink) string {
 	return strings.Join(list, ", ")
 }
 
-// Candidates implements [periodic.Store]. It reads only ids, so that no value of a row can make it fail.
-func (s Store) Candidates(ctx context.Context, c periodic.Claim) (ids []string, err error) {
+// Candidates implements [taskdb.Store]. It reads only ids, so that no value of a row can make it fail.
+func (s Store) Candidates(ctx context.Context, c taskdb.Claim) (ids []string, err error) {
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer, s.known}
 		parts, args, err := tx.candidates(ctx, c, "id", nil, false)
@@ -111,15 +113,15 @@ const strayAfter = 10 * time.Second
 // isStray is true for a task that should have been claimed $1 ago, and whose
 // problem does not say why it was not.
 const isStray = canBeClaimed + ` AND nextrun <= $1 AND nextrun > $2
-	AND (problem IS NULL OR problem LIKE '` + periodic.WarningPrefix + `%') AND sink NOT IN `
+	AND (problem IS NULL OR problem LIKE '` + reasons.WarningPrefix + `%') AND sink NOT IN `
 
-// Stray implements [periodic.Store].
+// Stray implements [taskdb.Store].
 func (s Store) Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error) {
 	var found []periodic.Task
 	err := s.db.UpdateWithin(ctx, sqldb.BriefWait, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{outer, s.known}
 		if anew {
-			args := []any{periodic.Waits(errors.New("%"))}
+			args := []any{reasons.Waits(errors.New("%"))}
 			_, err := tx.Exec(ctx, `UPDATE periodic_task SET problem = NULL WHERE id IN (SELECT id FROM periodic_task
 				WHERE problem LIKE $1 AND sink NOT IN (`+placeholders(&args, known)+`)`+tx.SQL().LockRows+`)`, args...)
 			if err != nil {

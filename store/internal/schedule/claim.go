@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/overrides"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -25,7 +26,7 @@ const noneQueued = ` AND (overlap IN ('skip', 'allow') OR NOT EXISTS (SELECT 1 F
 
 // candidates returns args with the parameters of the SQL, whose queries yield these
 // columns of periodic_task. With lock, the SQL also locks the tasks.
-func (tx schedulerTx) candidates(ctx context.Context, c periodic.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
+func (tx schedulerTx) candidates(ctx context.Context, c taskdb.Claim, columns string, args []any, lock bool) (candidates, []any, error) {
 	suffix := ""
 	if lock {
 		suffix = strings.ReplaceAll(tx.SQL().HoldRows, " OF t", "")
@@ -71,7 +72,7 @@ func (tx schedulerTx) candidates(ctx context.Context, c periodic.Claim, columns 
 }
 
 // after is when the tasks of a claim fell due at the earliest.
-func after(c periodic.Claim) time.Time {
+func after(c taskdb.Claim) time.Time {
 	from := periodic.Unplanned
 	for _, t := range []time.Time{c.After, c.Without.Since} {
 		if t.After(from) && c.Only == nil {
@@ -83,7 +84,7 @@ func after(c periodic.Claim) time.Time {
 
 // elapsed is the condition on nextrun, what else to order by, and args with its parameters. now is
 // a placeholder.
-func (tx schedulerTx) elapsed(c periodic.Claim, now string, args []any) (condition, order string, all []any) {
+func (tx schedulerTx) elapsed(c taskdb.Claim, now string, args []any) (condition, order string, all []any) {
 	if c.Ahead == 0 {
 		return ` AND nextrun <= ` + now, "", args
 	}
@@ -105,7 +106,7 @@ func (tx schedulerTx) elapsed(c periodic.Claim, now string, args []any) (conditi
 
 // chosen is the condition of a claim on its tasks, like
 // [leavingOut].
-func (tx schedulerTx) chosen(c periodic.Claim, args []any) (condition func(alias string) string, all []any, err error) {
+func (tx schedulerTx) chosen(c taskdb.Claim, args []any) (condition func(alias string) string, all []any, err error) {
 	rest, args, err := leavingOut(tx.Tx, c.Without, args)
 	if err != nil || c.Only == nil {
 		return rest, args, err
@@ -120,8 +121,8 @@ func of(alias, columns string) string {
 	return alias + "." + strings.Join(names, ", "+alias+".")
 }
 
-// Claim implements [periodic.Tx].
-func (tx schedulerTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+// Claim implements [taskdb.Tx].
+func (tx schedulerTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
 	columns, version, place := claimColumns+tx.SQL().RowColumns, "''", cmp.Or(strings.ReplaceAll(tx.SQL().PlaceSQL, "{}", "u."), "''")
 	if c.Ahead > 0 {
 		version = tx.version("u")

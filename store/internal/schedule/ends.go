@@ -11,7 +11,9 @@ import (
 	"unicode"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -26,17 +28,17 @@ type awaited struct {
 	Seen      sqldb.RowText
 	Ended     sqldb.RowTime
 	HooksFrom sqldb.RowTime `db:"hooks_from"`
-	end       periodic.JobEnd
+	end       sink.JobEnd
 }
 
-func (j *awaited) open() periodic.Open {
-	return periodic.Open{TaskID: string(j.TaskID), JID: string(j.JID), Ref: string(j.Ref), Due: j.Due.Time(), Submitted: j.Submitted.Time()}
+func (j *awaited) open() sink.Open {
+	return sink.Open{TaskID: string(j.TaskID), JID: string(j.JID), Ref: string(j.Ref), Due: j.Due.Time(), Submitted: j.Submitted.Time()}
 }
 
-// AskEnds implements [periodic.Store]. Jobs are taken first, in a transaction of its own: their
+// AskEnds implements [taskdb.Store]. Jobs are taken first, in a transaction of its own: their
 // next turn is then some time away, so that several schedulers ask about different ones, and an
 // error is not repeated at once. The answer has a transaction that only reads.
-func (s Store) AskEnds(ctx context.Context, a periodic.AskEnds) (found periodic.Ends, err error) {
+func (s Store) AskEnds(ctx context.Context, a taskdb.AskEnds) (found taskdb.Ends, err error) {
 	var jobs []awaited
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
 		found.Now = tx.Now()
@@ -91,7 +93,7 @@ const (
 )
 
 // take takes the jobs whose turn it is, of one queue, or says when it is the turn of one.
-func (tx endsTx) take(ctx context.Context, a periodic.AskEnds) (jobs []awaited, next time.Time, err error) {
+func (tx endsTx) take(ctx context.Context, a taskdb.AskEnds) (jobs []awaited, next time.Time, err error) {
 	later := nextTurnPostgres
 	if tx.SQL().IsSQLite() {
 		later = nextTurnSQLite
@@ -113,8 +115,8 @@ func (tx endsTx) take(ctx context.Context, a periodic.AskEnds) (jobs []awaited, 
 }
 
 // ended asks a queue about jobs, and returns those that have ended.
-func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink, jobs []awaited) (ended []awaited, err error) {
-	open := make([]periodic.Open, len(jobs))
+func (s Store) ended(ctx context.Context, a taskdb.AskEnds, name periodic.Sink, jobs []awaited) (ended []awaited, err error) {
+	open := make([]sink.Open, len(jobs))
 	asked := make(map[string]*awaited, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
@@ -123,10 +125,10 @@ func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	var ends []periodic.JobEnd
-	queue := a.Queues[sink]
+	var ends []sink.JobEnd
+	queue := a.Queues[name]
 	err = s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error {
-		ends, err = guarded(sink, func() ([]periodic.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
+		ends, err = guarded(name, func() ([]sink.JobEnd, error) { return queue.Ends(ctx, tx.DBTX(), open) })
 		return err
 	})
 	if err != nil {
@@ -135,14 +137,14 @@ func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink
 	for _, e := range ends {
 		j, ok := asked[e.JID]
 		if !ok {
-			return nil, fmt.Errorf("queue %q reports the end of job %q, which it was not asked about", sink, e.JID)
+			return nil, fmt.Errorf("queue %q reports the end of job %q, which it was not asked about", name, e.JID)
 		}
 		delete(asked, e.JID)
 		if e.State == "" {
 			continue
 		}
 		if !e.State.Valid() {
-			return nil, fmt.Errorf("queue %q reports that job %q ended as %q; it can be success, failed, cancelled, gone or unknown", sink, e.JID, e.State)
+			return nil, fmt.Errorf("queue %q reports that job %q ended as %q; it can be success, failed, cancelled, gone or unknown", name, e.JID, e.State)
 		}
 		if e.State.Succeeded() {
 			e.Error = "" // of an attempt before
@@ -159,8 +161,8 @@ func (s Store) ended(ctx context.Context, a periodic.AskEnds, sink periodic.Sink
 
 // gone is how a job ended that its queue does not have any more: as a trigger saw it, or else
 // as the queue says.
-func (j *awaited) gone(otherwise periodic.EndState) periodic.JobEnd {
-	e := periodic.JobEnd{State: periodic.EndState(j.Seen), Finished: j.Ended.Time()}
+func (j *awaited) gone(otherwise sink.EndState) sink.JobEnd {
+	e := sink.JobEnd{State: sink.EndState(j.Seen), Finished: j.Ended.Time()}
 	if !e.State.Valid() {
 		e.State = otherwise
 	}
@@ -176,7 +178,7 @@ var endFields = []sqldb.Field{
 
 // record writes how jobs ended into their ticks, and returns those that nobody has written
 // before. Several schedulers may have asked about the same job.
-func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks periodic.Hooks) (list []periodic.EndedTick, err error) {
+func (tx endsTx) record(ctx context.Context, jobs []awaited, hooks taskdb.Hooks) (list []taskdb.EndedTick, err error) {
 	by := make(map[periodic.TickKey]*awaited, len(jobs))
 	r, err := tx.DB().Records(1, endFields, len(jobs), func(i int) []any {
 		j := &jobs[i]
@@ -232,11 +234,11 @@ func said(text string) string {
 }
 
 // tellEnds tells the hooks, but not of what ended before they could hear of it.
-func (tx endsTx) tellEnds(ctx context.Context, hooks periodic.Hooks, list []periodic.EndedTick, by map[periodic.TickKey]*awaited) error {
+func (tx endsTx) tellEnds(ctx context.Context, hooks taskdb.Hooks, list []taskdb.EndedTick, by map[periodic.TickKey]*awaited) error {
 	if hooks == nil {
 		return nil
 	}
-	var told []periodic.EndedTick
+	var told []taskdb.EndedTick
 	for _, e := range list {
 		late := false // it ended before hooks could hear of it
 		if j := by[e.Tick.Key()]; j != nil && !j.HooksFrom.Time().IsZero() {
@@ -249,7 +251,7 @@ func (tx endsTx) tellEnds(ctx context.Context, hooks periodic.Hooks, list []peri
 	if len(told) == 0 {
 		return nil
 	}
-	slices.SortFunc(told, func(a, b periodic.EndedTick) int {
+	slices.SortFunc(told, func(a, b taskdb.EndedTick) int {
 		return cmp.Or(a.Tick.Finished.Compare(b.Tick.Finished), cmp.Compare(a.Tick.TaskID, b.Tick.TaskID), a.Tick.Due.Compare(b.Tick.Due))
 	})
 	if err := hooks.TellEnds(ctx, tx.DBTX(), tx.Now(), told); err != nil {

@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/finishes"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Follow implements [periodic.Store]. A queue that is not nextrun's own does not tell
+// Follow implements [taskdb.Store]. A queue that is not nextrun's own does not tell
 // when a job ends, so somebody has to ask. The trigger of periodic_open wakes the
 // schedulers once the row of a job that is final is deleted. Rows of tasks whose sink
 // this scheduler does not know are left to others.
-func (s Store) Follow(ctx context.Context, f periodic.Follow) (done periodic.Followed, err error) {
+func (s Store) Follow(ctx context.Context, f taskdb.Follow) (done taskdb.Followed, err error) {
 	open := openJobs{s.db, f.Queues}
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) error { return open.follow(ctx, tx, f, &done) })
 	if err != nil {
-		return periodic.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
+		return taskdb.Followed{Last: done.Last}, fmt.Errorf("follow open jobs: %w", err)
 	}
 	return done, nil
 }
 
-func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f periodic.Follow, done *periodic.Followed) error {
+func (o openJobs) follow(ctx context.Context, tx *sqldb.Tx, f taskdb.Follow, done *taskdb.Followed) error {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return err
 	}
@@ -103,14 +104,14 @@ func (o openJobs) forget(ctx context.Context, tx *sqldb.Tx, jobs []openJob) erro
 	return err
 }
 
-// Finishes implements [periodic.Store].
-func (s Store) Finishes(ctx context.Context, hooks periodic.Hooks) ([]periodic.Finish, time.Duration, error) {
+// Finishes implements [taskdb.Store].
+func (s Store) Finishes(ctx context.Context, hooks taskdb.Hooks) ([]taskdb.Finish, time.Duration, error) {
 	return finishes.Judge(ctx, s.db, hooks)
 }
 
-// JoexEnds implements [periodic.Store]. The name of a worker of nextrun has an @, that of a joex has none.
+// JoexEnds implements [taskdb.Store]. The name of a worker of nextrun has an @, that of a joex has none.
 // Whoever comes second finds that the outcome is there.
-func (s Store) JoexEnds(ctx context.Context, hooks periodic.Hooks) (ended []periodic.EndedTick, err error) {
+func (s Store) JoexEnds(ctx context.Context, hooks taskdb.Hooks) (ended []taskdb.EndedTick, err error) {
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(db *sqldb.Tx) error {
 		tx := endsTx{db}
 		var rows []tickRow

@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -19,12 +20,12 @@ import (
 type foreignQueue struct {
 	openJobs
 	sink      periodic.Sink
-	submitter periodic.Submitter
+	submitter sink.Submitter
 	job       periodic.Queue // the built-in queue, from which a task may have come; nil: there is none
 }
 
 // Pending implements [periodic.Queue].
-func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]periodic.Pending, error) {
+func (q foreignQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]sink.Pending, error) {
 	open, err := q.of(ctx, tx, tasks)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (q foreignQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqu
 }
 
 // newestOf are the jobs that periodic_open gets, by their tasks.
-func newestOf(taken []newOpen, pending map[string]periodic.Pending) map[string]newOpen {
+func newestOf(taken []newOpen, pending map[string]sink.Pending) map[string]newOpen {
 	newest := map[string]newOpen{}
 	for _, t := range taken {
 		j := t.job
@@ -110,7 +111,7 @@ func newestOf(taken []newOpen, pending map[string]periodic.Pending) map[string]n
 
 // await notes jobs in periodic_awaited, if the queue tells how they end.
 func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOpen) error {
-	if _, tells := q.submitter.(periodic.EndTeller); !tells || len(taken) == 0 {
+	if _, tells := q.submitter.(sink.EndTeller); !tells || len(taken) == 0 {
 		return nil
 	}
 	r, err := q.db.Records(1, openFields, len(taken), func(i int) []any { return taken[i].values() })
@@ -128,8 +129,8 @@ func (q foreignQueue) await(ctx context.Context, tx jobqueue.DBTX, taken []newOp
 // PutBack puts a job back that failed or was cancelled, and notes that it is open again. It reports false if
 // the queue does not have it.
 func (q foreignQueue) PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueue.Job, ended time.Time) (bool, error) {
-	open := periodic.Open{TaskID: job.Tracker, JID: job.JID, Due: job.Due, Submitted: job.Submitted}
-	ref, err := guarded(q.sink, func() (string, error) { return q.submitter.(periodic.Retrier).Retry(ctx, tx, open, ended) })
+	open := sink.Open{TaskID: job.Tracker, JID: job.JID, Due: job.Due, Submitted: job.Submitted}
+	ref, err := guarded(q.sink, func() (string, error) { return q.submitter.(sink.Retrier).Retry(ctx, tx, open, ended) })
 	if err != nil || ref == "" {
 		return false, err
 	}
@@ -142,7 +143,7 @@ func (q foreignQueue) PutBack(ctx context.Context, tx jobqueue.DBTX, job jobqueu
 
 // give hands jobs to the submitter. One that is given args runs the program's own code, whose time
 // is limited: the tasks are locked.
-func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Submission, error) {
+func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]sink.Submission, error) {
 	within := ctx
 	if !q.CopiesArgs() {
 		limited, cancel, err := q.db.GiveTime(ctx, tx)
@@ -152,7 +153,7 @@ func (q foreignQueue) give(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueu
 		}
 		within = limited
 	}
-	results, err := guarded(q.sink, func() ([]periodic.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
+	results, err := guarded(q.sink, func() ([]sink.Submission, error) { return q.submitter.Submit(within, tx, jobs) })
 	if err != nil && within.Err() != nil && ctx.Err() == nil { // not the database's fault
 		err = fmt.Errorf("took too long, while the tasks were locked; the limit is idle_timeout less a second: %v", err) //nolint:errorlint // its deadline is not ours
 	}
@@ -231,14 +232,14 @@ func (o openJobs) cancelOf(ctx context.Context, tx jobqueue.DBTX, tasks map[stri
 }
 
 // Cancels implements [periodic.Queue].
-func (q foreignQueue) Cancels() bool { _, ok := q.submitter.(periodic.Canceller); return ok }
+func (q foreignQueue) Cancels() bool { _, ok := q.submitter.(sink.Canceller); return ok }
 
 // CopiesArgs implements [periodic.Queue].
-func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(periodic.ArgsCopier); return ok }
+func (q foreignQueue) CopiesArgs() bool { _, ok := q.submitter.(sink.ArgsCopier); return ok }
 
 // Probe implements [periodic.Queue].
 func (q foreignQueue) Probe(ctx context.Context, tx jobqueue.DBTX) error {
-	p, ok := q.submitter.(periodic.Prober)
+	p, ok := q.submitter.(sink.Prober)
 	if !ok {
 		return nil
 	}
@@ -254,7 +255,7 @@ type movedQueue struct {
 }
 
 // Pending implements [periodic.Queue].
-func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]periodic.Pending, error) {
+func (q movedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, tasks []string) (map[string]sink.Pending, error) {
 	found, err := q.Queue.Pending(ctx, tx, tasks)
 	if err != nil {
 		return nil, err

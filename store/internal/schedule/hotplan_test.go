@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
@@ -147,10 +148,10 @@ func manyTasks(t *testing.T, url string, analyzeFirst bool) *sqldb.DB {
 func scheduleOnce(ctx context.Context, db *sqldb.DB, whole bool, explain string, check func(query string, plan []string)) error {
 	return db.Update(ctx, func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(explained{outer.DBTX(), explain, check}, outer.Now()), &calendarCache{}}
-		if found, err := tx.summary(ctx, periodic.Apart{}); err != nil || !found.Due {
+		if found, err := tx.summary(ctx, taskdb.Apart{}); err != nil || !found.Due {
 			return fmt.Errorf("a look: %+v, %w", found, err)
 		}
-		tasks, err := tx.Claim(ctx, periodic.Claim{Limit: 1000})
+		tasks, err := tx.Claim(ctx, taskdb.Claim{Limit: 1000})
 		if err != nil || len(tasks) != dueRows {
 			return fmt.Errorf("claimed %d tasks, %w", len(tasks), err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -29,7 +30,7 @@ func (JobSink) Cancels() bool { return true }
 // Pending implements [periodic.Queue]. Its query looks up one tracker after the
 // other: for all at once PostgreSQL, whose statistics may be old, might read all
 // pending jobs.
-func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]periodic.Pending, error) {
+func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []string) (map[string]sink.Pending, error) {
 	if has, err := s.db.In(tx, time.Time{}).HasJobs(ctx); err != nil || !has {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func (s JobSink) Pending(ctx context.Context, tx jobqueue.DBTX, trackers []strin
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // reading; Err tells
-	pending := make(map[string]periodic.Pending, len(jids))
+	pending := make(map[string]sink.Pending, len(jids))
 	for rows.Next() {
 		var tracker string
-		var p periodic.Pending
+		var p sink.Pending
 		var due, started sqldb.RowTime // they only explain
 		if err := rows.Scan(&tracker, &p.JID, &p.State, &due, &started); err != nil {
 			return nil, err

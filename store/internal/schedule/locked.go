@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // mostLocked bounds the locked rows that are named.
 const mostLocked = 20
 
-// Locked implements [periodic.Watcher].
-func (s Store) Locked(ctx context.Context, late time.Duration, without periodic.Apart) (list []periodic.LockedTask, err error) {
+// Locked implements [taskdb.Watcher].
+func (s Store) Locked(ctx context.Context, late time.Duration, without taskdb.Apart) (list []taskdb.LockedTask, err error) {
 	if s.db.SQL().IsSQLite() {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func (s Store) Locked(ctx context.Context, late time.Duration, without periodic.
 		due := ` AND nextrun <= $1` + rest("") + ` ORDER BY nextrun LIMIT $2)`
 		held, err := sqldb.RowHolders(ctx, tx, from+canBeClaimed+due+` UNION ALL `+from+`enabled AND worker IS NOT NULL`+due, args...)
 		for key, h := range held {
-			list = append(list, periodic.LockedTask{Key: key, Who: h.Who(), Holder: h.Text()})
+			list = append(list, taskdb.LockedTask{Key: key, Who: h.Who(), Holder: h.Text()})
 		}
 		return err
 	})

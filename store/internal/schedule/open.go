@@ -11,6 +11,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -20,7 +21,7 @@ type Queues map[periodic.Sink]periodic.Queue
 // with returns the built-in queues, and others by their names. Where there are
 // others, a task may have come from one of them with a job that is not final, so
 // the table job is not enough to look at.
-func (q Queues) with(db *sqldb.DB, others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+func (q Queues) with(db *sqldb.DB, others periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	all := map[periodic.Sink]periodic.Queue{}
 	maps.Copy(all, q)
 	if len(others) == 0 {
@@ -40,13 +41,13 @@ func (q Queues) with(db *sqldb.DB, others map[periodic.Sink]periodic.Submitter) 
 // that are not nextrun's own.
 type openJobs struct {
 	db     *sqldb.DB
-	queues map[periodic.Sink]periodic.Submitter
+	queues periodic.Submitters
 }
 
 // openJob is a row of periodic_open.
 type openJob struct {
 	sink periodic.Sink
-	periodic.Open
+	sink.Open
 }
 
 // of returns the rows of tasks, by the task's id.
@@ -80,10 +81,10 @@ func (o openJobs) read(ctx context.Context, tx jobqueue.DBTX, query string, args
 
 // pending asks the queues which of their jobs are not final. It leaves out the jobs
 // of queues that this program does not know: nobody here can tell.
-func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]periodic.Pending, error) {
-	found := map[string]periodic.Pending{}
-	for sink, part := range bySink(jobs) {
-		submitter, ok := o.queues[sink]
+func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob) (map[string]sink.Pending, error) {
+	found := map[string]sink.Pending{}
+	for name, part := range bySink(jobs) {
+		submitter, ok := o.queues[name]
 		if !ok {
 			continue
 		}
@@ -91,14 +92,14 @@ func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string
 		for _, job := range part {
 			tasks[job.JID] = job.TaskID
 		}
-		list, err := guarded(sink, func() ([]periodic.Pending, error) { return submitter.Pending(ctx, tx, part) })
+		list, err := guarded(name, func() ([]sink.Pending, error) { return submitter.Pending(ctx, tx, part) })
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range list {
 			id, ok := tasks[p.JID]
 			if !ok {
-				return nil, fmt.Errorf("queue %q reports job %q as pending, which it was not asked about", sink, p.JID)
+				return nil, fmt.Errorf("queue %q reports job %q as pending, which it was not asked about", name, p.JID)
 			}
 			if p.Due.IsZero() {
 				p.Due = jobs[id].Due
@@ -113,12 +114,12 @@ func (o openJobs) pending(ctx context.Context, tx jobqueue.DBTX, jobs map[string
 // do that. It returns their ids.
 func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]openJob, now time.Time) ([]string, error) {
 	var cancelled []string
-	for sink, part := range bySink(jobs) {
-		canceller, ok := o.queues[sink].(periodic.Canceller)
+	for name, part := range bySink(jobs) {
+		canceller, ok := o.queues[name].(sink.Canceller)
 		if !ok {
 			continue
 		}
-		jids, err := guarded(sink, func() ([]string, error) { return canceller.Cancel(ctx, tx, part, now) })
+		jids, err := guarded(name, func() ([]string, error) { return canceller.Cancel(ctx, tx, part, now) })
 		if err != nil {
 			return nil, err
 		}
@@ -131,8 +132,8 @@ func (o openJobs) cancel(ctx context.Context, tx jobqueue.DBTX, jobs map[string]
 }
 
 // seeCancelled notes how jobs end that are cancelled here: some queues delete them.
-func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []periodic.Open, jids []string, now time.Time) error {
-	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j periodic.Open) bool { return !slices.Contains(jids, j.JID) })
+func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []sink.Open, jids []string, now time.Time) error {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j sink.Open) bool { return !slices.Contains(jids, j.JID) })
 	r, err := o.db.Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due"), sqldb.Text("of_job")}, len(jobs),
 		func(i int) []any { return []any{jobs[i].TaskID, jobs[i].Due, jobs[i].JID} })
 	if err != nil || len(jobs) == 0 {
@@ -143,8 +144,8 @@ func (o openJobs) seeCancelled(ctx context.Context, tx jobqueue.DBTX, jobs []per
 	return err
 }
 
-func bySink(jobs map[string]openJob) map[periodic.Sink][]periodic.Open {
-	parts := map[periodic.Sink][]periodic.Open{}
+func bySink(jobs map[string]openJob) map[periodic.Sink][]sink.Open {
+	parts := map[periodic.Sink][]sink.Open{}
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
 		parts[jobs[id].sink] = append(parts[jobs[id].sink], jobs[id].Open)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -47,7 +47,7 @@ func waitingTicks(t *testing.T, url, analyze string) *sqldb.DB {
 func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) {
 	t.Helper()
 	for more := true; more; {
-		tended, err := New(db, nil, nil).Tend(t.Context(), false, periodic.Apart{})
+		tended, err := New(db, nil, nil).Tend(t.Context(), false, taskdb.Apart{})
 		if err != nil || tended.Ready {
 			t.Fatalf("a look at ticks that wait: %+v, %v", tended, err)
 		}
@@ -62,13 +62,13 @@ func explainLook(t *testing.T, db *sqldb.DB, explain string) (plans [][]string) 
 	}
 	err = db.Update(t.Context(), func(outer *sqldb.Tx) error {
 		tx := schedulerTx{db.In(storetest.Explainer{DBTX: outer.DBTX(), Explain: explain, Plans: &plans}, outer.Now()), &calendarCache{}}
-		if found, err := tx.summary(t.Context(), periodic.Apart{}); err != nil || !found.Ready {
+		if found, err := tx.summary(t.Context(), taskdb.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, periodic.Apart{}); err != nil || !found.Ready {
+		if found, err := (readyTx{tx.Tx}).tend(t.Context(), false, taskdb.Apart{}); err != nil || !found.Ready {
 			t.Errorf("a look after the end of a job: %+v, %v", found, err)
 		}
-		_, err := tx.Claim(t.Context(), periodic.Claim{Limit: 10})
+		_, err := tx.Claim(t.Context(), taskdb.Claim{Limit: 10})
 		return err
 	})
 	if err != nil {

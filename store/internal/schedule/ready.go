@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -33,7 +34,7 @@ const waitsForNothing = `(EXISTS (SELECT 1 FROM periodic_tick AS k
 func readyQueued(now string) string {
 	return `periodic_ready AS r CROSS JOIN periodic_task AS q WHERE q.id = r.task_id
 	AND r.seq <= (SELECT max(f.seq) FROM (SELECT seq FROM periodic_ready ORDER BY seq LIMIT 10000) AS f)
-	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + periodic.UnreadablePrefix + `%'
+	AND CASE WHEN q.worker IS NOT NULL OR q.nextrun >= '9999-12-31 23:59:59' AND coalesce(q.problem, '') LIKE '` + reasons.UnreadablePrefix + `%'
 			OR q.paused IS NOT NULL AND (q.paused_until IS NULL OR q.paused_until > ` + now + `)
 		THEN false ELSE q.enabled END
 	AND ` + waitsForNothing
@@ -73,19 +74,19 @@ func (tx readyTx) query(ctx context.Context, query string) (string, error) {
 // maxForget is how many rows of periodic_ready one call of Tend checks at most.
 const maxForget = 5_000
 
-// Tend implements [periodic.Store].
-func (s Store) Tend(ctx context.Context, all bool, without periodic.Apart) (done periodic.Tended, err error) {
+// Tend implements [taskdb.Store].
+func (s Store) Tend(ctx context.Context, all bool, without taskdb.Apart) (done taskdb.Tended, err error) {
 	err = s.db.UpdateWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		done, err = readyTx{tx}.tend(ctx, all, without)
 		return err
 	})
 	if err != nil {
-		return periodic.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
+		return taskdb.Tended{}, fmt.Errorf("look after queued ticks: %w", err)
 	}
 	return done, nil
 }
 
-func (tx readyTx) tend(ctx context.Context, all bool, without periodic.Apart) (done periodic.Tended, err error) {
+func (tx readyTx) tend(ctx context.Context, all bool, without taskdb.Apart) (done taskdb.Tended, err error) {
 	if err := tx.AsyncCommit(ctx); err != nil {
 		return done, err
 	}
@@ -99,7 +100,7 @@ func (tx readyTx) tend(ctx context.Context, all bool, without periodic.Apart) (d
 		crashpoint.At("scheduler/ready-forgotten")
 	}
 	if err != nil || forgotten == maxForget {
-		return periodic.Tended{More: true}, err // there are very many; look further next time
+		return taskdb.Tended{More: true}, err // there are very many; look further next time
 	}
 	if err := tx.askAgain(ctx); err != nil {
 		return done, err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/attention"
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -44,7 +46,7 @@ func (tx taskTx) selected(ctx context.Context, f periodic.TaskFilter) (query str
 
 // inState is a condition on a task t for its state, and the time $9 in it, unless it has none.
 func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition string, at time.Time) {
-	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + periodic.WarningPrefix + `%')`
+	const blocked = `(t.problem IS NOT NULL AND t.problem NOT LIKE '` + reasons.WarningPrefix + `%')`
 	const paused = `(t.paused IS NOT NULL AND (t.paused_until IS NULL OR t.paused_until > $9))`
 	switch state {
 	case periodic.TaskEnabled:
@@ -67,7 +69,7 @@ func (tx taskTx) inState(state periodic.TaskState, hasJobs bool) (condition stri
 			return `t.id IN (SELECT tracker FROM job WHERE state = 'stuck')`, at
 		}
 	case periodic.TaskOverdue:
-		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9`, tx.Now().Add(-periodic.OverdueAfter)
+		return `t.enabled AND t.nextrun <= $9 AND t.created <= $9`, tx.Now().Add(-bounds.OverdueAfter)
 	case "":
 		return `1 = 1`, at
 	}
@@ -91,7 +93,7 @@ func newest(ticks int, hasJobs bool) string {
 			WHERE k.task_id = t.id ORDER BY k.due DESC LIMIT %d)`, overlap, attention.Skipped, state, join, ticks)
 }
 
-const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + periodic.PausedAfterFailures + `')`
+const afterFailures = `(t.paused IS NOT NULL AND t.paused_by = '` + bounds.PausedAfterFailures + `')`
 
 // failed is a condition: a task is paused after failures, or of its five newest ticks, the newest one
 // that has ended did not end well.

@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Store is a database as the scheduler needs it. It implements [periodic.Store].
+// Store is a database as the scheduler needs it. It implements [taskdb.Store].
 type Store struct {
 	db     *sqldb.DB
 	queues Queues
@@ -27,28 +28,28 @@ type Store struct {
 	known  *calendarCache
 }
 
-var _ periodic.Store = Store{}
+var _ taskdb.Store = Store{}
 
 // New returns the scheduler's store of a database.
 func New(db *sqldb.DB, queues Queues, locks leader.Store) Store {
 	return Store{db, queues, locks, &calendarCache{}}
 }
 
-// Update implements [periodic.Store].
-func (s Store) Update(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
+// Update implements [taskdb.Store].
+func (s Store) Update(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 	return s.db.UpdateWithin(ctx, wait, func(tx *sqldb.Tx) error { return fn(schedulerTx{tx, s.known}) })
 }
 
-// OpensEarly implements [periodic.Store].
+// OpensEarly implements [taskdb.Store].
 func (s Store) OpensEarly() bool { return !s.db.SQL().IsSQLite() }
 
-// Watch implements [periodic.Store].
+// Watch implements [taskdb.Store].
 func (s Store) Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error)) {
 	known, _ := json.Marshal(sinks) // of texts
 	s.db.Watch(ctx, sqldb.Service{Worker: worker, Kind: "scheduler", OnlyGroups: string(known)}, wake, report, sqldb.TopicTasks)
 }
 
-// Precedes implements [periodic.Store]. Schedulers in the modes leader and exclusive publish no
+// Precedes implements [taskdb.Store]. Schedulers in the modes leader and exclusive publish no
 // sinks. One that lets the database sleep may have ended long ago.
 func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error) {
 	rows, err := sqldb.Services(ctx, s.db)
@@ -72,34 +73,34 @@ func (s Store) Precedes(ctx context.Context, worker string, sinks []periodic.Sin
 	return false, err
 }
 
-// SetTrouble implements [periodic.Store].
+// SetTrouble implements [taskdb.Store].
 func (s Store) SetTrouble(ctx context.Context, worker, trouble string) error {
 	return sqldb.SetTrouble(ctx, s.db, worker, trouble)
 }
 
-// Queues implements [periodic.Store].
-func (s Store) Queues(others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+// Queues implements [taskdb.Store].
+func (s Store) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	return s.queues.with(s.db, others)
 }
 
-// Locks implements [periodic.Store].
+// Locks implements [taskdb.Store].
 func (s Store) Locks() leader.Store { return s.locks }
 
-// Fault implements [periodic.Store]. While periodic_tick is changed by a
+// Fault implements [taskdb.Store]. While periodic_tick is changed by a
 // migration, no task is to blame for a wait that was too long.
-func (s Store) Fault(err error) periodic.Fault {
+func (s Store) Fault(err error) taskdb.Fault {
 	switch {
 	case errors.Is(err, sqldb.ErrContended) && sqldb.Occupied(s.db, "periodic_tick"):
-		return periodic.FaultDatabase
+		return taskdb.FaultDatabase
 	case errors.Is(err, sqldb.ErrContended):
-		return periodic.FaultLock
+		return taskdb.FaultLock
 	case errors.Is(err, sqldb.ErrBusy), errors.Is(err, sqldb.ErrUnavailable),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return periodic.FaultDatabase
+		return taskdb.FaultDatabase
 	case errors.Is(err, sqldb.ErrRefused):
-		return periodic.FaultRow
+		return taskdb.FaultRow
 	}
-	return periodic.FaultUnknown
+	return taskdb.FaultUnknown
 }
 
 // canBeClaimed is the condition of the index nextrun_task_due.
@@ -120,9 +121,9 @@ type workSummary struct {
 }
 
 // Peek reads no table of jobs, which somebody may have locked.
-func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek, error) {
+func (s Store) Peek(ctx context.Context, without taskdb.Apart) (taskdb.Peek, error) {
 	var found workSummary
-	peek := periodic.Peek{}
+	peek := taskdb.Peek{}
 	err := s.db.ViewWithin(ctx, sqldb.BriefWait, func(tx *sqldb.Tx) (err error) {
 		peek.Now = tx.Now()
 		peek.Asked, peek.Answered = tx.Asked()
@@ -132,7 +133,7 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 		return err
 	})
 	if err != nil {
-		return periodic.Peek{}, fmt.Errorf("look for due tasks: %w", err)
+		return taskdb.Peek{}, fmt.Errorf("look for due tasks: %w", err)
 	}
 	peek.Due, peek.Ready, peek.Open, peek.Stray = found.Due, found.Ready, found.Open, found.Stray
 	peek.Next, peek.Marked, peek.Look = found.Next.Time(), found.Marked.Time(), found.Look.Time()
@@ -147,7 +148,7 @@ func (s Store) Peek(ctx context.Context, without periodic.Apart) (periodic.Peek,
 	return peek, nil
 }
 
-func (tx schedulerTx) summary(ctx context.Context, without periodic.Apart) (found workSummary, err error) {
+func (tx schedulerTx) summary(ctx context.Context, without taskdb.Apart) (found workSummary, err error) {
 	args := []any{sqldb.Timestamp(tx.Now())}
 	rest, args, err := leavingOut(tx.Tx, without, args)
 	if err != nil {

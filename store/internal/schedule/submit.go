@@ -57,7 +57,7 @@ func tickKeys(rows []tickKeyRow) []periodic.TickKey {
 	return keys
 }
 
-// Record implements [periodic.Tx].
+// Record implements [taskdb.Tx].
 func (tx schedulerTx) Record(ctx context.Context, settled, added []periodic.Tick) (keys []periodic.TickKey, err error) {
 	tx.Changes(sqldb.TopicJobs, sqldb.TopicEvents)
 	if len(settled) > 0 {

@@ -45,7 +45,7 @@ func (s Tasks) Join(ctx context.Context, outer jobqueue.DBTX) (periodic.TaskTx, 
 }
 
 // Queues implements [periodic.TaskStore].
-func (s Tasks) Queues(others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+func (s Tasks) Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	return s.queues.with(s.db, others)
 }
 

@@ -3,8 +3,10 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -34,7 +36,7 @@ type endRow struct {
 
 // on writes it into a tick.
 func (r endRow) on(k periodic.Tick) periodic.Tick {
-	k.Ended, k.Finished, k.Attempts, k.Error = periodic.EndState(r.Outcome), r.Finished.Time(), r.Attempts.N, string(r.Error)
+	k.Ended, k.Finished, k.Attempts, k.Error = sink.EndState(r.Outcome), r.Finished.Time(), r.Attempts.N, string(r.Error)
 	return k
 }
 
@@ -63,11 +65,11 @@ func ticksQuery(f periodic.TickFilter) string {
 		ORDER BY due ` + order + `, task_id LIMIT $7`
 }
 
-func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, periodic.Open, error) {
+func (tx taskTx) Awaited(ctx context.Context, id string) (periodic.Sink, sink.Open, error) {
 	var rows []awaited
 	err := tx.Select(ctx, &rows, `SELECT sink, ref, jid, task_id, due, submitted FROM periodic_awaited WHERE task_id = $1 ORDER BY due DESC LIMIT 1`, id)
 	if err != nil || len(rows) == 0 {
-		return "", periodic.Open{}, err
+		return "", sink.Open{}, err
 	}
 	return periodic.Sink(rows[0].Sink), rows[0].open(), nil
 }
@@ -85,7 +87,7 @@ func (tx taskTx) Ticks(ctx context.Context, f periodic.TickFilter) ([]periodic.T
 }
 
 // withTasks returns ticks with what hooks need of their tasks.
-func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]periodic.EndedTick, error) {
+func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]taskdb.EndedTick, error) {
 	ids := make([]string, len(ended))
 	for i, r := range ended {
 		ids[i] = string(r.TaskID)
@@ -105,15 +107,15 @@ func (tx endsTx) withTasks(ctx context.Context, ended []tickRow) ([]periodic.End
 	for _, t := range rows {
 		tasks[string(t.ID)] = &periodic.Task{ID: string(t.ID), Task: string(t.Task), Group: string(t.Group), Subject: string(t.Subject), Sink: periodic.Sink(t.Sink)}
 	}
-	list := make([]periodic.EndedTick, len(ended))
+	list := make([]taskdb.EndedTick, len(ended))
 	for i, r := range ended {
-		list[i] = periodic.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
+		list[i] = taskdb.EndedTick{Task: tasks[string(r.TaskID)], Tick: r.tick()}
 	}
 	return list, tx.withTurns(ctx, list)
 }
 
 // withTurns adds what the ends did to their tasks, as a trigger has noted.
-func (tx endsTx) withTurns(ctx context.Context, list []periodic.EndedTick) error {
+func (tx endsTx) withTurns(ctx context.Context, list []taskdb.EndedTick) error {
 	r, err := tx.DB().Records(1, []sqldb.Field{sqldb.Text("of_task"), sqldb.Time("of_due")}, len(list),
 		func(i int) []any { return []any{list[i].Tick.TaskID, list[i].Tick.Due} })
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -11,9 +13,9 @@ import (
 // tickTx is a transaction that reads and writes ticks.
 type tickTx struct{ *sqldb.Tx }
 
-// Ticks implements [periodic.Tx].
-func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (periodic.Recorded, error) {
-	found := periodic.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+// Ticks implements [taskdb.Tx].
+func (tx schedulerTx) Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (taskdb.Recorded, error) {
+	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
 	if len(queued) > 0 {
 		if err := (tickTx{tx.Tx}).queued(ctx, queued, found.Queued); err != nil {
 			return found, err
@@ -57,7 +59,7 @@ func (tx tickTx) decided(ctx context.Context, since []periodic.TickKey, decided 
 		JOIN periodic_tick AS k ON k.task_id = v.id AND k.due >= `+first+`
 			AND k.due <= coalesce((SELECT due FROM periodic_tick WHERE task_id = v.id AND due >= `+first+`
 				ORDER BY due LIMIT 1 OFFSET $2), '9999-12-31 23:59:59')
-		ORDER BY k.due`, r.Param, periodic.MaxDecided-1)
+		ORDER BY k.due`, r.Param, bounds.MaxDecided-1)
 	for _, row := range rows {
 		decided[row.TaskID] = append(decided[row.TaskID], periodic.TickRange{First: row.Due.Time(), Last: row.Last.Time()})
 	}

@@ -3,6 +3,8 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -13,9 +15,9 @@ var plainColumns = []sqldb.Field{
 	sqldb.Time("tick"), sqldb.Text("jid"), sqldb.Bool("single"),
 }
 
-// SubmitPlain implements [periodic.Tx] on PostgreSQL. An INSERT of SQLite has no result that
+// SubmitPlain implements [taskdb.Tx] on PostgreSQL. An INSERT of SQLite has no result that
 // another one could use.
-func (tx schedulerTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []periodic.Left, can bool, err error) {
+func (tx schedulerTx) SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
 	if _, own := queue.(JobSink); !own || tx.SQL().IsSQLite() {
 		return nil, false, nil
 	}
@@ -48,7 +50,7 @@ func (tx schedulerTx) plainStatement(rows string) string {
 	return tx.held(rows) + `,
 		advanced AS (UPDATE periodic_task AS t SET due = held.due, nextrun = held.nextrun,
 				problem = CASE WHEN held.problem IS NOT NULL THEN held.problem
-					WHEN t.problem LIKE '` + periodic.WarningPrefix + ` args%' THEN t.problem END
+					WHEN t.problem LIKE '` + reasons.WarningPrefix + ` args%' THEN t.problem END
 			FROM held WHERE t.ctid = held.at
 			RETURNING t.id, held.tick, held.jid, held.single, ` + takenColumns + `),
 		ticks AS (INSERT INTO periodic_tick (task_id, due, decision, missed, jid, worker, decided)

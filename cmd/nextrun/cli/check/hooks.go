@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -91,10 +92,10 @@ func (h *hookCheck) check(ctx context.Context, c *config.Config, one hooks.Hook)
 
 // hears reports whether nextrun hears how the jobs of a queue end. Of a queue that it does not
 // know, something else is said.
-func (h *hookCheck) hears(sink periodic.Sink) bool {
-	submitter, known := h.queues[sink]
-	_, tells := submitter.(periodic.EndTeller)
-	return sink == periodic.SinkJob || sink != periodic.SinkEvent && (tells || !known)
+func (h *hookCheck) hears(name periodic.Sink) bool {
+	submitter, known := h.queues[name]
+	_, tells := submitter.(sink.EndTeller)
+	return name == periodic.SinkJob || name != periodic.SinkEvent && (tells || !known)
 }
 
 // elsewhere warns of a hook of a handler that hears of no task, since the jobs of all of

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/queues"
 )
@@ -45,7 +46,7 @@ func (r *report) checkQueues(ctx context.Context, db *store.DB, c *config.Config
 		if len(found.Problems) == 0 {
 			r.add(levelOK, about, "%s, %s", found.Kind, found.Found)
 		}
-		if _, tells := built[name].(periodic.EndTeller); tells {
+		if _, tells := built[name].(sink.EndTeller); tells {
 			if err := r.checkEnds(ctx, db, name, found.Kind); err != nil {
 				return err
 			}
@@ -99,7 +100,7 @@ func (r *report) checkSink(about string, t *periodic.Task, c *config.Config) {
 		return
 	}
 	submitter, foreign := r.queues[t.Sink]
-	_, cancels := submitter.(periodic.Canceller)
+	_, cancels := submitter.(sink.Canceller)
 	if foreign && !cancels && t.Overlap == periodic.OverlapReplace && !strings.Contains(t.Problem, "overlap replace") {
 		r.add(levelWarning, about, "overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
@@ -206,7 +207,7 @@ func (r *report) lint(about string, t *periodic.Task, clock *clockChanges) {
 
 // problemLevel says whether the column problem holds a warning or an error.
 func problemLevel(problem string) (level, text string) {
-	if text, warning := periodic.CutWarning(problem); warning {
+	if text, warning := reasons.CutWarning(problem); warning {
 		return levelWarning, text
 	}
 	return levelError, problem

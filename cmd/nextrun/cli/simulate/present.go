@@ -10,6 +10,7 @@ import (
 	"github.com/nextrun/nextrun/internal/simulate"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -68,7 +69,7 @@ func unfinished(ctx context.Context, db *store.DB) (map[string][]simulate.Open, 
 	}
 	open := map[string][]simulate.Open{}
 	for _, j := range slices.Backward(jobs) {
-		o := simulate.Open{Pending: periodic.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started}
+		o := simulate.Open{Pending: sink.Pending{JID: j.JID, State: j.State, Due: j.Due, Started: j.Started}, Begins: j.Started}
 		if j.State == jobqueue.Waiting || j.State == jobqueue.Stuck {
 			o.Begins = j.Retry
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -75,7 +76,7 @@ func backfill(
 		fmt.Fprintf(env.Stdout, "%s  job %s\n", env.Moment(due), jid)
 	}
 	reported := false
-	b.Waits = func(_ time.Time, job periodic.Pending) {
+	b.Waits = func(_ time.Time, job sink.Pending) {
 		if !reported {
 			reported = true
 			env.Complain("waiting for the end of job %s, which is %s: the jobs of %s must not overlap", job.JID, job.State.Word(), id)

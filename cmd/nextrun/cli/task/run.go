@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -106,7 +107,7 @@ func notTaken(ctx context.Context, env *ui.Env, tasks *periodic.Tasks, id string
 	if err != nil {
 		return err
 	}
-	if _, warning := periodic.CutWarning(t.Problem); t.Problem != "" && !warning {
+	if _, warning := reasons.CutWarning(t.Problem); t.Problem != "" && !warning {
 		env.Complain("%s: not submitted: %s", id, t.Problem)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -52,6 +53,6 @@ func listCommand(env *ui.Env) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&filter.TaskID, "task", "", "only those of the task with this `id`")
 	flags.Var(&decision, "decision", "only ticks with this `decision`")
-	list.RegisterLatest(command, "ticks decided", periodic.DefaultTickLimit)
+	list.RegisterLatest(command, "ticks decided", bounds.DefaultTickLimit)
 	return command
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Queues are the queues of the configuration file, by the sinks that name them.
-type Queues map[periodic.Sink]periodic.Submitter
+type Queues periodic.Submitters
 
 // WithQueues runs fn with the database and the queues of the configuration file.
 func (env *Env) WithQueues(ctx context.Context, fn func(*store.DB, Queues) error) error {

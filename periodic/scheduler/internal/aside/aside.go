@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -39,8 +40,8 @@ var (
 )
 
 // Apart is what to leave out of the next batch.
-func (a *Aside) Apart() periodic.Apart {
-	return periodic.Apart{Keys: a.Tasks.keys(), Sinks: a.Sinks.Keys(), Known: a.Sinks.Usable(), Queued: a.Queued.Held()}
+func (a *Aside) Apart() taskdb.Apart {
+	return taskdb.Apart{Keys: a.Tasks.keys(), Sinks: a.Sinks.Keys(), Known: a.Sinks.Usable(), Queued: a.Queued.Held()}
 }
 
 // Tries is what to try again.
@@ -48,7 +49,7 @@ type Tries struct {
 	Tasks   []Try
 	Sinks   []periodic.Sink
 	Queued  bool
-	Without periodic.Apart // what to leave out of these tries
+	Without taskdb.Apart // what to leave out of these tries
 }
 
 // Any reports whether there is anything to try.
@@ -58,7 +59,7 @@ func (t *Tries) Any() bool { return len(t.Tasks)+len(t.Sinks) > 0 || t.Queued }
 func (a *Aside) Due(now time.Time) Tries {
 	return Tries{
 		Tasks: a.Tasks.due(now), Sinks: a.Sinks.held.Due(now), Queued: len(a.Queued.held.Due(now)) > 0,
-		Without: periodic.Apart{Sinks: a.Sinks.Keys(), Known: a.Sinks.Known, Queued: a.Queued.Held()},
+		Without: taskdb.Apart{Sinks: a.Sinks.Keys(), Known: a.Sinks.Known, Queued: a.Queued.Held()},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -35,9 +36,9 @@ func (s *Sinks) Usable() []periodic.Sink {
 }
 
 // Add sets a sink aside. It reports whether that is new, or has another cause than before.
-func (s *Sinks) Add(sink periodic.Sink, err error, fault periodic.Fault, now time.Time) (first bool) {
+func (s *Sinks) Add(sink periodic.Sink, err error, fault taskdb.Fault, now time.Time) (first bool) {
 	before := s.broken[sink]
-	if delete(s.broken, sink); fault != periodic.FaultLock {
+	if delete(s.broken, sink); fault != taskdb.FaultLock {
 		s.broken[sink] = err
 	}
 	return s.held.Add(sink, locked, now) || before != nil && !alike(before, err)

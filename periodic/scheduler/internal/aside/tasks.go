@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -50,7 +51,7 @@ type Failed struct {
 	Key   string
 	Doing string
 	Err   error
-	Fault periodic.Fault
+	Fault taskdb.Fault
 	Why   Verdict
 	Sink  periodic.Sink // that refuses its job
 	Began time.Time     // the try, by the host's clock
@@ -104,7 +105,7 @@ func (t *Tasks) End(keys []string) {
 func (t *Tasks) Add(f Failed, now time.Time) (first bool) {
 	why := failed
 	switch {
-	case f.Fault == periodic.FaultLock:
+	case f.Fault == taskdb.FaultLock:
 		why = locked
 	case f.Why != NotToBlame:
 		why = refused

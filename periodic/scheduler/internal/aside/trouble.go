@@ -3,12 +3,12 @@ package aside
 import (
 	"context"
 
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
 // Trouble publishes what keeps a scheduler from some or all of its work.
 type Trouble struct {
-	Store  periodic.Store
+	Store  taskdb.Store
 	Worker string
 	told   string // as published; empty: nothing
 }
@@ -18,7 +18,7 @@ type Trouble struct {
 func (t *Trouble) Publish(ctx context.Context, err error, aside string) {
 	text := aside
 	if err != nil {
-		if t.Store.Fault(err) == periodic.FaultDatabase {
+		if t.Store.Fault(err) == taskdb.FaultDatabase {
 			return
 		}
 		text = err.Error()

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // Look reads tasks that are not due yet, and decides as if they were. It locks nothing.
-func (c Committer) Look(ctx context.Context, wait time.Duration, claim periodic.Claim) (Batch, error) {
+func (c Committer) Look(ctx context.Context, wait time.Duration, claim taskdb.Claim) (Batch, error) {
 	begun, f := time.Now(), facts{ahead: true}
-	if err := c.Update(ctx, wait, func(tx periodic.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
+	if err := c.Update(ctx, wait, func(tx taskdb.Tx) error { return c.read(ctx, tx, claim, &f) }); err != nil {
 		return Batch{}, fmt.Errorf("read the tasks that fall due soon: %w", err)
 	}
 	return Batch{begun, f.now, c.decide(&f)}, nil
@@ -40,7 +41,7 @@ func (b *Batch) Due() time.Time { return b.Plans[len(b.Plans)-1].Task.NextRun }
 // [*EarlyError]. Tasks whose row was written since it was read drop out, as do those that somebody else
 // has locked, and plans that would be others by now.
 func (c Committer) SubmitPrepared(ctx context.Context, wait time.Duration, b Batch, at time.Time) (Outcome, error) {
-	return c.transact(ctx, wait, func(tx periodic.Tx, d *delivery) error {
+	return c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
 		if err := c.await(ctx, tx, b.Due(), at); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ const MaxEarly = 20 * time.Millisecond
 
 // await waits in a transaction until a time has come, and has the database do what it can
 // beforehand.
-func (c Committer) await(ctx context.Context, tx periodic.Tx, due, at time.Time) error {
+func (c Committer) await(ctx context.Context, tx taskdb.Tx, due, at time.Time) error {
 	early := due.Sub(tx.Now())
 	if early <= 0 {
 		return nil

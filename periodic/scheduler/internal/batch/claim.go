@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Batch is a number of tasks, and what to do with them.
@@ -45,10 +47,10 @@ type Alone struct {
 // Take claims due tasks, decides and submits, in one transaction, which locks the tasks. As
 // soon as the decisions are made, it calls claimed, unless nothing was due; another Take may
 // begin then. If Take fails before that, it returns a [*ClaimError].
-func (c Committer) Take(ctx context.Context, wait time.Duration, claim periodic.Claim, alone Alone, claimed func(Batch)) (Outcome, error) {
+func (c Committer) Take(ctx context.Context, wait time.Duration, claim taskdb.Claim, alone Alone, claimed func(Batch)) (Outcome, error) {
 	f := facts{aside: alone.Why}
 	reading, begun := true, time.Now()
-	done, err := c.transact(ctx, wait, func(tx periodic.Tx, d *delivery) error {
+	done, err := c.transact(ctx, wait, func(tx taskdb.Tx, d *delivery) error {
 		if err := c.read(ctx, tx, claim, &f); err != nil || len(f.tasks) == 0 {
 			return err
 		}
@@ -70,7 +72,7 @@ func (c Committer) Take(ctx context.Context, wait time.Duration, claim periodic.
 }
 
 // read claims tasks, and reads what the decisions on them need.
-func (c Committer) read(ctx context.Context, tx periodic.Tx, claim periodic.Claim, f *facts) (err error) {
+func (c Committer) read(ctx context.Context, tx taskdb.Tx, claim taskdb.Claim, f *facts) (err error) {
 	f.now, f.without = tx.Now(), claim.Without.Sinks
 	if f.tasks, err = tx.Claim(ctx, claim); err != nil || len(f.tasks) == 0 {
 		return err
@@ -95,8 +97,8 @@ type facts struct {
 	aside    string          // why the tasks were set aside until now
 	without  []periodic.Sink // cannot be used: their tasks are planned only
 	ahead    bool            // the tasks are not due yet
-	pending  map[string]periodic.Pending
-	recorded periodic.Recorded
+	pending  map[string]sink.Pending
+	recorded taskdb.Recorded
 }
 
 // at is the time for which a task is decided.
@@ -109,7 +111,7 @@ func (f *facts) at(t *periodic.Task) time.Time {
 
 // pendingJobs asks the queues for the pending jobs of the tasks for which
 // they matter.
-func (c Committer) pendingJobs(ctx context.Context, tx periodic.Tx, f *facts) (map[string]periodic.Pending, error) {
+func (c Committer) pendingJobs(ctx context.Context, tx taskdb.Tx, f *facts) (map[string]sink.Pending, error) {
 	trackers := map[periodic.Sink][]string{}
 	for i := range f.tasks {
 		t := &f.tasks[i]
@@ -117,7 +119,7 @@ func (c Committer) pendingJobs(ctx context.Context, tx periodic.Tx, f *facts) (m
 			trackers[t.Sink] = append(trackers[t.Sink], t.ID)
 		}
 	}
-	pending := map[string]periodic.Pending{}
+	pending := map[string]sink.Pending{}
 	for sink, ids := range trackers {
 		found, err := c.Queues[sink].Pending(ctx, tx.DBTX(), ids)
 		if err != nil {
@@ -129,7 +131,7 @@ func (c Committer) pendingJobs(ctx context.Context, tx periodic.Tx, f *facts) (m
 }
 
 // recordedTicks reads the recorded ticks of a batch's tasks that matter.
-func (c Committer) recordedTicks(ctx context.Context, tx periodic.Tx, f *facts) (periodic.Recorded, error) {
+func (c Committer) recordedTicks(ctx context.Context, tx taskdb.Tx, f *facts) (taskdb.Recorded, error) {
 	var queued []string
 	var since []periodic.TickKey
 	for i := range f.tasks {
@@ -143,12 +145,12 @@ func (c Committer) recordedTicks(ctx context.Context, tx periodic.Tx, f *facts) 
 		}
 	}
 	if len(queued)+len(since) == 0 {
-		return periodic.Recorded{}, nil
+		return taskdb.Recorded{}, nil
 	}
 	return tx.Ticks(ctx, queued, since)
 }
 
-// tooMany reports whether a task is beyond those whose jobs a [periodic.Submitter] is given in one
+// tooMany reports whether a task is beyond those whose jobs a [sink.Submitter] is given in one
 // transaction. Such a task stays due. given counts the others.
 func (c Committer) tooMany(t *periodic.Task, given *int) bool {
 	queue := c.Queues[t.Sink]

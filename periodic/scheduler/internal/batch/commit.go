@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -19,18 +20,18 @@ const Wait = 100 * time.Millisecond
 type Committer struct {
 	// Update runs fn in a transaction that commits only if the scheduler may still
 	// schedule. wait bounds the wait for each lock.
-	Update func(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error
+	Update func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error
 	Worker string // who decides
 	Queues map[periodic.Sink]periodic.Queue
 	Late   func(*periodic.Task) string // why its ticks were not decided in time; empty: no scheduler ran, as far as this one knows
-	Hooks  periodic.Hooks              // nil: nobody wants to hear of ticks
+	Hooks  taskdb.Hooks                // nil: nobody wants to hear of ticks
 	Tracer jobqueue.SendTracer         // nil: no spans
 	Sleep  func(until time.Time)       // precisely, for a moment; nil: transactions do not wait
 	timers *timers
 }
 
 // New returns a committer.
-func New(worker string, update func(context.Context, time.Duration, func(periodic.Tx) error) error, queues map[periodic.Sink]periodic.Queue) Committer {
+func New(worker string, update func(context.Context, time.Duration, func(taskdb.Tx) error) error, queues map[periodic.Sink]periodic.Queue) Committer {
 	return Committer{Worker: worker, Update: update, Queues: queues, Late: func(*periodic.Task) string { return "" }, timers: &timers{}}
 }
 
@@ -45,11 +46,11 @@ type Outcome struct {
 }
 
 // transact runs a transaction that writes a batch.
-func (c Committer) transact(ctx context.Context, wait time.Duration, work func(periodic.Tx, *delivery) error) (Outcome, error) {
+func (c Committer) transact(ctx context.Context, wait time.Duration, work func(taskdb.Tx, *delivery) error) (Outcome, error) {
 	var done Outcome
 	var d *delivery
 	spans := spans{tracer: c.Tracer}
-	err := c.Update(ctx, wait, func(tx periodic.Tx) error {
+	err := c.Update(ctx, wait, func(tx taskdb.Tx) error {
 		done = Outcome{}
 		d = &delivery{tx: tx, queues: c.Queues, done: &done, later: LaterError{}, spans: &spans}
 		return work(tx, d)
@@ -119,7 +120,7 @@ func (c Committer) writePlain(ctx context.Context, d *delivery, plans []periodic
 	if !can || err != nil {
 		return can, err
 	}
-	missing := make(map[string]periodic.Left, len(left))
+	missing := make(map[string]taskdb.Left, len(left))
 	for _, l := range left {
 		missing[l.TaskID] = l
 	}
@@ -173,7 +174,7 @@ func (o *Outcome) keep(plans []periodic.Plan, kept func(id string) bool) error {
 			o.Plans[p.Task.ID] = p
 			o.Kept = append(o.Kept, p)
 		case p.Task.Version == "":
-			return periodic.ErrSuppressed
+			return taskdb.ErrSuppressed
 		}
 	}
 	return nil
@@ -188,7 +189,7 @@ func (o *Outcome) Moved() bool {
 
 // recordTicks settles the queued ticks of the plans and adds the new ones. It
 // returns those that were recorded.
-func recordTicks(ctx context.Context, tx periodic.Tx, plans []*periodic.Plan) ([]periodic.Tick, error) {
+func recordTicks(ctx context.Context, tx taskdb.Tx, plans []*periodic.Plan) ([]periodic.Tick, error) {
 	settled, added := []periodic.Tick(nil), make([]periodic.Tick, 0, len(plans))
 	for _, p := range plans {
 		settled = append(settled, p.Settled...)

@@ -3,6 +3,8 @@ package batch
 import (
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -25,7 +27,7 @@ func (c Committer) decide(b *facts) []periodic.Plan {
 		}
 		f := periodic.Facts{
 			Now: b.at(t), Queued: b.recorded.Queued[t.ID], Decided: b.recorded.Decided[t.ID],
-			Worker: c.Worker, Delay: late, Most: max(1, periodic.MaxBatchTicks/len(b.tasks)),
+			Worker: c.Worker, Delay: late, Most: max(1, bounds.MaxBatchTicks/len(b.tasks)),
 		}
 		if p, ok := b.pending[t.ID]; ok {
 			f.Pending = &p
@@ -45,7 +47,7 @@ func sinkProblem(t *periodic.Task, queue periodic.Queue) string {
 	case queue == nil:
 		return NoQueue(t.Sink)
 	case t.Overlap == periodic.OverlapReplace && !queue.Cancels():
-		return periodic.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
+		return reasons.Warning(fmt.Sprintf("overlap replace: the queue %q cannot cancel jobs, so ticks wait for the end of the job instead", t.Sink))
 	}
 	return ""
 }

@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // delivery hands the jobs of one submit transaction to their queues.
 type delivery struct {
-	tx     periodic.Tx
+	tx     taskdb.Tx
 	queues map[periodic.Sink]periodic.Queue
 	done   *Outcome
 	later  LaterError
@@ -25,7 +28,7 @@ type delivery struct {
 // cancelJobs cancels the jobs that ticks of this batch replace. It passes over jobs
 // that somebody else has locked and returns those that are still pending, by
 // tracker. Their ticks are not submitted: the insert would wait for that lock.
-func (d *delivery) cancelJobs(ctx context.Context) (map[string]periodic.Pending, error) {
+func (d *delivery) cancelJobs(ctx context.Context) (map[string]sink.Pending, error) {
 	replaced := map[string]bool{}
 	for _, t := range d.done.Ticks {
 		replaced[t.TaskID] = replaced[t.TaskID] || t.Decision == periodic.Submitted || t.Decision == periodic.Queued
@@ -39,7 +42,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]periodic.Pending,
 			trackers[p.Task.Sink][p.Cancel] = p.Task.ID
 		}
 	}
-	inTheWay := map[string]periodic.Pending{}
+	inTheWay := map[string]sink.Pending{}
 	for sink, jobs := range trackers {
 		queue := d.queues[sink]
 		got, err := queue.Cancel(ctx, d.tx.DBTX(), jobs, d.tx.Now())
@@ -64,7 +67,7 @@ func (d *delivery) cancelJobs(ctx context.Context) (map[string]periodic.Pending,
 
 // submitJobs submits the jobs of the recorded ticks, unless a job is in the way,
 // and changes the ticks whose job is not submitted.
-func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]periodic.Pending) error {
+func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]sink.Pending) error {
 	bySink := map[periodic.Sink][]jobqueue.Job{}
 	waiting := map[string]string{}
 	for _, tick := range d.done.Ticks {
@@ -72,7 +75,7 @@ func (d *delivery) submitJobs(ctx context.Context, inTheWay map[string]periodic.
 			continue
 		}
 		if _, ok := inTheWay[tick.TaskID]; ok {
-			waiting[tick.JID] = periodic.TableRefused
+			waiting[tick.JID] = reasons.TableRefused
 			continue
 		}
 		t := d.done.Plans[tick.TaskID].Task
@@ -113,14 +116,14 @@ func (d *delivery) give(ctx context.Context, queue periodic.Queue, jobs []jobque
 	return refused, err
 }
 
-// Limits of one call of a [periodic.Submitter] that does not copy args itself.
+// Limits of one call of a [sink.Submitter] that does not copy args itself.
 const (
 	maxSubmitJobs  = 100       // also of a transaction
 	maxSubmitBytes = 256 << 10 // more may stay in the connection of a process that was stopped, and no limit ends that
 )
 
 // withArgs reads the args of jobs and passes them on in parts of limited size.
-func withArgs(ctx context.Context, tx periodic.Tx, jobs []jobqueue.Job, give func([]jobqueue.Job) error) error {
+func withArgs(ctx context.Context, tx taskdb.Tx, jobs []jobqueue.Job, give func([]jobqueue.Job) error) error {
 	for len(jobs) > 0 {
 		part := jobs[:min(len(jobs), maxSubmitJobs)]
 		ids := make([]string, len(part))

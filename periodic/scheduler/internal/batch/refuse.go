@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // LaterError says, by the task's id, why queues do not take jobs now. The reasons may
@@ -26,15 +28,15 @@ func (e LaterError) Error() string {
 // usually submitted a job of the task since the claim. If that job has ended by
 // now, explain submits the refused one again.
 func (d *delivery) explain(ctx context.Context, queue periodic.Queue, jobs []jobqueue.Job, refused []periodic.Refusal) error {
-	reasons := map[string]string{}
-	unexplained := d.sort(jobs, refused, reasons)
+	why := map[string]string{}
+	unexplained := d.sort(jobs, refused, why)
 	if len(unexplained) == 0 {
-		return d.refuse(ctx, reasons, nil)
+		return d.refuse(ctx, why, nil)
 	}
 	ids := make([]string, len(unexplained))
 	for i, j := range unexplained {
 		ids[i] = j.Tracker
-		reasons[j.JID] = periodic.TableRefused
+		why[j.JID] = reasons.TableRefused
 	}
 	pending, err := queue.Pending(ctx, d.tx.DBTX(), ids)
 	if err != nil {
@@ -47,18 +49,18 @@ func (d *delivery) explain(ctx context.Context, queue periodic.Queue, jobs []job
 			return err
 		}
 		for _, j := range again {
-			delete(reasons, j.JID)
+			delete(why, j.JID)
 		}
-		for _, j := range d.sort(again, still, reasons) {
-			reasons[j.JID] = periodic.TableRefused
+		for _, j := range d.sort(again, still, why) {
+			why[j.JID] = reasons.TableRefused
 		}
 	}
-	return d.refuse(ctx, reasons, pending)
+	return d.refuse(ctx, why, pending)
 }
 
-// sort adds the reasons of refused jobs to reasons, by the job's id, or to later, by
+// sort adds the reasons of refused jobs to why, by the job's id, or to later, by
 // the task's. It returns the jobs that were refused without a reason.
-func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, reasons map[string]string) (unexplained []jobqueue.Job) {
+func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, why map[string]string) (unexplained []jobqueue.Job) {
 	byID := make(map[string]jobqueue.Job, len(jobs))
 	for _, j := range jobs {
 		byID[j.JID] = j
@@ -68,7 +70,7 @@ func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, reasons
 		case r.Passing:
 			d.later[j.Tracker] = r.Reason
 		case r.Reason != "":
-			reasons[r.JID] = r.Reason
+			why[r.JID] = r.Reason
 		default:
 			unexplained = append(unexplained, j)
 		}
@@ -78,23 +80,23 @@ func (d *delivery) sort(jobs []jobqueue.Job, refused []periodic.Refusal, reasons
 
 // refuse changes the ticks of jobs that are not submitted, by the job's id: because
 // of the pending job of their task, or because the queue does not take them.
-func (d *delivery) refuse(ctx context.Context, reasons map[string]string, pending map[string]periodic.Pending) error {
-	if len(reasons) == 0 {
+func (d *delivery) refuse(ctx context.Context, why map[string]string, pending map[string]sink.Pending) error {
+	if len(why) == 0 {
 		return nil
 	}
 	var changed []periodic.Tick
 	var uncounted []string
 	for i := range d.done.Ticks {
 		tick := &d.done.Ticks[i]
-		reason, refused := reasons[tick.JID]
+		reason, refused := why[tick.JID]
 		if tick.JID == "" || !refused {
 			continue
 		}
 		tick.JID, tick.Decision, tick.Reason = "", periodic.Skipped, reason
 		if p, ok := pending[tick.TaskID]; ok {
-			tick.Reason = periodic.SkipReason(&p, tick.Due, d.tx.Now())
+			tick.Reason = reasons.SkipReason(&p, tick.Due, d.tx.Now())
 			if d.done.Plans[tick.TaskID].Task.Queues() {
-				tick.Decision, tick.Reason = periodic.Queued, periodic.WaitReason(&p, tick.Due, d.tx.Now())
+				tick.Decision, tick.Reason = periodic.Queued, reasons.WaitReason(&p, tick.Due, d.tx.Now())
 			}
 		} else if err := d.refuseForGood(ctx, *tick); err != nil {
 			return err
@@ -120,7 +122,7 @@ func (d *delivery) refuseForGood(ctx context.Context, tick periodic.Tick) error 
 	}
 	d.done.refused[tick.Key()] = true
 	plan := d.done.Plans[tick.TaskID]
-	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, periodic.WarningPrefix) {
+	if plan.Problem != "" && !strings.HasPrefix(plan.Problem, reasons.WarningPrefix) {
 		return nil
 	}
 	plan.Problem = tick.Reason

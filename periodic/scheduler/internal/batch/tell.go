@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
 // tellHooks tells the hooks of recorded ticks that get no job although they should.
-func (c Committer) tellHooks(ctx context.Context, tx periodic.Tx, done Outcome) error {
+func (c Committer) tellHooks(ctx context.Context, tx taskdb.Tx, done Outcome) error {
 	if c.Hooks == nil {
 		return nil
 	}
-	var missed []periodic.MissedTick
+	var missed []taskdb.MissedTick
 	for _, tick := range done.Ticks {
 		t := done.Plans[tick.TaskID].Task
 		if done.lacksJob(tick) && c.Hooks.HearsMissed(t) {
-			missed = append(missed, periodic.MissedTick{Task: t, Tick: tick})
+			missed = append(missed, taskdb.MissedTick{Task: t, Tick: tick})
 		}
 	}
 	if len(missed) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
@@ -204,10 +205,10 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 	case what == "removes expired marks":
 		return r.fenced(before, after)
 	case what == "looks after queued ticks":
-		_, err := r.db.Periodic().Tend(r.Context(), false, periodic.Apart{})
+		_, err := r.db.Periodic().Tend(r.Context(), false, taskdb.Apart{})
 		return err
 	case what == "looks at the open jobs of other queues":
-		_, err := r.db.Periodic().Follow(r.Context(), periodic.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})
+		_, err := r.db.Periodic().Follow(r.Context(), taskdb.Follow{Queues: r.queues, Known: []periodic.Sink{"job", otherSink}, Limit: 100})
 		return err
 	case strings.HasPrefix(what, "acquires the lock"):
 		var over leader.Fence

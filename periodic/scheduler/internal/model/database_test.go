@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -35,7 +36,7 @@ func (w *world) locked(t *txn, id string) bool {
 // missing, or whose queued tick waits for nothing, locks them, and passes over those that others
 // have locked. With Ahead it only reads, and only those whose nextrun comes within that time and
 // that have no queued tick.
-func (w *world) claim(t *txn, c periodic.Claim) (tasks []periodic.Task) {
+func (w *world) claim(t *txn, c taskdb.Claim) (tasks []periodic.Task) {
 	later := false
 	for _, r := range w.seen(t).tasks {
 		if !w.claimable(t, r, c) {
@@ -73,7 +74,7 @@ func (w *world) versionOf(r row) string {
 
 func (w *world) free(r row) bool { return r.Enabled && (r.Worker == "" || w.off(othersMark)) }
 
-func (w *world) claimable(t *txn, r row, c periodic.Claim) bool {
+func (w *world) claimable(t *txn, r row, c taskdb.Claim) bool {
 	if !w.free(r) {
 		return false
 	}
@@ -144,8 +145,8 @@ func (w *world) expired(now time.Time, r row) bool {
 
 // ticks is Ticks: the queued ticks of tasks, and what is recorded of others from a tick on,
 // the row before it included if that may reach beyond it.
-func (w *world) recorded(t *txn, queued []string, since []periodic.TickKey) periodic.Recorded {
-	found := periodic.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
+func (w *world) recorded(t *txn, queued []string, since []periodic.TickKey) taskdb.Recorded {
+	found := taskdb.Recorded{Queued: map[string][]time.Time{}, Decided: map[string][]periodic.TickRange{}}
 	all := w.seen(t).ticks
 	slices.SortFunc(all, func(a, b tick) int { return a.Due.Compare(b.Due) })
 	for _, k := range all {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // gate stops a real transaction before each of its statements and before its commit, as the
@@ -43,9 +45,9 @@ type running struct {
 type gateKey struct{}
 
 // gated runs a transaction that stops at a gate, if the context has one.
-func gated(ctx context.Context, s periodic.Store, steps bool, wait time.Duration, fn func(periodic.Tx) error) error {
+func gated(ctx context.Context, s taskdb.Store, steps bool, wait time.Duration, fn func(taskdb.Tx) error) error {
 	g := gateOf(ctx)
-	return s.Update(ctx, wait, func(tx periodic.Tx) error {
+	return s.Update(ctx, wait, func(tx taskdb.Tx) error {
 		if err := fn(gatedTx{tx, g, steps}); err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func (r *running) step(err error) {
 }
 
 type gatedTx struct {
-	periodic.Tx
+	taskdb.Tx
 	g       *gate
 	without bool // it submits step by step
 }
@@ -96,12 +98,12 @@ func through[T any](g *gate, do func() (T, error)) (value T, err error) {
 	return do()
 }
 
-func (t gatedTx) Claim(ctx context.Context, c periodic.Claim) ([]periodic.Task, error) {
+func (t gatedTx) Claim(ctx context.Context, c taskdb.Claim) ([]periodic.Task, error) {
 	return through(t.g, func() ([]periodic.Task, error) { return t.Tx.Claim(ctx, c) })
 }
 
-func (t gatedTx) Ticks(ctx context.Context, queued []string, since []periodic.TickKey) (periodic.Recorded, error) {
-	return through(t.g, func() (periodic.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
+func (t gatedTx) Ticks(ctx context.Context, queued []string, since []periodic.TickKey) (taskdb.Recorded, error) {
+	return through(t.g, func() (taskdb.Recorded, error) { return t.Tx.Ticks(ctx, queued, since) })
 }
 
 func (t gatedTx) Advance(ctx context.Context, plans []periodic.Plan) ([]string, error) {
@@ -112,11 +114,11 @@ func (t gatedTx) Record(ctx context.Context, settled, added []periodic.Tick) ([]
 	return through(t.g, func() ([]periodic.TickKey, error) { return t.Tx.Record(ctx, settled, added) })
 }
 
-func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []periodic.Left, can bool, err error) {
+func (t gatedTx) SubmitPlain(ctx context.Context, q periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
 	if t.without {
 		return nil, false, nil
 	}
-	left, err = through(t.g, func() (left []periodic.Left, err error) {
+	left, err = through(t.g, func() (left []taskdb.Left, err error) {
 		left, can, err = t.Tx.SubmitPlain(ctx, q.(gatedQueue).Queue, plans)
 		return left, err
 	})
@@ -131,8 +133,8 @@ func gateOf(ctx context.Context) *gate {
 	return g
 }
 
-func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string) (map[string]periodic.Pending, error) {
-	return through(gateOf(ctx), func() (map[string]periodic.Pending, error) { return q.Queue.Pending(ctx, tx, ids) })
+func (q gatedQueue) Pending(ctx context.Context, tx jobqueue.DBTX, ids []string) (map[string]sink.Pending, error) {
+	return through(gateOf(ctx), func() (map[string]sink.Pending, error) { return q.Queue.Pending(ctx, tx, ids) })
 }
 
 func (q gatedQueue) Submit(ctx context.Context, tx jobqueue.DBTX, jobs []jobqueue.Job) ([]periodic.Refusal, error) {

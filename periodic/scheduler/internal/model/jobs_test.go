@@ -3,8 +3,10 @@ package model
 import (
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // This file is the table job, as the model has it.
@@ -20,13 +22,13 @@ func (w *world) jobEnds(t *txn, id string) {
 }
 
 // pendingJob is JobSink.Pending: the newest pending job of a task.
-func (w *world) pendingJob(t *txn, id string) (periodic.Pending, bool) {
+func (w *world) pendingJob(t *txn, id string) (sink.Pending, bool) {
 	for _, j := range slices.Backward(w.seen(t).jobs) {
 		if j.tracker == id && !j.other && j.pending() {
-			return periodic.Pending{JID: j.id, State: j.state, Due: j.due}, true
+			return sink.Pending{JID: j.id, State: j.state, Due: j.due}, true
 		}
 	}
-	return periodic.Pending{}, false
+	return sink.Pending{}, false
 }
 
 // submit is JobSink.Submit. The index nextrun_job_pending refuses a job that is single while
@@ -53,7 +55,7 @@ func (w *world) submit(t *txn, jobs []jobqueue.Job) (refused []periodic.Refusal,
 // submitPlain is SubmitPlain of PostgreSQL: one statement does what Advance, Record and Submit do.
 // A tick that exists gets no job, and that of a job that is refused stays. It returns the plans that
 // it has not written as a whole. While it waits, it has done nothing.
-func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []periodic.Left, err error) {
+func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick, jobs []jobqueue.Job) (left []taskdb.Left, err error) {
 	own := t.own.clone()
 	ids := w.advance(t, plans)
 	keys, err := w.record(t, nil, slices.DeleteFunc(ticks, func(k periodic.Tick) bool { return !slices.Contains(ids, k.TaskID) }))
@@ -70,7 +72,7 @@ func (w *world) submitPlain(t *txn, plans []periodic.Plan, ticks []periodic.Tick
 	}
 	for _, j := range jobs {
 		if id := j.Tracker; !ticked(id) || slices.Contains(refused, periodic.Refusal{JID: j.JID}) {
-			left = append(left, periodic.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
+			left = append(left, taskdb.Left{TaskID: id, Kept: slices.Contains(ids, id), Ticked: ticked(id)})
 		}
 	}
 	return left, nil

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Key implements explore.State. Processes that work alike may change places.
@@ -159,11 +161,11 @@ func writeAnswer(b *text, value any) {
 		for i := range v {
 			writeTask(b, &v[i])
 		}
-	case map[string]periodic.Pending:
+	case map[string]sink.Pending:
 		for _, id := range sorted(v) {
 			fmt.Fprint(b, id, v[id].JID, v[id].State)
 		}
-	case periodic.Recorded:
+	case taskdb.Recorded:
 		for _, id := range sorted(v.Queued) {
 			fmt.Fprint(b, id, clocks(v.Queued[id]))
 		}

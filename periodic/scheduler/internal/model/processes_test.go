@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/explore"
-	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
 type action = explore.Action[*world]
@@ -145,17 +145,17 @@ func (a *actions) begin(do doing, i *instance) {
 	w := a.w
 	start := func(kind string) { do(kind, func(w *world, i *instance) bool { return w.start(i, kind) }) }
 	probe := &txn{now: at(w.now)}
-	if w.anyClaimable(probe, periodic.Claim{}) {
+	if w.anyClaimable(probe, taskdb.Claim{}) {
 		start(take)
 	}
 	if i.held != nil {
 		start(submit)
-	} else if w.ahead && w.anyClaimable(probe, periodic.Claim{Ahead: lead}) {
+	} else if w.ahead && w.anyClaimable(probe, taskdb.Claim{Ahead: lead}) {
 		start(prepare)
 	}
 }
 
-func (w *world) anyClaimable(t *txn, c periodic.Claim) bool {
+func (w *world) anyClaimable(t *txn, c taskdb.Claim) bool {
 	return slices.ContainsFunc(w.tables.tasks, func(r row) bool {
 		return w.claimable(t, r, c)
 	})

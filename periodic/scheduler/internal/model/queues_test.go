@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // This file is the part of the database for queues that are not nextrun's own:
@@ -13,22 +14,22 @@ import (
 // has the task's row locked.
 
 // otherPending is openJobs.pending: the job that periodic_open names, if it is not final.
-func (w *world) otherPending(t *txn, id string) (periodic.Pending, bool) {
+func (w *world) otherPending(t *txn, id string) (sink.Pending, bool) {
 	v := w.seen(t)
 	if w.off(openRow) {
-		return periodic.Pending{}, false
+		return sink.Pending{}, false
 	}
 	for _, o := range v.open {
 		if i := slices.IndexFunc(v.jobs, func(j job) bool { return j.id == o.jid && j.other && j.pending() }); o.task == id && i >= 0 {
-			return periodic.Pending{JID: o.jid, State: v.jobs[i].state, Due: o.due}, true
+			return sink.Pending{JID: o.jid, State: v.jobs[i].state, Due: o.due}, true
 		}
 	}
-	return periodic.Pending{}, false
+	return sink.Pending{}, false
 }
 
 // pendingAnywhere is movedQueue.Pending and foreignQueue.Pending: a job in the table job goes
 // before one of another queue.
-func (w *world) pendingAnywhere(t *txn, id string) (periodic.Pending, bool) {
+func (w *world) pendingAnywhere(t *txn, id string) (sink.Pending, bool) {
 	if p, ok := w.pendingJob(t, id); ok {
 		return p, ok
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -26,7 +27,7 @@ type served struct {
 	db        *store.DB
 	now       time.Time
 	processes map[string]*process // by their id
-	queues    map[periodic.Sink]periodic.Submitter
+	queues    periodic.Submitters
 	worker    *sqlx.Tx // in which a worker ends a job
 }
 
@@ -39,7 +40,7 @@ type process struct {
 }
 
 func newReal(d *migrated.Database) *served {
-	r := &served{Database: d.Database, queues: map[periodic.Sink]periodic.Submitter{otherSink: otherQueue{}}}
+	r := &served{Database: d.Database, queues: periodic.Submitters{otherSink: otherQueue{}}}
 	options := store.Options{Clock: func() time.Time { return r.now }, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
 	db, err := store.Open(d.Context(), d.URL, options)
 	if err != nil {
@@ -107,8 +108,8 @@ func (r *served) process(i *instance) *process {
 		if !i.others {
 			queues = nil // only so does one statement submit
 		}
-		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(periodic.Tx) error) error {
-			return gated(ctx, r.db.Periodic(), steps, wait, func(tx periodic.Tx) error {
+		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
+			return gated(ctx, r.db.Periodic(), steps, wait, func(tx taskdb.Tx) error {
 				if led {
 					if err := r.db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
 						return err
@@ -122,7 +123,7 @@ func (r *served) process(i *instance) *process {
 	return r.processes[id]
 }
 
-func (r *served) gatedQueues(others map[periodic.Sink]periodic.Submitter) map[periodic.Sink]periodic.Queue {
+func (r *served) gatedQueues(others periodic.Submitters) map[periodic.Sink]periodic.Queue {
 	all := map[periodic.Sink]periodic.Queue{}
 	for sink, q := range r.db.Periodic().Queues(others) {
 		all[sink] = gatedQueue{q}
@@ -145,8 +146,8 @@ func (r *served) do(before *instance, kind string) error {
 }
 
 // clear removes expired marks, and those of a name.
-func (r *served) clear(update func(context.Context, time.Duration, func(periodic.Tx) error) error, name string) error {
-	return update(r.Context(), batch.Wait, func(tx periodic.Tx) error {
+func (r *served) clear(update func(context.Context, time.Duration, func(taskdb.Tx) error) error, name string) error {
+	return update(r.Context(), batch.Wait, func(tx taskdb.Tx) error {
 		_, err := tx.ClearMarks(r.Context(), lease, name)
 		return err
 	})

@@ -3,8 +3,8 @@ package model
 import (
 	"slices"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/periodic"
 )
 
 // What has to hold once a healthy process has worked for a while.
@@ -86,7 +86,7 @@ func (w *world) round(i *instance) {
 			w.complete(i)
 		}
 		for range 5 {
-			if w.anyClaimable(&txn{now: at(w.now)}, periodic.Claim{}) && w.start(i, take) && i.tx != nil {
+			if w.anyClaimable(&txn{now: at(w.now)}, taskdb.Claim{}) && w.start(i, take) && i.tx != nil {
 				w.complete(i)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
 )
@@ -14,7 +15,7 @@ import (
 // perform runs a transaction of package batch. What it prepares are the plans that can be
 // written as they are.
 func perform(ctx context.Context, c batch.Committer, kind string, b batch.Batch) (prepared batch.Batch, err error) {
-	switch claim := (periodic.Claim{Limit: 100}); kind {
+	switch claim := (taskdb.Claim{Limit: 100}); kind {
 	case take:
 		_, err = c.Take(ctx, batch.Wait, claim, batch.Alone{}, func(batch.Batch) {})
 	case prepare:

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // A session runs the real code of package batch on a transaction of the model. That code
@@ -17,7 +19,7 @@ import (
 // they got then, the next one reaches the tables, and the one after that stops it. So other
 // processes can act between any two statements.
 type session struct {
-	periodic.Tx // what a batch does not use
+	taskdb.Tx // what a batch does not use
 
 	w    *world
 	i    *instance
@@ -70,7 +72,7 @@ func (s *session) local(name string) bool {
 type sessionKey struct{}
 
 // committer is the real one. Its transactions are those of the session in the context.
-var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(periodic.Tx) error) error {
+var committer = batch.New("", func(ctx context.Context, _ time.Duration, fn func(taskdb.Tx) error) error {
 	s := ctx.Value(sessionKey{}).(*session)
 	s.begin()
 	if s.t.fence != 0 {
@@ -142,7 +144,7 @@ func (s *session) named(ticks []periodic.Tick) []periodic.Tick {
 	return list
 }
 
-// Now, DBTX and the other methods implement periodic.Tx.
+// Now, DBTX and the other methods implement taskdb.Tx.
 func (s *session) Now() time.Time {
 	if s.w.off(early) && s.t.kind == submit {
 		return s.i.held.batch.Due()
@@ -152,12 +154,12 @@ func (s *session) Now() time.Time {
 
 func (s *session) DBTX() jobqueue.DBTX { return nil }
 
-func (s *session) Claim(_ context.Context, c periodic.Claim) ([]periodic.Task, error) {
+func (s *session) Claim(_ context.Context, c taskdb.Claim) ([]periodic.Task, error) {
 	return call(s, "claim", func() ([]periodic.Task, error) { return s.w.claim(s.t, c), nil })
 }
 
-func (s *session) Ticks(_ context.Context, queued []string, since []periodic.TickKey) (periodic.Recorded, error) {
-	return call(s, "ticks", func() (periodic.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
+func (s *session) Ticks(_ context.Context, queued []string, since []periodic.TickKey) (taskdb.Recorded, error) {
+	return call(s, "ticks", func() (taskdb.Recorded, error) { return s.w.recorded(s.t, queued, since), nil })
 }
 
 func (s *session) Advance(_ context.Context, plans []periodic.Plan) ([]string, error) {
@@ -171,7 +173,7 @@ func (s *session) Record(_ context.Context, settled, added []periodic.Tick) ([]p
 
 // SubmitPlain is for a scheduler that has only nextrun's own queue: with others, the table job
 // is one of several.
-func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []periodic.Left, can bool, err error) {
+func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []periodic.Plan) (left []taskdb.Left, can bool, err error) {
 	if s.w.sqlite || s.i.others {
 		return nil, false, nil
 	}
@@ -181,7 +183,7 @@ func (s *session) SubmitPlain(_ context.Context, _ periodic.Queue, plans []perio
 		ticks = append(ticks, s.named(p.Ticks)...)
 		jobs = append(jobs, p.Task.Job(ticks[len(ticks)-1].JID, p.Ticks[0].Due, s.Now()))
 	}
-	left, err = call(s, "plain", func() ([]periodic.Left, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
+	left, err = call(s, "plain", func() ([]taskdb.Left, error) { return s.w.submitPlain(s.t, plans, ticks, jobs) })
 	return left, true, err
 }
 
@@ -205,10 +207,10 @@ func (queue) CopiesArgs() bool { return true }
 
 func (q queue) Cancels() bool { return !q.other }
 
-func (q queue) Pending(ctx context.Context, _ jobqueue.DBTX, ids []string) (map[string]periodic.Pending, error) {
+func (q queue) Pending(ctx context.Context, _ jobqueue.DBTX, ids []string) (map[string]sink.Pending, error) {
 	s := ctx.Value(sessionKey{}).(*session)
-	return call(s, "pending", func() (map[string]periodic.Pending, error) {
-		found := map[string]periodic.Pending{}
+	return call(s, "pending", func() (map[string]sink.Pending, error) {
+		found := map[string]sink.Pending{}
 		for _, id := range ids {
 			if p, ok := s.w.pendingAnywhere(s.t, id); ok {
 				found[id] = p

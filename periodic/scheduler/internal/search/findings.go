@@ -5,6 +5,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/leader"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -47,27 +48,27 @@ func (f *Findings) Add(more Findings) {
 	}
 }
 
-// Faults says what to blame for the errors of a store; see [periodic.Store.Fault].
-type Faults func(error) periodic.Fault
+// Faults says what to blame for the errors of a store; see [taskdb.Store.Fault].
+type Faults func(error) taskdb.Fault
 
 // Of says what to blame for an error.
-func (of Faults) Of(err error) periodic.Fault {
+func (of Faults) Of(err error) taskdb.Fault {
 	if errors.Is(err, leader.ErrLost) {
-		return periodic.FaultDatabase
+		return taskdb.FaultDatabase
 	}
 	return of(err)
 }
 
 // Isolatable reports whether an error may lie in one of several rows.
-func (of Faults) Isolatable(err error) bool { return of.Of(err) != periodic.FaultDatabase }
+func (of Faults) Isolatable(err error) bool { return of.Of(err) != taskdb.FaultDatabase }
 
 // cause is Of in the terms of the search. An unknown error counts as one of a
 // row: the search finds out whether other rows succeed.
 func (of Faults) cause(err error) isolate.Cause {
 	switch of.Of(err) {
-	case periodic.FaultLock:
+	case taskdb.FaultLock:
 		return isolate.Contended
-	case periodic.FaultDatabase:
+	case taskdb.FaultDatabase:
 		return isolate.Database
 	}
 	return isolate.Row

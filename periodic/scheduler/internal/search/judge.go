@@ -7,6 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -22,7 +24,7 @@ func (s *part) judge(ctx context.Context, c isolate.Culprit[string], sinks map[p
 	}
 	f := s.failed[c.Item]
 	others := f.plan != nil && sinks[f.plan.Task.Sink]
-	if others && s.Faults.Of(c.Err) == periodic.FaultRow {
+	if others && s.Faults.Of(c.Err) == taskdb.FaultRow {
 		if c.Err = s.take(ctx, []string{c.Item}, nil); c.Err == nil {
 			return
 		}
@@ -31,8 +33,8 @@ func (s *part) judge(ctx context.Context, c isolate.Culprit[string], sinks map[p
 }
 
 // undecided is the verdict on a task that failed, while nobody knows whether its row is to blame.
-func undecided(fault periodic.Fault) aside.Verdict {
-	if fault == periodic.FaultRow {
+func undecided(fault taskdb.Fault) aside.Verdict {
+	if fault == taskdb.FaultRow {
 		return aside.Refused
 	}
 	return aside.NotToBlame
@@ -46,7 +48,7 @@ const soon = time.Minute
 // the same sink, and sets aside a task that fails for another reason.
 func (s *part) failedAlone(ctx context.Context, key string, cause error, others bool) {
 	fault := s.Faults.Of(cause)
-	if f := s.failed[key]; f.plan != nil && fault == periodic.FaultRow && others {
+	if f := s.failed[key]; f.plan != nil && fault == taskdb.FaultRow && others {
 		err := s.take(ctx, []string{key}, cause)
 		if err == nil {
 			if f.plan.NextRun.Sub(f.now) < soon {
@@ -61,8 +63,8 @@ func (s *part) failedAlone(ctx context.Context, key string, cause error, others 
 
 // setAside notes a task that is to be set aside, and writes its problem.
 func (s *part) setAside(ctx context.Context, key string, cause error, why aside.Verdict) {
-	if s.Faults.Of(cause) != periodic.FaultLock { // which is no problem of the task
-		_ = s.Commit.Update(ctx, aloneWait, func(tx periodic.Tx) error { return tx.SetProblem(ctx, key, periodic.Unscheduled(unwrapped(cause))) })
+	if s.Faults.Of(cause) != taskdb.FaultLock { // which is no problem of the task
+		_ = s.Commit.Update(ctx, aloneWait, func(tx taskdb.Tx) error { return tx.SetProblem(ctx, key, reasons.Unscheduled(unwrapped(cause))) })
 		crashpoint.At("scheduler/blamed")
 	}
 	s.note(key, cause, why)
@@ -110,7 +112,7 @@ func (s Searcher) probe(ctx context.Context, sink periodic.Sink) error {
 	if !ok {
 		return nil
 	}
-	return s.Commit.Update(ctx, aloneWait, func(tx periodic.Tx) error { return queue.Probe(ctx, tx.DBTX()) })
+	return s.Commit.Update(ctx, aloneWait, func(tx taskdb.Tx) error { return queue.Probe(ctx, tx.DBTX()) })
 }
 
 // Retry tries again what was set aside.

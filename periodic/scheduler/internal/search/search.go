@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/aside"
 	"github.com/nextrun/nextrun/periodic/scheduler/internal/batch"
@@ -27,12 +28,12 @@ type Searcher struct {
 
 // Search takes those of the given tasks that can be taken, after a batch of them failed with an
 // error: without sinks that cannot be used, and without those that fail alone.
-func (s Searcher) Search(ctx context.Context, keys []string, without periodic.Apart, cause error) Findings {
+func (s Searcher) Search(ctx context.Context, keys []string, without taskdb.Apart, cause error) Findings {
 	without.Keys = nil
 	all := part{Searcher: s, without: without}
 	all.found.Candidate = keys
 	keys, cause = all.postpone(ctx, keys, cause)
-	if cause != nil && s.Faults.Of(cause) != periodic.FaultRow {
+	if cause != nil && s.Faults.Of(cause) != taskdb.FaultRow {
 		all.found.Sinks, all.found.Err = s.Probe(ctx, s.sinksBut(without.Sinks))
 		if all.found.Err != nil || len(all.found.Sinks) > 0 { // the next batches leave them out
 			return all.found
@@ -45,7 +46,7 @@ func (s Searcher) Search(ctx context.Context, keys []string, without periodic.Ap
 }
 
 // Timed takes tasks that may be slow. Those that fail are searched.
-func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, without periodic.Apart) Findings {
+func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, without taskdb.Apart) Findings {
 	without.Keys = nil
 	timed := part{Searcher: s, without: without}
 	switch err := timed.take(ctx, keys, nil); {
@@ -63,7 +64,7 @@ func (s Searcher) Timed(ctx context.Context, p *aside.SlowPart, keys []string, w
 type part struct {
 	Searcher
 
-	without periodic.Apart
+	without taskdb.Apart
 	why     string             // the tasks were set aside until now
 	failed  map[string]failure // by key: of tasks that were tried alone
 	found   Findings
@@ -81,7 +82,7 @@ type failure struct {
 func (s *part) take(ctx context.Context, keys []string, refused error) error {
 	var b batch.Batch
 	began := time.Now()
-	done, err := s.Commit.Take(ctx, aloneWait, periodic.Claim{Limit: len(keys), Only: keys, Without: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
+	done, err := s.Commit.Take(ctx, aloneWait, taskdb.Claim{Limit: len(keys), Only: keys, Without: s.without}, batch.Alone{Why: s.why, Refuse: refused}, func(claimed batch.Batch) { b = claimed })
 	switch {
 	case err == nil && len(b.Plans) > 0:
 		crashpoint.At("scheduler/part-committed")
@@ -151,7 +152,7 @@ func (s *part) divide(ctx context.Context, keys []string, cause error) {
 // to blame.
 func (s *part) unreadable(found []part, cause error) bool {
 	var claim *batch.ClaimError
-	if len(s.found.Done) > 0 || !errors.As(cause, &claim) || s.Faults.Of(cause) != periodic.FaultUnknown {
+	if len(s.found.Done) > 0 || !errors.As(cause, &claim) || s.Faults.Of(cause) != taskdb.FaultUnknown {
 		return false
 	}
 	for _, p := range found {
@@ -167,7 +168,7 @@ func (s *part) unreadable(found []part, cause error) bool {
 // search searches tasks, and returns those that fail alone. failed is true if they are known
 // to have failed together. A failure that may pass, such as a deadlock, is tried once more.
 func (s *part) search(ctx context.Context, keys []string, cause error, failed bool) []isolate.Culprit[string] {
-	if !failed || s.Faults.Of(cause) == periodic.FaultLock {
+	if !failed || s.Faults.Of(cause) == taskdb.FaultLock {
 		if cause = s.take(ctx, keys, nil); cause == nil {
 			return nil
 		}

@@ -1,4 +1,5 @@
-package periodic
+// Package taskdb is what the scheduler asks of a database; package store implements it.
+package taskdb
 
 import (
 	"context"
@@ -7,6 +8,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/sink"
 )
 
 // Store is the database as the scheduler needs it; package store implements it.
@@ -40,7 +43,7 @@ type Store interface {
 // all.
 type foreignStore interface {
 	// Queues returns the built-in queues, and the given ones by their names.
-	Queues(others map[Sink]Submitter) map[Sink]Queue
+	Queues(others periodic.Submitters) map[periodic.Sink]periodic.Queue
 	// Follow looks at the open jobs of tasks whose queued ticks wait for them, and ends
 	// the wait for those that are final. Last is set even if it fails.
 	Follow(ctx context.Context, f Follow) (Followed, error)
@@ -57,7 +60,7 @@ type foreignStore interface {
 	// Stray sets the problem of tasks that have been due for a while and whose sinks are
 	// not known, or cannot be used, and returns some of them. anew: also of those whose
 	// problem says already that their ticks wait, since the cause is another one now.
-	Stray(ctx context.Context, known []Sink, anew bool, problem func(Sink) string) ([]Task, error)
+	Stray(ctx context.Context, known []periodic.Sink, anew bool, problem func(periodic.Sink) string) ([]periodic.Task, error)
 }
 
 // Watcher tells of changes and of locks.
@@ -65,10 +68,10 @@ type Watcher interface {
 	// Watch calls wake whenever tasks may have changed, until ctx ends. It
 	// reports failures and goes on. Meanwhile the worker is shown to live, and to know
 	// these sinks; an empty one is nobody.
-	Watch(ctx context.Context, worker string, sinks []Sink, wake func(), report func(error))
+	Watch(ctx context.Context, worker string, sinks []periodic.Sink, wake func(), report func(error))
 	// Precedes reports whether another worker that is shown to live, and to know these
 	// sinks at least, began before this one. It is a hint: a process that stands still lives, too.
-	Precedes(ctx context.Context, worker string, sinks []Sink) (bool, error)
+	Precedes(ctx context.Context, worker string, sinks []periodic.Sink) (bool, error)
 	// Locked lists some of the tasks that have been due for longer than late and whose rows
 	// a session has locked, where the database can tell.
 	Locked(ctx context.Context, late time.Duration, without Apart) ([]LockedTask, error)
@@ -100,14 +103,14 @@ type Apart struct {
 	Keys []string // ids of tasks
 	// Sinks that cannot be used. Tasks that wait for their first plan are not
 	// left out: a plan needs no sink.
-	Sinks []Sink
+	Sinks []periodic.Sink
 	// Known, if not nil, leaves out all other sinks, likewise, and finds stray tasks.
-	Known []Sink
+	Known []periodic.Sink
 	// Queued leaves out the queued ticks: the tables that say which of them can
 	// go ahead cannot be read.
 	Queued bool
 	// Tell are the queues that tell how their jobs end. It leaves nothing out.
-	Tell []Sink
+	Tell []periodic.Sink
 	// Since leaves out what fell due up to then: nothing of it was left when the scheduler looked.
 	// It saves reading what an old snapshot keeps in the index. Zero: leave out nothing.
 	Since time.Time
@@ -139,10 +142,10 @@ type Tended struct {
 
 // Follow says which open jobs to look at.
 type Follow struct {
-	Queues  map[Sink]Submitter
-	Known   []Sink // all queues of the scheduler, the built-in ones too
-	Without []Sink // queues that cannot be used
-	After   string // only tasks with ids after this one
+	Queues  periodic.Submitters
+	Known   []periodic.Sink // all queues of the scheduler, the built-in ones too
+	Without []periodic.Sink // queues that cannot be used
+	After   string          // only tasks with ids after this one
 	Limit   int
 }
 
@@ -155,19 +158,19 @@ type Followed struct {
 
 // AskEnds says which queues to ask for the ends of jobs.
 type AskEnds struct {
-	Queues  map[Sink]EndTeller // the one whose turn it is is asked
-	Hooks   Hooks              // nil: nobody wants to hear of ends
-	Limit   int                // jobs at a time
-	Timeout time.Duration      // of the queue's answer
+	Queues  map[periodic.Sink]sink.EndTeller // the one whose turn it is is asked
+	Hooks   Hooks                            // nil: nobody wants to hear of ends
+	Limit   int                              // jobs at a time
+	Timeout time.Duration                    // of the queue's answer
 }
 
 // Ends is what [Store.AskEnds] found.
 type Ends struct {
-	Sink  Sink        // the queue that was asked; empty: it was the turn of none
-	Asked int         // jobs
-	Ended []EndedTick // that were not recorded before, by this scheduler
-	Now   time.Time   // the database's clock
-	Next  time.Time   // if no queue was asked, when it is the turn of one; zero: no jobs are open
+	Sink  periodic.Sink // the queue that was asked; empty: it was the turn of none
+	Asked int           // jobs
+	Ended []EndedTick   // that were not recorded before, by this scheduler
+	Now   time.Time     // the database's clock
+	Next  time.Time     // if no queue was asked, when it is the turn of one; zero: no jobs are open
 }
 
 // Claim says which tasks to lock.
@@ -182,7 +185,7 @@ type Claim struct {
 	Ahead time.Duration
 	// Beyond leaves out the tasks whose NextRun is earlier, or the same and whose id is not
 	// behind that one; without an id, all whose NextRun is not later. For Ahead.
-	Beyond  TickKey
+	Beyond  periodic.TickKey
 	Without Apart
 	Only    []string // ids of the tasks to choose from; nil: all
 }
@@ -192,7 +195,7 @@ type Tx interface {
 	plainTx
 	// Now is the database's time at the start of the transaction.
 	Now() time.Time
-	// DBTX runs the statements of a [Submitter].
+	// DBTX runs the statements of a [sink.Submitter].
 	DBTX() jobqueue.DBTX
 	// ClearMarks removes the marks that are older than a lease, and those of a worker name: they
 	// begin with service.WorkerName of it and an @, or are those of earlier releases. It returns
@@ -202,23 +205,23 @@ type Tx interface {
 	// returns them with their calendars and without Args: first those whose NextRun has come, earliest first, then
 	// unplanned ones, then those with a queued tick and no pending job. It passes
 	// over rows that others have locked.
-	Claim(ctx context.Context, c Claim) ([]Task, error)
+	Claim(ctx context.Context, c Claim) ([]periodic.Task, error)
 	// Ticks returns, by task, the due times of the queued ticks of some tasks,
 	// oldest first, and what is recorded already from a tick of others on, oldest
-	// first, at most [MaxDecided] rows of a task.
-	Ticks(ctx context.Context, queued []string, decidedSince []TickKey) (Recorded, error)
+	// first, at most [bounds.MaxDecided] rows of a task.
+	Ticks(ctx context.Context, queued []string, decidedSince []periodic.TickKey) (Recorded, error)
 	// Advance writes Due, NextRun, Problem, Hold and Counted of the plans' tasks, and returns the ids of those
 	// that it has written. It leaves out tasks whose row is not as it was read, and those that
 	// somebody else has locked. A plan whose task has no Version is of a task that a claim of this
 	// transaction has locked.
-	Advance(ctx context.Context, plans []Plan) (ids []string, err error)
+	Advance(ctx context.Context, plans []periodic.Plan) (ids []string, err error)
 	// Uncount takes one off the ticks of tasks that MaxTicks counts. A task that has ended with that
 	// tick is planned anew.
 	Uncount(ctx context.Context, ids []string) error
 	// Record changes ticks that are queued, and those added in this transaction,
 	// to another decision, and adds ticks that do not exist yet. It returns the
 	// keys of those that it wrote. All have the same Worker and Decided.
-	Record(ctx context.Context, settled, added []Tick) ([]TickKey, error)
+	Record(ctx context.Context, settled, added []periodic.Tick) ([]periodic.TickKey, error)
 	// Args returns the args of tasks, of as many of the first ids as have
 	// maxBytes together, but of one at least.
 	Args(ctx context.Context, ids []string, maxBytes int) (map[string]string, error)
@@ -235,7 +238,7 @@ type plainTx interface {
 	// Advance, Record and Submit of their queue do, with one statement. can is false if the
 	// database cannot do that for this queue; then it has done nothing. Without plans it does
 	// beforehand what can be done without them.
-	SubmitPlain(ctx context.Context, queue Queue, plans []Plan) (left []Left, can bool, err error)
+	SubmitPlain(ctx context.Context, queue periodic.Queue, plans []periodic.Plan) (left []Left, can bool, err error)
 }
 
 // ErrSuppressed is the error of a task that does not advance although it is locked.
@@ -251,5 +254,5 @@ type Left struct {
 // Recorded is what periodic_tick holds about the tasks of a batch, by their ids.
 type Recorded struct {
 	Queued  map[string][]time.Time
-	Decided map[string][]TickRange
+	Decided map[string][]periodic.TickRange
 }

@@ -1,0 +1,25 @@
+// Package bounds has the bounds of tasks and ticks that several packages must agree on.
+package bounds
+
+import "time"
+
+// MaxSink is the greatest length of the name of a sink.
+const MaxSink = 64
+
+// MaxBatchTicks bounds the ticks of a batch, so that many tasks which catch up
+// leave room for those that are on time.
+const MaxBatchTicks = 5_000
+
+// MaxDecided is how many recorded ticks of a task a decision reads. What comes
+// after them is decided in the next batch.
+const MaxDecided = 1_000
+
+// DefaultTickLimit is how many ticks are listed by default.
+const DefaultTickLimit = 100
+
+// OverdueAfter is how long after its time a task counts as overdue. A scheduler that
+// works takes a task within milliseconds.
+const OverdueAfter = 5 * time.Second
+
+// PausedAfterFailures is the By of a pause that follows from failures. A success ends it.
+const PausedAfterFailures = "nextrun"

@@ -1,0 +1,59 @@
+package taskdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/finish"
+)
+
+// Hooks hear of ticks that get no job although they should, in the transaction that
+// records them: what TellMissed writes is committed with that, or not at all. They must
+// be safe for concurrent use.
+type Hooks interface {
+	// HearsMissed reports whether anybody wants to hear of the ticks of a task.
+	HearsMissed(t *periodic.Task) bool
+	// TellMissed writes what is to be told of ticks that were missed, were too late, or
+	// were refused for good by the queue of their task. It must not commit, roll back or
+	// keep the transaction. An error rolls it back.
+	TellMissed(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []MissedTick) error
+	// HearsEnd reports whether anybody wants to hear that the job of a tick in a queue that is
+	// not nextrun's own ended so, and that this turned its task.
+	HearsEnd(t *periodic.Task, k periodic.Tick) bool
+	// TellEnds writes what is to be told of such jobs, as TellMissed does.
+	TellEnds(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []EndedTick) error
+	// HearsFinish reports whether anybody wants to hear that a tick of a task is at risk, or late: it
+	// has to finish by a time.
+	HearsFinish(t *periodic.Task, s finish.State) bool
+	// TellFinishes writes what is to be told of such ticks, as TellMissed does.
+	TellFinishes(ctx context.Context, tx jobqueue.DBTX, now time.Time, ticks []Finish) error
+}
+
+// Finish is what has been found of a tick that has to finish by a time.
+type Finish struct {
+	Task  *periodic.Task // nil: it was deleted
+	Tick  periodic.Tick
+	State finish.State
+	Why   string // why it is at risk or late
+
+	Own       bool   // its job is in nextrun's own queue
+	JobState  string // of the job; in another queue only of one that has ended; empty: there is none, or nobody knows
+	Attempts  int    // of the job; 0: nobody knows
+	Submitted time.Time
+	Started   time.Time // zero: it has not begun, or nobody knows
+	Finished  time.Time // zero: it has not ended
+}
+
+// MissedTick is a tick without a job.
+type MissedTick struct {
+	Task *periodic.Task
+	Tick periodic.Tick
+}
+
+// EndedTick is a tick whose job in a queue that is not nextrun's own has ended.
+type EndedTick struct {
+	Task *periodic.Task // nil: it was deleted
+	Tick periodic.Tick
+}
