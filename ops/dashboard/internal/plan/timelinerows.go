@@ -148,8 +148,11 @@ func (d *timelineView) ran(run store.SampledRun, also ...*timelineRow) {
 		to = d.now
 	}
 	row, class := d.row(name), show.Kind(run.State)
-	if row.Ran += run.Weight; class == "bad" {
+	switch row.Ran += run.Weight; class {
+	case "bad":
 		row.Failed += run.Weight
+	case "wait": // it was handed over, and nobody tells how it ended
+		class = "off"
 	}
 	d.add(run.Started, to, run.Weight, class, append(also, row)...)
 	if len(also) > 0 {
