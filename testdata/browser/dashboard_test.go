@@ -65,13 +65,13 @@ var largePages = []struct {
 	{"/timeline?show=7+days&zone=Europe/Berlin", "main table.lanes tr.all", 1, []string{"group-7"}},
 	{"/timeline?group=group-7", "main table.lanes tbody tr", 41, []string{"Next rows"}},
 	{"/heatmap", "main table.heat tbody tr", 7, []string{"ticks in one minute"}},
-	{"/heatmap?day=0&hour=9", "main table.heat tbody tr", 7, []string{"Monday, 09:00"}},
-	{"/jobs", "main tbody tr", 100, nil},
-	{"/jobs?state=failed", "main tbody tr", 100, []string{"no space left"}},
+	{"/heatmap?day=0&hour=9", "main table.heat tbody tr", 7, []string{"Monday 09:00"}},
+	{"/jobs", "main table.list tbody tr", 100, []string{"What failed most"}},
+	{"/jobs?state=failed", "main table.list tbody tr", 100, []string{"no space left"}},
 	{"/jobs?task=task-00001", "main tbody tr", 5, nil},
 	{"/job?id=task-00001-1", "pre[data-follow] time", 500, []string{"line 500 of the log", "More"}},
 	{"/events", "main h2", 2, nil},
-	{"/scheduler", "main h2", 4, nil},
+	{"/scheduler", "main h2", 5, nil},
 }
 
 // Every page answers before its time is up, and shows no more rows than people can read.

@@ -63,8 +63,8 @@ var everyState = []inState{
 		pages: map[string][]string{
 			"/": {"No tasks yet", "INSERT INTO periodic_task"}, "/tasks": {"nextrun-housekeeping", "none yet", "not planned yet"}, "/tasks?q=zzz": {"No task is like that", "Show all tasks"},
 			"/timeline?show=1+hour&at=2026-01-01T12:00:00Z": {"Nothing ran and nothing is planned"}, "/heatmap": {"No executor is known to run", "The busiest hour is"}, "/timers": {"What does a timer mean?", "every 15 minutes"},
-			"/jobs": {"No job yet"}, "/jobs?state=failed": {"No job is like that", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
-			"/scheduler": {"No scheduler, executor or relay runs", "nextrun serve", "It is empty."},
+			"/jobs": {"No job yet"}, "/jobs?state=failed": {"No job of nextrun's own queue is like that", "Show all jobs"}, "/events": {"everything is published", "No event yet"}, "/events?topic=x": {"Show all events"},
+			"/scheduler": {"No scheduler, executor or relay runs", "nextrun serve", "No job of nextrun's own queue waits or runs."},
 		},
 	},
 	{
