@@ -44,6 +44,7 @@ type crashes struct {
 	n               int // the run
 	prefix          string
 	first           time.Time // tick of the tasks of this run
+	left            string    // of the work, when quiet asked last
 	killed, stopped int
 }
 
@@ -218,6 +219,11 @@ func (c *crashes) consume(age time.Duration) {
 // end ends the tasks, waits until all is done, and stops the processes.
 func (c *crashes) end(a, b *process) {
 	c.Exec(`UPDATE periodic_task SET ends = ? WHERE id LIKE ?`, timestamp(time.Now()), c.prefix+"%")
+	defer func() {
+		if c.t.Failed() {
+			c.t.Logf("left when it was asked last: %s", c.left)
+		}
+	}()
 	c.await("the end of all work", []*process{a, b}, c.quiet)
 	for _, p := range []*process{a, b} {
 		p.signal(syscall.SIGTERM)

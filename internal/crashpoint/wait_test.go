@@ -3,6 +3,7 @@
 package crashpoint_test
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/storetest"
@@ -18,7 +19,8 @@ func (c *crashes) quiet() bool {
 		`SELECT count(*) FROM outbox_message WHERE published IS NULL AND dead IS NULL`,
 		`SELECT count(*) FROM event_store AS e JOIN event_offset AS o ON o.topic = e.topic WHERE e.position IS NULL OR e.position > o.position`,
 	} {
-		if c.count(query) > 0 {
+		if n := c.count(query); n > 0 {
+			c.left = fmt.Sprintf("%d by %s", n, query)
 			return false
 		}
 	}
