@@ -104,6 +104,8 @@ func ofFinish(f *Facts) []Finding {
 	switch {
 	case f.finish.AtRisk:
 		return []Finding{{finishAtRisk, what + " has to finish by " + at(f.finish.By) + ", and is not expected to: " + sentence(f.finish.Why), ""}}
+	case f.finish.State == "late" && !f.finish.Ended.IsZero():
+		return []Finding{{finishLate, what + " had to finish by " + at(f.finish.By) + ", and ended at " + at(f.finish.Ended) + ".", ""}}
 	case f.finish.State == "late":
 		return []Finding{{finishLate, what + " had to finish by " + at(f.finish.By) + ", and has not: " + sentence(f.finish.Why), ""}}
 	}

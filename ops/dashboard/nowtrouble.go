@@ -258,7 +258,7 @@ func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Fin
 	case isWarning:
 		row.Harm, row.Cause = "warning", warning
 	default:
-		row.Harm, row.Cause = "failed", "the last run that ended failed"
+		row.Harm, row.Cause = "late", "its newest run has just ended, later than it had to or with a failure"
 	}
 	row.Cause = show.Shorten(show.Printable(s.mask.Line(strings.TrimSpace(row.Cause))), 300)
 	row.rank = slices.Index(harms, row.Harm)
