@@ -95,7 +95,7 @@ func ofEvent(f *Facts) []Finding {
 	return nil
 }
 
-// ofFinish says that the newest tick will not finish in time, or has not.
+// ofFinish says that the newest tick is late by finish_by, or is expected to be.
 func ofFinish(f *Facts) []Finding {
 	if f.finish == nil {
 		return nil

@@ -74,8 +74,8 @@ const (
 	finishNow = "SELECT finish || CASE WHEN at_risk THEN ', at risk' ELSE '' END || coalesce(': ' || why, '') FROM periodic_finish WHERE task_id = ?"
 )
 
-// A job that does not run yet when it would take its usual time is at risk, and late when its time has come: each is told
-// once. One whose usual time is left is not.
+// A job that has not begun, and usually takes longer than is left, is at risk. It is late when its time has come. Hooks hear
+// of each once. One that has its usual time left is not at risk.
 func TestWhatWillNotFinishInTimeIsTold(t *testing.T) {
 	both(t, func(f *fixture) {
 		hooks := &endHooks{}
@@ -225,7 +225,7 @@ func TestJobsOfOtherQueuesFinishInTimeOrNot(t *testing.T) {
 	})
 }
 
-// However many schedulers look at once, a finding is told once.
+// Four schedulers look at the same time. One of them tells what is found.
 func TestSeveralSchedulersTellOnceThatATickIsLate(t *testing.T) {
 	both(t, func(f *fixture) {
 		hooks := &endHooks{}
@@ -246,6 +246,27 @@ func TestSeveralSchedulersTellOnceThatATickIsLate(t *testing.T) {
 			t.Errorf("told %d: %q", len(hooks.told), hooks.told)
 		}
 	})
+}
+
+// Somebody has locked the row of a tick: the others are judged, and it is looked at a few times a second, not all the time.
+func TestLockedTickHoldsUpNoOtherThatIsLate(t *testing.T) {
+	f := newPostgresFixture(t)
+	f.promised("locked", 2*time.Hour, 0)
+	f.promised("other", 2*time.Hour, 0)
+	f.exec("UPDATE periodic_tick SET finish = NULL, finish_look = decided")
+	tx, err := f.SQL.Begin()
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("SELECT 1 FROM periodic_tick WHERE task_id = 'locked' FOR UPDATE"); err != nil {
+		f.Fatal(err)
+	}
+	hooks := &endHooks{}
+	_, next, err := f.db.Periodic().Finishes(f.Context(), hooks)
+	if err != nil || len(hooks.told) != 1 || next < 100*time.Millisecond {
+		f.Errorf("told %q, next in %s, %v", hooks.told, next, err)
+	}
 }
 
 // A scheduler that runs tells without anybody's help, when the time has come.

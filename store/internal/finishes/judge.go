@@ -19,6 +19,9 @@ import (
 // Most is how many ticks are judged at a time.
 const Most = 500
 
+// lockedRetry is how soon a tick is judged whose row somebody else has locked.
+const lockedRetry = 250 * time.Millisecond
+
 // Judge judges the ticks whose time for that has come, at most [Most], records what it finds and tells the hooks, in one
 // transaction. Of several schedulers one records and tells each finding. next is when more are to be judged; zero: none are open.
 func Judge(ctx context.Context, db *sqldb.DB, hooks taskdb.Hooks) (found []taskdb.Finish, next time.Duration, err error) {
@@ -37,7 +40,10 @@ func Judge(ctx context.Context, db *sqldb.DB, hooks taskdb.Hooks) (found []taskd
 		var first sqldb.RowTime
 		err = tx.First(ctx, &first, `SELECT min(finish_look) FROM periodic_tick WHERE finish_look IS NOT NULL`)
 		if at := first.Time(); !at.IsZero() {
-			next = max(at.Sub(tx.Now()), time.Millisecond)
+			if next = at.Sub(tx.Now()); next <= 0 && len(open) < Most {
+				next = lockedRetry
+			}
+			next = max(next, time.Millisecond)
 		}
 		crashpoint.At("scheduler/finishes-recorded")
 		return err
