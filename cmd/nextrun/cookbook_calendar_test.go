@@ -15,7 +15,6 @@ var says = map[string]func(time.Time) bool{
 	"key-rotation":    func(t time.Time) bool { return at(t, "06:00") && daysSince(t, 2026, time.January, 1)%10 == 0 },
 	"sprint-start":    func(t time.Time) bool { return at(t, "09:00") && daysSince(t, 2026, time.January, 5)%14 == 0 },
 	"board-meeting":   func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
-	"patch-tuesday":   func(t time.Time) bool { return at(t, "20:00") && t.Weekday() == time.Tuesday && nth(t) == 2 },
 	"team-lunch": func(t time.Time) bool {
 		return at(t, "11:30") && t.Weekday() == time.Friday && t.AddDate(0, 0, 7).Month() != t.Month()
 	},
@@ -35,13 +34,8 @@ var says = map[string]func(time.Time) bool{
 	"rent":        func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
 	"quarter-end": func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
 	"fiscal-year": func(t time.Time) bool { return at(t, "00:30") && t.Day() == 6 && t.Month() == time.April },
-	"thanksgiving": func(t time.Time) bool {
-		return at(t, "12:00") && t.Month() == time.November && t.Weekday() == time.Thursday && nth(t) == 4
-	},
-	"friday-13":    func(t time.Time) bool { return at(t, "13:13") && t.Day() == 13 && t.Weekday() == time.Friday },
-	"weekend-scan": func(t time.Time) bool { return !weekday(t) && t.Hour()%4 == 0 && t.Minute() == 0 },
-	"night-batch":  func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
-	"probe":        func(t time.Time) bool { return t.Minute()%10 == 0 && !hours(t, 2, 4) },
+	"night-batch": func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
+	"probe":       func(t time.Time) bool { return t.Minute()%10 == 0 && !hours(t, 2, 4) },
 	"bakery": func(t time.Time) bool {
 		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
 	},
