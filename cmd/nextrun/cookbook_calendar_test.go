@@ -12,8 +12,7 @@ var says = map[string]func(time.Time) bool{
 	"digest-tokyo":    func(t time.Time) bool { return at(t, "09:00") && weekday(t) },
 	"sync":            func(t time.Time) bool { return t.Unix()%(90*60) == 0 }, // 2026 begins at such a time
 	"heartbeat":       func(t time.Time) bool { return t.Second()%10 == 0 },
-	"key-rotation":    func(t time.Time) bool { return at(t, "06:00") && daysSince(t, 2026, time.January, 1)%10 == 0 },
-	"sprint-start":    func(t time.Time) bool { return at(t, "09:00") && daysSince(t, 2026, time.January, 5)%14 == 0 },
+	"sprint-start":    func(t time.Time) bool { return at(t, "09:00") && daysIn(t)%14 == 0 },
 	"board-meeting":   func(t time.Time) bool { return at(t, "10:00") && t.Weekday() == time.Monday && nth(t) == 1 },
 	"team-lunch": func(t time.Time) bool {
 		return at(t, "11:30") && t.Weekday() == time.Friday && t.AddDate(0, 0, 7).Month() != t.Month()
@@ -33,9 +32,7 @@ var says = map[string]func(time.Time) bool{
 	},
 	"rent":        func(t time.Time) bool { return at(t, "02:00") && lastDay(t) && !second(t) },
 	"quarter-end": func(t time.Time) bool { return at(t, "23:30") && lastDay(t) && t.Month()%3 == 0 },
-	"fiscal-year": func(t time.Time) bool { return at(t, "00:30") && t.Day() == 6 && t.Month() == time.April },
 	"night-batch": func(t time.Time) bool { return t.Minute()%30 == 0 && !hours(t, 6, 22) && !second(t) },
-	"probe":       func(t time.Time) bool { return t.Minute()%10 == 0 && !hours(t, 2, 4) },
 	"bakery": func(t time.Time) bool {
 		return weekday(t) && at(t, "04:30") || t.Weekday() == time.Saturday && at(t, "06:00")
 	},
@@ -108,9 +105,10 @@ func second(t time.Time) bool {
 	return t.Add(-time.Hour).Format(time.DateTime) == t.Format(time.DateTime)
 }
 
-func daysSince(t time.Time, year int, month time.Month, day int) int {
+// daysIn are the days since the first Monday of 2026.
+func daysIn(t time.Time) int {
 	y, m, d := t.Date()
-	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
 func workday(t time.Time) bool { return t.Weekday() >= time.Monday && t.Weekday() <= time.Friday }
