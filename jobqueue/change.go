@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/isolate"
 )
 
 // attemptsToChange is how often a change is tried when the job moves on
@@ -75,7 +73,7 @@ func retry(ctx context.Context, tx QueueTx, jid string) error {
 				return Change{}, &OverlapError{Tracker: job.Tracker, JID: other}
 			}
 		}
-		return Change{State: &waiting, Line: NewLine(jid, Info, "waits again, as asked for; attempts count from 1")}, nil
+		return Change{State: &waiting, Note: "waits again, as asked for; attempts count from 1"}, nil
 	})
 }
 
@@ -120,9 +118,6 @@ func change(ctx context.Context, tx QueueTx, verb, jid string, decide func(Job) 
 	return fmt.Errorf("%s job %s: %w", verb, jid, errMoved)
 }
 
-// pruneBatch is how many jobs are deleted in one transaction.
-const pruneBatch = 1000
-
 // Prune deletes final jobs and their logs, in transactions of a thousand, and
 // returns how many it has deleted, also when it fails or ctx ends.
 func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
@@ -134,29 +129,7 @@ func (q *Queue) Prune(ctx context.Context, filter PruneFilter) (int, error) {
 	if filter.OlderThan < 0 || filter.OlderThan > 200*365*24*time.Hour {
 		return 0, fmt.Errorf("prune jobs: jobqueue.PruneFilter.OlderThan is %s; use 0 to 200 years", filter.OlderThan)
 	}
-	last := FinishedJob{}
-	deleted, err := isolate.Sweep[FinishedJob]{
-		What: "jobs", Name: func(j FinishedJob) string { return "job " + j.JID },
-		Judge: q.store.Judge,
-		Page: func(ctx context.Context) (page []FinishedJob, more bool, err error) {
-			err = q.store.View(ctx, func(tx QueueTx) (err error) {
-				page, err = tx.Finished(ctx, filter, last, pruneBatch)
-				return err
-			})
-			if more = len(page) == pruneBatch; more {
-				end := page[len(page)-1]
-				more, last = !end.Finished.Before(last.Finished), end // a time that cannot be read could lead back
-			}
-			return page, more, err
-		},
-		Delete: func(ctx context.Context, page []FinishedJob) (n int, err error) {
-			err = q.store.Update(ctx, func(tx QueueTx) (err error) {
-				n, err = tx.Delete(ctx, filter, page)
-				return err
-			})
-			return n, err
-		},
-	}.Run(ctx)
+	deleted, err := q.store.Prune(ctx, filter)
 	if err != nil {
 		return deleted, fmt.Errorf("prune jobs: %w", err)
 	}

@@ -58,6 +58,10 @@ func (j Job) Foreign() bool {
 	return !j.State.Valid()
 }
 
+// Attempt is the number of the attempt that runs or comes next: 1 for the first,
+// one more after each error and each interruption.
+func (j Job) Attempt() int { return j.Retries + j.Interrupts + 1 }
+
 // NewID returns an id for a job: a UUID of version 7 (RFC 9562), so that ids
 // of later jobs sort later.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -3,6 +3,8 @@ package jobqueue
 import (
 	"context"
 	"fmt"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // JobContext is the job as its handler sees it: the row, and ways to report on
@@ -57,7 +59,7 @@ func (c *JobContext) Record() Record {
 // a last line says how many were left out.
 func (c *JobContext) Log(level Level, message string) {
 	if c.to != nil {
-		c.to.Log(level, message)
+		c.to.Log(level.known(), message)
 	}
 }
 
@@ -78,7 +80,7 @@ func (c *JobContext) SetProgress(percent int) {
 // returns nil.
 func (c *JobContext) SetResult(message string) {
 	if c.to != nil {
-		c.to.SetResult(CleanMessage(message))
+		c.to.SetResult(text.Clean(message, MaxMessage))
 	}
 }
 

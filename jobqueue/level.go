@@ -11,5 +11,11 @@ const (
 	Error Level = "error"
 )
 
-// allLevels lists all levels, the least first.
-func allLevels() []Level { return []Level{Debug, Info, Warn, Error} }
+// known is the level, or info if it is none.
+func (l Level) known() Level {
+	switch l {
+	case Debug, Info, Warn, Error:
+		return l
+	}
+	return Info
+}

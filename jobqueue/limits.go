@@ -91,22 +91,3 @@ type Limit struct {
 	Most    int
 	Running int // how many do, where a limit is read
 }
-
-// load counts the running jobs of scopes while a claim chooses.
-type load map[Scope]int
-
-// allows reports whether the job may begin.
-func (l load) allows(job Candidate) bool {
-	for _, limit := range job.Limits {
-		if l[limit.Scope] >= limit.Most {
-			return false
-		}
-	}
-	return true
-}
-
-func (l load) add(job Candidate) {
-	for _, limit := range job.Limits {
-		l[limit.Scope]++
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/cause"
-	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
@@ -68,9 +67,13 @@ func (s inTx) Update(ctx context.Context, fn func(QueueTx) error) error {
 	return fn(joined)
 }
 
-// Judge blames the database: after a failure nothing more can be tried in the
-// caller's transaction.
-func (inTx) Judge(error) isolate.Cause { return isolate.Database }
+func (s inTx) Prune(ctx context.Context, filter PruneFilter) (int, error) {
+	joined, err := s.Join(ctx, s.tx)
+	if err != nil {
+		return 0, err
+	}
+	return joined.Prune(ctx, filter)
+}
 
 func (s inTx) View(ctx context.Context, fn func(QueueTx) error) error {
 	return s.Update(ctx, fn)
@@ -97,7 +100,7 @@ func update[T any](ctx context.Context, q *Queue, fn func(QueueTx) (T, error)) (
 // Watch calls wake whenever jobs may have been added, cancelled or made to wait
 // again, until ctx ends. It calls report on failures, and retries.
 func (q *Queue) Watch(ctx context.Context, wake func(), report func(error)) {
-	q.store.Watch(ctx, Service{}, wake, report)
+	q.store.WatchJobs(ctx, wake, report)
 }
 
 // Get returns a job.

@@ -3,8 +3,6 @@ package jobqueue
 import (
 	"context"
 	"time"
-
-	"github.com/nextrun/nextrun/internal/isolate"
 )
 
 // QueueStore is what a [Queue] needs of a database.
@@ -15,14 +13,23 @@ type QueueStore interface {
 	View(ctx context.Context, fn func(QueueTx) error) error
 	// Join returns the operations inside the caller's transaction.
 	Join(ctx context.Context, tx DBTX) (QueueTx, error)
-	// Judge is as in [Store].
-	Judge(err error) isolate.Cause
-	// Watch is as in [Store].
-	Watch(ctx context.Context, who Service, wake func(), report func(error))
+	pruner
+	// WatchJobs calls wake whenever jobs may have been added or cancelled, until ctx
+	// ends. It calls report on failures, and retries.
+	WatchJobs(ctx context.Context, wake func(), report func(error))
+}
+
+// pruner removes jobs that have ended.
+type pruner interface {
+	// Prune deletes the jobs that a filter selects, and their logs. It returns how many it
+	// has deleted, also beside an error. Rows that cannot be deleted cost the others nothing,
+	// unless it runs inside a transaction of the caller's.
+	Prune(ctx context.Context, filter PruneFilter) (int, error)
 }
 
 // QueueTx are the operations of a queue inside one transaction.
 type QueueTx interface {
+	pruner
 	jobReader
 	jobEditor
 	pauser
@@ -38,7 +45,7 @@ type jobReader interface {
 	PendingSingle(ctx context.Context, tracker string) (string, error)
 }
 
-// jobEditor adds, changes and removes jobs.
+// jobEditor adds and changes jobs.
 type jobEditor interface {
 	// Insert adds jobs to the queue; it returns those that were refused because
 	// a single job of their tracker is pending.
@@ -46,12 +53,6 @@ type jobEditor interface {
 	// Change carries out one fenced transition: only if the job is as it was
 	// read. It reports whether it was.
 	Change(ctx context.Context, was Job, change Change) (bool, error)
-	// Finished lists the jobs that a filter selects, in the order of their ends, after
-	// one of them.
-	Finished(ctx context.Context, filter PruneFilter, after FinishedJob, limit int) ([]FinishedJob, error)
-	// Delete removes jobs with their logs, all or none but those that the filter does
-	// not select any more or that somebody has locked. It returns how many.
-	Delete(ctx context.Context, filter PruneFilter, jobs []FinishedJob) (int, error)
 }
 
 // pauser keeps executors from groups and tasks.
@@ -72,8 +73,8 @@ type limiter interface {
 type Change struct {
 	State         *State // Waiting makes the job as good as new; Cancelled ends it
 	Priority      *int
-	RequestCancel bool // sets the column cancel
-	Line          Line // for the job log; without a message: none
+	RequestCancel bool   // sets the column cancel
+	Note          string // for the job log; empty: none
 }
 
 // Filter selects jobs. Empty fields select all.
@@ -116,12 +117,6 @@ type LogLine struct {
 type PruneFilter struct {
 	OlderThan time.Duration // finished longer ago than that, by the database's clock
 	States    []State       // of these final states; empty: all
-}
-
-// FinishedJob is a final job that may be deleted. The zero value comes before all.
-type FinishedJob struct {
-	JID      string
-	Finished time.Time
 }
 
 // PauseKind says what is paused.

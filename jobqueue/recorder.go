@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/nextrun/nextrun/internal/text"
 )
 
 // recorder keeps what a handler says, for tests.
@@ -15,11 +17,11 @@ type recorder struct {
 
 // Log implements [Reporter].
 func (r *recorder) Log(level Level, message string) {
-	line := NewLine("", level, message)
+	message = text.Clean(message, MaxMessage)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.said.Lines); n < MaxLogLines {
-		r.said.Lines = append(r.said.Lines, LogLine{Counter: int64(n + 1), Created: time.Now().UTC(), Level: line.Level, Message: line.Message})
+		r.said.Lines = append(r.said.Lines, LogLine{Counter: int64(n + 1), Created: time.Now().UTC(), Level: level, Message: message})
 	}
 }
 

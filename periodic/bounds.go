@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/periodic/finish"
 )
 
 // timeline are the ticks of a task: those of its timer between Starts and Ends, as its calendars and people leave

@@ -196,7 +196,7 @@ func (s *Occurrences) override(ctx context.Context, id string, o days.Override) 
 
 // meant finds the tick that an override is about, and makes it the one that the timer and the calendars have.
 func (t *Task) meant(o *days.Override, now time.Time) error {
-	future, err := t.Future()
+	future, err := t.future()
 	if err != nil {
 		return err
 	}
@@ -205,8 +205,8 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 	case o.Due.IsZero() && waits && !t.Due.IsZero() && future.timer.leftOut(t.Due) == "":
 		o.Due = t.Due
 	case o.Due.IsZero():
-		for future.GoTo(now); future.At.LeftOut != ""; {
-			future.Advance()
+		for future.goTo(now); future.At.LeftOut != ""; {
+			future.advance()
 		}
 		if o.Due = future.At.Due; o.Due.IsZero() {
 			return badOverride(t.ID, "due", "the task has no tick to come")
@@ -216,14 +216,14 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 	}
 	timed := *t
 	timed.Days.Overrides = nil
-	own, err := timed.Future()
+	own, err := timed.future()
 	if err != nil {
 		return err
 	}
 	if moved := slices.IndexFunc(t.Days.Overrides, func(other days.Override) bool { return other.To.Equal(o.Due) }); moved >= 0 && !future.timer.at(o.Due).Nominal.IsZero() {
 		o.Due = t.Days.Overrides[moved].Due
 	}
-	switch own.GoTo(o.Due.Add(-time.Microsecond)); {
+	switch own.goTo(o.Due.Add(-time.Microsecond)); {
 	case !own.At.Due.Equal(o.Due):
 		return badOverride(t.ID, "due", "the task has no tick"+at(o.Due, " at ")+at(own.At.Due, "; its next one is that of "))
 	case own.At.LeftOut != "":
@@ -235,7 +235,7 @@ func (t *Task) meant(o *days.Override, now time.Time) error {
 // Overridden says what becomes of ticks that people have skipped or moved, but not of those whose times have passed.
 func (t *Task) Overridden(now time.Time) []days.Effect {
 	list := []days.Effect{}
-	future, err := t.Future()
+	future, err := t.future()
 	if err != nil || len(t.Days.Overrides) == 0 {
 		return list
 	}

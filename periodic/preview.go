@@ -36,7 +36,7 @@ func Preview(tasks []Task, now, until time.Time) iter.Seq[Upcoming] {
 }
 
 // next goes to the tick that is submitted after this one.
-func (f *Future) next(now time.Time) {
+func (f *future) next(now time.Time) {
 	if f.At.LeftOut == "" {
 		f.left--
 	}
@@ -52,11 +52,11 @@ func (f *Future) next(now time.Time) {
 	// Its job is expected to succeed, which ends a pause after failures. What is due now is skipped.
 	tried := f.probe && f.At.LeftOut == "" && manual == pause.At(decided)
 	f.manual, f.probe, f.resumed = false, f.probe && !tried, f.resumed || tried
-	f.Advance()
+	f.advance()
 	switch t := f.At.Task; {
 	case f.At.Due.IsZero() || f.At.NextRun.After(decided):
 	case tried && (manual || t.Pace.CatchupDelay == 0):
-		f.GoTo(t.newestDue(f.timer, f.At.Due, decided))
+		f.goTo(t.newestDue(f.timer, f.At.Due, decided))
 	case manual: // both are decided at once
 		f.keep(decided)
 	case t.paced(f.At.NextRun, decided) != f.At.NextRun:
@@ -68,32 +68,32 @@ func (f *Future) next(now time.Time) {
 }
 
 // keep goes on to the oldest tick that a decision at a time does not leave out as missed.
-func (f *Future) keep(decided time.Time) {
+func (f *future) keep(decided time.Time) {
 	t := f.At.Task
 	newest := t.newestDue(f.timer, f.At.Due, decided)
 	switch kept := t.oldestKept(f.timer, f.At.Due, newest, decided); {
 	case kept.IsZero():
-		f.GoTo(newest)
+		f.goTo(newest)
 	case kept.After(f.At.Due):
-		f.GoTo(kept.Add(-time.Microsecond))
+		f.goTo(kept.Add(-time.Microsecond))
 	}
 }
 
 // passPause goes on to the first tick that a pause does not skip.
-func (f *Future) passPause(now time.Time) {
+func (f *future) passPause(now time.Time) {
 	switch p := f.At.Task.Pause; {
 	case f.resumed || !p.At(f.At.Due) || !p.At(now) && f.At.Due.Before(p.Since):
 	case p.Until.IsZero():
 		f.At.Due = time.Time{}
 	default:
-		f.GoTo(p.Until.Add(-time.Microsecond))
+		f.goTo(p.Until.Add(-time.Microsecond))
 	}
 }
 
-// planned is the Future of a task as its row says, from now on. It reports
+// planned is the future of a task as its row says, from now on. It reports
 // whether there is any.
-func (t *Task) planned(now time.Time) (*Future, bool) {
-	f, err := t.Future()
+func (t *Task) planned(now time.Time) (*future, bool) {
+	f, err := t.future()
 	if err != nil || !t.Enabled {
 		return nil, false
 	}
@@ -123,7 +123,7 @@ func (t *Task) planned(now time.Time) (*Future, bool) {
 }
 
 // earliestFirst is a heap of futures.
-type earliestFirst []*Future
+type earliestFirst []*future
 
 func (h earliestFirst) Len() int { return len(h) }
 
@@ -138,7 +138,7 @@ func (h earliestFirst) Less(i, j int) bool {
 func (h earliestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push implements [heap.Interface].
-func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*Future)) }
+func (h *earliestFirst) Push(x any) { *h = append(*h, x.(*future)) }
 
 // Pop implements [heap.Interface].
 func (h *earliestFirst) Pop() any {

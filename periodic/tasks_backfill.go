@@ -47,13 +47,13 @@ func (s *Tasks) Backfill(ctx context.Context, id string, b Backfill) error {
 		return err
 	}
 	t.Days.Overrides = nil // by hand wins
-	future, err := t.Future()
+	future, err := t.future()
 	if err != nil {
 		return err
 	}
-	future.GoTo(b.From.Add(-time.Microsecond))
+	future.goTo(b.From.Add(-time.Microsecond))
 	for due := future.At.Due; !due.IsZero() && due.Before(b.To); due = future.At.Due {
-		future.Advance()
+		future.advance()
 		if err := s.backfillTick(ctx, id, due, future.At.Due, b); err != nil {
 			return about(id, err)
 		}

@@ -22,13 +22,13 @@ type Upcoming struct {
 // that its calendars leave out.
 // It returns a *calendar.ParseError if the timer cannot be read.
 func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
-	future, err := t.Future()
+	future, err := t.future()
 	if err != nil {
 		return nil, err
 	}
 	left := t.Pace.left()
 	var list []Upcoming
-	for future.GoTo(after); len(list) < n && left != 0 && !future.At.Due.IsZero(); future.Advance() {
+	for future.goTo(after); len(list) < n && left != 0 && !future.At.Due.IsZero(); future.advance() {
 		if list = append(list, future.At); future.At.LeftOut == "" {
 			left--
 		}
@@ -36,8 +36,8 @@ func (t *Task) Upcoming(after time.Time, n int) ([]Upcoming, error) {
 	return list, nil
 }
 
-// Future walks along the ticks of a task.
-type Future struct {
+// future walks along the ticks of a task.
+type future struct {
 	At    Upcoming // zero Due: there is none any more
 	timer timeline
 
@@ -47,10 +47,10 @@ type Future struct {
 	left           int  // ticks until MaxTicks is reached, this one included; negative: any number
 }
 
-// Future returns the ticks of the task; call GoTo first. It returns an error that
+// future returns the ticks of the task; call goTo first. It returns an error that
 // wraps a *calendar.ParseError if the timer cannot be read, or another one if its calendars
 // cannot be followed.
-func (t *Task) Future() (*Future, error) {
+func (t *Task) future() (*future, error) {
 	var line timeline
 	schedule, err := calendar.ParseAt(t.Timer, t.Anchor())
 	if err == nil {
@@ -59,14 +59,14 @@ func (t *Task) Future() (*Future, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.ID, err)
 	}
-	return &Future{timer: line, At: Upcoming{Task: t}}, nil
+	return &future{timer: line, At: Upcoming{Task: t}}, nil
 }
 
-// GoTo goes to the first tick that is later than a time.
-func (f *Future) GoTo(after time.Time) { f.set(f.timer.Next(after)) }
+// goTo goes to the first tick that is later than a time.
+func (f *future) goTo(after time.Time) { f.set(f.timer.Next(after)) }
 
 // set goes to the tick at a time.
-func (f *Future) set(due time.Time) {
+func (f *future) set(due time.Time) {
 	f.At.Due, f.At.Nominal, f.At.LeftOut = due, time.Time{}, ""
 	if f.timer.days != nil && !due.IsZero() {
 		tick := f.timer.at(due)
@@ -77,11 +77,11 @@ func (f *Future) set(due time.Time) {
 	f.delay()
 }
 
-// Advance goes to the tick after this one.
-func (f *Future) Advance() { f.GoTo(f.At.Due) }
+// advance goes to the tick after this one.
+func (f *future) advance() { f.goTo(f.At.Due) }
 
 // delay sets NextRun by spread and jitter.
-func (f *Future) delay() {
+func (f *future) delay() {
 	f.At.NextRun = f.At.Due
 	if !f.At.Due.IsZero() {
 		f.At.NextRun = f.At.Due.Add(f.At.Task.delay(f.At.Due, f.timer))

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
@@ -13,10 +14,12 @@ import (
 //
 // [executor.Config]: https://pkg.go.dev/github.com/nextrun/nextrun/jobqueue/executor#Config
 type Hooks struct {
-	events.Hooks
+	eventHooks
 	db   *DB
-	book *hooks.Book
+	book *hookbook.Book
 }
+
+type eventHooks = events.Hooks
 
 // Hooks connects hooks with the database. It returns an error that names what is wrong
 // with them, and does not use the database yet.
@@ -24,7 +27,7 @@ type Hooks struct {
 // Give all executors and schedulers of a database the same hooks: the one that ends a
 // job writes the events. Any process that has the hook delivers them.
 func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
-	book, err := hooks.NewBook(h)
+	book, err := hookbook.NewBook(h)
 	if err != nil {
 		return nil, err
 	}
@@ -37,5 +40,5 @@ func (db *DB) Hooks(h hooks.Hooks) (*Hooks, error) {
 func (h *Hooks) Relay(c outbox.Config, queues periodic.Submitters) (*outbox.Relay, error) {
 	c.Topics = nil
 	tasks := periodic.NewTasks(h.db.Tasks()).With(queues)
-	return outbox.New(h.Hooks, h.book.Publisher(tasks), hooks.RelayConfig(c))
+	return outbox.New(h.eventHooks, h.book.Publisher(tasks), hookbook.RelayConfig(c))
 }

@@ -16,7 +16,7 @@ import (
 // ended: with a plain read of the row both would commit.
 func TestLockGuardKeepsSuccessorOutUntilCommit(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		var held leader.Lock
 		var committed, acquired time.Time
 		successor := make(chan error, 1)
@@ -73,7 +73,7 @@ func addTask(ctx context.Context, tx jobqueue.DBTX) error {
 // The successor was first: the paused leader's next transaction commits nothing.
 func TestLockGuardRefusesPausedLeader(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		held := mustAcquire(t, locks, leader.Claim{Lock: "l", Holder: "paused", TTL: 50 * time.Millisecond})
 		waitUntil(t, held.Expires.Add(10*time.Millisecond))
 		mustAcquire(t, locks, claimOf("l", "successor"))

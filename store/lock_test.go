@@ -74,7 +74,7 @@ var lockOutcomes = map[string]map[string]string{
 
 func TestLockStatesAndActions(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		for _, s := range lockStates {
 			for action, want := range lockOutcomes[s.name] {
 				name := s.name + ": " + action
@@ -103,7 +103,7 @@ func TestLockStatesAndActions(t *testing.T) {
 // lockAction has me do something to a lock, with the token 7 where it needs one.
 func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 	t.Helper()
-	ctx, locks := t.Context(), db.Locks()
+	ctx, locks := t.Context(), db.Periodic().Locks()
 	fence := leader.Fence{Lock: name, Holder: "me", Token: 7}
 	var ok bool
 	var err error
@@ -127,7 +127,7 @@ func lockAction(t *testing.T, db *store.DB, action, name string) bool {
 }
 
 func guard(ctx context.Context, db *store.DB, tx taskdb.Tx, f leader.Fence) error {
-	return db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
+	return db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), f)
 }
 
 func claimOf(lock, holder string) leader.Claim {
@@ -154,7 +154,7 @@ func mustAcquire(t *testing.T, locks leader.Store, c leader.Claim) leader.Lock {
 
 func TestLockRowTellsWhoAndSinceWhen(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		first := mustAcquire(t, locks, claimOf("l", "me"))
 		if ok, err := locks.Renew(t.Context(), first.Fence(), time.Minute); err != nil || !ok {
 			t.Fatalf("renew: %v, %v", ok, err)
@@ -180,10 +180,10 @@ func TestLockRowTellsWhoAndSinceWhen(t *testing.T) {
 
 func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		mustAcquire(t, locks, claimOf("b", "me"))
 		mustAcquire(t, locks, claimOf("a", "other"))
-		list, err := env.db.ListLocks(t.Context())
+		list, err := env.db.Periodic().Locks().List(t.Context())
 		if err != nil || len(list) != 2 || list[0].Holder != "other" || list[1].Holder != "me" {
 			t.Errorf("ListLocks = %+v, %v, want a of other and b of me", list, err)
 		}
@@ -195,7 +195,7 @@ func TestLocksOfDifferentNamesAreIndependent(t *testing.T) {
 // have been deleted, or come from a backup.
 func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		for after, want := range map[int64]int64{0: 1, 41: 42, 1 << 40: 1<<40 + 1} {
 			c := claimOf(fmt.Sprintf("new-%d", after), "a")
 			c.After = after
@@ -221,7 +221,7 @@ func TestLockTokenRisesAboveWhatTheClaimKnows(t *testing.T) {
 
 func TestLockErrorsGrantNothing(t *testing.T) {
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
-		locks := env.db.Locks()
+		locks := env.db.Periodic().Locks()
 		l := mustAcquire(t, locks, claimOf("l", "me"))
 		over, cancel := context.WithCancel(t.Context())
 		cancel()

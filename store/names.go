@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/figures"
@@ -14,7 +15,7 @@ type (
 	Timestamp = sqldb.Timestamp
 	// JobStore is the queue of a database: for executors, and for [jobqueue.Queue].
 	JobStore interface {
-		jobqueue.Store
+		jobdb.Store
 		jobqueue.QueueStore
 	}
 	// OutboxStore is the outbox of a database: for relays, and for people.

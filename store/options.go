@@ -6,37 +6,28 @@ import (
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
-// Defaults of [Options].
-const (
-	DefaultConnectTimeout   = sqldb.DefaultConnectTimeout   // 10 s
-	DefaultStatementTimeout = sqldb.DefaultStatementTimeout // 20 s
-	DefaultLockTimeout      = sqldb.DefaultLockTimeout      // 5 s
-	DefaultIdleTimeout      = sqldb.DefaultIdleTimeout      // 10 s
-	DefaultMaxConns         = sqldb.DefaultMaxConns         // 10
-)
-
 // Options are the settings of [Open] and [New]. The zero value is good.
 type Options struct {
 	// Create makes a SQLite file, or the Schema, that does not exist. Without it
 	// [Open] returns [ErrNoDatabase] or [ErrNoSchema].
 	Create bool
 	// ConnectTimeout limits how long making a connection may take (PostgreSQL).
-	// 0: [DefaultConnectTimeout].
+	// 0: 10 s.
 	ConnectTimeout time.Duration
 	// StatementTimeout limits each statement (PostgreSQL). It must stay well
 	// below the lease of a mark and the TTL of the scheduler lock.
-	// 0: [DefaultStatementTimeout].
+	// 0: 20 s.
 	StatementTimeout time.Duration
 	// LockTimeout limits the wait for a lock: of a row on PostgreSQL, of the
-	// file on SQLite. 0: [DefaultLockTimeout].
+	// file on SQLite. 0: 5 s.
 	LockTimeout time.Duration
 	// IdleTimeout ends transactions in which nothing happens, such as those of
 	// a process that was stopped (PostgreSQL): after half of it where only nextrun works in
-	// them. A [sink.Submitter] has all of it, but for a second. 0: [DefaultIdleTimeout].
+	// them. A [sink.Submitter] has all of it, but for a second. 0: 10 s.
 	IdleTimeout time.Duration
 	// MaxConns limits the connections to PostgreSQL, without the one that
 	// listens. SQLite has one writer and up to that many readers.
-	// 0: [DefaultMaxConns].
+	// 0: 10.
 	MaxConns int
 	// PollOnly gives up notifications (PostgreSQL): for transaction poolers,
 	// through which LISTEN does not work. Changes are then noticed at the next

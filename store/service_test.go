@@ -145,7 +145,7 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 	defer watching.Wait()
 	defer cancel()
 	for _, watch := range []func(wake func(), report func(error)){
-		func(wake func(), report func(error)) { db.Locks().Watch(ctx, "", wake, report) },
+		func(wake func(), report func(error)) { db.Periodic().Locks().Watch(ctx, "", wake, report) },
 		func(wake func(), report func(error)) { db.Periodic().Watch(ctx, "", nil, wake, report) },
 	} {
 		woken := make(chan struct{}, 1000)
@@ -158,7 +158,7 @@ func TestWatchersLeaveConnectionsToOthers(t *testing.T) {
 	}
 	soon, over := context.WithTimeout(t.Context(), storetest.Patience)
 	defer over()
-	if _, err := db.Locks().Inspect(soon, "l"); err != nil {
+	if _, err := db.Periodic().Locks().Inspect(soon, "l"); err != nil {
 		t.Errorf("Inspect while two watch: %v", err)
 	}
 }

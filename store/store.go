@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -117,17 +116,10 @@ func (db *DB) Migrations() (pool *sql.DB, system string) {
 }
 
 // Periodic returns the database as the scheduler's store.
-func (db *DB) Periodic() taskdb.Store { return schedule.New(db.db, db.queues, db.Locks()) }
+func (db *DB) Periodic() taskdb.Store { return schedule.New(db.db, db.queues, lock.New(db.db)) }
 
 // Tasks returns the database as the store of [periodic.Tasks].
 func (db *DB) Tasks() periodic.TaskStore { return schedule.NewTasks(db.db, db.queues) }
-
-// Locks returns the database as the keeper of the locks of the scheduler's modes
-// leader and exclusive.
-func (db *DB) Locks() leader.Store { return lock.New(db.db) }
-
-// ListLocks returns all locks by name: those that somebody ever held.
-func (db *DB) ListLocks(ctx context.Context) ([]leader.Lock, error) { return lock.New(db.db).List(ctx) }
 
 // Jobs returns the queue of the database.
 func (db *DB) Jobs() JobStore { return queue.New(db.db) }

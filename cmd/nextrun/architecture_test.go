@@ -21,30 +21,32 @@ var arrows = []struct {
 }{
 	// Databases for tests; only tests and what is for them import these.
 	{"internal/storetest", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
-	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "store/verify", "internal/permissions"}},
+	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "internal/defaults", "store/verify", "internal/permissions"}},
 	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/cloudevents", []string{"jobqueue/outbox"}}, // for the publishers
 	// Parts of nextrun that nobody else needs: see parts.
 	{"internal/elapse", nil},
 	{"internal/leader", nil},
+	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
 	{"internal/simulate", []string{"periodic", "periodic/sink", "calendar", "jobqueue"}},
 	// It runs the scheduler on a database of its own, with a clock that is moved.
 	{"internal/replay", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
 	// It explains a task for the command line and the dashboard.
 	{"internal/diagnosis", append([]string{"store"}, belowCommand...)},
-	{"internal/taskdb", []string{"jobqueue", "periodic", "periodic/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
+	{"internal/jobdb", []string{"jobqueue"}}, // what an executor asks of a database
+	{"internal/hookbook", []string{"jobqueue", "jobqueue/hooks", "jobqueue/outbox"}},
+	{"internal/taskdb", []string{"jobqueue", "periodic", "internal/finish", "periodic/sink", "internal/leader"}}, // what a scheduler asks of a database
 	{"internal/reasons", []string{"jobqueue", "periodic/sink"}},
 	{"internal/...", nil}, // small tools that know nothing of nextrun; all but calendar may import them
 	{"calendar", []string{"internal/elapse"}},
-	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "periodic/finish", "periodic/sink"}}, // decisions, and interfaces of what runs
-	{"periodic/scheduler", []string{"jobqueue", "periodic", "periodic/finish", "periodic/sink", "internal/leader", "internal/taskdb", "periodic/scheduler/internal/..."}},
+	{"periodic", []string{"calendar", "jobqueue", "periodic/days", "internal/finish", "periodic/sink"}}, // decisions, and interfaces of what runs
+	{"periodic/scheduler", []string{"jobqueue", "periodic", "internal/finish", "periodic/sink", "internal/leader", "internal/taskdb", "periodic/scheduler/internal/..."}},
 	{"periodic/scheduler/internal/aside", []string{"internal/taskdb", "periodic"}},
 	{"periodic/scheduler/internal/batch", []string{"calendar", "jobqueue", "internal/taskdb", "periodic", "periodic/sink"}},
 	{"periodic/scheduler/internal/search", []string{"internal/taskdb", "periodic", "internal/leader", "periodic/scheduler/internal/aside", "periodic/scheduler/internal/batch"}},
 	{"periodic/notify", []string{"periodic", "periodic/scheduler"}},
 	{"periodic/days", []string{"calendar"}},
-	{"periodic/finish", nil},
 	{"periodic/sink", []string{"jobqueue"}},
 	// A program of its own that is mounted into others: it knows what it shows.
 	{"ops/dashboard", []string{"store", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
@@ -52,14 +54,14 @@ var arrows = []struct {
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
 	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "internal/explain"}},
 	{"jobqueue", nil},
-	{"jobqueue/executor", []string{"jobqueue", "jobqueue/executor/internal/..."}},
-	{"jobqueue/executor/internal/...", []string{"jobqueue"}},
+	{"jobqueue/executor", []string{"jobqueue", "internal/jobdb", "jobqueue/executor/internal/..."}},
+	{"jobqueue/executor/internal/...", []string{"jobqueue", "internal/jobdb"}},
 	{"jobqueue/hooks", []string{"jobqueue", "jobqueue/..."}},
 	{"migrations", []string{"migrations/internal/..."}},
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "store/queues", "calendar", "internal/taskdb", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store", []string{"store/internal/...", "store/queues", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"store/postgres", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/postgres"}},
 	{"store/sqlite", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
@@ -70,8 +72,8 @@ var arrows = []struct {
 	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb"}},
 	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
 	{"store/internal/lock", []string{"store/internal/sqldb", "internal/leader"}},
-	{"store/internal/queue", []string{"store/internal/sqldb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "periodic", "periodic/days", "periodic/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/queue", []string{"store/internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
 	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
@@ -96,11 +98,11 @@ var arrows = []struct {
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
-	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/taskdb",
+	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
-var parts = []string{"internal/elapse", "internal/leader", "internal/taskdb", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
+var parts = []string{"internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
@@ -162,7 +164,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"periodic/x.go", module + "/jobqueue", ""},
 		{"periodic/scheduler/x.go", module + "/internal/leader", ""},
 		{"jobqueue/x.go", module + "/internal/leader", none},
-		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, periodic/finish, periodic/sink"},
+		{"periodic/x.go", module + "/periodic/page", "periodic may import only calendar, jobqueue, periodic/days, internal/finish, periodic/sink"},
 		{"periodic/x.go", module + "/periodic/scheduler", "periodic may import only"},
 		{"periodic/x.go", module + "/store", "periodic may import only"},
 		{"internal/leader/x.go", module + "/periodic", none},
@@ -173,7 +175,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"jobqueue/x.go", module + "/periodic", none},
 		{"jobqueue/x.go", module + "/jobqueue/executor", none},
 		{"jobqueue/executor/x.go", module + "/jobqueue", ""},
-		{"jobqueue/executor/internal/outcome/x.go", module + "/jobqueue/executor", "jobqueue/executor/internal/outcome may import only jobqueue"},
+		{"jobqueue/executor/internal/outcome/x.go", module + "/jobqueue/executor", "jobqueue/executor/internal/outcome may import only jobqueue, internal/jobdb"},
 		{"jobqueue/outbox/x.go", module + "/jobqueue", ""},
 		{"jobqueue/handlers/x.go", module + "/jobqueue", ""},
 		{"internal/cloudevents/x.go", module + "/jobqueue/outbox/webhook", "internal/cloudevents may import only jobqueue/outbox"},

@@ -80,7 +80,7 @@ func read(ctx context.Context, db *store.DB, queues periodic.Submitters, id stri
 	}{
 		{"its ticks", func() error { return f.readTicks(ctx, tasks) }},
 		{"how its ticks ended", func() (err error) { f.Results, err = tasks.Results(ctx, f.Ticks); return err }},
-		{"the locks of schedulers", func() (err error) { f.locks, err = db.ListLocks(ctx); return err }},
+		{"the locks of schedulers", func() (err error) { f.locks, err = db.Periodic().Locks().List(ctx); return err }},
 		{"its jobs or events", func() error { return f.readRuns(ctx, db, tasks, queues) }},
 		{"whether it finishes in time", func() error { return f.readFinish(ctx, db) }},
 		{"how it has done lately", func() error { return f.readStreak(ctx, db) }},

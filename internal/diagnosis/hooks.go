@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
-	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
@@ -24,7 +24,7 @@ func readHooks(ctx context.Context, db *store.DB, id string) ([]hookFact, error)
 	}
 	var list []hookFact
 	for _, l := range lags {
-		if !hooks.IsAbout(l.Topic, id) || l.Dead == 0 && l.Age < waitsLong {
+		if !hookbook.IsAbout(l.Topic, id) || l.Dead == 0 && l.Age < waitsLong {
 			continue
 		}
 		f := hookFact{lag: l}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
@@ -93,7 +94,7 @@ func (q *queueFacts) those(is func(*jobqueue.Job) bool) []jobqueue.Job {
 }
 
 // handlerOf is what an executor says of its handler of that name; nil: it has none.
-func handlerOf(s *store.Service, name string) *jobqueue.HandlerLimits {
+func handlerOf(s *store.Service, name string) *jobdb.HandlerLimits {
 	for i := range s.Handlers {
 		if s.Handlers[i].Name == name {
 			return &s.Handlers[i]

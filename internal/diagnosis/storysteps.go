@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
@@ -192,7 +193,7 @@ func (s *Story) readHooks(ctx context.Context, db *store.DB) error {
 	if s.job != nil {
 		handlers[0] = s.job.Task
 	}
-	for _, topic := range hooks.Topics(handlers[0], s.ID) {
+	for _, topic := range hookbook.Topics(handlers[0], s.ID) {
 		list, err := db.Outbox().List(ctx, outbox.Filter{Topic: topic, Since: s.Tick.Decided.Add(-hookSpan), Until: end.Add(hookSpan), WithPayload: true})
 		if err != nil {
 			return unlessGone(err)

@@ -153,6 +153,8 @@ func (l *link) Watch(ctx context.Context, _ string, wake func(), _ func(error)) 
 	l.table.mu.Unlock()
 }
 
+func (*link) List(context.Context) ([]leader.Lock, error) { return nil, nil }
+
 func (l *link) Stall() time.Duration { return l.stalled }
 
 // contender is an elector with its link and what it told.

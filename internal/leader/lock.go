@@ -80,7 +80,7 @@ type DBTX interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Store keeps the locks; the value that store.DB.Locks returns is one. It must
+// Store keeps the locks; package store has one. It must
 // be safe for concurrent use. After an error nothing is known: the operation
 // may or may not have taken place.
 type Store interface {
@@ -96,6 +96,8 @@ type Store interface {
 	Release(ctx context.Context, f Fence) (bool, error)
 	// Inspect reads a lock, without changing or locking anything.
 	Inspect(ctx context.Context, lock string) (Lock, error)
+	// List returns all locks by name: those that somebody ever held.
+	List(ctx context.Context) ([]Lock, error)
 	// Guard returns [ErrLost] unless the lock is live and of this term, and
 	// keeps others from acquiring it until the transaction ends. now is the
 	// database's time as the transaction knows it; a store whose database has a

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/finish"
 )
 
 // Hooks hear of ticks that get no job although they should, in the transaction that

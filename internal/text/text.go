@@ -2,6 +2,7 @@
 package text
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,4 +40,13 @@ func FirstLine(text string) string {
 		return line + " ..."
 	}
 	return line
+}
+
+// JSON is a value in JSON, or {} if it has none, as with a time beyond the year 9999.
+func JSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -29,7 +30,7 @@ type apartStore struct {
 }
 
 // refuses reports whether a claim comes to the job that nobody can claim.
-func (s *apartStore) refuses(c jobqueue.Claim) bool {
+func (s *apartStore) refuses(c jobdb.Claim) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.Limit > 0 {
@@ -55,7 +56,7 @@ func (s *apartStore) putBack(inFlight []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, jid := range append(slices.Clone(s.claims), s.more...) {
-		ended := slices.ContainsFunc(s.ended, func(t jobqueue.Transition) bool { return t.JID == jid })
+		ended := slices.ContainsFunc(s.ended, func(t jobdb.Transition) bool { return t.JID == jid })
 		if !ended && !slices.Contains(inFlight, jid) {
 			s.lostJobs[jid] = true
 		}
@@ -64,7 +65,7 @@ func (s *apartStore) putBack(inFlight []string) {
 
 func (*apartStore) Concurrent() bool { return true }
 
-func (s *apartStore) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error) {
+func (s *apartStore) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
 	if n := s.inFlight.Add(1); n > s.most.Load() {
 		s.most.Store(n)
 	}
@@ -74,12 +75,12 @@ func (s *apartStore) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Res
 		s.putBack(q.InFlight)
 	}
 	if s.refuses(q.Claim) {
-		return jobqueue.Result{Chosen: []string{s.unwilling}}, errRefused
+		return jobdb.Result{Chosen: []string{s.unwilling}}, errRefused
 	}
 	claims := q.Claim.Limit > 0 && len(q.Transitions) == 0
 	if claims && s.limited.CompareAndSwap(true, false) {
 		pass(s.takes)
-		return jobqueue.Result{Limited: true}, nil
+		return jobdb.Result{Limited: true}, nil
 	}
 	result, err := s.backlogStore.Sync(ctx, q)
 	if err == nil && claims && s.lost.CompareAndSwap(true, false) {
@@ -88,7 +89,7 @@ func (s *apartStore) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Res
 			s.lostJobs[job.JID] = true
 		}
 		s.mu.Unlock()
-		return jobqueue.Result{}, errors.New("the connection broke")
+		return jobdb.Result{}, errors.New("the connection broke")
 	}
 	return result, err
 }
@@ -104,7 +105,7 @@ func runApart(t *testing.T, check func(s *apartStore)) { runApartIn(t, apartTake
 // runApartIn runs an executor on a store of which a request takes so long.
 func runApartIn(t *testing.T, takes time.Duration, check func(s *apartStore)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &apartStore{lostJobs: map[string]bool{}, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobqueue.Overdue{Next: -1}}}}
+		s := &apartStore{lostJobs: map[string]bool{}, backlogStore: backlogStore{takes: takes, fakeStore: fakeStore{overdue: jobdb.Overdue{Next: -1}}}}
 		observe := func(e executor.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
@@ -30,9 +31,9 @@ type attempt struct {
 	stale   bool          // the user was told that its lease cannot be renewed
 	sent    bool          // a request with what it has to say has no answer yet
 
-	end jobqueue.Transition // phase ending: to be recorded
-	err error               // phase ending: what the handler returned
-	why error               // the database did not take what it has to say, last
+	end jobdb.Transition // phase ending: to be recorded
+	err error            // phase ending: what the handler returned
+	why error            // the database did not take what it has to say, last
 
 	claimed time.Time // when the claim was sent
 	arrived time.Time // when it was answered
@@ -69,7 +70,7 @@ const (
 
 // after returns the next step of an attempt, given the status of its job in the
 // database. It is called after a heartbeat, or if the end could not be recorded.
-func (a *attempt) after(s jobqueue.JobStatus, worker string) step {
+func (a *attempt) after(s jobdb.JobStatus, worker string) step {
 	ours := s.Worker == worker && s.State == jobqueue.Running
 	completed := a.ends.Load() && s.Worker == worker && s.State == jobqueue.Success
 	switch {
@@ -198,8 +199,8 @@ var errNotCommitted = errors.New("the handler called CompleteTx, and did not com
 func (r reporter) Complete(ctx context.Context, tx jobqueue.DBTX) error {
 	job := &r.attempt.job
 	r.attempt.ends.Store(true) // before it can be committed
-	return r.e.store.Complete(ctx, tx, jobqueue.Completion{
-		End: jobqueue.Transition{
+	return r.e.store.Complete(ctx, tx, jobdb.Completion{
+		End: jobdb.Transition{
 			JID: job.JID, Worker: r.e.worker, From: jobqueue.Running, To: jobqueue.Success, Result: r.Result(), Traceparent: traceparent.Of(ctx),
 		},
 		Started: job.Started, Hooks: r.e.cfg.Hooks,

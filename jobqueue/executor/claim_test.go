@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // claimer claims like an executor, and keeps its turn.
 type claimer struct {
 	q     *fixture
-	claim jobqueue.Claim
+	claim jobdb.Claim
 }
 
 func (q *fixture) claimer(tasks ...string) *claimer {
-	return &claimer{q: q, claim: jobqueue.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
+	return &claimer{q: q, claim: jobdb.Claim{Tasks: tasks, Name: "test", High: 3, Low: 1}}
 }
 
 // next claims and returns subjects: one at a time in the order of the turns,
@@ -24,7 +25,7 @@ func (q *fixture) claimer(tasks ...string) *claimer {
 func (c *claimer) next(limit int) []string {
 	c.q.Helper()
 	c.claim.Limit = limit
-	result, err := c.q.store.Sync(c.q.ctx, jobqueue.Request{Worker: "test/1", Claim: c.claim})
+	result, err := c.q.store.Sync(c.q.ctx, jobdb.Request{Worker: "test/1", Claim: c.claim})
 	if err != nil {
 		c.q.Fatal(err)
 	}

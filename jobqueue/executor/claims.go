@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue"
 )
 
 const (
@@ -31,13 +31,13 @@ type claims struct {
 	tasks     []string
 	most      map[string]int // of tasks: how many jobs run at once, by their handlers
 	limited   bool           // the last claim left jobs that are beyond a limit
-	turn      jobqueue.Turn
-	kinds     []jobqueue.Kind // that wait, as the last claim found
-	kindsTo   time.Time       // until when to rely on that
-	recorded  time.Time       // when the group was
-	looks     int             // how many claims that find nothing to make; 0: none
-	at        time.Time       // not before
-	hold      time.Time       // the database refused all jobs of a claim: not before
+	turn      jobdb.Turn
+	kinds     []jobdb.Kind // that wait, as the last claim found
+	kindsTo   time.Time    // until when to rely on that
+	recorded  time.Time    // when the group was
+	looks     int          // how many claims that find nothing to make; 0: none
+	at        time.Time    // not before
+	hold      time.Time    // the database refused all jobs of a claim: not before
 	refused   service.Backoff
 	replyLost bool // a claim may have got jobs, but its reply was lost
 }
@@ -79,8 +79,8 @@ func (c *claims) ended() {
 	}
 }
 
-func (c *claims) request(cfg Config, limit int, now time.Time) jobqueue.Claim {
-	r := jobqueue.Claim{
+func (c *claims) request(cfg Config, limit int, now time.Time) jobdb.Claim {
+	r := jobdb.Claim{
 		Limit: limit, Tasks: c.tasks, Groups: cfg.Groups,
 		Turn: c.turn, High: cfg.High, Low: cfg.Low, Most: c.most,
 	}
@@ -94,7 +94,7 @@ func (c *claims) request(cfg Config, limit int, now time.Time) jobqueue.Claim {
 }
 
 // answered takes in the result of a claim.
-func (c *claims) answered(r jobqueue.Claim, result jobqueue.Result, now time.Time) {
+func (c *claims) answered(r jobdb.Claim, result jobdb.Result, now time.Time) {
 	if r.Name != "" && result.Turn.Group != c.turn.Group {
 		c.recorded = now
 	}

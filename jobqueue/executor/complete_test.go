@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -179,11 +180,11 @@ func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
 
 // beating tells of heartbeats.
 type beating struct {
-	jobqueue.Store
+	jobdb.Store
 	beats chan struct{}
 }
 
-func (b *beating) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobqueue.JobStatus, error) {
+func (b *beating) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
 	list, err := b.Store.Beat(ctx, worker, jids, brief)
 	b.beats <- struct{}{}
 	return list, err

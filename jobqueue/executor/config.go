@@ -7,24 +7,12 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
-)
-
-// Defaults of [Config].
-const (
-	DefaultPoolSize      = 10
-	DefaultHigh          = 3
-	DefaultLow           = 1
-	DefaultPollInterval  = 30 * time.Second
-	DefaultLease         = 30 * time.Second
-	DefaultRetryDelay    = 10 * time.Second
-	DefaultRetryLimit    = 5
-	DefaultRetryCap      = time.Hour
-	DefaultMaxInterrupts = 5
-	DefaultShutdownGrace = 20 * time.Second
 )
 
 // Never means zero in [Config.RetryLimit], [Config.MaxInterrupts] and
@@ -42,6 +30,13 @@ const (
 	longest     = 24 * time.Hour // of other durations
 )
 
+type (
+	// Store is the queue of a database, as store.DB.Jobs returns it.
+	Store = jobdb.Store
+	// Hooks are those of a database, as store.DB.Hooks returns them.
+	Hooks = jobdb.Hooks
+)
+
 // Config are the settings of an [Executor]. Only Name has no default.
 type Config struct {
 	// Name is the worker's name: 1 to 200 bytes, no slash and no control characters.
@@ -50,45 +45,45 @@ type Config struct {
 	Name string
 	// PoolSize is how many jobs run at once. While jobs end within milliseconds, up to
 	// three times as many wait here for their turn; those that have not begun after
-	// 100 ms, or when the executor stops, go back to the queue. 0: [DefaultPoolSize].
+	// 100 ms, or when the executor stops, go back to the queue. 0: 10.
 	PoolSize int
 	// Groups limits the executor to jobs of these groups. Empty: all groups.
 	Groups []string
 	// High and Low are the counting scheme: of High+Low jobs of a group, High
 	// are of high priority and Low of low priority, as long as there are such.
-	// 0: [DefaultHigh] and [DefaultLow].
+	// 0: 3 and 1.
 	High, Low int
 	// PollInterval is how often an idle executor looks for jobs without a
 	// notification. While there are jobs it also looks whenever a lease may end, at least
-	// once per Lease. 0: [DefaultPollInterval].
+	// once per Lease. 0: 30 s.
 	PollInterval time.Duration
 	// Lease is the age of a job's heartbeat beyond which any executor takes the
-	// job from its worker; use the same everywhere. 0: [DefaultLease]; at least 1s.
+	// job from its worker; use the same everywhere. 0: 30 s; at least 1s.
 	Lease time.Duration
 	// Heartbeat is how often the heartbeat of jobs in flight is renewed.
 	// 0: a third of Lease; at most half of it.
 	Heartbeat time.Duration
 	// RetryDelay is how long a failed job is stuck before it is tried again; it
-	// doubles with each retry, and varies by a tenth. 0: [DefaultRetryDelay].
+	// doubles with each retry, and varies by a tenth. 0: 10 s.
 	RetryDelay time.Duration
 	// RetryLimit is how often a failed job is tried again. The [jobqueue.Limits] of its handler,
 	// and those of the job itself, come before it and RetryDelay. 0:
-	// [DefaultRetryLimit]; [Never]: no retries.
+	// 5; [Never]: no retries.
 	RetryLimit int
 	// RetryCap is the longest delay, unless the RetryDelay of the [jobqueue.Limits] is longer.
-	// 0: [DefaultRetryCap].
+	// 0: an hour.
 	RetryCap time.Duration
 	// MaxInterrupts is how often a job may lose its worker. The next time it fails,
-	// since the job itself may kill its workers. 0: [DefaultMaxInterrupts];
+	// since the job itself may kill its workers. 0: 5;
 	// [Never]: a job that loses its worker fails.
 	MaxInterrupts int
 	// ShutdownGrace is how long running jobs may go on once the executor stops;
 	// then their contexts are cancelled and they go back to waiting.
-	// 0: [DefaultShutdownGrace]; negative: cancelled at once.
+	// 0: 20 s; negative: cancelled at once.
 	ShutdownGrace time.Duration
 	// Hooks, if not nil, hear of jobs that begin and of jobs that end, in the same
 	// transaction; store.DB.Hooks makes them.
-	Hooks jobqueue.Hooks
+	Hooks Hooks
 	// Tracer, if not nil, makes a span of each attempt; package ops/tracing has one.
 	Tracer jobqueue.RunTracer
 	// Logger takes the log lines. nil: logrus.StandardLogger().
@@ -99,17 +94,17 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.PoolSize, DefaultPoolSize)
-	service.SetDefault(&c.High, DefaultHigh)
-	service.SetDefault(&c.Low, DefaultLow)
-	service.SetDefault(&c.PollInterval, DefaultPollInterval)
-	service.SetDefault(&c.Lease, DefaultLease)
+	service.SetDefault(&c.PoolSize, defaults.PoolSize)
+	service.SetDefault(&c.High, defaults.High)
+	service.SetDefault(&c.Low, defaults.Low)
+	service.SetDefault(&c.PollInterval, defaults.PollInterval)
+	service.SetDefault(&c.Lease, defaults.Lease)
 	service.SetDefault(&c.Heartbeat, c.Lease/3)
-	service.SetDefault(&c.RetryDelay, DefaultRetryDelay)
-	service.SetDefault(&c.RetryLimit, DefaultRetryLimit)
-	service.SetDefault(&c.RetryCap, DefaultRetryCap)
-	service.SetDefault(&c.MaxInterrupts, DefaultMaxInterrupts)
-	service.SetDefault(&c.ShutdownGrace, DefaultShutdownGrace)
+	service.SetDefault(&c.RetryDelay, defaults.RetryDelay)
+	service.SetDefault(&c.RetryLimit, defaults.RetryLimit)
+	service.SetDefault(&c.RetryCap, defaults.RetryCap)
+	service.SetDefault(&c.MaxInterrupts, defaults.MaxInterrupts)
+	service.SetDefault(&c.ShutdownGrace, defaults.ShutdownGrace)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	c.Groups = slices.Compact(slices.Sorted(slices.Values(c.Groups))) // claims would count one twice
 	return c

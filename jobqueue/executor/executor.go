@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -19,7 +20,7 @@ import (
 // that knows them. Any number of executors may work on one database, in one
 // process or in many. It is safe for concurrent use.
 type Executor struct {
-	store    jobqueue.Store
+	store    jobdb.Store
 	cfg      Config // without zero values; Groups are sorted
 	worker   string // name@boot id
 	observer events
@@ -41,7 +42,7 @@ type handler struct {
 
 // New returns an executor that has yet to be started. It returns an
 // error that names every field of cfg that is out of bounds.
-func New(store jobqueue.Store, cfg Config) (*Executor, error) {
+func New(store Store, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -143,10 +144,10 @@ func (e *Executor) Wake() { e.inbox.look() }
 // watch wakes the executor whenever the database reports a change, until ctx ends.
 // Meanwhile others can read what it does.
 func (e *Executor) watch(ctx context.Context) {
-	who := jobqueue.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
+	who := jobdb.Service{Worker: e.worker, Places: e.cfg.PoolSize, Lease: e.cfg.Lease, Groups: e.cfg.Groups}
 	for _, name := range e.Tasks() {
 		limits := e.handlers[name].limits
-		who.Handlers = append(who.Handlers, jobqueue.HandlerLimits{Name: name, Concurrency: limits.Concurrency, Attempts: e.cfg.policy().Limited(limits).Attempts()})
+		who.Handlers = append(who.Handlers, jobdb.HandlerLimits{Name: name, Concurrency: limits.Concurrency, Attempts: e.cfg.policy().Limited(limits).Attempts()})
 	}
 	e.store.Watch(ctx, who, e.Wake, func(err error) {
 		if ctx.Err() == nil {

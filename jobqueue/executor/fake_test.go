@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -19,11 +20,11 @@ func pass(d time.Duration) { <-time.After(d) }
 type fakeStore struct {
 	mu      sync.Mutex
 	calls   map[string]int
-	overdue jobqueue.Overdue
+	overdue jobdb.Overdue
 	fail    error
 	jobs    []jobqueue.Job // to be claimed
 	checked []time.Time
-	ended   []jobqueue.Transition
+	ended   []jobdb.Transition
 	lines   []string
 	accept  bool // the end of the job bad, too
 }
@@ -40,7 +41,7 @@ func (s *fakeStore) note(call string) error {
 
 func (s *fakeStore) LastGroup(context.Context, string) (string, error) { return "", nil }
 
-func (s *fakeStore) Sync(_ context.Context, q jobqueue.Request) (r jobqueue.Result, err error) {
+func (s *fakeStore) Sync(_ context.Context, q jobdb.Request) (r jobdb.Result, err error) {
 	if err := s.note("sync"); err != nil {
 		return r, err
 	}
@@ -68,13 +69,13 @@ func (s *fakeStore) Sync(_ context.Context, q jobqueue.Request) (r jobqueue.Resu
 	return r, nil
 }
 
-func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, jobqueue.Completion) error {
+func (s *fakeStore) Complete(context.Context, jobqueue.DBTX, jobdb.Completion) error {
 	return s.note("complete")
 }
 
-func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []jobqueue.JobStatus, err error) {
+func (s *fakeStore) Beat(_ context.Context, worker string, jids []string, _ bool) (list []jobdb.JobStatus, err error) {
 	for _, jid := range jids {
-		list = append(list, jobqueue.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})
+		list = append(list, jobdb.JobStatus{JID: jid, State: jobqueue.Running, Worker: worker})
 	}
 	return list, s.note("beat")
 }
@@ -92,7 +93,7 @@ func (s *fakeStore) CancelRequests(context.Context, string) ([]string, error) {
 	return nil, s.note("cancel")
 }
 
-func (s *fakeStore) Overdue(context.Context, jobqueue.OverdueQuery) (jobqueue.Overdue, error) {
+func (s *fakeStore) Overdue(context.Context, jobdb.OverdueQuery) (jobdb.Overdue, error) {
 	err := s.note("overdue")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +101,7 @@ func (s *fakeStore) Overdue(context.Context, jobqueue.OverdueQuery) (jobqueue.Ov
 	return s.overdue, err
 }
 
-func (s *fakeStore) Watch(ctx context.Context, _ jobqueue.Service, _ func(), _ func(error)) {
+func (s *fakeStore) Watch(ctx context.Context, _ jobdb.Service, _ func(), _ func(error)) {
 	<-ctx.Done()
 }
 
@@ -122,7 +123,7 @@ func (s *fakeStore) count(call string) int {
 }
 
 // startFake starts an executor on the store and returns a function to end it.
-func startFake(t *testing.T, s jobqueue.Store, cfg executor.Config, h jobqueue.Handler) (e *executor.Executor, stop func()) {
+func startFake(t *testing.T, s jobdb.Store, cfg executor.Config, h jobqueue.Handler) (e *executor.Executor, stop func()) {
 	t.Helper()
 	cfg.Name, cfg.Logger = "w", silent
 	e, err := executor.New(s, cfg)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -18,7 +19,7 @@ import (
 // faulty is a queue whose syncs go wrong on request.
 type faulty struct {
 	store.JobStore
-	sync func(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error)
+	sync func(ctx context.Context, q jobdb.Request) (jobdb.Result, error)
 	beat func(ctx context.Context) error
 	down atomic.Bool
 }
@@ -30,9 +31,9 @@ func (f *faulty) LastGroup(ctx context.Context, name string) (string, error) {
 	return f.JobStore.LastGroup(ctx, name)
 }
 
-func (f *faulty) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error) {
+func (f *faulty) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
 	if f.down.Load() {
-		return jobqueue.Result{}, errDown
+		return jobdb.Result{}, errDown
 	}
 	if f.sync == nil {
 		return f.JobStore.Sync(ctx, q)
@@ -40,7 +41,7 @@ func (f *faulty) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result,
 	return f.sync(ctx, q)
 }
 
-func (f *faulty) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobqueue.JobStatus, error) {
+func (f *faulty) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
 	if f.beat != nil {
 		if err := f.beat(ctx); err != nil {
 			return nil, err
@@ -57,10 +58,10 @@ func TestClaimThatWasNotHeardOf(t *testing.T) {
 	onBoth(t, func(t *testing.T, q *fixture) {
 		lost := &faulty{JobStore: q.store}
 		var claims atomic.Int64
-		lost.sync = func(ctx context.Context, r jobqueue.Request) (jobqueue.Result, error) {
+		lost.sync = func(ctx context.Context, r jobdb.Request) (jobdb.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 && claims.Add(1) == 1 {
-				return jobqueue.Result{}, errDown
+				return jobdb.Result{}, errDown
 			}
 			return result, err
 		}
@@ -81,12 +82,12 @@ func TestShutdownReturnsAJobWhoseBeginningWasNotHeardOf(t *testing.T) {
 		begun := make(chan string, 1)
 		lost := &faulty{JobStore: q.store}
 		stopping := make(chan struct{})
-		lost.sync = func(ctx context.Context, r jobqueue.Request) (jobqueue.Result, error) {
+		lost.sync = func(ctx context.Context, r jobdb.Request) (jobdb.Result, error) {
 			result, err := q.store.Sync(ctx, r)
 			if len(result.Claimed) > 0 {
 				begun <- result.Claimed[0].JID
 				<-stopping
-				return jobqueue.Result{}, errDown
+				return jobdb.Result{}, errDown
 			}
 			return result, err
 		}

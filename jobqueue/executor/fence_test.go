@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -15,8 +16,8 @@ const worker = "me/1"
 func (q *fixture) claimed() (jid string) {
 	q.Helper()
 	jid = q.submit(jobqueue.Job{Task: "t"})[0]
-	claim := jobqueue.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
-	if _, err := q.store.Sync(q.ctx, jobqueue.Request{Worker: worker, Claim: claim}); err != nil {
+	claim := jobdb.Claim{Limit: 1, Tasks: []string{"t"}, Name: "me", High: 3, Low: 1}
+	if _, err := q.store.Sync(q.ctx, jobdb.Request{Worker: worker, Claim: claim}); err != nil {
 		q.Fatal(err)
 	}
 	return jid
@@ -53,14 +54,14 @@ func TestEveryTransitionIsFenced(t *testing.T) {
 		"it has an unknown state": "UPDATE job SET state = 'dreaming' WHERE jid = '%s'",
 		"it has no heartbeat":     "UPDATE job SET heartbeat = NULL WHERE jid = '%s'",
 	}
-	request := func(name, jid string) jobqueue.Request {
+	request := func(name, jid string) jobdb.Request {
 		tr := transitions[name]
-		line := jobqueue.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
-		by := jobqueue.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []jobqueue.Line{line}}
+		line := jobdb.Line{ID: jid, JID: jid, Level: "info", Message: "x"}
+		by := jobdb.Transition{JID: jid, Worker: worker, From: tr.from, To: tr.to, Delay: 1, Interrupted: true, Lines: []jobdb.Line{line}}
 		if name == "take back" {
 			by.Lease = time.Minute
 		}
-		return jobqueue.Request{Worker: "other/2", Transitions: []jobqueue.Transition{by}}
+		return jobdb.Request{Worker: "other/2", Transitions: []jobdb.Transition{by}}
 	}
 	onBoth(t, func(t *testing.T, q *fixture) {
 		for name, tr := range transitions {
@@ -107,7 +108,7 @@ func TestJobWhoseHeartbeatIsYoungIsNotTakenBack(t *testing.T) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, 20*time.Second)
 		before := q.get(jid)
-		result, err := q.store.Sync(q.ctx, jobqueue.Request{Worker: "other/2", Transitions: []jobqueue.Transition{
+		result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: "other/2", Transitions: []jobdb.Transition{
 			{JID: jid, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Lease: 30 * time.Second},
 		}})
 		if err != nil || len(result.Missed) != 1 || q.get(jid) != before {
@@ -123,7 +124,7 @@ func TestCancelledJobDoesNotWaitAgain(t *testing.T) {
 			if state, err := q.queue.Cancel(q.ctx, jid); err != nil || state != jobqueue.Running {
 				t.Fatalf("cancel: %s, %v", state, err)
 			}
-			result, err := q.store.Sync(q.ctx, jobqueue.Request{Worker: worker, Transitions: []jobqueue.Transition{
+			result, err := q.store.Sync(q.ctx, jobdb.Request{Worker: worker, Transitions: []jobdb.Transition{
 				{JID: jid, Worker: worker, From: jobqueue.Running, To: to, Delay: 1},
 			}})
 			if err != nil {

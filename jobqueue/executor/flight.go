@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
@@ -69,7 +70,7 @@ func (f *flight) returned(e ended) {
 }
 
 // apply updates an attempt by the status of its job in the database.
-func (f *flight) apply(a *attempt, s jobqueue.JobStatus) step {
+func (f *flight) apply(a *attempt, s jobdb.JobStatus) step {
 	what := a.after(s, f.e.worker)
 	switch what {
 	case keep:
@@ -187,7 +188,7 @@ func (as *attempts) all(yield func(*attempt) bool) {
 
 // wrote drops what a request has written. It returns the attempts that have
 // nothing else to write for now.
-func (as *attempts) wrote(q jobqueue.Request) (done []*attempt) {
+func (as *attempts) wrote(q jobdb.Request) (done []*attempt) {
 	lines, percent := map[string]int{}, map[string]int{}
 	for _, line := range q.Lines {
 		lines[line.JID]++

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -38,7 +39,7 @@ type lanes struct {
 	named    map[string]bool      // tasks that the user was told of
 }
 
-func newLanes(store jobqueue.Store) lanes {
+func newLanes(store jobdb.Store) lanes {
 	s, ok := store.(interface{ Concurrent() bool })
 	return lanes{
 		parallel: ok && s.Concurrent(),
@@ -50,7 +51,7 @@ func newLanes(store jobqueue.Store) lanes {
 func (s *lanes) full() bool { return s.open+2 > maxLanes }
 
 // begin sends a request of a round without waiting for its answer.
-func (l *loop) begin(items []item, c jobqueue.Claim, now time.Time) {
+func (l *loop) begin(items []item, c jobdb.Claim, now time.Time) {
 	q := request(l.e.worker, items, now)
 	q.Claim = c
 	if q.Empty() {
@@ -185,7 +186,7 @@ const leastApart = 20
 
 // apart reports whether to send reports and a claim as two requests at the same time. A
 // claim with limits has to see which jobs have ended, so it goes with their reports.
-func (s *lanes) apart(items []item, c jobqueue.Claim, limited, hooks bool) bool {
+func (s *lanes) apart(items []item, c jobdb.Claim, limited, hooks bool) bool {
 	if len(items) == 1 && s.suspect(items[0]) {
 		return c.Limit > 0
 	}

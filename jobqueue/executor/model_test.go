@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/explore"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
 )
@@ -48,13 +49,13 @@ type try struct {
 	n       int // which one of the job it is
 	phase   phase
 	job     jobqueue.Job
-	end     jobqueue.Transition
+	end     jobdb.Transition
 	cause   error
 	expires int // when its lease ends by the worker's own clock
 	handler bool
 }
 
-func (a try) after(s jobqueue.JobStatus, worker string) step {
+func (a try) after(s jobdb.JobStatus, worker string) step {
 	return (&attempt{phase: a.phase, end: a.end}).after(s, worker)
 }
 
@@ -115,7 +116,7 @@ func (w *jobWorld) Key() (key [16]byte) {
 // transition is transitions in store/internal/queue/sync.go: it moves the job if state,
 // worker, lease and heartbeat are as the transition says, and nobody has asked to cancel a
 // job that is to be tried again.
-func (w *jobWorld) transition(t jobqueue.Transition) bool {
+func (w *jobWorld) transition(t jobdb.Transition) bool {
 	j := &w.job
 	switch {
 	case j.State != t.From && w.out != stateCheck, j.Worker != t.Worker && w.out != workerCheck:
@@ -163,8 +164,8 @@ func (w *jobWorld) claim(worker string) bool {
 }
 
 // status is what Beat and Sync say of the job.
-func (w *jobWorld) status() jobqueue.JobStatus {
-	return jobqueue.JobStatus{State: w.job.State, Worker: w.job.Worker, Cancel: !w.job.Cancel.IsZero()}
+func (w *jobWorld) status() jobdb.JobStatus {
+	return jobdb.JobStatus{State: w.job.State, Worker: w.job.Worker, Cancel: !w.job.Cancel.IsZero()}
 }
 
 // finish lets one healthy executor work for a while.

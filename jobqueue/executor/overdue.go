@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/outcome"
@@ -84,7 +85,7 @@ func (l *loop) lookEnded(now time.Time) error {
 // takeBack takes jobs back whose leases have ended, or whose workers have. It returns how
 // long to wait before the next look.
 func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
-	overdue, err := l.e.store.Overdue(l.hard, jobqueue.OverdueQuery{
+	overdue, err := l.e.store.Overdue(l.hard, jobdb.OverdueQuery{
 		Lease: l.e.cfg.Lease, Ended: ended, Limit: overdueLimit, Except: l.aside.notDue(now),
 	})
 	l.e.idle.Store(err == nil && overdue.Idle)
@@ -103,7 +104,7 @@ func (l *loop) takeBack(now time.Time, ended []string) (time.Duration, error) {
 	if len(items) > 0 {
 		crashpoint.At("executor/overdue-found")
 	}
-	err = l.deliver(items, jobqueue.Claim{}, now)
+	err = l.deliver(items, jobdb.Claim{}, now)
 	took := l.recovery.took(items)
 	reportTaken(took, l.e.observer)
 	if len(took) > 0 && overdue.More {
@@ -145,7 +146,7 @@ func (r *recovery) choose(jobs, left []jobqueue.Job, cfg Config, now time.Time) 
 }
 
 // took are the transitions of the items whose jobs were taken back.
-func (r *recovery) took(items []item) (took []jobqueue.Transition) {
+func (r *recovery) took(items []item) (took []jobdb.Transition) {
 	for _, it := range items {
 		if _, left := r.suspects[it.jid]; !left {
 			took = append(took, *it.transition)
@@ -154,7 +155,7 @@ func (r *recovery) took(items []item) (took []jobqueue.Transition) {
 	return took
 }
 
-func reportTaken(took []jobqueue.Transition, observer events) {
+func reportTaken(took []jobdb.Transition, observer events) {
 	retried := 0
 	for _, t := range took {
 		switch t.From {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -65,7 +66,7 @@ func TestLiveJobsAreNotTakenBack(t *testing.T) {
 		jid := q.inState(jobqueue.Running)
 		q.age(jid, 20*time.Second)
 		before := q.get(jid)
-		overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: 30 * time.Second, Limit: 10})
+		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: 30 * time.Second, Limit: 10})
 		if err != nil || len(overdue.Dead) > 0 || overdue.Next <= 0 || overdue.Next > 11*time.Second {
 			t.Errorf("overdue %+v, %v", overdue, err)
 		}
@@ -85,7 +86,7 @@ func TestIdleExecutorDoesNotWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer writer.Rollback()
-		overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: time.Minute, Limit: 10})
+		overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: time.Minute, Limit: 10})
 		if err != nil || !overdue.Idle || overdue.Next >= 0 {
 			t.Errorf("overdue %+v, %v", overdue, err)
 		}
@@ -98,7 +99,7 @@ func TestOpenJobIsNoIdleness(t *testing.T) {
 		for _, state := range []jobqueue.State{jobqueue.Waiting, jobqueue.Running, jobqueue.Stuck} {
 			jid := q.inState(jobqueue.Running)
 			q.sql("UPDATE job SET state = '%s', retry = %s WHERE jid = '%s'", state, utc(time.Now().Add(time.Hour)), jid)
-			if overdue, err := q.store.Overdue(q.ctx, jobqueue.OverdueQuery{Lease: time.Minute, Limit: 10}); err != nil || overdue.Idle || overdue.Next <= 0 {
+			if overdue, err := q.store.Overdue(q.ctx, jobdb.OverdueQuery{Lease: time.Minute, Limit: 10}); err != nil || overdue.Idle || overdue.Next <= 0 {
 				t.Errorf("%s: overdue %+v, %v", state, overdue, err)
 			}
 			q.sql("DELETE FROM job")

@@ -3,6 +3,7 @@ package executor
 import (
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor/internal/joblog"
 )
@@ -19,7 +20,7 @@ const (
 type item struct {
 	jid        string
 	attempt    *attempt
-	transition *jobqueue.Transition
+	transition *jobdb.Transition
 }
 
 func (it item) isClaim() bool { return it.attempt == nil && it.transition == nil }
@@ -48,8 +49,8 @@ func fitting(items []item) int {
 }
 
 // request says what is to be done for the items.
-func request(worker string, items []item, now time.Time) jobqueue.Request {
-	q := jobqueue.Request{Worker: worker}
+func request(worker string, items []item, now time.Time) jobdb.Request {
+	q := jobdb.Request{Worker: worker}
 	for _, it := range items {
 		switch a := it.attempt; {
 		case it.transition != nil:
@@ -64,7 +65,7 @@ func request(worker string, items []item, now time.Time) jobqueue.Request {
 			if a.phase == ending {
 				q.Transitions = append(q.Transitions, a.end)
 			} else if a.percent >= 0 {
-				q.Progress = append(q.Progress, jobqueue.Progress{JID: it.jid, Percent: a.percent})
+				q.Progress = append(q.Progress, jobdb.Progress{JID: it.jid, Percent: a.percent})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -24,7 +25,7 @@ func (l *loop) sync(now time.Time) error {
 	if i := slices.IndexFunc(items, l.lanes.suspect); i >= 0 {
 		items = items[i : i+1]
 	}
-	var c jobqueue.Claim
+	var c jobdb.Claim
 	if room := l.flight.room(); room > 0 && l.claims.due(now) && l.lanes.mayClaim(&l.claims) {
 		c = l.claims.request(l.e.cfg, room, now)
 		c.Except = l.aside.Keys(claiming)
@@ -36,7 +37,7 @@ func (l *loop) sync(now time.Time) error {
 		l.begin(items, c, now)
 		return l.await()
 	}
-	l.begin(items, jobqueue.Claim{}, now)
+	l.begin(items, jobdb.Claim{}, now)
 	l.begin(nil, c, now)
 	err := l.await()
 	l.claims.ended() // the claim may not have seen that the jobs have
@@ -45,7 +46,7 @@ func (l *loop) sync(now time.Time) error {
 
 // deliver syncs items and a claim. If that fails and a job may be to blame, it syncs
 // the other jobs and sets that one aside.
-func (l *loop) deliver(items []item, c jobqueue.Claim, now time.Time) error {
+func (l *loop) deliver(items []item, c jobdb.Claim, now time.Time) error {
 	q := request(l.e.worker, items, now)
 	q.Claim = c
 	chosen, err := l.send(q)
@@ -53,7 +54,7 @@ func (l *loop) deliver(items []item, c jobqueue.Claim, now time.Time) error {
 }
 
 // delivered goes on after items and a claim were sent, and a claim has chosen jobs.
-func (l *loop) delivered(items []item, c jobqueue.Claim, chosen []string, err error, now time.Time) error {
+func (l *loop) delivered(items []item, c jobdb.Claim, chosen []string, err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (l *loop) delivered(items []item, c jobqueue.Claim, chosen []string, err er
 		if len(items) == 0 {
 			return err
 		}
-		if err := l.deliver(items, jobqueue.Claim{}, now); err != nil {
+		if err := l.deliver(items, jobdb.Claim{}, now); err != nil {
 			return err
 		}
 		return l.deliver(nil, c, now)
@@ -77,7 +78,7 @@ func (l *loop) delivered(items []item, c jobqueue.Claim, chosen []string, err er
 
 // send carries out a request and applies the result. If it fails, chosen are the
 // jobs that it tried to claim.
-func (l *loop) send(q jobqueue.Request) (chosen []string, err error) {
+func (l *loop) send(q jobdb.Request) (chosen []string, err error) {
 	if only := q.Claim.Only; len(only) > 0 {
 		q.Claim = l.claims.request(l.e.cfg, len(only), time.Now())
 		q.Claim.Only = only
@@ -90,16 +91,16 @@ func (l *loop) send(q jobqueue.Request) (chosen []string, err error) {
 
 // answer is what the database says to a request.
 type answer struct {
-	to     jobqueue.Request
+	to     jobdb.Request
 	items  []item // that it reports; nil: nobody waits in a lane
 	round  int
 	asked  time.Time
-	result jobqueue.Result
+	result jobdb.Result
 	err    error
 }
 
 // ask carries out a request. It touches nothing of the loop.
-func (l *loop) ask(q jobqueue.Request) answer {
+func (l *loop) ask(q jobdb.Request) answer {
 	a := answer{to: q, asked: time.Now()}
 	q.Hooks = l.e.cfg.Hooks
 	a.result, a.err = l.e.store.Sync(l.hard, q)
@@ -144,7 +145,7 @@ func (l *loop) apply(r answer) (chosen []string, err error) {
 }
 
 // claimed begins new jobs.
-func (l *loop) claimed(c jobqueue.Claim, result jobqueue.Result, asked time.Time) {
+func (l *loop) claimed(c jobdb.Claim, result jobdb.Result, asked time.Time) {
 	for _, jid := range c.Only {
 		if !slices.Contains(result.Chosen, jid) { // it moved on
 			l.aside.Release(jid)
@@ -197,7 +198,7 @@ func (l *loop) giveBack() error {
 	if !l.claims.replyLost || l.lanes.claims > 0 { // a claim without an answer may have got jobs, too
 		return nil
 	}
-	_, err := l.send(jobqueue.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
+	_, err := l.send(jobdb.Request{Worker: l.e.worker, ReplyLost: true, InFlight: l.flight.jids()})
 	if err != nil && l.e.store.Judge(err) == isolate.Database {
 		return err
 	}

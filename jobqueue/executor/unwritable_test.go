@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
@@ -75,7 +76,7 @@ func TestStopGivesUpWhilePeriodicTasksAreLocked(t *testing.T) {
 // runs has its grace time.
 func TestStopGivesUpWhileTheDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeStore{overdue: jobqueue.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
+		s := &fakeStore{overdue: jobdb.Overdue{Next: -1}, jobs: []jobqueue.Job{{JID: "the-job", Task: "t"}}}
 		e, _ := startFake(t, s, executor.Config{ShutdownGrace: time.Hour, Lease: 3 * time.Hour}, func(ctx context.Context, _ *jobqueue.JobContext) error {
 			pass(30 * time.Minute)
 			return ctx.Err()

@@ -6,23 +6,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 )
 
 // spy is a store that reports when its executor has nothing more to look for.
 type spy struct {
-	jobqueue.Store
+	jobdb.Store
 	mu     sync.Mutex
 	empty  int // claims in a row that found nothing, since the last wake-up
 	settle chan struct{}
 }
 
-func (s *spy) Watch(ctx context.Context, who jobqueue.Service, wake func(), report func(error)) {
+func (s *spy) Watch(ctx context.Context, who jobdb.Service, wake func(), report func(error)) {
 	s.Store.Watch(ctx, who, func() { s.count(false); wake() }, report)
 }
 
-func (s *spy) Sync(ctx context.Context, q jobqueue.Request) (jobqueue.Result, error) {
+func (s *spy) Sync(ctx context.Context, q jobdb.Request) (jobdb.Result, error) {
 	result, err := s.Store.Sync(ctx, q)
 	if q.Claim.Limit > 0 {
 		s.count(err == nil && len(result.Claimed) == 0)

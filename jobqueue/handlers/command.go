@@ -14,14 +14,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
-)
-
-// Defaults of [CommandConfig].
-const (
-	DefaultKillGrace = 5 * time.Second
-	DefaultMaxOutput = 1 << 20
 )
 
 // longest is the greatest duration of a Config.
@@ -56,11 +51,11 @@ type CommandConfig struct {
 	// Timeout is how long an attempt may take. 0: no limit.
 	Timeout time.Duration
 	// KillGrace is how long the processes have between SIGTERM and SIGKILL, on
-	// timeout, cancellation or shutdown. 0: [DefaultKillGrace]; negative: none.
+	// timeout, cancellation or shutdown. 0: 5 s; negative: none.
 	KillGrace time.Duration
 	// MaxOutput is how many bytes of output of an attempt go to the job log, in at
 	// most MaxOutput/16 + 100 lines; the rest is read and dropped. 0:
-	// [DefaultMaxOutput]; negative: no output.
+	// 1 MiB; negative: no output.
 	MaxOutput int
 	// PermanentCodes are exit codes after which the job is not tried again.
 	PermanentCodes []int
@@ -90,8 +85,8 @@ func Command(cfg CommandConfig) (jobqueue.Handler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.KillGrace = cmp.Or(cfg.KillGrace, DefaultKillGrace)
-	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, DefaultMaxOutput)
+	cfg.KillGrace = cmp.Or(cfg.KillGrace, defaults.KillGrace)
+	cfg.MaxOutput = cmp.Or(cfg.MaxOutput, defaults.MaxOutput)
 	cfg.Argv, cfg.Env = slices.Clone(cfg.Argv), slices.Clone(cfg.Env)
 	handler := jobqueue.Handler(cfg.run)
 	if cfg.Timeout > 0 {

@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue"
 )
-
-// DefaultHTTPTimeout is the default of HTTPConfig.Timeout.
-const DefaultHTTPTimeout = time.Minute
 
 // HTTPConfig says which HTTP call runs the jobs of a task.
 //
@@ -32,7 +30,7 @@ type HTTPConfig struct {
 	URL string
 	// Header is sent along.
 	Header http.Header
-	// Timeout is how long an attempt may take. 0: [DefaultHTTPTimeout];
+	// Timeout is how long an attempt may take. 0: 1 m;
 	// negative: no limit.
 	Timeout time.Duration
 	// Client makes the call. nil: one that follows no redirects.
@@ -64,7 +62,7 @@ func HTTP(cfg HTTPConfig) (jobqueue.Handler, error) {
 	if _, err := http.NewRequest(cfg.Method, cfg.URL, http.NoBody); err != nil {
 		return nil, fmt.Errorf("handlers.HTTPConfig.Method is %q: use one such as POST", cfg.Method)
 	}
-	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultHTTPTimeout)
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaults.CallTimeout)
 	cfg.Header = cfg.Header.Clone()
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{CheckRedirect: web.NoRedirects}

@@ -3,14 +3,6 @@ package hooks
 import (
 	"context"
 	"errors"
-	"time"
-)
-
-// DefaultTimeout is how long a command or a request may take unless its configuration
-// says something else, and MostTimeout the longest time that it may say.
-const (
-	DefaultTimeout = 10 * time.Second
-	MostTimeout    = 20 * time.Second
 )
 
 // Action is what a hook does. It is safe for concurrent use, and comparable.
@@ -45,6 +37,9 @@ func Submit(task string) Action { return submit{task} }
 
 type submit struct{ task string }
 
+// NextTask is the id of the task, for package hookbook.
+func (s submit) NextTask() string { return s.task }
+
 func (submit) Do(context.Context, Notice) error {
 	return errors.New("only the relay of store.DB.Hooks can submit tasks")
 }
@@ -55,9 +50,5 @@ func First(a Action) Action { return first{a} }
 
 type first struct{ Action }
 
-// Submitter submits periodic tasks; store.DB.Hooks has one.
-type Submitter interface {
-	// SubmitNext gives a task a tick of that due time, unless it has one. It returns an
-	// error that wraps jobqueue.ErrNotFound if there is no such task.
-	SubmitNext(ctx context.Context, task string, due time.Time, reason string) error
-}
+// Always is what it does, for package hookbook.
+func (f first) Always() Action { return f.Action }

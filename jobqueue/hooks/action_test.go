@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -56,7 +57,7 @@ func TestCommandOfAHookThatFails(t *testing.T) {
 		want    string
 		refused bool
 	}{
-		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, hooks.MostTimeout, "sh: exit status 3: no mail server", false},
+		{[]string{"sh", "-c", "echo no mail server >&2; exit 3"}, defaults.HookTimeoutMost, "sh: exit status 3: no mail server", false},
 		{[]string{"sleep", "60"}, 500 * time.Millisecond, "sleep was ended", false},
 		{[]string{"no-such-program"}, 0, "start no-such-program", true},
 	} {

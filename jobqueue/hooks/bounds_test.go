@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/hookbook"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
@@ -16,11 +19,11 @@ import (
 )
 
 // recorder notes what an executor tells.
-type recorder struct{ told chan jobqueue.Told }
+type recorder struct{ told chan jobdb.Told }
 
 func (recorder) Hears(_, _ string, to jobqueue.State, _ jobqueue.Turned) bool { return to.Final() }
 
-func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []jobqueue.Told) error {
+func (r recorder) Tell(_ context.Context, _ jobqueue.DBTX, _ time.Time, jobs []jobdb.Told) error {
 	for _, j := range jobs {
 		r.told <- j
 	}
@@ -33,7 +36,7 @@ func TestHooksReadNoMoreOfALogThanTheyTell(t *testing.T) {
 		jid := f.submit("works", "")
 		f.Exec("INSERT INTO joblog (id, jid, level, created, message, counter) VALUES ('a', $1, 'info', '2026-01-01 00:00:00.000000', $2, 1)",
 			jid, strings.Repeat("x", 1<<20))
-		told := make(chan jobqueue.Told, 1)
+		told := make(chan jobdb.Told, 1)
 		f.executor(nil, func(c *executor.Config) { c.Hooks = recorder{told} })
 		lines := (<-told).Lines
 		if len(lines) < 2 || len(lines[0]) > 1<<14 || !strings.HasPrefix(lines[0], "xxx") {
@@ -63,9 +66,9 @@ func TestTrackersMakeNoTopics(t *testing.T) {
 func TestSlowHooksAreNotCutShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		book, err := hooks.NewBook(hooks.Hooks{All: hooks.Set{OnFailure: hooks.Func(func(ctx context.Context, _ hooks.Notice) error {
+		book, err := hookbook.NewBook(hooks.Hooks{All: hooks.Set{OnFailure: hooks.Func(func(ctx context.Context, _ hooks.Notice) error {
 			select {
-			case <-time.After(hooks.DefaultTimeout):
+			case <-time.After(defaults.HookTimeout):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -28,7 +29,7 @@ type CommandConfig struct {
 	Env []string
 	// Without are the names of variables that the program does not get.
 	Without []string
-	// Timeout ends the program. At most [MostTimeout]. 0: [DefaultTimeout].
+	// Timeout ends the program. At most 20 s. 0: 10 s.
 	Timeout time.Duration
 }
 
@@ -36,7 +37,7 @@ type CommandConfig struct {
 func (c CommandConfig) Validate() error {
 	p := &service.Check{Config: "hooks.CommandConfig"}
 	p.Field(len(c.Argv) > 0 && c.Argv[0] != "", "Argv", c.Argv, "a program and its arguments")
-	service.Within(p, "Timeout", cmp.Or(c.Timeout, DefaultTimeout), time.Millisecond, MostTimeout)
+	service.Within(p, "Timeout", cmp.Or(c.Timeout, defaults.HookTimeout), time.Millisecond, defaults.HookTimeoutMost)
 	return p.Err()
 }
 
@@ -47,7 +48,7 @@ func Command(c CommandConfig) (Action, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clip(slices.Clone(c.Env)), cmp.Or(c.Timeout, DefaultTimeout)
+	c.Argv, c.Env, c.Timeout = slices.Clone(c.Argv), slices.Clip(slices.Clone(c.Env)), cmp.Or(c.Timeout, defaults.HookTimeout)
 	return &command{c}, nil
 }
 
@@ -84,7 +85,7 @@ func variables(n Notice) []string {
 // asJob is the job of a notice as a handler's command would get it, with the notice as
 // its args.
 func (n Notice) asJob() jobqueue.Job {
-	j := jobqueue.Job{Task: n.Handler, Tracker: n.Task, Args: n.json()}
+	j := jobqueue.Job{Task: n.Handler, Tracker: n.Task, Args: text.JSON(n)}
 	if n.Tick != nil {
 		j.Due = n.Tick.Due
 	}

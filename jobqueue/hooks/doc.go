@@ -5,7 +5,7 @@
 // A hook is as reliable as an event, because it is one. Whoever ends the job or decides
 // the tick writes an event of a reserved topic into the outbox, in the same
 // transaction. A relay delivers it, at least once, and tries again until the receiver
-// has accepted it. What cannot be delivered within [GiveUp] is set aside as a dead
+// has accepted it. What cannot be delivered within a day is set aside as a dead
 // event, which people see and can resend. The event names the hook; what the hook does
 // comes from the configuration of the process that delivers it, so no URL and no
 // secret gets into the database.

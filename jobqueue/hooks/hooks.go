@@ -1,36 +1,5 @@
 package hooks
 
-import (
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/nextrun/nextrun/jobqueue"
-)
-
-// Kind is a kind of hook, as the configuration file names it.
-type Kind string
-
-// The kinds.
-const (
-	OnFailure Kind = "on_failure" // a job has failed for good
-	OnSuccess Kind = "on_success" // a job has succeeded
-	OnMissed  Kind = "on_missed"  // a tick got no job
-	OnPing    Kind = "ping"       // a job of the task begins, succeeds, or fails for good
-
-	OnRecovered Kind = "on_recovered" // a job of a task has succeeded after others had failed
-	OnPaused    Kind = "on_paused"    // a task is paused, since so many of its jobs have failed in a row
-
-	OnAtRisk     Kind = "on_at_risk"     // a tick is not expected to finish by the time that its task says
-	OnFinishLate Kind = "on_finish_late" // a tick has not finished by that time
-)
-
-// Kinds lists the kinds that every [Set] may have.
-func Kinds() []Kind {
-	return []Kind{OnFailure, OnSuccess, OnMissed, OnRecovered, OnPaused, OnAtRisk, OnFinishLate}
-}
-
 // Set says what to do on each occasion. Of an action that is nil, the next more
 // general Set decides; [None] silences.
 type Set struct {
@@ -39,114 +8,10 @@ type Set struct {
 	Ping Action
 }
 
-func (s Set) action(k Kind) Action {
-	return map[Kind]Action{OnFailure: s.OnFailure, OnSuccess: s.OnSuccess, OnMissed: s.OnMissed, OnPing: s.Ping, OnRecovered: s.OnRecovered,
-		OnPaused: s.OnPaused, OnAtRisk: s.OnAtRisk, OnFinishLate: s.OnFinishLate}[k]
-}
-
 // Hooks says what to do for which jobs. The most specific [Set] that has an action
 // decides: that of the task, then that of the handler, then All.
 type Hooks struct {
 	All      Set
 	Handlers map[string]Set // by the name of the handler: Job.Task
 	Tasks    map[string]Set // by the id of the periodic task: Job.Tracker
-}
-
-// Any reports whether there is anything to do.
-func (h Hooks) Any() bool {
-	return slices.ContainsFunc(h.List(), func(one Hook) bool { return one.Action != None })
-}
-
-// Hook is one entry of [Hooks].
-type Hook struct {
-	Name    string // its place in the configuration, such as tasks.backup.on_failure
-	Kind    Kind
-	Handler string // for the jobs of this handler; empty: not for one
-	Task    string // for the jobs of this task; empty: not for one
-	Action  Action // may be [None]
-}
-
-// hears reports whether the hook hears of an end that turned a task so.
-func (h Hook) hears(turned jobqueue.Turned) bool {
-	switch _, once := h.Action.(first); {
-	case h.Kind == OnRecovered:
-		return turned.Has(jobqueue.Recovered)
-	case h.Kind == OnPaused:
-		return turned.Has(jobqueue.Paused)
-	case h.Kind == OnFailure && once:
-		return turned.Has(jobqueue.Failing)
-	}
-	return true
-}
-
-// List lists all hooks: those of All, then of the handlers and the tasks by name.
-func (h Hooks) List() []Hook {
-	var list []Hook
-	add := func(handler, task string, s Set) {
-		for _, k := range append(Kinds(), OnPing) {
-			if a := s.action(k); a != nil {
-				list = append(list, Hook{placeOf(handler, task, k), k, handler, task, a})
-			}
-		}
-	}
-	add("", "", h.All)
-	for _, name := range slices.Sorted(maps.Keys(h.Handlers)) {
-		add(name, "", h.Handlers[name])
-	}
-	for _, id := range slices.Sorted(maps.Keys(h.Tasks)) {
-		add("", id, h.Tasks[id])
-	}
-	return list
-}
-
-// Of is the hook that decides for the jobs of a handler that belong to a task, and
-// false if there is none or it is [None]. Task is empty for jobs of no task.
-func (h Hooks) Of(k Kind, handler, task string) (Hook, bool) {
-	found := Hook{Kind: k}
-	if s, ok := h.Tasks[task]; ok && s.action(k) != nil && task != "" {
-		found.Task, found.Action = task, s.action(k)
-	} else if s, ok := h.Handlers[handler]; ok && s.action(k) != nil {
-		found.Handler, found.Action = handler, s.action(k)
-	} else {
-		found.Action = h.All.action(k)
-	}
-	found.Name = placeOf(found.Handler, found.Task, k)
-	return found, found.Action != nil && found.Action != None
-}
-
-// placeOf is the place of a hook in the configuration file.
-func placeOf(handler, task string, k Kind) string {
-	switch {
-	case task != "":
-		return "tasks." + task + "." + string(k)
-	case handler != "":
-		return "handlers." + handler + "." + string(k)
-	}
-	return string(k)
-}
-
-// Validate returns an error that names each hook which cannot be.
-func (h Hooks) Validate() error {
-	var problems []error
-	for _, one := range h.List() {
-		if one.Kind == OnPing && one.Task == "" {
-			problems = append(problems, fmt.Errorf("%s: only a task has a ping", one.Name))
-		}
-		if next, ok := Next(one.Action); ok && next == "" {
-			problems = append(problems, fmt.Errorf("%s: name the task to submit", one.Name))
-		}
-		if _, once := one.Action.(first); once && one.Kind != OnFailure {
-			problems = append(problems, fmt.Errorf("%s: only on_failure can hear of the first failure", one.Name))
-		}
-	}
-	return errors.Join(problems...)
-}
-
-// Next is the id of the task that an action submits; false: it is another action.
-func Next(a Action) (task string, ok bool) {
-	if once, ok := a.(first); ok {
-		a = once.Action
-	}
-	s, ok := a.(submit)
-	return s.task, ok
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
@@ -23,27 +24,27 @@ func TestPrecedence(t *testing.T) {
 		},
 	}
 	for _, test := range []struct {
-		kind          hooks.Kind
+		kind          hookbook.Kind
 		handler, task string
 		want          string
 	}{
-		{hooks.OnFailure, "backup", "nightly", "tasks.nightly.on_failure"},
-		{hooks.OnFailure, "backup", "weekly", "handlers.backup.on_failure"},
-		{hooks.OnFailure, "backup", "", "handlers.backup.on_failure"},
-		{hooks.OnFailure, "other", "weekly", "on_failure"},
-		{hooks.OnFailure, "other", "", "on_failure"},
-		{hooks.OnFailure, "quiet", "weekly", ""},
-		{hooks.OnFailure, "quiet", "again", "tasks.again.on_failure"},
-		{hooks.OnFailure, "backup", "silent", ""},
-		{hooks.OnSuccess, "backup", "nightly", "handlers.backup.on_success"},
-		{hooks.OnSuccess, "other", "nightly", ""},
-		{hooks.OnSuccess, "backup", "silent", ""},
-		{hooks.OnMissed, "backup", "nightly", ""},
-		{hooks.OnMissed, "backup", "weekly", "on_missed"},
-		{hooks.OnPing, "backup", "silent", "tasks.silent.ping"},
-		{hooks.OnPing, "backup", "nightly", ""},
+		{hookbook.OnFailure, "backup", "nightly", "tasks.nightly.on_failure"},
+		{hookbook.OnFailure, "backup", "weekly", "handlers.backup.on_failure"},
+		{hookbook.OnFailure, "backup", "", "handlers.backup.on_failure"},
+		{hookbook.OnFailure, "other", "weekly", "on_failure"},
+		{hookbook.OnFailure, "other", "", "on_failure"},
+		{hookbook.OnFailure, "quiet", "weekly", ""},
+		{hookbook.OnFailure, "quiet", "again", "tasks.again.on_failure"},
+		{hookbook.OnFailure, "backup", "silent", ""},
+		{hookbook.OnSuccess, "backup", "nightly", "handlers.backup.on_success"},
+		{hookbook.OnSuccess, "other", "nightly", ""},
+		{hookbook.OnSuccess, "backup", "silent", ""},
+		{hookbook.OnMissed, "backup", "nightly", ""},
+		{hookbook.OnMissed, "backup", "weekly", "on_missed"},
+		{hookbook.OnPing, "backup", "silent", "tasks.silent.ping"},
+		{hookbook.OnPing, "backup", "nightly", ""},
 	} {
-		found, ok := h.Of(test.kind, test.handler, test.task)
+		found, ok := hookbook.Of(h, test.kind, test.handler, test.task)
 		if ok != (test.want != "") || ok && found.Name != test.want {
 			t.Errorf("%s of handler %q, task %q: %q, %t; want %q", test.kind, test.handler, test.task, found.Name, ok, test.want)
 		}
@@ -53,10 +54,10 @@ func TestPrecedence(t *testing.T) {
 func TestHooksThatCannotBe(t *testing.T) {
 	t.Parallel()
 	act := hooks.Func(func(context.Context, hooks.Notice) error { return nil })
-	err := hooks.Hooks{
+	err := hookbook.Validate(hooks.Hooks{
 		All:      hooks.Set{Ping: act},
 		Handlers: map[string]hooks.Set{"a": {Ping: act, OnSuccess: hooks.Submit("")}},
-	}.Validate()
+	})
 	want := "ping: only a task has a ping\nhandlers.a.on_success: name the task to submit\nhandlers.a.ping: only a task has a ping"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -70,7 +71,7 @@ func TestTopicsOfOddNames(t *testing.T) {
 	odd := []string{"a", "a/b", "b", "ä ö", "%2F", strings.Repeat("x", 254), strings.Repeat("x", 253) + "y", strings.Repeat("/", 254)}
 	seen := map[string]string{}
 	for _, handler := range odd {
-		book, err := hooks.NewBook(hooks.Hooks{
+		book, err := hookbook.NewBook(hooks.Hooks{
 			Handlers: map[string]hooks.Set{handler: {OnFailure: act}},
 			Tasks:    map[string]hooks.Set{"own " + handler: {OnFailure: act}},
 		})
@@ -88,7 +89,7 @@ func TestTopicsOfOddNames(t *testing.T) {
 			} else {
 				seen[topic] = who
 			}
-			if len(topic) > 254 || !book.Has(topic) || !outbox.IsHookTopic(topic) || !hooks.IsAbout(topic, task) || hooks.IsAbout(topic, task+"z") {
+			if len(topic) > 254 || !book.Has(topic) || !outbox.IsHookTopic(topic) || !hookbook.IsAbout(topic, task) || hookbook.IsAbout(topic, task+"z") {
 				t.Errorf("topic %s", topic)
 			}
 		}

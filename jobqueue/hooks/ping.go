@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/internal/web"
@@ -24,8 +25,8 @@ type PingConfig struct {
 	// are added to it, and nothing for a success. No error shows more of it than the
 	// host. Required.
 	URL string
-	// Timeout bounds a request with its answer. At most [MostTimeout]. 0:
-	// [DefaultTimeout].
+	// Timeout bounds a request with its answer. At most 20 s. 0:
+	// 10 s.
 	Timeout time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
@@ -36,7 +37,7 @@ type PingConfig struct {
 func (c PingConfig) Validate() error {
 	p := &service.Check{Config: "hooks.PingConfig"}
 	p.Field(web.GoodURL(c.URL), "URL", "not usable", "a URL such as https://hc-ping.com/UUID")
-	service.Within(p, "Timeout", cmp.Or(c.Timeout, DefaultTimeout), time.Millisecond, MostTimeout)
+	service.Within(p, "Timeout", cmp.Or(c.Timeout, defaults.HookTimeout), time.Millisecond, defaults.HookTimeoutMost)
 	return p.Err()
 }
 
@@ -56,7 +57,7 @@ func Ping(c PingConfig) (Action, error) {
 	}
 	return &ping{
 		base: *u, secrets: secretsOf(c.URL),
-		client: &http.Client{Timeout: cmp.Or(c.Timeout, DefaultTimeout), Transport: transport, CheckRedirect: web.NoRedirects},
+		client: &http.Client{Timeout: cmp.Or(c.Timeout, defaults.HookTimeout), Transport: transport, CheckRedirect: web.NoRedirects},
 	}, nil
 }
 

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/internal/web"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
@@ -23,8 +25,8 @@ type PostConfig struct {
 	Secrets []string
 	// Headers are sent along, such as Authorization.
 	Headers map[string]string
-	// Timeout bounds a request with its answer. At most [MostTimeout]. 0:
-	// [DefaultTimeout].
+	// Timeout bounds a request with its answer. At most 20 s. 0:
+	// 10 s.
 	Timeout time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
@@ -33,7 +35,7 @@ type PostConfig struct {
 func (c PostConfig) webhook() webhook.Config {
 	return webhook.Config{
 		URL: c.URL, Mode: webhook.Binary, Secrets: c.Secrets, Headers: c.Headers,
-		Timeout: cmp.Or(c.Timeout, DefaultTimeout), Transport: c.Transport,
+		Timeout: cmp.Or(c.Timeout, defaults.HookTimeout), Transport: c.Transport,
 	}
 }
 
@@ -41,7 +43,7 @@ func (c PostConfig) webhook() webhook.Config {
 // it.
 func (c PostConfig) Validate() error {
 	p := &service.Check{Config: "hooks.PostConfig"}
-	service.Within(p, "Timeout", cmp.Or(c.Timeout, DefaultTimeout), time.Millisecond, MostTimeout)
+	service.Within(p, "Timeout", cmp.Or(c.Timeout, defaults.HookTimeout), time.Millisecond, defaults.HookTimeoutMost)
 	return errors.Join(p.Err(), c.webhook().Validate())
 }
 
@@ -65,8 +67,8 @@ type post struct {
 
 func (p *post) Do(ctx context.Context, n Notice) error {
 	_, err := p.publisher.Publish(ctx, []outbox.Event{{
-		ID: n.ID, Topic: n.Hook, Type: "nextrun." + string(n.Event), AggregateID: n.subject(), AggregateVersion: 1,
-		Payload: n.json(), Created: n.At, Traceparent: n.Traceparent,
+		ID: n.ID, Topic: n.Hook, Type: "nextrun." + string(n.Event), AggregateID: cmp.Or(n.Task, n.Handler), AggregateVersion: 1,
+		Payload: text.JSON(n), Created: n.At, Traceparent: n.Traceparent,
 	}})
 	return clean(p.secrets, err)
 }

@@ -6,20 +6,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
-)
-
-// Defaults of [Config].
-const (
-	DefaultConcurrency  = 8
-	DefaultBatchSize    = 100
-	DefaultBatchBytes   = 8 << 20
-	DefaultLease        = 30 * time.Second
-	DefaultPollInterval = 30 * time.Second
-	DefaultRetryMin     = time.Second
-	DefaultRetryMax     = time.Minute
-	DefaultRefusalLimit = 5
-	DefaultRetention    = 7 * 24 * time.Hour
 )
 
 // longest is the greatest duration, except for retentions.
@@ -40,30 +28,30 @@ type Config struct {
 	Topics []string
 	// Concurrency is how many topics are worked on at a time. At most
 	// Concurrency times BatchSize events are with the publisher; as many again
-	// may wait in memory. 1 to 1000. 0: DefaultConcurrency.
+	// may wait in memory. 1 to 1000. 0: 8.
 	Concurrency int
 	// BatchSize is the maximum number of events that are handed over and
 	// recorded together, 1 to 10,000. If a relay dies, at most so many events of
-	// each topic are published twice. 0: DefaultBatchSize.
+	// each topic are published twice. 0: 100.
 	BatchSize int
 	// BatchBytes limits the payload of a batch of more than one event.
-	// 0: DefaultBatchBytes.
+	// 0: 8 MiB.
 	BatchBytes int
 	// Lease is how long a topic is held for a batch. The publisher has three
 	// quarters of it for the batch, and must need much less for one event. At
-	// least 1 s. 0: DefaultLease.
+	// least 1 s. 0: 30 s.
 	Lease time.Duration
 	// PollInterval is the longest time between queries: how late an event is
 	// noticed if its notification is lost. At least 10 ms.
-	// 0: DefaultPollInterval.
+	// 0: 30 s.
 	PollInterval time.Duration
 	// RetryMin and RetryMax bound the time between attempts. It doubles from
-	// RetryMin to RetryMax, with jitter. 0: DefaultRetryMin, DefaultRetryMax.
+	// RetryMin to RetryMax, with jitter. 0: 1 s, 1 m.
 	RetryMin, RetryMax time.Duration
 	// RefusalLimit is after how many permanent refusals a message is dead. A
-	// consumer's events are never dead. 0: DefaultRefusalLimit.
+	// consumer's events are never dead. 0: 5.
 	RefusalLimit int
-	// Retention is how long published messages are kept. 0: DefaultRetention;
+	// Retention is how long published messages are kept. 0: 7 days;
 	// [Forever]: without end.
 	Retention time.Duration
 	// EventRetention is how long events are kept after they were written, if
@@ -80,15 +68,15 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.Concurrency, DefaultConcurrency)
-	service.SetDefault(&c.BatchSize, DefaultBatchSize)
-	service.SetDefault(&c.BatchBytes, DefaultBatchBytes)
-	service.SetDefault(&c.Lease, DefaultLease)
-	service.SetDefault(&c.PollInterval, DefaultPollInterval)
-	service.SetDefault(&c.RetryMin, DefaultRetryMin)
-	service.SetDefault(&c.RetryMax, max(DefaultRetryMax, c.RetryMin))
-	service.SetDefault(&c.RefusalLimit, DefaultRefusalLimit)
-	service.SetDefault(&c.Retention, DefaultRetention)
+	service.SetDefault(&c.Concurrency, defaults.Concurrency)
+	service.SetDefault(&c.BatchSize, defaults.Events)
+	service.SetDefault(&c.BatchBytes, defaults.EventBytes)
+	service.SetDefault(&c.Lease, defaults.Lease)
+	service.SetDefault(&c.PollInterval, defaults.PollInterval)
+	service.SetDefault(&c.RetryMin, defaults.RelayRetries)
+	service.SetDefault(&c.RetryMax, max(defaults.RelayPause, c.RetryMin))
+	service.SetDefault(&c.RefusalLimit, defaults.RefusalLimit)
+	service.SetDefault(&c.Retention, defaults.Retention)
 	service.SetDefault(&c.EventRetention, Forever)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c

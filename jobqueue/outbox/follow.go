@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 )
 
@@ -18,7 +19,7 @@ type Follower struct {
 	// After holds a position by topic, and reading begins after it. Other topics
 	// are read from the beginning.
 	After map[string]int64
-	// PollInterval is the longest time between queries. 0: DefaultPollInterval.
+	// PollInterval is the longest time between queries. 0: 30 s.
 	PollInterval time.Duration
 	// Report, if not nil, is called with each failure. The follower then tries
 	// again.
@@ -86,7 +87,7 @@ func (f *Follower) Follow(ctx context.Context, fn func(Event) error) error {
 	}()
 	defer func() { stop(); <-watched }()
 	interval := f.PollInterval
-	service.SetDefault(&interval, DefaultPollInterval)
+	service.SetDefault(&interval, defaults.PollInterval)
 	retry := service.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 	for {
 		wait := interval

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -85,7 +86,7 @@ func TestDrainReadsLargeEventsToo(t *testing.T) {
 	both(t, func(f *fixture) {
 		batch := events("t", 3)
 		for i := range batch {
-			batch[i].Payload = strings.Repeat("x", outbox.DefaultBatchBytes*2/3)
+			batch[i].Payload = strings.Repeat("x", defaults.EventBytes*2/3)
 		}
 		f.append(batch...)
 		follower := outbox.Follower{Log: f.db.EventLog("")}

@@ -96,7 +96,7 @@ func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error
 	if d.Load, err = s.load(ctx, t); err != nil {
 		return nil, err
 	}
-	locks, err := s.db.ListLocks(ctx)
+	locks, err := s.db.Periodic().Locks().List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -56,7 +57,7 @@ func (f *fixture) work(n int, task string, handler jobqueue.Handler, tracer jobq
 	f.workWith(nil, n, task, handler, tracer)
 }
 
-func (f *fixture) workWith(hooks jobqueue.Hooks, n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
+func (f *fixture) workWith(hooks jobdb.Hooks, n int, task string, handler jobqueue.Handler, tracer jobqueue.RunTracer) {
 	f.Helper()
 	f.Work(n, task, handler, func(c *executor.Config) { c.RetryDelay, c.Hooks, c.Tracer = 1, hooks, tracer })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -47,7 +48,7 @@ func newWaiting(f *fixture) *waiting {
 	file := filepath.Join(f.TempDir(), "step")
 	w.step = f.stepDatabaseClock(file)
 	db, err := store.Open(f.Context(), f.URL, store.Options{
-		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout,
+		Clock: steppedClock(f.URL, file), LockTimeout: storetest.Patience, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout,
 	})
 	if err != nil {
 		f.Fatal(err)

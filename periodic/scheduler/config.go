@@ -6,20 +6,12 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-)
-
-// Defaults of [Config].
-const (
-	DefaultBatchSize    = 1000
-	DefaultLease        = 30 * time.Second
-	DefaultLead         = time.Second
-	DefaultPollInterval = 30 * time.Second
-	DefaultRetryMin     = 100 * time.Millisecond
-	DefaultRetryMax     = 10 * time.Second
 )
 
 // Bounds of [Config].
@@ -33,6 +25,15 @@ const (
 	longest         = 1000 * time.Hour // of all durations
 )
 
+type (
+	// Store is the schedule of a database, as store.DB.Periodic returns it.
+	Store = taskdb.Store
+	// Hooks are those of a database, as store.DB.Hooks returns them.
+	Hooks = taskdb.Hooks
+	// Lock is the lock of the modes leader and exclusive.
+	Lock = leader.Lock
+)
+
 // Config is the settings of a [Scheduler]. Only Name is required.
 type Config struct {
 	// Name of the worker, by convention the host's: records of ticks carry it, and at start
@@ -42,24 +43,24 @@ type Config struct {
 	// dash.
 	Name string
 	// BatchSize is the greatest number of tasks that are locked, decided and
-	// submitted together, 1 to 10,000. 0: DefaultBatchSize.
+	// submitted together, 1 to 10,000. 0: 1000.
 	BatchSize int
 	// Lease is how long a mark of Docspell, or of an older nextrun, is valid: a task whose mark
 	// is older is scheduled. At least 1 s.
-	// 0: DefaultLease.
+	// 0: 30 s.
 	Lease time.Duration
 	// Lead is how long before its time a task is read and decided at the
 	// earliest, so that only its job is left to submit when it is due. At most 10 s and
-	// a third of Lease. 0: DefaultLead, or a third of Lease if that is less. Negative:
+	// a third of Lease. 0: 1 s, or a third of Lease if that is less. Negative:
 	// tasks are read when they are due.
 	Lead time.Duration
 	// PollInterval is the longest time between two queries: how late a change can
 	// be noticed if its notification is lost. At least 10 ms.
-	// 0: DefaultPollInterval.
+	// 0: 30 s.
 	PollInterval time.Duration
 	// RetryMin and RetryMax bound the time between attempts after an error; it
-	// doubles from one to the other, with jitter. 0: DefaultRetryMin,
-	// DefaultRetryMax.
+	// doubles from one to the other, with jitter. 0: 100 ms,
+	// 10 s.
 	RetryMin, RetryMax time.Duration
 	// Mode says who schedules. Empty: ModeShared.
 	Mode Mode
@@ -72,7 +73,7 @@ type Config struct {
 	Submitters periodic.Submitters
 	// Hooks, if not nil, hear of ticks that get no job, in the transaction that records
 	// them; store.DB.Hooks makes them.
-	Hooks taskdb.Hooks
+	Hooks Hooks
 	// Joex: Docspell's job executors take jobs of the table job, too. They know no hooks, so the
 	// scheduler looks every five seconds for those that ended, if there are Hooks.
 	Joex bool
@@ -87,12 +88,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	service.SetDefault(&c.BatchSize, DefaultBatchSize)
-	service.SetDefault(&c.Lease, DefaultLease)
-	service.SetDefault(&c.Lead, min(DefaultLead, c.Lease/leasePerLead))
-	service.SetDefault(&c.PollInterval, DefaultPollInterval)
-	service.SetDefault(&c.RetryMin, DefaultRetryMin)
-	service.SetDefault(&c.RetryMax, DefaultRetryMax)
+	service.SetDefault(&c.BatchSize, defaults.Batch)
+	service.SetDefault(&c.Lease, defaults.Lease)
+	service.SetDefault(&c.Lead, min(defaults.Lead, c.Lease/leasePerLead))
+	service.SetDefault(&c.PollInterval, defaults.PollInterval)
+	service.SetDefault(&c.RetryMin, defaults.SchedulerRetries)
+	service.SetDefault(&c.RetryMax, defaults.SchedulerPause)
 	service.SetDefault(&c.Mode, ModeShared)
 	service.SetDefault[logrus.FieldLogger](&c.Logger, logrus.StandardLogger())
 	return c

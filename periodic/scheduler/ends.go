@@ -178,7 +178,7 @@ func (e *ends) judge(ctx context.Context) {
 		e.cfg.fail("judge which jobs finish in time; ticks go on", err)
 	}
 	for _, f := range found {
-		e.cfg.observe(Event{Kind: EventFinish, Task: f.Task, Tick: f.Tick, Finish: f})
+		e.cfg.observe(Event{Kind: EventFinish, Task: f.Task, Tick: f.Tick, Finish: string(f.State), Problem: f.Why})
 	}
 	switch {
 	case err != nil:

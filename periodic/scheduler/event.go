@@ -3,9 +3,7 @@ package scheduler
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
 
@@ -47,7 +45,7 @@ type Event struct {
 	Task    *periodic.Task // tick, problem; ended, finish: some of its columns, nil if it was deleted
 	Tick    periodic.Tick  // tick, ended, finish
 	Again   bool           // tick: not submitted for the same reason as an earlier tick of a task that is tried alone
-	Problem string         // problem; held: who has locked the row
+	Problem string         // problem; held: who has locked the row; finish: why it is at risk or late
 	Count   int            // batch: tasks; cleared: marks
 	Ticks   int            // batch: ticks
 	Took    time.Duration  // batch, slow; held: how long the row was locked, about
@@ -56,7 +54,6 @@ type Event struct {
 	Sink    periodic.Sink  // sink, ended
 	Doing   string         // error, split, aside: what was attempted
 	Err     error          // error, split, aside; sink: nil if it can be used again
-	Lock    leader.Lock    // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
-
-	Finish taskdb.Finish // finish
+	Lock    Lock           // standby: as last read; leading, lost, resigned, released: Name, Holder and Token
+	Finish  string         // finish: at risk, kept, late or unknown; empty: not known yet
 }

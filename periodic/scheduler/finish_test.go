@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/finish"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/periodic/sink"
 )
@@ -277,7 +277,7 @@ func TestASchedulerTellsThatATickIsLate(t *testing.T) {
 		stop := f.run(f.db.Periodic(), func(c *scheduler.Config) { c.PollInterval, seen = 24*time.Hour, watch(c) })
 		defer stop()
 		f.due("slow", 0)
-		seen.until(f, "finish", func(e scheduler.Event) bool { return e.Kind == scheduler.EventFinish && e.Finish.State == "late" })
+		seen.until(f, "finish", func(e scheduler.Event) bool { return e.Kind == scheduler.EventFinish && e.Finish == "late" })
 		f.want("late", finishOf, "slow")
 	})
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/finish"
 )
 
 // logEvent writes an event as a log line: constant messages, data in fields.
@@ -61,13 +61,13 @@ func logEvent(log logrus.FieldLogger, e Event) {
 func logFinish(log logrus.FieldLogger, e Event) {
 	log = service.WithEvent(log, logrus.Fields{"id": e.Tick.TaskID, "due": e.Tick.Due.UTC().Format("2006-01-02T15:04:05.999999Z"),
 		"finish_by": e.Tick.FinishBy.UTC().Format("2006-01-02T15:04:05.999999Z")}, e)
-	switch e.Finish.State {
+	switch finish.State(e.Finish) {
 	case finish.AtRisk:
-		log.WithField("why", e.Finish.Why).Warn("job is not expected to finish in time")
+		log.WithField("why", e.Problem).Warn("job is not expected to finish in time")
 	case finish.Late:
-		log.WithField("why", e.Finish.Why).Warn("job has not finished in time")
+		log.WithField("why", e.Problem).Warn("job has not finished in time")
 	case finish.Unknown:
-		log.WithField("why", e.Finish.Why).Warn("nobody knows whether a job has finished in time")
+		log.WithField("why", e.Problem).Warn("nobody knows whether a job has finished in time")
 	case finish.Kept, finish.Open:
 		log.Debug("job has finished in time")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
@@ -173,8 +174,8 @@ func TestNoticeLostCostsOnePollInterval(t *testing.T) {
 			pass(time.Second)
 			synctest.Wait()
 		}
-		if took := time.Since(begun); took > scheduler.DefaultPollInterval {
-			f.Errorf("noticed after %s, the poll interval is %s", took, scheduler.DefaultPollInterval)
+		if took := time.Since(begun); took > defaults.PollInterval {
+			f.Errorf("noticed after %s, the poll interval is %s", took, defaults.PollInterval)
 		}
 		stop()
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -38,8 +37,8 @@ type role interface {
 // Status is what a scheduler does in its mode.
 type Status struct {
 	Mode     Mode
-	Schedule bool        // it schedules, or would if it was started
-	Lock     leader.Lock // as last seen; zero in ModeShared
+	Schedule bool // it schedules, or would if it was started
+	Lock     Lock // as last seen; zero in ModeShared
 }
 
 // shared is the role in ModeShared: every scheduler schedules, and locks on rows keep them

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/internal/taskdb"
 )
 
 // Scheduler submits the jobs of periodic tasks. It is safe for concurrent use.
@@ -21,7 +20,7 @@ type Scheduler struct {
 
 // New returns a scheduler over a store. It returns an error that names the
 // field if the configuration is not valid. It does not touch the database.
-func New(store taskdb.Store, cfg Config) (*Scheduler, error) {
+func New(store Store, cfg Config) (*Scheduler, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err

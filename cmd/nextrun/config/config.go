@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -60,7 +61,7 @@ type Handler struct {
 func (c *Config) StatementPlaces() int {
 	for _, h := range c.Handlers {
 		if h.SQL != nil {
-			return cmp.Or(c.Executor.PoolSize, executor.DefaultPoolSize)
+			return cmp.Or(c.Executor.PoolSize, defaults.PoolSize)
 		}
 	}
 	return 0

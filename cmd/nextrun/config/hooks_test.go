@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 )
 
@@ -36,12 +37,12 @@ func TestHooksOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, one := range h.List() {
+	for _, one := range hookbook.List(h) {
 		name := one.Name
 		if one.Action == hooks.None {
 			name += "=none"
 		}
-		if next, ok := hooks.Next(one.Action); ok {
+		if next, ok := hookbook.Next(one.Action); ok {
 			name += "=" + next
 		}
 		names = append(names, name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/kafka"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
 )
@@ -57,7 +58,7 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 		}
 		p.Topics[topic] = hook
 		p.closers = append(p.closers, hook.Close)
-		return inTime(cfg.Timeout, webhook.DefaultTimeout, relay.Lease)
+		return inTime(cfg.Timeout, defaults.WebhookTimeout, relay.Lease)
 	case route.Kafka != nil:
 		cfg := *route.Kafka
 		cfg.Source = relay.Source
@@ -78,7 +79,7 @@ func (p *Publishers) add(topic string, route Route, relay Relay, env func(string
 
 // inTime checks that an attempt ends well before the lease.
 func inTime(timeout, byDefault, lease time.Duration) error {
-	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, outbox.DefaultLease)
+	timeout, lease = cmp.Or(timeout, byDefault), cmp.Or(lease, defaults.Lease)
 	if timeout > lease/2 {
 		return fmt.Errorf("timeout is %s; use at most half of relay.lease, which is %s", timeout, lease)
 	}

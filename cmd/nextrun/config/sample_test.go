@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic/scheduler"
 	"github.com/nextrun/nextrun/store"
@@ -50,37 +50,37 @@ func TestSampleConfiguration(t *testing.T) {
 		}
 	}
 	for _, said := range []string{ // of what the sample itself sets to others
-		"retry_delay: 2s            # default " + executor.DefaultRetryDelay.String(),
-		fmt.Sprintf("retry_limit: 1             # default %d;", executor.DefaultRetryLimit),
+		"retry_delay: 2s            # default " + defaults.RetryDelay.String(),
+		fmt.Sprintf("retry_limit: 1             # default %d;", defaults.RetryLimit),
 	} {
 		if !strings.Contains(text, said) {
 			t.Errorf("the sample does not say %q", said)
 		}
 	}
 	check("database", all.Database, store.Options{
-		ConnectTimeout: store.DefaultConnectTimeout, StatementTimeout: store.DefaultStatementTimeout,
-		LockTimeout: store.DefaultLockTimeout, IdleTimeout: store.DefaultIdleTimeout, MaxConns: store.DefaultMaxConns,
+		ConnectTimeout: defaults.ConnectTimeout, StatementTimeout: defaults.StatementTimeout,
+		LockTimeout: defaults.LockTimeout, IdleTimeout: defaults.IdleTimeout, MaxConns: defaults.MaxConns,
 	})
 	check("scheduler", all.Scheduler, scheduler.Config{
-		BatchSize: scheduler.DefaultBatchSize, Lease: scheduler.DefaultLease, Lead: scheduler.DefaultLead, PollInterval: scheduler.DefaultPollInterval,
-		RetryMin: scheduler.DefaultRetryMin, RetryMax: scheduler.DefaultRetryMax,
+		BatchSize: defaults.Batch, Lease: defaults.Lease, Lead: defaults.Lead, PollInterval: defaults.PollInterval,
+		RetryMin: defaults.SchedulerRetries, RetryMax: defaults.SchedulerPause,
 		Lock: scheduler.LockConfig{Name: leader.DefaultLock, TTL: leader.DefaultTTL, Heartbeat: leader.DefaultHeartbeat},
 	})
 	check("executor", all.Executor, executor.Config{
-		PoolSize: executor.DefaultPoolSize, Groups: []string{"default"}, High: executor.DefaultHigh, Low: executor.DefaultLow,
-		Lease: executor.DefaultLease, Heartbeat: executor.DefaultLease / 3, PollInterval: executor.DefaultPollInterval,
-		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: executor.DefaultRetryCap,
-		MaxInterrupts: executor.DefaultMaxInterrupts, ShutdownGrace: executor.DefaultShutdownGrace,
+		PoolSize: defaults.PoolSize, Groups: []string{"default"}, High: defaults.High, Low: defaults.Low,
+		Lease: defaults.Lease, Heartbeat: defaults.Lease / 3, PollInterval: defaults.PollInterval,
+		RetryDelay: plain.Executor.RetryDelay, RetryLimit: plain.Executor.RetryLimit, RetryCap: defaults.RetryCap,
+		MaxInterrupts: defaults.MaxInterrupts, ShutdownGrace: defaults.ShutdownGrace,
 	})
 	relay := all.Relay.Config
 	relay.EventRetention = 0
 	check("relay", relay, outbox.Config{
-		Concurrency: outbox.DefaultConcurrency, BatchSize: outbox.DefaultBatchSize, BatchBytes: outbox.DefaultBatchBytes,
-		Lease: outbox.DefaultLease, PollInterval: outbox.DefaultPollInterval, RetryMin: outbox.DefaultRetryMin,
-		RetryMax: outbox.DefaultRetryMax, RefusalLimit: outbox.DefaultRefusalLimit, Retention: outbox.DefaultRetention,
+		Concurrency: defaults.Concurrency, BatchSize: defaults.Events, BatchBytes: defaults.EventBytes,
+		Lease: defaults.Lease, PollInterval: defaults.PollInterval, RetryMin: defaults.RelayRetries,
+		RetryMax: defaults.RelayPause, RefusalLimit: defaults.RefusalLimit, Retention: defaults.Retention,
 	})
 	cat, webhook := all.Handlers["cat"].Command, all.Handlers["webhook"].HTTP
-	if cat.KillGrace != handlers.DefaultKillGrace || cat.MaxOutput != handlers.DefaultMaxOutput || webhook.Timeout != handlers.DefaultHTTPTimeout {
+	if cat.KillGrace != defaults.KillGrace || cat.MaxOutput != defaults.MaxOutput || webhook.Timeout != defaults.CallTimeout {
 		t.Errorf("the defaults of handlers differ: %+v, %+v", cat, webhook)
 	}
 }

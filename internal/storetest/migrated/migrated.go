@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/store"
@@ -71,7 +72,7 @@ var openStore = func(d *storetest.Database, address string, o store.Options) (*s
 
 func open(d *storetest.Database, address string) *Database {
 	d.Helper()
-	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
+	options := store.Options{Create: true, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout}
 	if d.Kind == storetest.SQLite { // writers that all take turns, on a slow machine
 		options.LockTimeout = storetest.Patience
 	}

@@ -9,12 +9,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/cloudevents"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/web"
 )
-
-// DefaultTimeout is the default of Timeout in [Config].
-const DefaultTimeout = 10 * time.Second
 
 // Mode says how an event is put into a request.
 type Mode string
@@ -45,7 +43,7 @@ type Config struct {
 	// those that the publisher sets.
 	Headers map[string]string
 	// Timeout bounds a request with its answer. It must be well below the lease
-	// of the relay. 0: DefaultTimeout.
+	// of the relay. 0: 10 s.
 	Timeout time.Duration
 	// Transport makes the connections. nil: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
@@ -53,7 +51,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	service.SetDefault(&c.Mode, Structured)
-	service.SetDefault(&c.Timeout, DefaultTimeout)
+	service.SetDefault(&c.Timeout, defaults.WebhookTimeout)
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 )
@@ -95,7 +96,7 @@ func (s *shop) leave(ctx context.Context) error {
 		return err
 	}
 	for _, j := range jobs {
-		err := s.transition(ctx, jobqueue.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
+		err := s.transition(ctx, jobdb.Transition{JID: j.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Waiting, Interrupted: true})
 		if err != nil {
 			return err
 		}

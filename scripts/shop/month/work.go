@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
@@ -46,7 +47,7 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 	if job.State.Final() { // replaced or cancelled before it began
 		return nil
 	}
-	result, err := s.db.Jobs().Sync(ctx, jobqueue.Request{Worker: worker, Hooks: s.hooks, Claim: jobqueue.Claim{
+	result, err := s.db.Jobs().Sync(ctx, jobdb.Request{Worker: worker, Hooks: s.hooks, Claim: jobdb.Claim{
 		Limit: 1, Tasks: []string{job.Task}, Only: []string{jid}, Name: "shop", High: 1, Low: 1,
 	}})
 	if err != nil {
@@ -68,8 +69,8 @@ func (s *shop) attempt(ctx context.Context, jid string) error {
 
 // finish ends an attempt.
 func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool) error {
-	t := jobqueue.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
-	t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Info, "42 rows")}
+	t := jobdb.Transition{JID: job.JID, Worker: worker, From: jobqueue.Running, To: jobqueue.Success, Result: "done: 42 rows"}
+	t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Info, "42 rows")}
 	if now, err := s.jobs().Get(ctx, job.JID); err != nil || now.Worker != worker {
 		return err
 	} else if !now.Cancel.IsZero() {
@@ -82,7 +83,7 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 			t.To, t.Delay = jobqueue.Stuck, retryDelay<<job.Retries
 			said = fmt.Sprintf("failed, to be tried again in %s: ", t.Delay)
 		}
-		t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused"), jobqueue.NewLine(job.JID, jobqueue.Warn, said+t.Result)}
+		t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Error, "FATAL: connection to shop-db refused"), jobdb.NewLine(job.JID, jobqueue.Warn, said+t.Result)}
 	}
 	if err := s.transition(ctx, t); err != nil {
 		return err
@@ -99,14 +100,14 @@ func (s *shop) finish(ctx context.Context, job jobqueue.Job, p *plan, fails bool
 
 // again tries a job again that has failed.
 func (s *shop) again(ctx context.Context, jid string) error {
-	if err := s.transition(ctx, jobqueue.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
+	if err := s.transition(ctx, jobdb.Transition{JID: jid, Worker: worker, From: jobqueue.Stuck, To: jobqueue.Waiting}); err != nil {
 		return err
 	}
 	return s.attempt(ctx, jid)
 }
 
-func (s *shop) transition(ctx context.Context, t jobqueue.Transition) error {
-	result, err := s.db.Jobs().Sync(ctx, jobqueue.Request{Worker: worker, Hooks: s.hooks, Transitions: []jobqueue.Transition{t}})
+func (s *shop) transition(ctx context.Context, t jobdb.Transition) error {
+	result, err := s.db.Jobs().Sync(ctx, jobdb.Request{Worker: worker, Hooks: s.hooks, Transitions: []jobdb.Transition{t}})
 	if err == nil && len(result.Done) != 1 {
 		err = fmt.Errorf("the job %s did not go from %s to %s", t.JID, t.From, t.To)
 	}

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/finish"
+	"github.com/nextrun/nextrun/internal/hookbook"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/finish"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -19,32 +21,32 @@ import (
 // and is the source of the relay that delivers them. It is safe for concurrent use.
 type Hooks struct {
 	Outbox
-	book *hooks.Book
+	book *hookbook.Book
 }
 
 var (
-	_ jobqueue.Hooks = Hooks{}
-	_ taskdb.Hooks   = Hooks{}
-	_ outbox.Source  = Hooks{}
-	_ outbox.Pruner  = Hooks{}
+	_ jobdb.Hooks   = Hooks{}
+	_ taskdb.Hooks  = Hooks{}
+	_ outbox.Source = Hooks{}
+	_ outbox.Pruner = Hooks{}
 )
 
 // Hooks returns what a database has for the hooks of a book.
-func (db *DB) Hooks(book *hooks.Book) Hooks { return Hooks{db.Outbox(), book} }
+func (db *DB) Hooks(book *hookbook.Book) Hooks { return Hooks{db.Outbox(), book} }
 
-// Hears implements [jobqueue.Hooks].
+// Hears implements [jobdb.Hooks].
 func (h Hooks) Hears(task, tracker string, to jobqueue.State, turned jobqueue.Turned) bool {
 	if task == "" {
-		return h.book.HearsSome(hooks.EventOf(to))
+		return h.book.HearsSome(hookbook.EventOf(to))
 	}
-	return h.book.Hears(task, tracker, hooks.EventOf(to), turned)
+	return h.book.Hears(task, tracker, hookbook.EventOf(to), turned)
 }
 
-// Tell implements [jobqueue.Hooks].
-func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobqueue.Told) error {
+// Tell implements [jobdb.Hooks].
+func (h Hooks) Tell(ctx context.Context, tx jobqueue.DBTX, now time.Time, jobs []jobdb.Told) error {
 	notices := make([]hooks.Notice, len(jobs))
 	for i, j := range jobs {
-		notices[i] = hooks.OfJob(j.Job, now, j.Lines)
+		notices[i] = hookbook.OfJob(j.Job, now, j.Lines)
 		notices[i].Turned = j.Turned
 	}
 	return h.write(ctx, tx, now, notices)

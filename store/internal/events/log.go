@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -40,7 +41,7 @@ func (l Log) Read(ctx context.Context, topic string, after int64, limit int) ([]
 	err := l.db.placeAll(ctx, []string{topic})
 	if err == nil {
 		err = l.db.View(ctx, func(tx *Tx) error {
-			rows, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: outbox.DefaultBatchBytes})
+			rows, err = tx.eventsAfter(ctx, topic, after, outbox.Terms{Limit: limit, Bytes: defaults.EventBytes})
 			return err
 		})
 	}

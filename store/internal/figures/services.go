@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -17,14 +17,14 @@ type Service struct {
 	Kind     ServiceKind
 	Version  string // of the program
 	Started  time.Time
-	Lives    bool                     // as far as the database shows
-	Quiet    bool                     // it lets the database sleep: see Options.Quiet
-	Places   int                      // of an executor: how many jobs it runs at once
-	Lease    time.Duration            // of an executor: the age of a heartbeat beyond which it takes the job
-	Groups   []string                 // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
-	Handlers []jobqueue.HandlerLimits // of an executor
-	Unclear  bool                     // its handlers cannot be read
-	Trouble  string                   // of a scheduler: the error that keeps it from its work; empty: none
+	Lives    bool                  // as far as the database shows
+	Quiet    bool                  // it lets the database sleep: see Options.Quiet
+	Places   int                   // of an executor: how many jobs it runs at once
+	Lease    time.Duration         // of an executor: the age of a heartbeat beyond which it takes the job
+	Groups   []string              // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
+	Handlers []jobdb.HandlerLimits // of an executor
+	Unclear  bool                  // its handlers cannot be read
+	Trouble  string                // of a scheduler: the error that keeps it from its work; empty: none
 }
 
 // ServiceKind says what a service does.

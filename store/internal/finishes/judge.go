@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/periodic/finish"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Text is compared byte by byte ({group_}, {task}), which is what
-// [jobqueue.Turn] expects.
+// [jobdb.Turn] expects.
 const ownTasks = fullSQL + `,
 	task (name) AS (SELECT v.value FROM {tasks} AS v
 		WHERE NOT EXISTS (SELECT 1 FROM job_pause AS p WHERE p.kind = 'task' AND p.name = v.value)
@@ -111,7 +112,7 @@ func (tx jobTx) fill(statement string, more ...string) string {
 }
 
 // claim takes jobs and puts them, and the rest of the answer, into result.
-func (tx claimTx) claim(ctx context.Context, worker string, c jobqueue.Claim, result *jobqueue.Result) error {
+func (tx claimTx) claim(ctx context.Context, worker string, c jobdb.Claim, result *jobdb.Result) error {
 	result.Turn = c.Turn
 	if c.Limit == 0 || len(c.Tasks) == 0 {
 		return nil
@@ -147,7 +148,7 @@ func (tx claimTx) claim(ctx context.Context, worker string, c jobqueue.Claim, re
 // candidates finds the jobs that a claim may take. It finds no more than its share
 // for each group, so that it locks no more rows than the claim may take. The next
 // claim takes others.
-func (tx claimTx) candidates(ctx context.Context, c jobqueue.Claim, result *jobqueue.Result) ([]jobqueue.Candidate, error) {
+func (tx claimTx) candidates(ctx context.Context, c jobdb.Claim, result *jobdb.Result) ([]jobdb.Candidate, error) {
 	if len(c.Only) > 0 {
 		return tx.onlyThese(ctx, c)
 	}
@@ -189,12 +190,12 @@ func (tx claimTx) candidates(ctx context.Context, c jobqueue.Claim, result *jobq
 	candidates, err := tx.readCandidates(ctx, c, tx.fill(tx.fill(candidatesSQL, "{kinds}", r.SQL, "{first}", first)), args...)
 	result.Limited = trackers && len(candidates) == 0
 	if len(candidates) == 0 && result.More { // all jobs of these groups are locked or limited: go on behind them
-		result.Turn.Group = slices.MaxFunc(kinds, func(a, b jobqueue.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
+		result.Turn.Group = slices.MaxFunc(kinds, func(a, b jobdb.Kind) int { return c.Turn.Order(a.Group, b.Group) }).Group
 	}
 	return candidates, err
 }
 
-func (tx claimTx) onlyThese(ctx context.Context, c jobqueue.Claim) ([]jobqueue.Candidate, error) {
+func (tx claimTx) onlyThese(ctx context.Context, c jobdb.Claim) ([]jobdb.Candidate, error) {
 	jids, err1 := tx.Texts(1, c.Only)
 	tasks, err2 := tx.Texts(2, c.Tasks)
 	if err := errors.Join(err1, err2); err != nil {
@@ -207,7 +208,7 @@ func (tx claimTx) onlyThese(ctx context.Context, c jobqueue.Claim) ([]jobqueue.C
 	return tx.readCandidates(ctx, c, tx.fill(query, "{jids}", jids.SQL, "{tasks}", tasks.SQL), args...)
 }
 
-func (tx claimTx) readCandidates(ctx context.Context, c jobqueue.Claim, query string, args ...any) ([]jobqueue.Candidate, error) {
+func (tx claimTx) readCandidates(ctx context.Context, c jobdb.Claim, query string, args ...any) ([]jobdb.Candidate, error) {
 	var rows []struct {
 		JID       string
 		Submitted sqldb.RowTime
@@ -219,9 +220,9 @@ func (tx claimTx) readCandidates(ctx context.Context, c jobqueue.Claim, query st
 	if err := tx.Select(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
-	candidates := make([]jobqueue.Candidate, len(rows))
+	candidates := make([]jobdb.Candidate, len(rows))
 	for i, r := range rows {
-		candidates[i] = jobqueue.Candidate{
+		candidates[i] = jobdb.Candidate{
 			JID: r.JID, Group: r.Group, High: r.High, Submitted: r.Submitted.Time(),
 			Limits: limitsOfJob(c, r.kind(), string(r.Tracker), r.Concurrency.N),
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -18,7 +19,7 @@ const (
 )
 
 // tellHooks tells the hooks of the jobs that have begun or ended in this transaction.
-func (tx jobTx) tellHooks(ctx context.Context, q jobqueue.Request, result jobqueue.Result) error {
+func (tx jobTx) tellHooks(ctx context.Context, q jobdb.Request, result jobdb.Result) error {
 	if q.Hooks == nil {
 		return nil
 	}
@@ -28,7 +29,7 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobqueue.Request, result jobque
 	}
 	for _, job := range result.Claimed {
 		if job.State == jobqueue.Running && q.Hooks.Hears(job.Task, job.Tracker, job.State, "") {
-			told = append(told, jobqueue.Told{Job: job})
+			told = append(told, jobdb.Told{Job: job})
 		}
 	}
 	if len(told) == 0 {
@@ -42,8 +43,8 @@ func (tx jobTx) tellHooks(ctx context.Context, q jobqueue.Request, result jobque
 }
 
 // ended are the jobs that have succeeded or failed and of which somebody wants to hear.
-func (tx jobTx) ended(ctx context.Context, q jobqueue.Request, done []string) ([]jobqueue.Told, error) {
-	by := make(map[string]jobqueue.Transition, len(q.Transitions))
+func (tx jobTx) ended(ctx context.Context, q jobdb.Request, done []string) ([]jobdb.Told, error) {
+	by := make(map[string]jobdb.Transition, len(q.Transitions))
 	for _, t := range q.Transitions {
 		by[t.JID] = t
 	}
@@ -68,11 +69,11 @@ func (tx jobTx) ended(ctx context.Context, q jobqueue.Request, done []string) ([
 	if err != nil {
 		return nil, err
 	}
-	var told []jobqueue.Told
+	var told []jobdb.Told
 	for _, job := range jobs {
 		if q.Hooks.Hears(job.Task, job.Tracker, job.State, turned[job.JID]) {
 			job.Traceparent = cmp.Or(by[job.JID].Traceparent, job.Traceparent)
-			told = append(told, jobqueue.Told{Job: job, Turned: turned[job.JID]})
+			told = append(told, jobdb.Told{Job: job, Turned: turned[job.JID]})
 		}
 	}
 	return told, tx.lastLines(ctx, told)
@@ -96,7 +97,7 @@ func (tx jobTx) turned(ctx context.Context, jobs []jobqueue.Job) (map[string]job
 }
 
 // lastLines reads the end of the logs of jobs.
-func (tx jobTx) lastLines(ctx context.Context, told []jobqueue.Told) error {
+func (tx jobTx) lastLines(ctx context.Context, told []jobdb.Told) error {
 	if len(told) == 0 {
 		return nil
 	}

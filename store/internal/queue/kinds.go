@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
@@ -16,12 +16,12 @@ type kindRow struct {
 	TaskMost  int `db:"task_most"`
 }
 
-func (r kindRow) kind() jobqueue.Kind { return jobqueue.Kind(r) }
+func (r kindRow) kind() jobdb.Kind { return jobdb.Kind(r) }
 
 // kinds returns the kinds of waiting jobs that the claim may take, of at least
 // one more group than it may take jobs, if there are. It reports whether jobs run
 // that have a limit of their own.
-func (tx claimTx) kinds(ctx context.Context, c jobqueue.Claim) (kinds []jobqueue.Kind, trackers bool, err error) {
+func (tx claimTx) kinds(ctx context.Context, c jobdb.Claim) (kinds []jobdb.Kind, trackers bool, err error) {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return nil, false, err
@@ -59,12 +59,12 @@ func (tx claimTx) kinds(ctx context.Context, c jobqueue.Claim) (kinds []jobqueue
 
 // wantedGroups is how many groups a claim looks at: as many as it may take jobs,
 // though groups may have no others than those it leaves out.
-func wantedGroups(c jobqueue.Claim) int { return c.Limit + len(c.Except) }
+func wantedGroups(c jobdb.Claim) int { return c.Limit + len(c.Except) }
 
 // firstGroups keeps the kinds of as many groups as are wanted, those whose turn
 // comes first, and reports whether there are others.
-func firstGroups(kinds []jobqueue.Kind, c jobqueue.Claim) (first []jobqueue.Kind, more bool) {
-	slices.SortFunc(kinds, func(a, b jobqueue.Kind) int { return c.Turn.Order(a.Group, b.Group) })
+func firstGroups(kinds []jobdb.Kind, c jobdb.Claim) (first []jobdb.Kind, more bool) {
+	slices.SortFunc(kinds, func(a, b jobdb.Kind) int { return c.Turn.Order(a.Group, b.Group) })
 	groups := 0
 	for i, k := range kinds {
 		if i == 0 || k.Group != kinds[i-1].Group {
@@ -77,7 +77,7 @@ func firstGroups(kinds []jobqueue.Kind, c jobqueue.Claim) (first []jobqueue.Kind
 	return kinds, false
 }
 
-func countGroups(kinds []jobqueue.Kind) int {
+func countGroups(kinds []jobdb.Kind) int {
 	groups := map[string]bool{}
 	for _, k := range kinds {
 		groups[k.Group] = true
@@ -87,7 +87,7 @@ func countGroups(kinds []jobqueue.Kind) int {
 
 // kindRecords are the records of kinds, each for low and for high priority, as
 // parameter 1.
-func (tx claimTx) kindRecords(kinds []jobqueue.Kind) (sqldb.Records, error) {
+func (tx claimTx) kindRecords(kinds []jobdb.Kind) (sqldb.Records, error) {
 	columns := []sqldb.Field{sqldb.Text("group_"), sqldb.Text("task"), sqldb.Bool("high"), sqldb.Int("task_most"), sqldb.Int("group_most")}
 	return tx.DB().Records(1, columns, 2*len(kinds), func(i int) []any {
 		k := kinds[i/2]

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -29,7 +30,7 @@ const (
 
 // limited fills in what a statement says about limits. Parameter n, if the handlers
 // have any, are these.
-func (tx claimTx) limited(statement string, c jobqueue.Claim, n int, args []any) (string, []any, error) {
+func (tx claimTx) limited(statement string, c jobdb.Claim, n int, args []any) (string, []any, error) {
 	if len(c.Most) == 0 {
 		return tx.fill(statement, "{taskLimits}", taskLimits, "{handlers}", "", "{most}", "l.most"), args, nil
 	}
@@ -45,7 +46,7 @@ func (tx claimTx) limited(statement string, c jobqueue.Claim, n int, args []any)
 
 // limitsOfJob are the limits of a job, given those that the database has for its task and
 // its group, and its own.
-func limitsOfJob(c jobqueue.Claim, k jobqueue.Kind, tracker string, own int) (limits []jobqueue.Limit) {
+func limitsOfJob(c jobdb.Claim, k jobdb.Kind, tracker string, own int) (limits []jobqueue.Limit) {
 	add := func(kind jobqueue.LimitKind, name string, most int) {
 		if most > 0 {
 			limits = append(limits, jobqueue.Limit{Scope: jobqueue.Scope{Kind: kind, Name: name}, Most: most})
@@ -65,7 +66,7 @@ func limitsOfJob(c jobqueue.Claim, k jobqueue.Kind, tracker string, own int) (li
 // running counts the jobs that run, of each scope that limits candidates. Until the
 // transaction ends, no other claim begins jobs of these scopes. A scope of which
 // another claim begins jobs just now counts as full.
-func (tx claimTx) running(ctx context.Context, candidates []jobqueue.Candidate) (map[jobqueue.Scope]int, error) {
+func (tx claimTx) running(ctx context.Context, candidates []jobdb.Candidate) (map[jobqueue.Scope]int, error) {
 	running := map[jobqueue.Scope]int{}
 	var scopes []jobqueue.Scope
 	for _, job := range candidates {
@@ -138,7 +139,7 @@ func (tx claimTx) trackersFull(ctx context.Context, n int) (condition, busy stri
 
 // nothing completes the result of a claim that has found no job: what it may have to
 // wait for.
-func (tx claimTx) nothing(ctx context.Context, c jobqueue.Claim, result *jobqueue.Result) error {
+func (tx claimTx) nothing(ctx context.Context, c jobdb.Claim, result *jobdb.Result) error {
 	tasks, err := tx.Texts(1, c.Tasks)
 	if err != nil {
 		return err

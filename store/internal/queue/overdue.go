@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const active = "state IN ('scheduled', 'running')"
 
-// Beat implements [jobqueue.Store].
-func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobqueue.JobStatus, error) {
-	var list []jobqueue.JobStatus
+// Beat implements [jobdb.Store].
+func (s Store) Beat(ctx context.Context, worker string, jids []string, brief bool) ([]jobdb.JobStatus, error) {
+	var list []jobdb.JobStatus
 	err := s.db.UpdateWithin(ctx, patience(brief), onJobs(ctx, func(outer *sqldb.Tx) error {
 		tx := workTx{jobTx{outer}}
 		r, err := tx.Texts(1, jids)
@@ -42,7 +43,7 @@ func (s Store) Beat(ctx context.Context, worker string, jids []string, brief boo
 	return list, err
 }
 
-// CancelRequests implements [jobqueue.Store].
+// CancelRequests implements [jobdb.Store].
 func (s Store) CancelRequests(ctx context.Context, worker string) ([]string, error) {
 	var jids []string
 	err := s.db.View(ctx, onJobs(ctx, func(tx *sqldb.Tx) error {
@@ -65,7 +66,7 @@ func idleSQL(sql *sqldb.Words) string {
 		sql.Bytewise("task")+", "+sql.Bytewise("group_")+", (priority > 5), submitted, jid")
 }
 
-// Ended implements [jobqueue.Store].
+// Ended implements [jobdb.Store].
 func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duration, error) {
 	var others bool
 	err := s.db.Glance(ctx, &others, othersSQL, worker)
@@ -75,9 +76,9 @@ func (s Store) Ended(ctx context.Context, worker string) ([]string, time.Duratio
 	return s.db.Ended(ctx)
 }
 
-// Overdue implements [jobqueue.Store].
-func (s Store) Overdue(ctx context.Context, q jobqueue.OverdueQuery) (jobqueue.Overdue, error) {
-	overdue := jobqueue.Overdue{Next: -1}
+// Overdue implements [jobdb.Store].
+func (s Store) Overdue(ctx context.Context, q jobdb.OverdueQuery) (jobdb.Overdue, error) {
+	overdue := jobdb.Overdue{Next: -1}
 	err := s.db.Glance(ctx, &overdue.Idle, idleSQL(s.db.SQL()))
 	if overdue.Idle || err != nil && !errors.Is(err, sqldb.ErrNoSchema) { // the transaction says more of what is missing
 		return overdue, err
@@ -115,7 +116,7 @@ func (s Store) Overdue(ctx context.Context, q jobqueue.OverdueQuery) (jobqueue.O
 }
 
 // left lists the jobs of workers that have ended.
-func (tx workTx) left(ctx context.Context, q jobqueue.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
+func (tx workTx) left(ctx context.Context, q jobdb.OverdueQuery, rest string, except any) ([]jobqueue.Job, error) {
 	if len(q.Ended) == 0 {
 		return nil, nil
 	}

@@ -2,11 +2,71 @@ package queue
 
 import (
 	"context"
+	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
+
+// pruneBatch is how many jobs are deleted in one transaction.
+const pruneBatch = 1000
+
+// finishedJob is a final job that may be deleted. The zero value comes before all.
+type finishedJob struct {
+	JID      string
+	Finished time.Time
+}
+
+// pruning deletes the jobs that a filter selects, page by page.
+type pruning struct {
+	filter       jobqueue.PruneFilter
+	view, update func(context.Context, func(jobTx) error) error
+	judge        func(error) isolate.Cause
+}
+
+// Prune implements [jobqueue.QueueStore].
+func (s Store) Prune(ctx context.Context, filter jobqueue.PruneFilter) (int, error) {
+	own := func(run func(context.Context, func(jobqueue.QueueTx) error) error) func(context.Context, func(jobTx) error) error {
+		return func(ctx context.Context, fn func(jobTx) error) error {
+			return run(ctx, func(tx jobqueue.QueueTx) error { return fn(tx.(jobTx)) })
+		}
+	}
+	return pruning{filter, own(s.View), own(s.Update), s.Judge}.run(ctx)
+}
+
+// Prune implements [jobqueue.QueueTx]. After a failure nothing more can be tried in the transaction.
+func (tx jobTx) Prune(ctx context.Context, filter jobqueue.PruneFilter) (int, error) {
+	within := func(_ context.Context, fn func(jobTx) error) error { return fn(tx) }
+	return pruning{filter, within, within, func(error) isolate.Cause { return isolate.Database }}.run(ctx)
+}
+
+func (p pruning) run(ctx context.Context) (int, error) {
+	last := finishedJob{}
+	return isolate.Sweep[finishedJob]{
+		What: "jobs", Name: func(j finishedJob) string { return "job " + j.JID },
+		Judge: p.judge,
+		Page: func(ctx context.Context) (page []finishedJob, more bool, err error) {
+			err = p.view(ctx, func(tx jobTx) error {
+				page, err = tx.finished(ctx, p.filter, last, pruneBatch)
+				return err
+			})
+			if more = len(page) == pruneBatch; more {
+				end := page[len(page)-1]
+				more, last = !end.Finished.Before(last.Finished), end // a time that cannot be read could lead back
+			}
+			return page, more, err
+		},
+		Delete: func(ctx context.Context, page []finishedJob) (n int, err error) {
+			err = p.update(ctx, func(tx jobTx) error {
+				n, err = tx.delete(ctx, p.filter, page)
+				return err
+			})
+			return n, err
+		},
+	}.Run(ctx)
+}
 
 // prunable is the condition of jobs that a filter selects; $1 are its states, $2 is
 // the time before which they finished.
@@ -26,8 +86,8 @@ func (tx jobTx) selected(f jobqueue.PruneFilter) (states sqldb.Records, before s
 	return states, sqldb.Timestamp(tx.Now().Add(-f.OlderThan)), err
 }
 
-// Finished implements [jobqueue.JobEditor].
-func (tx jobTx) Finished(ctx context.Context, f jobqueue.PruneFilter, after jobqueue.FinishedJob, limit int) ([]jobqueue.FinishedJob, error) {
+// finished lists the jobs that a filter selects, in the order of their ends, after one of them.
+func (tx jobTx) finished(ctx context.Context, f jobqueue.PruneFilter, after finishedJob, limit int) ([]finishedJob, error) {
 	states, before, err := tx.selected(f)
 	if err != nil {
 		return nil, err
@@ -37,20 +97,21 @@ func (tx jobTx) Finished(ctx context.Context, f jobqueue.PruneFilter, after jobq
 		Finished sqldb.RowTime
 	}
 	condition, args := "", []any{states.Param, before, limit}
-	if after != (jobqueue.FinishedJob{}) {
+	if after != (finishedJob{}) {
 		condition, args = " AND (finished, jid) > ($4, $5)", append(args, sqldb.Timestamp(after.Finished), after.JID)
 	}
 	err = tx.Select(ctx, &rows, tx.fill("SELECT jid, finished FROM job WHERE "+prunable+condition+" ORDER BY finished, jid LIMIT $3",
 		"{states}", states.SQL), args...)
-	jobs := make([]jobqueue.FinishedJob, len(rows))
+	jobs := make([]finishedJob, len(rows))
 	for i, r := range rows {
-		jobs[i] = jobqueue.FinishedJob{JID: r.JID, Finished: r.Finished.Time()}
+		jobs[i] = finishedJob{JID: r.JID, Finished: r.Finished.Time()}
 	}
 	return jobs, err
 }
 
-// Delete implements [jobqueue.JobEditor].
-func (tx jobTx) Delete(ctx context.Context, f jobqueue.PruneFilter, jobs []jobqueue.FinishedJob) (int, error) {
+// delete removes jobs with their logs, all or none but those that the filter does not select any more or that
+// somebody has locked. It returns how many.
+func (tx jobTx) delete(ctx context.Context, f jobqueue.PruneFilter, jobs []finishedJob) (int, error) {
 	jids := make([]string, len(jobs))
 	for i, job := range jobs {
 		jids[i] = job.JID

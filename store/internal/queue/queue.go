@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
@@ -142,8 +143,8 @@ func (tx jobTx) Change(ctx context.Context, was jobqueue.Job, c jobqueue.Change)
 		return false, fmt.Errorf("%w: no such change of a job", sqldb.ErrRefused)
 	}
 	n, err := tx.Exec(ctx, "UPDATE job SET "+set+" WHERE jid = $1 AND state = $2 AND coalesce(worker, '') = $3", args...)
-	if err == nil && n > 0 && c.Line.Message != "" {
-		err = tx.insertLines(ctx, []jobqueue.Line{c.Line})
+	if err == nil && n > 0 && c.Note != "" {
+		err = tx.insertLines(ctx, []jobdb.Line{jobdb.NewLine(was.JID, jobqueue.Info, c.Note)})
 	}
 	if err == nil && n > 0 {
 		err = tx.Note(ctx, sqldb.Action{Action: action, TaskID: was.Tracker, JIDs: []string{was.JID}})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -16,7 +17,7 @@ import (
 type Store struct{ db *sqldb.DB }
 
 var (
-	_ jobqueue.Store      = Store{}
+	_ jobdb.Store         = Store{}
 	_ jobqueue.QueueStore = Store{}
 )
 
@@ -56,13 +57,15 @@ func onJobs(ctx context.Context, fn func(*sqldb.Tx) error) func(*sqldb.Tx) error
 	}
 }
 
-// Watch implements [jobqueue.Store] and [jobqueue.QueueStore].
-func (s Store) Watch(ctx context.Context, e jobqueue.Service, wake func(), report func(error)) {
-	of := sqldb.Service{Worker: e.Worker, Kind: "executor"}
-	if e.Worker != "" {
-		handlers, _ := json.Marshal(e.Handlers) // of texts and numbers
-		of.Places, of.Lease, of.Handlers = e.Places, int(e.Lease.Seconds()), string(handlers)
-	}
+// WatchJobs implements [jobqueue.QueueStore].
+func (s Store) WatchJobs(ctx context.Context, wake func(), report func(error)) {
+	s.db.Watch(ctx, sqldb.Service{Kind: "executor"}, wake, report, sqldb.TopicJobs)
+}
+
+// Watch implements [jobdb.Store].
+func (s Store) Watch(ctx context.Context, e jobdb.Service, wake func(), report func(error)) {
+	handlers, _ := json.Marshal(e.Handlers) // of texts and numbers
+	of := sqldb.Service{Worker: e.Worker, Kind: "executor", Places: e.Places, Lease: int(e.Lease.Seconds()), Handlers: string(handlers)}
 	if len(e.Groups) > 0 {
 		groups, _ := json.Marshal(e.Groups)
 		of.OnlyGroups = string(groups)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
@@ -26,9 +27,9 @@ func patience(brief bool) time.Duration {
 // empty now, and have a million rows a moment later, which PostgreSQL learns of only when it is analysed.
 const keptPlans = 5 * time.Second
 
-// Sync implements [jobqueue.Store]. Only the worker should lock its rows, so Sync
+// Sync implements [jobdb.Store]. Only the worker should lock its rows, so Sync
 // updates them without locking them first, which would double its time.
-func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Result, err error) {
+func (s Store) Sync(ctx context.Context, q jobdb.Request) (result jobdb.Result, err error) {
 	ctx = sqldb.Keep(ctx, keptPlans)
 	err = s.db.UpdateWithin(ctx, patience(q.Brief), onJobs(ctx, func(outer *sqldb.Tx) (err error) {
 		tx := claimTx{workTx{jobTx{outer}}}
@@ -48,7 +49,7 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 		}
 		lines = append(lines, said...)
 		// Ticks may wait for these ends, also of those that a handler has written in its own transaction.
-		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobqueue.JobStatus) bool { return s.State.Final() }) {
+		if len(result.Done) > 0 || slices.ContainsFunc(result.Missed, func(s jobdb.JobStatus) bool { return s.State.Final() }) {
 			tx.Changes(sqldb.TopicTasks)
 		}
 		if err := tx.giveBack(ctx, q); err != nil {
@@ -72,7 +73,7 @@ func (s Store) Sync(ctx context.Context, q jobqueue.Request) (result jobqueue.Re
 }
 
 // sorted returns the lines of the transitions that were done, and the jobs of the others.
-func sorted(list []jobqueue.Transition, done map[string]bool) (lines []jobqueue.Line, missed []string) {
+func sorted(list []jobdb.Transition, done map[string]bool) (lines []jobdb.Line, missed []string) {
 	for _, t := range list {
 		if done[t.JID] {
 			lines = append(lines, t.Lines...)
@@ -83,8 +84,8 @@ func sorted(list []jobqueue.Transition, done map[string]bool) (lines []jobqueue.
 	return lines, missed
 }
 
-// Complete implements [jobqueue.Store].
-func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobqueue.Completion) error {
+// Complete implements [jobdb.Store].
+func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobdb.Completion) error {
 	joined, err := s.Join(ctx, outer)
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
@@ -97,13 +98,13 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobqueue.Com
 	}
 	var done []string
 	if n > 0 {
-		done, err = tx.transitions(ctx, []jobqueue.Transition{c.End})
+		done, err = tx.transitions(ctx, []jobdb.Transition{c.End})
 	}
 	if err == nil && len(done) == 0 {
 		err = fmt.Errorf("%w: it is not that of this attempt any more; roll the transaction back", jobqueue.ErrLeaseLost)
 	}
 	if err == nil {
-		err = tx.tellHooks(ctx, jobqueue.Request{Transitions: []jobqueue.Transition{c.End}, Hooks: c.Hooks}, jobqueue.Result{Done: done})
+		err = tx.tellHooks(ctx, jobdb.Request{Transitions: []jobdb.Transition{c.End}, Hooks: c.Hooks}, jobdb.Result{Done: done})
 	}
 	if err != nil {
 		return fmt.Errorf("complete job %s: %w", c.End.JID, err)
@@ -113,10 +114,10 @@ func (s Store) Complete(ctx context.Context, outer jobqueue.DBTX, c jobqueue.Com
 }
 
 // begun are the log lines of claimed jobs that begin at once.
-func begun(claimed []jobqueue.Job, worker string) (lines []jobqueue.Line) {
+func begun(claimed []jobqueue.Job, worker string) (lines []jobdb.Line) {
 	for _, job := range claimed {
 		if job.State == jobqueue.Running {
-			lines = append(lines, job.Begins(worker))
+			lines = append(lines, jobdb.Begins(job, worker))
 		}
 	}
 	return lines
@@ -126,7 +127,7 @@ func begun(claimed []jobqueue.Job, worker string) (lines []jobqueue.Line) {
 // the other. SQLite has one writer.
 func (s Store) Concurrent() bool { return !s.db.SQL().IsSQLite() }
 
-// Judge implements [jobqueue.Store]. An unknown error may come
+// Judge implements [jobdb.Store]. An unknown error may come
 // from a user's trigger.
 func (Store) Judge(err error) isolate.Cause {
 	switch {
@@ -159,7 +160,7 @@ var ours = fence("job.state IN ('scheduled', 'running') AND coalesce(job.worker,
 type workTx struct{ jobTx }
 
 // transitions moves jobs, and returns those that it has moved.
-func (tx workTx) transitions(ctx context.Context, list []jobqueue.Transition) (done []string, err error) {
+func (tx workTx) transitions(ctx context.Context, list []jobdb.Transition) (done []string, err error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -205,7 +206,7 @@ func (tx workTx) transitions(ctx context.Context, list []jobqueue.Transition) (d
 }
 
 // visit is a point for each kind of transition that was written.
-func visit(list []jobqueue.Transition) {
+func visit(list []jobdb.Transition) {
 	for _, t := range list {
 		switch {
 		case t.Interrupted:
@@ -223,7 +224,7 @@ func visit(list []jobqueue.Transition) {
 }
 
 // giveBack returns the jobs that the worker got by a claim whose reply was lost.
-func (tx workTx) giveBack(ctx context.Context, q jobqueue.Request) error {
+func (tx workTx) giveBack(ctx context.Context, q jobdb.Request) error {
 	if !q.ReplyLost {
 		return nil
 	}
@@ -237,7 +238,7 @@ func (tx workTx) giveBack(ctx context.Context, q jobqueue.Request) error {
 	return err
 }
 
-func (tx workTx) progress(ctx context.Context, worker string, list []jobqueue.Progress) error {
+func (tx workTx) progress(ctx context.Context, worker string, list []jobdb.Progress) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -253,7 +254,7 @@ func (tx workTx) progress(ctx context.Context, worker string, list []jobqueue.Pr
 
 // status returns the status of jobs, in no order. Jobs that are gone are among
 // them, without a state.
-func (tx workTx) status(ctx context.Context, jids []string) ([]jobqueue.JobStatus, error) {
+func (tx workTx) status(ctx context.Context, jids []string) ([]jobdb.JobStatus, error) {
 	if len(jids) == 0 {
 		return nil, nil
 	}
@@ -261,7 +262,7 @@ func (tx workTx) status(ctx context.Context, jids []string) ([]jobqueue.JobStatu
 	if err != nil {
 		return nil, err
 	}
-	var list []jobqueue.JobStatus
+	var list []jobdb.JobStatus
 	err = tx.Select(ctx, &list, `SELECT v.value AS jid, coalesce(j.state, '') AS state, coalesce(j.worker, '') AS worker,
 			j.cancel IS NOT NULL AS cancel
 		FROM `+r.SQL+` AS v LEFT JOIN job AS j ON j.jid = v.value`, r.Param)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store/internal/connect"
@@ -33,7 +34,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 	o := sqldb.Options{}.WithDefaults()
 	got := []any{o.ConnectTimeout, o.StatementTimeout, o.LockTimeout, o.IdleTimeout, o.MaxConns}
-	if want := []any{sqldb.DefaultConnectTimeout, sqldb.DefaultStatementTimeout, sqldb.DefaultLockTimeout, sqldb.DefaultIdleTimeout, sqldb.DefaultMaxConns}; !slices.Equal(got, want) {
+	if want := []any{defaults.ConnectTimeout, defaults.StatementTimeout, defaults.LockTimeout, defaults.IdleTimeout, defaults.MaxConns}; !slices.Equal(got, want) {
 		t.Errorf("the defaults are %v, want %v", got, want)
 	}
 }

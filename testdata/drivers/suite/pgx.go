@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/store"
 	"github.com/nextrun/nextrun/store/pgxstore"
@@ -24,7 +25,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		config.MaxConns = store.DefaultMaxConns
+		config.MaxConns = defaults.MaxConns
 		pool, err := pgxpool.NewWithConfig(d.Context(), config)
 		if err != nil {
 			return nil, err

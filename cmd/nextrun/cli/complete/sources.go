@@ -140,7 +140,7 @@ func topics(c *completer) (list []string) {
 func locks(c *completer) []string {
 	var list []string
 	c.ask(func(ctx context.Context, db *store.DB) error {
-		found, err := db.ListLocks(ctx)
+		found, err := db.Periodic().Locks().List(ctx)
 		for _, l := range found {
 			list = append(list, described(l.Name, l.Holder))
 		}

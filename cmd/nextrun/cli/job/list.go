@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
@@ -69,7 +70,7 @@ func printJobs(env *ui.Env, jobs []jobqueue.Job, all bool, list *ui.ListFlags) e
 		if j.State == jobqueue.Waiting && !j.Retry.IsZero() {
 			state += ", " + env.Ago(j.Retry)
 		}
-		return ui.ColumnsOf(j, jobqueue.Columns()), []any{
+		return ui.ColumnsOf(j, jobdb.Columns()), []any{
 			j.JID, j.Tracker, j.Task, state, env.Ago(j.Submitted), env.Ago(j.Started), took(env, j), text.FirstLine(j.Result),
 		}
 	})

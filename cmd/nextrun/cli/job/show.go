@@ -9,6 +9,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
 )
@@ -29,7 +30,7 @@ no other job matches. With --last, give the id of a task to see its newest job.`
 					return err
 				}
 				if asJSON {
-					return env.PrintJSON(append(ui.ColumnsOf(&job, jobqueue.Columns()),
+					return env.PrintJSON(append(ui.ColumnsOf(&job, jobdb.Columns()),
 						[2]any{"findings", append([]diagnosis.Finding{}, findings...)}))
 				}
 				return env.PrintFields(jobFields(env, &job, findings))
@@ -63,7 +64,7 @@ func jobFields(env *ui.Env, j *jobqueue.Job, findings []diagnosis.Finding) [][2]
 		{"retries", tried}, {"next attempt", env.Moment(j.Retry)}, {"worker", j.Worker},
 		{"heartbeat", env.Ago(j.Heartbeat)}, {"cancel requested", env.Moment(j.Cancel)},
 	}
-	rest := column.Without(jobqueue.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
+	rest := column.Without(jobdb.Columns(), "jid", "state", "result", "task", "tracker", "due", "group", "args", "subject", "submitter",
 		"priority", "submitted", "started", "finished", "retries", "retry", "worker", "heartbeat", "cancel", "single", "progress", "interrupts")
 	for _, c := range rest {
 		fields = append(fields, [2]string{strings.ReplaceAll(c.Name, "_", " "), env.Value(c.Get(j))})

@@ -28,7 +28,7 @@ notices.`,
 				name = args[0]
 			}
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				return releaseLock(c.Context(), env, db.Locks(), name, force)
+				return releaseLock(c.Context(), env, db.Periodic().Locks(), name, force)
 			})
 		},
 	}

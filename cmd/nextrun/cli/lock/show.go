@@ -20,7 +20,7 @@ database's.`,
 		Args:    ui.Arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.WithDatabase(c.Context(), func(db *store.DB) error {
-				locks, err := db.ListLocks(c.Context())
+				locks, err := db.Periodic().Locks().List(c.Context())
 				if err != nil {
 					return err
 				}

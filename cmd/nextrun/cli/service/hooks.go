@@ -1,6 +1,7 @@
 package service
 
 import (
+	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/store"
 )
@@ -8,7 +9,7 @@ import (
 // hooks are the hooks of the configuration, or nil if there are none.
 func (s *services) hooks() (*store.Hooks, error) {
 	made, err := s.config.BuildHooks(s.env.Getenv)
-	if err != nil || !made.Any() {
+	if err != nil || !hookbook.Any(made) {
 		return nil, err
 	}
 	return s.db.Hooks(made)

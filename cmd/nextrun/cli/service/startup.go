@@ -14,8 +14,8 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/service"
-	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/ops/lifecycle"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -130,7 +130,7 @@ func (s *services) open(ctx context.Context) (err error) {
 	}
 	options := s.config.Database
 	if n := s.config.StatementPlaces(); n > 0 { // beside those that the services need
-		options.MaxConns = cmp.Or(options.MaxConns, store.DefaultMaxConns) + n
+		options.MaxConns = cmp.Or(options.MaxConns, defaults.MaxConns) + n
 	}
 	s.db, err = store.Open(ctx, url, options)
 	return err
@@ -183,7 +183,7 @@ func (s *services) shutDown(ctx context.Context) error {
 // grace is how long running jobs may go on.
 func (s *services) grace() time.Duration {
 	grace := s.config.Executor.ShutdownGrace
-	service.SetDefault(&grace, executor.DefaultShutdownGrace)
+	service.SetDefault(&grace, defaults.ShutdownGrace)
 	return max(grace, 0)
 }
 

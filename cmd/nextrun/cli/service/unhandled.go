@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	lifecycle "github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -31,7 +32,7 @@ func (s *services) unhandled(worker *executor.Executor) *unhandled {
 	return &unhandled{
 		queue: jobqueue.NewQueue(s.db.Jobs()), log: s.log, handled: worker.Tasks(), groups: s.config.Executor.Groups,
 		idle: worker.Idle,
-		poll: max(cmp.Or(s.config.Executor.PollInterval, executor.DefaultPollInterval), time.Second),
+		poll: max(cmp.Or(s.config.Executor.PollInterval, defaults.PollInterval), time.Second),
 		life: lifecycle.New("search for unhandled jobs"),
 	}
 }

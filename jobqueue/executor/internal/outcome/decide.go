@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
 )
 
@@ -48,10 +50,10 @@ type Returned struct {
 
 // Decide returns the transition of a running job after its handler has returned.
 // random is a number from 0 to 1.
-func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobqueue.Transition {
-	end := jobqueue.Transition{JID: job.JID, From: jobqueue.Running}
+func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobdb.Transition {
+	end := jobdb.Transition{JID: job.JID, From: jobqueue.Running}
 	note := func(level jobqueue.Level, format string, args ...any) {
-		end.Lines = append(end.Lines, jobqueue.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
+		end.Lines = append(end.Lines, jobdb.NewLine(job.JID, level, fmt.Sprintf(format, args...)))
 	}
 	switch {
 	case r.Err == nil:
@@ -76,7 +78,7 @@ func (p Policy) Decide(job jobqueue.Job, r Returned, random float64) jobqueue.Tr
 		end.To, end.Delay = jobqueue.Stuck, p.delay(job.Retries, r.Err, random)
 		note(jobqueue.Warn, "failed, to be tried again in %s: %v", end.Delay.Round(time.Millisecond), r.Err)
 	}
-	end.Result = jobqueue.CleanMessage(r.Err.Error())
+	end.Result = text.Clean(r.Err.Error(), jobqueue.MaxMessage)
 	return end
 }
 
@@ -97,7 +99,7 @@ func HasWorker(job jobqueue.Job) bool {
 
 // Abandoned returns the transition of a job that has no worker any more: its lease
 // has ended, or the time of its retry has come.
-func (p Policy) Abandoned(job jobqueue.Job) jobqueue.Transition {
+func (p Policy) Abandoned(job jobqueue.Job) jobdb.Transition {
 	t := p.abandoned(job, "sent no heartbeat for "+p.Lease.Round(time.Second).String())
 	if HasWorker(job) {
 		t.Lease = p.Lease
@@ -107,15 +109,15 @@ func (p Policy) Abandoned(job jobqueue.Job) jobqueue.Transition {
 
 // Left returns the transition of a job whose worker is known to have ended. A worker that
 // lives after all, and renews its lease, keeps the job.
-func (p Policy) Left(job jobqueue.Job) jobqueue.Transition {
+func (p Policy) Left(job jobqueue.Job) jobdb.Transition {
 	t := p.abandoned(job, "has ended")
 	t.Heartbeat = job.Heartbeat
 	return t
 }
 
 // abandoned returns the transition of a job, and says what became of its worker.
-func (p Policy) abandoned(job jobqueue.Job, what string) jobqueue.Transition {
-	t := jobqueue.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
+func (p Policy) abandoned(job jobqueue.Job, what string) jobdb.Transition {
+	t := jobdb.Transition{JID: job.JID, Worker: job.Worker, From: job.State, To: jobqueue.Waiting}
 	if !HasWorker(job) {
 		if !job.Cancel.IsZero() {
 			t.To, t.Result = jobqueue.Cancelled, cmp.Or(job.Result, "cancelled before it began")
@@ -131,7 +133,7 @@ func (p Policy) abandoned(job jobqueue.Job, what string) jobqueue.Transition {
 		t.To, t.Result = jobqueue.Failed, message+", too often to try again"
 	}
 	if t.Interrupted || t.To != jobqueue.Waiting {
-		t.Lines = []jobqueue.Line{jobqueue.NewLine(job.JID, jobqueue.Warn, cmp.Or(t.Result, message))}
+		t.Lines = []jobdb.Line{jobdb.NewLine(job.JID, jobqueue.Warn, cmp.Or(t.Result, message))}
 	}
 	return t
 }

@@ -222,7 +222,7 @@ func (r *served) followProcess(w *world, before, after *instance, what string) e
 			return fmt.Errorf("the token is %d, in the model %d", token, after.token)
 		}
 	case what == "renews the lock":
-		if ok, err := r.db.Locks().Renew(r.Context(), r.process(before).fence, ttl*unit); err != nil || !ok {
+		if ok, err := r.db.Periodic().Locks().Renew(r.Context(), r.process(before).fence, ttl*unit); err != nil || !ok {
 			return fmt.Errorf("the lock is not renewed: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
@@ -41,7 +42,7 @@ type process struct {
 
 func newReal(d *migrated.Database) *served {
 	r := &served{Database: d.Database, queues: periodic.Submitters{otherSink: otherQueue{}}}
-	options := store.Options{Clock: func() time.Time { return r.now }, ConnectTimeout: storetest.Patience, IdleTimeout: store.DefaultStatementTimeout}
+	options := store.Options{Clock: func() time.Time { return r.now }, ConnectTimeout: storetest.Patience, IdleTimeout: defaults.StatementTimeout}
 	db, err := store.Open(d.Context(), d.URL, options)
 	if err != nil {
 		d.Fatal(err)
@@ -111,7 +112,7 @@ func (r *served) process(i *instance) *process {
 		p.commit = batch.New("", func(ctx context.Context, wait time.Duration, fn func(taskdb.Tx) error) error {
 			return gated(ctx, r.db.Periodic(), steps, wait, func(tx taskdb.Tx) error {
 				if led {
-					if err := r.db.Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
+					if err := r.db.Periodic().Locks().Guard(ctx, tx.DBTX(), tx.Now(), p.fence); err != nil {
 						return err
 					}
 				}
@@ -194,7 +195,7 @@ func (r *served) serverFails(next *world) error {
 
 // acquire takes the lock; over is a holder that has ended.
 func (r *served) acquire(i *instance, over leader.Fence) error {
-	l, ok, err := r.db.Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit, Over: over})
+	l, ok, err := r.db.Periodic().Locks().Acquire(r.Context(), leader.Claim{Lock: "nextrun", Holder: i.id(), TTL: ttl * unit, Over: over})
 	if err == nil && !ok {
 		err = fmt.Errorf("%s does not get the lock, which %s has until %s", i.id(), l.Holder, l.Expires)
 	}

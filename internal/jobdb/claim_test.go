@@ -1,9 +1,11 @@
-package jobqueue
+package jobdb
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // candidates makes jobs of groups that are named by letters, those of high
@@ -20,27 +22,27 @@ func candidates(letters string) (list []Candidate) {
 
 // Jobs beyond a limit are left out, and those behind them are not.
 func TestChooseKeepsLimits(t *testing.T) {
-	limit := func(most int, names ...string) (list []Limit) {
+	limit := func(most int, names ...string) (list []jobqueue.Limit) {
 		for _, name := range names {
-			list = append(list, Limit{Scope: Scope{LimitTask, name}, Most: most})
+			list = append(list, jobqueue.Limit{Scope: jobqueue.Scope{Kind: jobqueue.LimitTask, Name: name}, Most: most})
 		}
 		return list
 	}
 	for name, c := range map[string]struct {
-		limits  map[string][]Limit // by the job's group
-		running map[Scope]int
+		limits  map[string][]jobqueue.Limit // by the job's group
+		running map[jobqueue.Scope]int
 		waiting string
 		chosen  string
 	}{
 		"none":                     {nil, nil, "aabb", "abab"},
-		"of one group":             {map[string][]Limit{"a": limit(1, "t")}, nil, "aaabb", "abb"},
-		"with jobs that run":       {map[string][]Limit{"a": limit(3, "t")}, map[Scope]int{{LimitTask, "t"}: 2}, "aaab", "ab"},
-		"full":                     {map[string][]Limit{"a": limit(2, "t")}, map[Scope]int{{LimitTask, "t"}: 2}, "aaab", "b"},
-		"more than full":           {map[string][]Limit{"a": limit(2, "t")}, map[Scope]int{{LimitTask, "t"}: 5}, "aab", "b"},
-		"of both groups":           {map[string][]Limit{"a": limit(2, "t"), "b": limit(2, "t")}, nil, "aabbc", "abc"},
-		"of high priority":         {map[string][]Limit{"a": limit(1, "t")}, nil, "aAAb", "Ab"},
-		"two, of which one allows": {map[string][]Limit{"a": append(limit(3, "t"), limit(1, "u")...)}, nil, "aaa", "a"},
-		"of another kind":          {map[string][]Limit{"a": limit(1, "t")}, map[Scope]int{{LimitGroup, "t"}: 9}, "a", "a"},
+		"of one group":             {map[string][]jobqueue.Limit{"a": limit(1, "t")}, nil, "aaabb", "abb"},
+		"with jobs that run":       {map[string][]jobqueue.Limit{"a": limit(3, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.LimitTask, Name: "t"}: 2}, "aaab", "ab"},
+		"full":                     {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.LimitTask, Name: "t"}: 2}, "aaab", "b"},
+		"more than full":           {map[string][]jobqueue.Limit{"a": limit(2, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.LimitTask, Name: "t"}: 5}, "aab", "b"},
+		"of both groups":           {map[string][]jobqueue.Limit{"a": limit(2, "t"), "b": limit(2, "t")}, nil, "aabbc", "abc"},
+		"of high priority":         {map[string][]jobqueue.Limit{"a": limit(1, "t")}, nil, "aAAb", "Ab"},
+		"two, of which one allows": {map[string][]jobqueue.Limit{"a": append(limit(3, "t"), limit(1, "u")...)}, nil, "aaa", "a"},
+		"of another kind":          {map[string][]jobqueue.Limit{"a": limit(1, "t")}, map[jobqueue.Scope]int{{Kind: jobqueue.LimitGroup, Name: "t"}: 9}, "a", "a"},
 	} {
 		list := candidates(c.waiting)
 		for i := range list {

@@ -1,10 +1,14 @@
-package jobqueue
+// Package jobdb is what an executor asks of a database; package store implements it. An executor sends a
+// [Request] and gets a [Result]; both are plain data.
+package jobdb
 
 import (
 	"context"
 	"time"
 
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/text"
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Store is what an executor needs of a database. Every method is a transaction
@@ -19,8 +23,8 @@ type Store interface {
 	// the result is then of no use.
 	Sync(ctx context.Context, request Request) (Result, error)
 	// Complete ends a job in a transaction of the caller's, who commits it. It returns
-	// an error that wraps [ErrLeaseLost] if the job is not that of the attempt any more.
-	Complete(ctx context.Context, tx DBTX, c Completion) error
+	// an error that wraps [jobqueue.ErrLeaseLost] if the job is not that of the attempt any more.
+	Complete(ctx context.Context, tx jobqueue.DBTX, c Completion) error
 	// Beat renews the heartbeat of the worker's jobs among the named ones and
 	// returns the status of all of them. It passes over rows that somebody else
 	// has locked. If brief is true, it waits for other locks for a few
@@ -83,9 +87,14 @@ func (r *Request) Empty() bool {
 type Line struct {
 	ID      string // unique; a line that is there already is not written again
 	JID     string
-	Level   Level
+	Level   jobqueue.Level
 	Message string
 	Age     time.Duration // how long ago it was written
+}
+
+// NewLine makes a line that both databases can hold.
+func NewLine(jid string, level jobqueue.Level, message string) Line {
+	return Line{ID: jobqueue.NewID(), JID: jid, Level: level, Message: text.Clean(message, jobqueue.MaxMessage)}
 }
 
 // Progress is how far a running job is.
@@ -99,15 +108,15 @@ type Progress struct {
 // job that somebody asked to cancel does not go to waiting or stuck.
 type Transition struct {
 	JID         string
-	Worker      string        // who has the job; empty: no worker
-	From, To    State         // From is scheduled, running, stuck, or waiting with a time of retry
-	Lease       time.Duration // only if the heartbeat is older than that; 0: whatever it is
-	Heartbeat   time.Time     // only if the heartbeat is still that; zero: whatever it is
-	Result      string        // for the column result
-	Delay       time.Duration // To is stuck: until it is tried again
-	Interrupted bool          // counts as an interrupted attempt
-	Lines       []Line        // written with the transition
-	Traceparent string        // of the attempt that ends, for the hooks; empty: that of the job
+	Worker      string         // who has the job; empty: no worker
+	From, To    jobqueue.State // From is scheduled, running, stuck, or waiting with a time of retry
+	Lease       time.Duration  // only if the heartbeat is older than that; 0: whatever it is
+	Heartbeat   time.Time      // only if the heartbeat is still that; zero: whatever it is
+	Result      string         // for the column result
+	Delay       time.Duration  // To is stuck: until it is tried again
+	Interrupted bool           // counts as an interrupted attempt
+	Lines       []Line         // written with the transition
+	Traceparent string         // of the attempt that ends, for the hooks; empty: that of the job
 }
 
 // Completion is the end of a job in the transaction of its work.
@@ -119,13 +128,13 @@ type Completion struct {
 
 // Result is what became of a [Request].
 type Result struct {
-	Done    []string    // jobs that made their transition
-	Missed  []JobStatus // the other jobs of Transitions
-	Chosen  []string    // jobs that the claim tried to take
-	Claimed []Job       // those that it took: running now, or cancelled because somebody had asked for that
-	Turn    Turn        // of the next claim
-	Kinds   []Kind      // all kinds that wait, for the next claim if it comes soon; none: not known
-	More    bool        // the claim did not get to all kinds: claim again
+	Done    []string       // jobs that made their transition
+	Missed  []JobStatus    // the other jobs of Transitions
+	Chosen  []string       // jobs that the claim tried to take
+	Claimed []jobqueue.Job // those that it took: running now, or cancelled because somebody had asked for that
+	Turn    Turn           // of the next claim
+	Kinds   []Kind         // all kinds that wait, for the next claim if it comes soon; none: not known
+	More    bool           // the claim did not get to all kinds: claim again
 
 	Limited bool          // there are jobs that it may not take because of limits
 	Later   time.Duration // the claim found nothing, and the first job that waits for a time does for so long; 0: none, or not known
@@ -134,7 +143,7 @@ type Result struct {
 // JobStatus is what the database says of a job. A job that is gone has no state.
 type JobStatus struct {
 	JID    string
-	State  State
+	State  jobqueue.State
 	Worker string
 	Cancel bool // somebody asked to cancel it
 	Locked bool // of Beat: somebody has the row locked, so its heartbeat was not renewed
@@ -150,10 +159,10 @@ type OverdueQuery struct {
 
 // Overdue are jobs that somebody has to take back.
 type Overdue struct {
-	Dead []Job         // scheduled or running, and their lease has ended
-	Left []Job         // scheduled or running, and their worker has ended
-	Due  []Job         // stuck or waiting, and the time of their retry has come
-	More bool          // there may be others
-	Idle bool          // no job waits, runs or is stuck
-	Next time.Duration // until the next lease ends or retry is due; negative: neither
+	Dead []jobqueue.Job // scheduled or running, and their lease has ended
+	Left []jobqueue.Job // scheduled or running, and their worker has ended
+	Due  []jobqueue.Job // stuck or waiting, and the time of their retry has come
+	More bool           // there may be others
+	Idle bool           // no job waits, runs or is stuck
+	Next time.Duration  // until the next lease ends or retry is due; negative: neither
 }

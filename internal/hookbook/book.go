@@ -1,4 +1,5 @@
-package hooks
+// Package hookbook finds the hooks for what happens, writes their events and delivers these.
+package hookbook
 
 import (
 	"crypto/sha256"
@@ -6,26 +7,28 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/text"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
 // Book finds the hooks for what happens, and the events for the hooks. It does not
 // change and is safe for concurrent use.
 type Book struct {
-	hooks  Hooks
-	places map[string]Action // by the beginning of the topics that belong to a hook
-	kinds  map[Kind]bool     // those of which there is a hook
+	hooks  hooks.Hooks
+	places map[string]hooks.Action // by the beginning of the topics that belong to a hook
+	kinds  map[Kind]bool           // those of which there is a hook
 }
 
 // NewBook returns the book of hooks, or an error that names what is wrong with them.
-func NewBook(h Hooks) (*Book, error) {
-	if err := h.Validate(); err != nil {
+func NewBook(h hooks.Hooks) (*Book, error) {
+	if err := Validate(h); err != nil {
 		return nil, err
 	}
-	b := &Book{hooks: h, places: map[string]Action{}, kinds: map[Kind]bool{}}
-	for _, one := range h.List() {
-		if one.Action != None {
+	b := &Book{hooks: h, places: map[string]hooks.Action{}, kinds: map[Kind]bool{}}
+	for _, one := range List(h) {
+		if one.Action != hooks.None {
 			b.places[place(one)] = one.Action
 			b.kinds[one.Kind] = true
 		}
@@ -35,9 +38,9 @@ func NewBook(h Hooks) (*Book, error) {
 
 // Hears reports whether there is a hook for an event of the jobs of a handler that
 // belong to a task, or for what it turned.
-func (b *Book) Hears(handler, task string, e Event, turned jobqueue.Turned) bool {
-	for _, k := range e.kinds() {
-		if hook, ok := b.hooks.Of(k, handler, task); ok && b.kinds[k] && hook.hears(turned) {
+func (b *Book) Hears(handler, task string, e hooks.Event, turned jobqueue.Turned) bool {
+	for _, k := range kindsOf(e) {
+		if hook, ok := Of(b.hooks, k, handler, task); ok && b.kinds[k] && hook.hears(turned) {
 			return true
 		}
 	}
@@ -45,8 +48,8 @@ func (b *Book) Hears(handler, task string, e Event, turned jobqueue.Turned) bool
 }
 
 // HearsSome reports whether there may be a hook for an event, whatever the job and what it turns.
-func (b *Book) HearsSome(e Event) bool {
-	for _, k := range e.kinds() {
+func (b *Book) HearsSome(e hooks.Event) bool {
+	for _, k := range kindsOf(e) {
 		if b.kinds[k] {
 			return true
 		}
@@ -55,18 +58,18 @@ func (b *Book) HearsSome(e Event) bool {
 }
 
 // Events are the events of a notice: one for each hook that hears of it.
-func (b *Book) Events(n Notice) []outbox.Event {
+func (b *Book) Events(n hooks.Notice) []outbox.Event {
 	var events []outbox.Event
 	event := n.Event
-	for _, k := range event.kinds() {
-		hook, ok := b.hooks.Of(k, n.Handler, n.Task)
+	for _, k := range kindsOf(event) {
+		hook, ok := Of(b.hooks, k, n.Handler, n.Task)
 		if !ok || !hook.hears(n.Turned) {
 			continue
 		}
 		n.Event = of(k, event)
 		n.ID, n.Hook = jobqueue.NewID(), hook.Name
 		events = append(events, outbox.Event{
-			ID: n.ID, Topic: topic(hook, n.owner()), Type: string(n.Event), AggregateID: n.ID, Payload: n.json(), Traceparent: n.Traceparent,
+			ID: n.ID, Topic: topic(hook, ownerOf(n)), Type: string(n.Event), AggregateID: n.ID, Payload: text.JSON(n), Traceparent: n.Traceparent,
 		})
 	}
 	return events
@@ -75,7 +78,7 @@ func (b *Book) Events(n Notice) []outbox.Event {
 // Has reports whether the events of a topic are for one of the hooks.
 func (b *Book) Has(topic string) bool { return b.action(topic) != nil }
 
-func (b *Book) action(topic string) Action {
+func (b *Book) action(topic string) hooks.Action {
 	name, ok := strings.CutPrefix(topic, outbox.HookTopics)
 	if !ok {
 		return nil

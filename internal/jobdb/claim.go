@@ -1,4 +1,4 @@
-package jobqueue
+package jobdb
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/nextrun/nextrun/jobqueue"
 )
 
 // Claim asks for waiting jobs. Groups take turns. Within a group the counting
@@ -46,7 +48,7 @@ type Candidate struct {
 	Group     string
 	High      bool // it has a high priority
 	Submitted time.Time
-	Limits    []Limit // that the job must keep
+	Limits    []jobqueue.Limit // that the job must keep
 }
 
 // lap is 0 for groups whose turn comes before the order begins anew.
@@ -69,7 +71,7 @@ func (t Turn) Order(a, b string) int {
 // last and wrapping around. Each group goes through the counting scheme turn by
 // turn: in a turn that prefers jobs of a priority of which there are none, the
 // other kind goes. The phase counts how often the order began anew.
-func (c Claim) Choose(candidates []Candidate, running map[Scope]int) (jids []string, next Turn) {
+func (c Claim) Choose(candidates []Candidate, running map[jobqueue.Scope]int) (jids []string, next Turn) {
 	next = c.Turn
 	busy := load{}
 	maps.Copy(busy, running)
@@ -151,12 +153,26 @@ func (q *queue) take(high bool) Candidate {
 	return job
 }
 
-// Begins is the line of the job log for the attempt with which a claim begins a
-// job.
-func (j Job) Begins(worker string) Line {
-	return NewLine(j.JID, Info, "attempt "+strconv.Itoa(j.Attempt())+" begins on "+worker)
+// Begins is the line of the job log for the attempt with which a claim begins a job.
+func Begins(j jobqueue.Job, worker string) Line {
+	return NewLine(j.JID, jobqueue.Info, "attempt "+strconv.Itoa(j.Attempt())+" begins on "+worker)
 }
 
-// Attempt is the number of the attempt that runs or comes next: 1 for the first,
-// one more after each error and each interruption.
-func (j Job) Attempt() int { return j.Retries + j.Interrupts + 1 }
+// load counts the running jobs of scopes while a claim chooses.
+type load map[jobqueue.Scope]int
+
+// allows reports whether the job may begin.
+func (l load) allows(job Candidate) bool {
+	for _, limit := range job.Limits {
+		if l[limit.Scope] >= limit.Most {
+			return false
+		}
+	}
+	return true
+}
+
+func (l load) add(job Candidate) {
+	for _, limit := range job.Limits {
+		l[limit.Scope]++
+	}
+}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nextrun/nextrun/periodic/finish"
+	"github.com/nextrun/nextrun/internal/finish"
 )
 
 func TestByWhenATickHasToFinish(t *testing.T) {

@@ -1,6 +1,7 @@
-package hooks
+package hookbook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/defaults"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue"
+	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 )
 
@@ -51,7 +54,7 @@ func (b *Book) Publisher(next Submitter) outbox.Publisher {
 	})
 	return outbox.PublisherFunc(func(ctx context.Context, events []outbox.Event) (int, error) {
 		for i := range events {
-			if end, bounded := ctx.Deadline(); i > 0 && bounded && time.Until(end) < MostTimeout {
+			if end, bounded := ctx.Deadline(); i > 0 && bounded && time.Until(end) < defaults.HookTimeoutMost {
 				return i, outbox.ErrNotTried
 			}
 			if _, err := one.Publish(ctx, events[i:i+1]); err != nil {
@@ -67,7 +70,7 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 	if action == nil {
 		return errors.New("this process has no such hook")
 	}
-	var n Notice
+	var n hooks.Notice
 	if err := json.Unmarshal([]byte(e.Payload), &n); err != nil || n.Hook == "" {
 		return outbox.Refuse(errors.New("the payload is not that of a hook"))
 	}
@@ -82,15 +85,22 @@ func (b *Book) deliver(ctx context.Context, e outbox.Event, next Submitter) erro
 }
 
 // act does what a hook says.
-func act(ctx context.Context, action Action, n Notice, next Submitter) error {
+func act(ctx context.Context, action hooks.Action, n hooks.Notice, next Submitter) error {
 	task, submits := Next(action)
 	if !submits {
 		return action.Do(ctx, n)
 	}
-	reason := fmt.Sprintf("submitted by %s of %s", n.Hook, n.subject())
+	reason := fmt.Sprintf("submitted by %s of %s", n.Hook, cmp.Or(n.Task, n.Handler))
 	err := next.SubmitNext(ctx, task, n.At, reason)
 	if errors.Is(err, jobqueue.ErrNotFound) {
 		return outbox.Refuse(err)
 	}
 	return err
+}
+
+// Submitter submits periodic tasks; store.DB.Hooks has one.
+type Submitter interface {
+	// SubmitNext gives a task a tick of that due time, unless it has one. It returns an
+	// error that wraps jobqueue.ErrNotFound if there is no such task.
+	SubmitNext(ctx context.Context, task string, due time.Time, reason string) error
 }

@@ -1,0 +1,65 @@
+// Package defaults has what settings are that nobody has set. The configurations of the services say it where
+// people read; the program counts with it.
+package defaults
+
+import "time"
+
+// Of executor.Config.
+const (
+	PoolSize      = 10
+	High          = 3
+	Low           = 1
+	RetryDelay    = 10 * time.Second
+	RetryLimit    = 5
+	RetryCap      = time.Hour
+	MaxInterrupts = 5
+	ShutdownGrace = 20 * time.Second
+)
+
+// Of executor.Config, scheduler.Config and outbox.Config.
+const (
+	Lease        = 30 * time.Second
+	PollInterval = 30 * time.Second
+)
+
+// Of scheduler.Config.
+const (
+	Batch            = 1000
+	Lead             = time.Second
+	SchedulerRetries = 100 * time.Millisecond // RetryMin
+	SchedulerPause   = 10 * time.Second       // RetryMax
+)
+
+// Of outbox.Config.
+const (
+	Concurrency  = 8
+	Events       = 100 // BatchSize
+	EventBytes   = 8 << 20
+	RelayRetries = time.Second // RetryMin
+	RelayPause   = time.Minute // RetryMax
+	RefusalLimit = 5
+	Retention    = 7 * 24 * time.Hour
+)
+
+// Of store.Options.
+const (
+	ConnectTimeout   = 10 * time.Second
+	StatementTimeout = 20 * time.Second
+	LockTimeout      = 5 * time.Second
+	IdleTimeout      = 10 * time.Second
+	MaxConns         = 10
+)
+
+// Of the handlers that run programs and make HTTP calls.
+const (
+	KillGrace   = 5 * time.Second
+	MaxOutput   = 1 << 20
+	CallTimeout = time.Minute
+)
+
+// Of what hooks run and call, and of webhooks.
+const (
+	HookTimeout     = 10 * time.Second
+	HookTimeoutMost = 20 * time.Second // nobody can set more
+	WebhookTimeout  = 10 * time.Second
+)
