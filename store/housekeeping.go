@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/isolate"
 	"github.com/nextrun/nextrun/jobqueue"
 )
@@ -15,7 +16,7 @@ import (
 // executor:
 //
 //	executor.Register(store.HousekeepingTask, db.Housekeeping())
-const HousekeepingTask = "nextrun.housekeeping"
+const HousekeepingTask = bounds.HousekeepingTask
 
 // pruneBatch is how many rows are deleted in one transaction.
 const pruneBatch = 1000

@@ -2,10 +2,9 @@ package store
 
 import (
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/figures"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // The names that a program needs of the packages below.
@@ -24,43 +23,11 @@ type (
 		outbox.Admin
 		outbox.Pruner
 	}
-	// Figures reads what monitoring shows.
-	Figures = figures.Reader
-	// Totals are figures of the whole database.
-	Totals = figures.Totals
-	// History are the newest ticks of a task, and what became of them.
-	History = figures.History
-	// Streak is since when a task fails.
-	Streak = figures.Streak
-	// TickResult is what became of a tick.
-	TickResult = figures.TickResult
-	// Finish is a tick that has to finish by a time, and what is known of that.
-	Finish = figures.Finish
-	// Outcomes are the ticks of a task in a [Period].
-	Outcomes = figures.Outcomes
-	// LatestTasks are the tasks whose newest ticks are the latest.
-	LatestTasks = figures.LatestTasks
-	// Period is a time from Begin to before End.
-	Period = figures.Period
-	// Overdue is what may keep a task that is due from being taken.
-	Overdue = figures.Overdue
-	// Service is what a process that works on the database has published about itself.
-	Service = figures.Service
-	// Sample are runs of a time: all of them, or a part that stands for all.
-	Sample = figures.Sample
-	// SampledRun is one of them.
-	SampledRun = figures.SampledRun
 	// EventLog is the event store for readers: a consumer group, or a reader without one.
 	EventLog interface {
 		outbox.Source
 		outbox.Log
 	}
-)
-
-// The kinds of a [Service] that explain what waits.
-const (
-	Scheduler = figures.Scheduler
-	Executor  = figures.Executor
 )
 
 // Sentinel errors. All errors of this package wrap one of them where it

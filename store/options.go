@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // Options are the settings of [Open] and [New]. The zero value is good.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
@@ -56,7 +57,7 @@ func TestQuietKeepsNoConnectionOnPostgres(t *testing.T) {
 		})
 	}
 	asleep()
-	services, err := db.Figures().Services(t.Context())
+	services, err := figures.Of(db).Services(t.Context())
 	if err != nil || len(services) != 2 || !services[0].Quiet || !services[1].Quiet || !services[0].Lives {
 		t.Errorf("who runs: %+v, %v; want two that are quiet", services, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
@@ -74,7 +75,7 @@ func TestServicesThatPoll(t *testing.T) {
 	storetest.Eventually(t, "it says that it lives", func() bool {
 		return d.One("SELECT count(*) FROM worker_service WHERE worker = 'poller@1' AND kind = 'relay' AND seen IS NOT NULL") == "1"
 	})
-	if list, err := db.Figures().Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives {
+	if list, err := figures.Of(db).Services(t.Context()); err != nil || len(list) != 1 || !list[0].Lives {
 		t.Errorf("the services are %+v, %v", list, err)
 	}
 	stop()

@@ -8,16 +8,16 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/statement"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
-	"github.com/nextrun/nextrun/store"
 )
 
 // runs runs a job with a statement, and returns it at its end.
-func (e tasksEnv) runs(t *testing.T, s store.Statement, args string) jobqueue.Job {
+func (e tasksEnv) runs(t *testing.T, s statement.Work, args string) jobqueue.Job {
 	t.Helper()
-	handler, err := e.db.Statement(s)
+	handler, err := s.Handler(e.db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestStatementEndsItsJob(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		env.Exec("CREATE TABLE effect (a varchar(20), n integer, flag boolean, list text, jid text)")
-		job := env.runs(t, store.Statement{SQL: `INSERT INTO effect (a, n, flag, list, jid) VALUES (:a, :n, :flag, :list, :nextrun_job_id);
+		job := env.runs(t, statement.Work{SQL: `INSERT INTO effect (a, n, flag, list, jid) VALUES (:a, :n, :flag, :list, :nextrun_job_id);
 			UPDATE effect SET n = n + :n WHERE a = 'it''s; :none'`}, `{"a": "it's; :none", "n": 4, "flag": true, "list": [1, "x"], "unused": null}`)
 		if job.State != jobqueue.Success || job.Result != "rows: 2" {
 			t.Errorf("the job ended as %s: %s", job.State, job.Result)
@@ -71,7 +71,7 @@ func TestStatementThatFails(t *testing.T) {
 			"no object":      {"INSERT INTO effect VALUES (:a)", "[]", "no JSON object"},
 			"no such table":  {"INSERT INTO effects VALUES (1)", "{}", "effects"},
 		} {
-			job := env.runs(t, store.Statement{SQL: c.sql}, c.args)
+			job := env.runs(t, statement.Work{SQL: c.sql}, c.args)
 			if job.State != jobqueue.Failed || !strings.Contains(job.Result, c.want) {
 				t.Errorf("%s: %s: %s", name, job.State, job.Result)
 			}
@@ -88,7 +88,7 @@ func TestStatementOfARole(t *testing.T) {
 	t.Parallel()
 	tasksOn(t, func(t *testing.T, env tasksEnv) {
 		if env.Kind == storetest.SQLite {
-			if _, err := env.db.Statement(store.Statement{SQL: "SELECT 1", Role: "r"}); err == nil {
+			if _, err := (statement.Work{SQL: "SELECT 1", Role: "r"}).Handler(env.db); err == nil {
 				t.Error("SQLite takes a role")
 			}
 			return
@@ -98,14 +98,14 @@ func TestStatementOfARole(t *testing.T) {
 		defer env.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role)
 		env.Exec("CREATE TABLE effect (who text); GRANT INSERT ON effect TO " + role)
 		env.Exec("CREATE PROCEDURE commits() LANGUAGE plpgsql AS 'BEGIN INSERT INTO effect VALUES (1); COMMIT; END'")
-		job := env.runs(t, store.Statement{SQL: "INSERT INTO effect VALUES (current_user)", Role: role}, "{}")
+		job := env.runs(t, statement.Work{SQL: "INSERT INTO effect VALUES (current_user)", Role: role}, "{}")
 		if got := env.texts(t, "SELECT who FROM effect"); job.State != jobqueue.Success || len(got) != 1 || got[0] != role {
 			t.Errorf("%s: %s; it ran as %q", job.State, job.Result, got)
 		}
-		if job := env.runs(t, store.Statement{SQL: "DELETE FROM job", Role: role}, "{}"); job.State != jobqueue.Failed || !strings.Contains(job.Result, "permission denied") {
+		if job := env.runs(t, statement.Work{SQL: "DELETE FROM job", Role: role}, "{}"); job.State != jobqueue.Failed || !strings.Contains(job.Result, "permission denied") {
 			t.Errorf("%s: %s", job.State, job.Result)
 		}
-		if job := env.runs(t, store.Statement{SQL: "CALL commits()"}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
+		if job := env.runs(t, statement.Work{SQL: "CALL commits()"}, "{}"); job.State != jobqueue.Failed || len(env.texts(t, "SELECT who FROM effect")) != 1 {
 			t.Errorf("a procedure that commits: %s: %s", job.State, job.Result)
 		}
 	})

@@ -5,17 +5,16 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/connect"
 	"github.com/nextrun/nextrun/store/internal/events"
-	"github.com/nextrun/nextrun/store/internal/figures"
 	"github.com/nextrun/nextrun/store/internal/lock"
 	"github.com/nextrun/nextrun/store/internal/queue"
 	"github.com/nextrun/nextrun/store/internal/schedule"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -126,9 +125,6 @@ func (db *DB) Jobs() JobStore { return queue.New(db.db) }
 
 // Outbox returns the outbox of the database.
 func (db *DB) Outbox() OutboxStore { return db.events.Outbox() }
-
-// Figures returns what monitoring shows of the database.
-func (db *DB) Figures() Figures { return figures.New(db.db) }
 
 // EventLog returns the event store for a consumer group; readers that need no
 // offsets give any name.

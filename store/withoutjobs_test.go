@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
@@ -114,7 +115,7 @@ func TestWithoutTheTablesOfJobs(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if lacks, err := db.LacksHousekeeping(t.Context()); err != nil || !lacks {
+		if lacks, err := neighbors.LacksHousekeeping(t.Context(), db); err != nil || !lacks {
 			t.Errorf("LacksHousekeeping = %v, %v: nobody would delete old ticks", lacks, err)
 		}
 

@@ -21,11 +21,22 @@ var arrows = []struct {
 }{
 	// Databases for tests; only tests and what is for them import these.
 	{"internal/storetest", append([]string{"store", "store/postgres", "store/sqlite"}, belowCommand...)},
-	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "internal/defaults", "store/verify", "internal/permissions"}},
+	{"internal/storetest/migrated", []string{"store", "migrations", "jobqueue", "jobqueue/executor", "periodic", "periodic/scheduler", "internal/storetest", "internal/defaults", "internal/verify", "internal/permissions"}},
 	{"internal/storetest/pooltest", append([]string{"store", "internal/storetest"}, belowCommand...)},
 	{"internal/cloudevents", []string{"jobqueue/outbox"}}, // for the publishers
 	// Parts of nextrun that nobody else needs: see parts.
 	{"internal/elapse", nil},
+	// The database: all that have SQL stand on the connection, and not on one another.
+	{"internal/sqldb", nil},
+	{"internal/sqldb/...", []string{"internal/sqldb"}},
+	{"internal/connect", []string{"internal/sqldb", "internal/sqldb/..."}},
+	{"internal/overrides", []string{"internal/sqldb", "periodic", "periodic/days"}},
+	{"internal/figures", []string{"internal/sqldb", "internal/jobdb", "periodic/days", "periodic/sink", "periodic", "jobqueue"}},
+	{"internal/neighbors", []string{"internal/sqldb"}}, // Docspell, pg_cron
+	{"internal/statement", []string{"internal/sqldb", "jobqueue"}},
+	{"internal/foreign", []string{"internal/sqldb", "jobqueue", "periodic/sink"}},
+	{"internal/proof", []string{"internal/sqldb", "internal/overrides", "jobqueue/outbox", "periodic", "periodic/days"}},
+	{"internal/verify", []string{"store", "internal/sqldb", "internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
 	{"internal/leader", nil},
 	{"internal/finish", nil},
 	{"internal/explain", []string{"calendar", "internal/elapse"}},
@@ -49,10 +60,10 @@ var arrows = []struct {
 	{"periodic/days", []string{"calendar"}},
 	{"periodic/sink", []string{"jobqueue"}},
 	// A program of its own that is mounted into others: it knows what it shows.
-	{"ops/dashboard", []string{"store", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
+	{"ops/dashboard", []string{"store", "internal/figures", "periodic", "periodic/sink", "periodic/days", "internal/leader", "jobqueue", "jobqueue/outbox", "calendar", "internal/explain", "internal/diagnosis", "ops/lifecycle", "ops/dashboard/internal/..."}},
 	{"ops/dashboard/internal/show", []string{"jobqueue", "periodic"}},
 	{"ops/dashboard/internal/frame", []string{"ops/dashboard/internal/show", "store"}},
-	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "periodic", "calendar", "internal/explain"}},
+	{"ops/dashboard/internal/plan", []string{"ops/dashboard/internal/show", "ops/dashboard/internal/frame", "store", "internal/figures", "periodic", "calendar", "internal/explain"}},
 	{"jobqueue", nil},
 	{"jobqueue/executor", []string{"jobqueue", "internal/jobdb", "jobqueue/executor/internal/..."}},
 	{"jobqueue/executor/internal/...", []string{"jobqueue", "internal/jobdb"}},
@@ -61,25 +72,20 @@ var arrows = []struct {
 	{"migrations/internal/tables", nil},
 	{"migrations/internal/...", []string{"migrations/internal/tables"}},
 	// A program links no driver, and not what migrates, unless it imports it.
-	{"store", []string{"store/internal/...", "store/queues", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
-	{"store/postgres", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/postgres"}},
-	{"store/sqlite", []string{"store/internal/connect", "store/internal/sqldb", "store/internal/sqldb/sqlite"}},
+	{"store", []string{"store/internal/...", "internal/sqldb", "internal/connect", "store/queues", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/postgres", []string{"internal/connect", "internal/sqldb", "internal/sqldb/postgres"}},
+	{"store/sqlite", []string{"internal/connect", "internal/sqldb", "internal/sqldb/sqlite"}},
 	// The kinds of other queues know the connection and what a submitter is.
-	{"store/queues", []string{"store/internal/foreign", "store/internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
+	{"store/queues", []string{"internal/foreign", "internal/sqldb", "jobqueue", "periodic", "periodic/sink"}},
 	// The parts of the database know the connection, and not one another.
-	{"store/internal/sqldb", nil},
-	{"store/internal/sqldb/postgres", []string{"store/internal/sqldb"}},
-	{"store/internal/sqldb/sqlite", []string{"store/internal/sqldb"}},
-	{"store/internal/connect", []string{"store/internal/sqldb", "store/internal/sqldb/..."}},
-	{"store/internal/lock", []string{"store/internal/sqldb", "internal/leader"}},
-	{"store/internal/queue", []string{"store/internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
-	{"store/internal/...", []string{"store/internal/sqldb", "store/internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
+	{"store/internal/lock", []string{"internal/sqldb", "internal/leader"}},
+	{"store/internal/queue", []string{"internal/sqldb", "internal/jobdb", "jobqueue", "jobqueue/..."}},
+	{"store/internal/...", []string{"internal/sqldb", "internal/overrides", "store/internal/finishes", "calendar", "internal/taskdb", "internal/jobdb", "internal/hookbook", "periodic", "periodic/days", "internal/finish", "periodic/sink", "internal/leader", "jobqueue", "jobqueue/..."}},
 	{"jobqueue/outbox/webhook", []string{"jobqueue/outbox"}},
 	{"ops/tracing", []string{"jobqueue", "jobqueue/outbox"}},
-	{"ops/metrics", []string{"store", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
-	{"store/verify", []string{"store", "store/internal/sqldb", "store/internal/proof", "store/queues", "migrations", "periodic", "periodic/days"}},
+	{"ops/metrics", []string{"store", "internal/figures", "calendar", "periodic", "periodic/sink", "periodic/scheduler", "jobqueue", "jobqueue/executor", "jobqueue/outbox"}},
 	// A scheduler on a database of its own, with a clock that is moved.
-	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "store/verify"}},
+	{"ops/nextruntest", []string{"periodic", "periodic/sink", "jobqueue", "jobqueue/executor", "store", "internal/replay", "internal/verify"}},
 	// What starts the parts of a process knows the database, and services by their interface.
 	{"ops/lifecycle", []string{"store", "migrations"}},
 	// Programs: they know everything, and nothing else knows them. Commands know
@@ -98,16 +104,20 @@ var arrows = []struct {
 
 var belowCommand = []string{
 	"calendar", "periodic", "periodic/...", "jobqueue", "jobqueue/...", "migrations", "migrations/...",
-	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook",
+	"internal/explain", "internal/leader", "internal/replay", "internal/simulate", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/figures", "internal/neighbors",
+	"internal/statement",
 }
 
 // parts are the packages below internal that know nextrun. Only those import them whose arrows say so.
-var parts = []string{"internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis"}
+var parts = []string{
+	"internal/sqldb", "internal/sqldb/postgres", "internal/sqldb/sqlite", "internal/connect", "internal/overrides", "internal/figures",
+	"internal/neighbors", "internal/statement", "internal/foreign", "internal/proof", "internal/verify", "internal/elapse", "internal/leader", "internal/finish", "internal/taskdb", "internal/jobdb", "internal/hookbook", "internal/explain", "internal/simulate", "internal/replay", "internal/diagnosis",
+}
 
 // belowCommands is what a command of nextrun may know.
 var belowCommands = append([]string{
 	"cmd/nextrun/cli/ui", "cmd/nextrun/cli/find", "cmd/nextrun/config", "cmd/nextrun/schedules", "cmd/nextrun/schedules/...", "cmd/nextrun/docspell", "cmd/nextrun/ical", "cmd/nextrun/kafka", "cmd/nextrun/otlp",
-	"store", "store/queues", "store/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
+	"store", "store/queues", "internal/verify", "ops/dashboard", "internal/diagnosis", "ops/lifecycle", "ops/metrics", "ops/tracing",
 }, belowCommand...)
 
 // libraries are those with one place of their own: files, or whole packages
@@ -195,16 +205,16 @@ func TestArchitectureRules(t *testing.T) {
 		{"store/x.go", "github.com/lib/pqueue", ""},
 		{"store/x.go", "github.com/pressly/goose/v3", "only migrations may"},
 		{"store/postgres/x.go", "github.com/lib/pq", ""},
-		{"store/internal/sqldb/postgres/x.go", "github.com/lib/pq", "only store/postgres may"},
-		{"store/internal/sqldb/x.go", module + "/store/internal/sqldb/postgres", none},
-		{"store/internal/sqldb/sqlite/x.go", module + "/store/internal/sqldb/postgres", "store/internal/sqldb/sqlite may import only"},
+		{"internal/sqldb/postgres/x.go", "github.com/lib/pq", "only store/postgres may"},
+		{"internal/sqldb/x.go", module + "/internal/sqldb/postgres", none},
+		{"internal/sqldb/sqlite/x.go", module + "/internal/sqldb/postgres", "internal/sqldb/sqlite may import only"},
 		{"store/internal/queue/x.go", "github.com/mattn/go-sqlite3", "only store/sqlite may"},
 		{"store/x.go", module + "/store/internal/queue", ""},
-		{"store/internal/queue/x.go", module + "/store/internal/sqldb", ""},
+		{"store/internal/queue/x.go", module + "/internal/sqldb", ""},
 		{"store/internal/queue/x.go", module + "/store/internal/schedule", "store/internal/queue may import only"},
 		{"store/internal/schedule/x.go", module + "/store/internal/queue", "store/internal/schedule may import only"},
-		{"store/internal/sqldb/x.go", module + "/store/internal/queue", none},
-		{"periodic/x.go", module + "/store/internal/sqldb", "periodic may import only"},
+		{"internal/sqldb/x.go", module + "/store/internal/queue", none},
+		{"periodic/x.go", module + "/internal/sqldb", "periodic may import only"},
 		{"internal/storetest/x.go", module + "/store", ""},
 		{"internal/storetest/x.go", "github.com/lib/pq", ""},
 		{"cmd/nextrun/x.go", module + "/store", ""},

@@ -23,3 +23,6 @@ const OverdueAfter = 5 * time.Second
 
 // PausedAfterFailures is the By of a pause that follows from failures. A success ends it.
 const PausedAfterFailures = "nextrun"
+
+// HousekeepingTask is the task whose jobs delete what is old.
+const HousekeepingTask = "nextrun.housekeeping"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
@@ -30,23 +31,23 @@ type Facts struct {
 	Task    periodic.Task
 	Ticks   []periodic.Tick // the latest first
 	Results map[string]periodic.Result
-	Jobs    []jobqueue.Job // of the table job, the latest first
-	Last    *periodic.Tick // the latest that was submitted; nil: there is none
-	pending *sink.Pending  // the job that is not final; nil: there is none
-	broken  error          // why the queue cannot say
-	unknown bool           // this program does not know the task's queue
-	retries bool           // that queue can put a job back
-	attempt *sink.JobEnd   // of the job in another queue that has not ended; nil: there is none
-	queue   *queueFacts    // of nextrun's own queue; nil: no job is in it that is not final
-	locks   []leader.Lock  // of schedulers
-	overdue *store.Overdue // what may keep it from being taken; nil: it is not overdue
-	Event   *outbox.Record // of the latest tick of an event task
-	topic   outbox.Lag     // of that event; zero: all of it is published
-	Failed  *jobqueue.Job  // the latest job that failed, if no later one succeeded
-	Output  []string       // the end of its log
-	finish  *store.Finish  // the newest tick that has to finish by a time; nil: there is none
-	hooks   []hookFact     // that were not delivered
-	streak  store.Streak   // of its failures, if there are two or more in a row
+	Jobs    []jobqueue.Job   // of the table job, the latest first
+	Last    *periodic.Tick   // the latest that was submitted; nil: there is none
+	pending *sink.Pending    // the job that is not final; nil: there is none
+	broken  error            // why the queue cannot say
+	unknown bool             // this program does not know the task's queue
+	retries bool             // that queue can put a job back
+	attempt *sink.JobEnd     // of the job in another queue that has not ended; nil: there is none
+	queue   *queueFacts      // of nextrun's own queue; nil: no job is in it that is not final
+	locks   []leader.Lock    // of schedulers
+	overdue *figures.Overdue // what may keep it from being taken; nil: it is not overdue
+	Event   *outbox.Record   // of the latest tick of an event task
+	topic   outbox.Lag       // of that event; zero: all of it is published
+	Failed  *jobqueue.Job    // the latest job that failed, if no later one succeeded
+	Output  []string         // the end of its log
+	finish  *figures.Finish  // the newest tick that has to finish by a time; nil: there is none
+	hooks   []hookFact       // that were not delivered
+	streak  figures.Streak   // of its failures, if there are two or more in a row
 	// what is wrong with its newest ticks, although the last one that ended did so well; empty: nothing
 	unsteady string
 	unread   []string // what cannot be read, and why
@@ -125,7 +126,7 @@ func (f *Facts) readTicks(ctx context.Context, tasks *periodic.Tasks) (err error
 }
 
 func (f *Facts) readFinish(ctx context.Context, db *store.DB) error {
-	list, err := db.Figures().Finishes(ctx, f.Task.ID, 1)
+	list, err := figures.Of(db).Finishes(ctx, f.Task.ID, 1)
 	if len(list) > 0 {
 		f.finish = &list[0]
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/calendar"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/leader"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
@@ -285,7 +286,7 @@ const neverElapses = " never elapses"
 func silent(f *Facts) Finding {
 	t := &f.Task
 	what := fmt.Sprintf("The scheduler %s marked it %s ago and has not come back.", t.Worker, span.Text(f.Now.Sub(t.Marked)))
-	if f.overdue != nil && !slices.ContainsFunc(f.overdue.Schedulers, func(s store.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") }) {
+	if f.overdue != nil && !slices.ContainsFunc(f.overdue.Schedulers, func(s figures.Service) bool { return !strings.HasPrefix(t.Worker, s.Worker+".") }) {
 		return Finding{schedulerSilent, what + " No other scheduler runs that could take it over, as far as the database shows.", "is that process stopped, or cut off? start another one: nextrun serve"}
 	}
 	return Finding{schedulerSilent, what + " Others take it over when the mark expires.", ""}

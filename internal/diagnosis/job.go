@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // ofJobs says what the job that is not final waits for.
@@ -95,7 +95,7 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 	if ended {
 		what += ", and seems to have ended"
 	}
-	others := filter(q.living(), func(s store.Service) bool { return s.Worker != j.Worker })
+	others := filter(q.living(), func(s figures.Service) bool { return s.Worker != j.Worker })
 	switch back := j.Heartbeat.Add(leaseOf(others)); {
 	case len(others) == 0:
 		return Finding{jobSilent, what + ". No other executor runs that could take the job back, as far as the database shows.", "start one: nextrun executor --config FILE"}
@@ -106,7 +106,7 @@ func (q *queueFacts) inWork(j *jobqueue.Job, subject string) Finding {
 }
 
 // leaseOf is the shortest lease of executors: the first of them takes a job back.
-func leaseOf(list []store.Service) (lease time.Duration) {
+func leaseOf(list []figures.Service) (lease time.Duration) {
 	for _, s := range list {
 		if lease == 0 || s.Lease < lease {
 			lease = s.Lease

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -29,7 +30,7 @@ func (f *Facts) readOverdue(ctx context.Context, db *store.DB) error {
 	if !f.Task.Enabled || f.late() <= overdueAfter && !f.Task.Unplanned() {
 		return nil
 	}
-	o, err := db.Figures().Overdue(ctx, f.Task.ID)
+	o, err := figures.Of(db).Overdue(ctx, f.Task.ID)
 	if err == nil {
 		f.overdue = &o
 	}
@@ -41,7 +42,7 @@ func WithHolders(ctx context.Context, db *store.DB, err error) error {
 	if !errors.Is(err, store.ErrBusy) {
 		return err
 	}
-	tables, unread := db.Figures().TableHolders(ctx)
+	tables, unread := figures.Of(db).TableHolders(ctx)
 	if unread != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func notTaken(f *Facts) []Finding {
 		code, what = taskUnplanned, "No scheduler has planned it, although it was added or changed "+span.Text(age)+" ago."
 		switch {
 		case age > overdueAfter:
-		case slices.ContainsFunc(f.overdue.Schedulers, func(s store.Service) bool { return !s.Quiet }):
+		case slices.ContainsFunc(f.overdue.Schedulers, func(s figures.Service) bool { return !s.Quiet }):
 			return []Finding{{taskPlanSoon, "It is not planned yet: a scheduler does that within a second.", ""}}
 		default:
 			what = "It is not planned yet, and no scheduler runs, as far as the database shows."
@@ -103,7 +104,7 @@ func notTaken(f *Facts) []Finding {
 }
 
 // ofSchedulers says what schedulers that run tell, if they have not taken a task.
-func ofSchedulers(list []store.Service, code Code, what string) Finding {
+func ofSchedulers(list []figures.Service, code Code, what string) Finding {
 	var names []string
 	quiet := true
 	for _, s := range list {

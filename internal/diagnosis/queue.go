@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/store"
@@ -18,15 +19,15 @@ type queueFacts struct {
 	now       time.Time
 	pauses    []jobqueue.Pause
 	limits    []jobqueue.Limit
-	running   []jobqueue.Job  // those that an executor has, the longest first
-	executors []store.Service // also those that were killed
-	unread    error           // why the executors cannot be read
+	running   []jobqueue.Job    // those that an executor has, the longest first
+	executors []figures.Service // also those that were killed
+	unread    error             // why the executors cannot be read
 	holder    func(jid string) (who, remedy string, err error)
 }
 
 func readQueue(ctx context.Context, db *store.DB) (q *queueFacts, err error) {
 	queue := jobqueue.NewQueue(db.Jobs())
-	q = &queueFacts{holder: func(jid string) (string, string, error) { return db.Figures().JobHolder(ctx, jid) }}
+	q = &queueFacts{holder: func(jid string) (string, string, error) { return figures.Of(db).JobHolder(ctx, jid) }}
 	err = db.View(ctx, func(tx *store.Tx) error { q.now = tx.Now(); return nil })
 	if err != nil {
 		return nil, err
@@ -42,10 +43,10 @@ func readQueue(ctx context.Context, db *store.DB) (q *queueFacts, err error) {
 		return nil, err
 	}
 	slices.SortStableFunc(q.running, func(a, b jobqueue.Job) int { return a.Started.Compare(b.Started) })
-	services, err := db.Figures().Services(ctx)
+	services, err := figures.Of(db).Services(ctx)
 	q.unread = err
 	for _, s := range services {
-		if s.Kind == store.Executor {
+		if s.Kind == figures.Executor {
 			q.executors = append(q.executors, s)
 		}
 	}
@@ -66,15 +67,15 @@ func OfJob(ctx context.Context, db *store.DB, job *jobqueue.Job) ([]Finding, err
 }
 
 // living are the executors that run, as far as the database shows.
-func (q *queueFacts) living() []store.Service { return filter(q.executors, isLiving) }
+func (q *queueFacts) living() []figures.Service { return filter(q.executors, isLiving) }
 
-func isLiving(s store.Service) bool { return s.Lives }
+func isLiving(s figures.Service) bool { return s.Lives }
 
 // silent are the workers of running jobs that publish nothing, or what cannot be read.
 func (q *queueFacts) silent() (workers []string) {
 	for i := range q.running {
 		j := &q.running[i]
-		at := slices.IndexFunc(q.executors, func(s store.Service) bool { return s.Worker == j.Worker })
+		at := slices.IndexFunc(q.executors, func(s figures.Service) bool { return s.Worker == j.Worker })
 		if at < 0 && !j.Foreign() && q.now.Sub(j.Heartbeat) <= markedLong {
 			workers = append(workers, j.Worker)
 		}
@@ -94,7 +95,7 @@ func (q *queueFacts) those(is func(*jobqueue.Job) bool) []jobqueue.Job {
 }
 
 // handlerOf is what an executor says of its handler of that name; nil: it has none.
-func handlerOf(s *store.Service, name string) *jobdb.HandlerLimits {
+func handlerOf(s *figures.Service, name string) *jobdb.HandlerLimits {
 	for i := range s.Handlers {
 		if s.Handlers[i].Name == name {
 			return &s.Handlers[i]

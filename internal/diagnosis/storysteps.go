@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
@@ -170,7 +171,7 @@ func (s *Story) readPeople(ctx context.Context, db *store.DB) error {
 	if s.JID == "" {
 		return nil
 	}
-	actions, err := db.Figures().Actions(ctx, "", s.JID, shownActions)
+	actions, err := figures.Of(db).Actions(ctx, "", s.JID, shownActions)
 	for _, a := range actions {
 		s.step("by hand", a.At, a.At, planned, a.Who+": "+strings.TrimSpace(a.Action+" "+a.Detail))
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/attention"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
 
 // InARow says that something, such as "failed", happened so many times after each other, since when, and
 // whether it ever went well. Times are written by at.
-func InARow(what string, times int, s store.Streak, at func(time.Time) string) string {
+func InARow(what string, times int, s figures.Streak, at func(time.Time) string) string {
 	if times < 2 || s.Since.IsZero() {
 		return what
 	}
@@ -28,7 +29,7 @@ func InARow(what string, times int, s store.Streak, at func(time.Time) string) s
 }
 
 // Unsteady says what is wrong with a task whose newest tick that ended did so well, by its newest ticks; empty: nothing.
-func Unsteady(newest []store.TickResult) string {
+func Unsteady(newest []figures.TickResult) string {
 	states := make([]string, len(newest))
 	for i, k := range newest {
 		states[i] = k.State
@@ -46,13 +47,13 @@ func Unsteady(newest []store.TickResult) string {
 
 // readStreak reads how the task has done lately.
 func (f *Facts) readStreak(ctx context.Context, db *store.DB) error {
-	history, err := db.Figures().HistoryBefore(ctx, []string{f.Task.ID}, attention.Window, periodic.Never)
+	history, err := figures.Of(db).HistoryBefore(ctx, []string{f.Task.ID}, attention.Window, periodic.Never)
 	if err == nil && len(history) > 0 {
 		f.unsteady = Unsteady(history[0].Ticks)
 	}
 	if err == nil && f.Task.Failures.Count > 1 {
-		var of map[string]store.Streak
-		of, err = db.Figures().Streaks(ctx, []string{f.Task.ID})
+		var of map[string]figures.Streak
+		of, err = figures.Of(db).Streaks(ctx, []string{f.Task.ID})
 		f.streak = of[f.Task.ID]
 	}
 	return err

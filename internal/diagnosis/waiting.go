@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store"
 )
 
 // waiting says why a job that may begin does not: in a clause, with what to do.
@@ -45,11 +45,11 @@ func (q *queueFacts) paused(j *jobqueue.Job) (Finding, bool) {
 }
 
 // capable are the executors that run, have its handler, and take jobs of its group.
-func (q *queueFacts) capable(j *jobqueue.Job) []store.Service {
-	return filter(q.living(), func(s store.Service) bool { return handlerOf(&s, j.Task) != nil && takesGroup(&s, j.Group) })
+func (q *queueFacts) capable(j *jobqueue.Job) []figures.Service {
+	return filter(q.living(), func(s figures.Service) bool { return handlerOf(&s, j.Task) != nil && takesGroup(&s, j.Group) })
 }
 
-func takesGroup(s *store.Service, group string) bool {
+func takesGroup(s *figures.Service, group string) bool {
 	for _, g := range s.Groups {
 		if g == group {
 			return true
@@ -61,7 +61,7 @@ func takesGroup(s *store.Service, group string) bool {
 // noExecutor: nobody who could take it runs.
 func (q *queueFacts) noExecutor(j *jobqueue.Job) (Finding, bool) {
 	living := q.living()
-	knowing := filter(living, func(s store.Service) bool { return handlerOf(&s, j.Task) != nil })
+	knowing := filter(living, func(s figures.Service) bool { return handlerOf(&s, j.Task) != nil })
 	start := "start one: nextrun executor --config FILE"
 	switch silent := q.silent(); {
 	case q.unread != nil || len(q.capable(j)) > 0:
@@ -133,8 +133,8 @@ func (q *queueFacts) limitText(what string, n, most int, same func(*jobqueue.Job
 }
 
 // free are the executors that could take the job, and have a place for it.
-func (q *queueFacts) free(j *jobqueue.Job) []store.Service {
-	return filter(q.capable(j), func(s store.Service) bool { return len(q.on(s.Worker)) < s.Places })
+func (q *queueFacts) free(j *jobqueue.Job) []figures.Service {
+	return filter(q.capable(j), func(s figures.Service) bool { return len(q.on(s.Worker)) < s.Places })
 }
 
 func (q *queueFacts) on(worker string) []jobqueue.Job {
@@ -190,7 +190,7 @@ func (q *queueFacts) naming(jobs []jobqueue.Job) string {
 	return strings.Join(names, ", ")
 }
 
-func workersOf(list []store.Service) (names []string) {
+func workersOf(list []figures.Service) (names []string) {
 	for i, s := range list {
 		if i == mostNamed {
 			return append(names, fmt.Sprintf("%d more", len(list)-i))
@@ -201,7 +201,7 @@ func workersOf(list []store.Service) (names []string) {
 }
 
 // handlersOf says which handlers executors have.
-func handlersOf(list []store.Service) string {
+func handlersOf(list []figures.Service) string {
 	var texts []string
 	for i, s := range list {
 		if i == mostNamed {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/jobqueue/outbox/webhook"
-	"github.com/nextrun/nextrun/store/verify"
 )
 
 // The receiver of this test fails at random, sometimes after it has taken the

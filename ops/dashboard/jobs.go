@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
@@ -126,11 +127,11 @@ const (
 
 // count counts the jobs in each state, and ranks the tasks that fail most.
 func (d *jobList) count(ctx context.Context, s *server) error {
-	t, err := s.db.Figures().Totals(ctx)
+	t, err := figures.Of(s.db).Totals(ctx)
 	if err != nil {
 		return err
 	}
-	ends, err := s.db.Figures().JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
+	ends, err := figures.Of(s.db).JobEnds(ctx, s.now().AddDate(0, 0, -7), countedJobs)
 	in, of, ended := map[string]int{}, map[string]int{}, 0
 	for _, q := range t.Queue {
 		in[q.State] += q.Jobs

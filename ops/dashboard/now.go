@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/periodic"
@@ -79,7 +80,7 @@ const (
 )
 
 func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
-	t, err := s.db.Figures().Totals(ctx)
+	t, err := figures.Of(s.db).Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 	zone, latest := frame.Zone(r), make(chan latestTasks, 1)
 	go func() { // both look at all tasks, which takes a while
 		var l latestTasks
-		l.ran, l.silent, l.err = s.db.Figures().Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
+		l.ran, l.silent, l.err = figures.Of(s.db).Latest(ctx, d.Since, max(stripTasks+(d.Page-1)*pageTasks+troubledTasks, quietTasks))
 		latest <- l
 	}()
 	if err := d.readTrouble(ctx, s, t, zone); err != nil {
@@ -124,7 +125,7 @@ func (s *server) nowPage(ctx context.Context, r *http.Request) (any, error) {
 
 // latestTasks are those that have had a tick since the strips begin, and those that have not.
 type latestTasks struct {
-	ran, silent store.LatestTasks
+	ran, silent figures.LatestTasks
 	err         error
 }
 
@@ -227,7 +228,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-func totalsOf(t store.Totals) totals {
+func totalsOf(t figures.Totals) totals {
 	d := totals{Fresh: t.Fresh, Alone: t.NoScheduler(), Enabled: t.Enabled, Paused: t.Paused, Disabled: t.Disabled, Blocked: t.Blocked, Overdue: t.Overdue,
 		Skew: t.Skew.Round(100 * time.Millisecond).Seconds()} // more exactly, it changes all the time
 	if t.Late > 0 {

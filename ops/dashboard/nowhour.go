@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // hourView is what is due in the next hour.
@@ -105,14 +105,14 @@ type loadView struct {
 // waitsLong is how long a job may wait before the page says so.
 const waitsLong = 5 * time.Minute
 
-func (s *source) load(ctx context.Context, t store.Totals) (*loadView, error) {
-	services, err := s.db.Figures().Services(ctx)
+func (s *source) load(ctx context.Context, t figures.Totals) (*loadView, error) {
+	services, err := figures.Of(s.db).Services(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := &loadView{}
 	for _, one := range services {
-		if one.Lives && one.Kind == store.Executor {
+		if one.Lives && one.Kind == figures.Executor {
 			l.Executors, l.Places = l.Executors+1, l.Places+one.Places
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/diagnosis"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // troubledRow is a task that needs attention.
@@ -51,7 +51,7 @@ func (t troubledRow) ranSince(at time.Time) bool {
 const looked = 50
 
 // readTrouble finds the tasks that need attention, and adds the worst of them.
-func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zone *time.Location) error {
+func (d *nowView) readTrouble(ctx context.Context, s *server, t figures.Totals, zone *time.Location) error {
 	tasks, err := s.tasks.List(ctx, periodic.TaskFilter{State: periodic.TaskAttention})
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func (d *nowView) readTrouble(ctx context.Context, s *server, t store.Totals, zo
 }
 
 // unfinished are the most urgent ticks that will not finish in time, or have not, by their tasks.
-func (s *source) unfinished(ctx context.Context) (map[string]*store.Finish, error) {
-	list, err := s.db.Figures().Unfinished(ctx, 1000)
-	of := make(map[string]*store.Finish, len(list))
+func (s *source) unfinished(ctx context.Context) (map[string]*figures.Finish, error) {
+	list, err := figures.Of(s.db).Unfinished(ctx, 1000)
+	of := make(map[string]*figures.Finish, len(list))
 	for i := range list {
 		if of[list[i].TaskID] == nil {
 			of[list[i].TaskID] = &list[i]
@@ -124,11 +124,11 @@ func (d *nowView) readFailures(ctx context.Context, s *server, now time.Time, zo
 			}
 		}
 	}
-	since, err := s.db.Figures().Streaks(ctx, ids)
+	since, err := figures.Of(s.db).Streaks(ctx, ids)
 	if err != nil {
 		return err
 	}
-	said, err := s.db.Figures().LastLines(ctx, jids)
+	said, err := figures.Of(s.db).LastLines(ctx, jids)
 	for i := range d.Troubled {
 		t := &d.Troubled[i]
 		if streak, ok := since[t.ID]; ok && !t.paused {
@@ -218,7 +218,7 @@ func merged(list, others []periodic.Task) []periodic.Task {
 }
 
 // trouble says what is wrong with a task.
-func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *store.Finish, newest []store.TickResult, zone *time.Location) troubledRow {
+func (s *source) trouble(t *periodic.Task, r taskRow, overdue bool, f *figures.Finish, newest []figures.TickResult, zone *time.Location) troubledRow {
 	row := troubledRow{taskRow: r, first: t.Priority}
 	wrong := false // a newer one went wrong
 	for i := len(r.Cells) - 1; i >= 0; i-- {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
 
@@ -22,7 +23,7 @@ type actionRow struct {
 
 // recorded is what people did last: with a task, with a job, or at all.
 func (s *server) recorded(ctx context.Context, task, jid string) ([]actionRow, error) {
-	actions, err := s.db.Figures().Actions(ctx, task, jid, shownActions)
+	actions, err := figures.Of(s.db).Actions(ctx, task, jid, shownActions)
 	list := make([]actionRow, len(actions))
 	for i, a := range actions {
 		list[i] = actionRow{a.At, show.Printable(a.Who), show.Printable(a.Action), a.TaskID, a.JID, show.Printable(s.mask.Line(a.Detail))}

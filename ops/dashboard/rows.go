@@ -10,11 +10,11 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/chart"
 	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // shownTicks is how many of the newest ticks of a task stand in a row of a table.
@@ -68,20 +68,20 @@ func (s *source) rows(ctx context.Context, tasks []periodic.Task, ticks int, zon
 }
 
 // history reads the newest ticks of tasks, by their ids.
-func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[string]store.History, error) {
+func (s *source) history(ctx context.Context, rows []taskRow, ticks int) (map[string]figures.History, error) {
 	ids := make([]string, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID
 	}
-	history, err := s.db.Figures().HistoryBefore(ctx, ids, ticks, periodic.Never)
-	of := make(map[string]store.History, len(history))
+	history, err := figures.Of(s.db).HistoryBefore(ctx, ids, ticks, periodic.Never)
+	of := make(map[string]figures.History, len(history))
 	for _, h := range history {
 		of[h.ID] = h
 	}
 	return of, err
 }
 
-func (s *source) row(t *periodic.Task, h store.History, zone *time.Location) taskRow {
+func (s *source) row(t *periodic.Task, h figures.History, zone *time.Location) taskRow {
 	r := taskRow{ID: t.ID, Handler: t.Task, Group: t.Group, Timer: t.Timer, Problem: t.Problem, State: stateOf(t, s.now()),
 		Pause: pauseOf(t, s.now(), zone), Zone: time.UTC, Next: t.NextRun, Cells: make([]cell, len(h.Ticks))}
 	if schedule, err := calendar.ParseAt(t.Timer, t.Anchor()); err == nil {
@@ -125,7 +125,7 @@ func stateOf(t *periodic.Task, now time.Time) string {
 }
 
 // cell is a tick as it stands in a strip.
-func (s *source) cell(k store.TickResult, zone *time.Location) cell {
+func (s *source) cell(k figures.TickResult, zone *time.Location) cell {
 	c := cell{Due: k.Due, State: string(k.Decision), Why: k.Reason, JID: k.JID, Own: k.Own}
 	if k.State != "" {
 		c.State = k.State
@@ -169,7 +169,7 @@ func (f finishRow) Shape() string {
 
 // finishes are the newest ticks of a task that have to finish by a time, the newest first.
 func (s *source) finishes(ctx context.Context, id string) (rows []finishRow, err error) {
-	list, err := s.db.Figures().Finishes(ctx, id, shownFinishes)
+	list, err := figures.Of(s.db).Finishes(ctx, id, shownFinishes)
 	for _, f := range list {
 		rows = append(rows, finishRow{f.Due, f.By, f.Ended, f.Word(), show.Printable(s.mask.Line(f.Why))})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/service"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
@@ -77,7 +78,7 @@ type limitRow struct {
 }
 
 func (s *server) schedulerPage(ctx context.Context, _ *http.Request) (any, error) {
-	t, err := s.db.Figures().Totals(ctx)
+	t, err := figures.Of(s.db).Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (d *schedulerView) readQueue(ctx context.Context, s *server) error {
 }
 
 func (d *schedulerView) readInstances(ctx context.Context, s *server) error {
-	services, err := s.db.Figures().Services(ctx)
+	services, err := figures.Of(s.db).Services(ctx)
 	if err != nil {
 		return err
 	}

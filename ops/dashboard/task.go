@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/diagnosis"
 	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
@@ -19,7 +20,6 @@ import (
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store"
 )
 
 // How much of the past and of the future a task shows.
@@ -124,9 +124,9 @@ func (s *server) taskPage(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // readTicks adds a page of the table of ticks.
-func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, until string, zone *time.Location) (err error) {
+func (d *taskView) readTicks(ctx context.Context, s *server, h figures.History, until string, zone *time.Location) (err error) {
 	normal := usual(h.Ticks)
-	if i := slices.IndexFunc(h.Ticks, func(k store.TickResult) bool { return k.State == "success" }); i >= 0 {
+	if i := slices.IndexFunc(h.Ticks, func(k figures.TickResult) bool { return k.State == "success" }); i >= 0 {
 		d.Success = h.Ticks[i].Due
 	}
 	if normal > 0 {
@@ -136,7 +136,7 @@ func (d *taskView) readTicks(ctx context.Context, s *server, h store.History, un
 		if d.Until, err = time.Parse(time.RFC3339, until); err != nil {
 			return frame.Bad("until is %q; use a time such as 2026-12-24T08:00:00Z", show.Printable(until))
 		}
-		before, err := s.db.Figures().HistoryBefore(ctx, []string{d.Row.ID}, tableTicks+1, d.Until)
+		before, err := figures.Of(s.db).HistoryBefore(ctx, []string{d.Row.ID}, tableTicks+1, d.Until)
 		if err != nil || len(before) == 0 {
 			return err
 		}

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/plan"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // leastBars are the places of a chart of runs: one bar is not as wide as the page.
@@ -19,7 +19,7 @@ const leastBars = 25
 
 // plots draw how long the runs of a task took, and how late they began. They are
 // empty if there is nothing to draw.
-func plots(prefix string, ticks []store.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late template.HTML) {
+func plots(prefix string, ticks []figures.TickResult, usual time.Duration, now time.Time, zone *time.Location) (took, late template.HTML) {
 	durations := chart.Bars{Name: "How long the runs took", Usual: usual.Seconds(), Least: leastBars}
 	delays := chart.Bars{Name: "How late the runs began", Least: leastBars}
 	for _, k := range slices.Backward(ticks) {
@@ -54,12 +54,12 @@ func plots(prefix string, ticks []store.TickResult, usual time.Duration, now tim
 }
 
 // lateness is from the time of a tick until its job began the attempt that ended, or was submitted, if no more is known.
-func lateness(k store.TickResult) time.Duration {
+func lateness(k figures.TickResult) time.Duration {
 	return max(later(k.Decided, k.Started).Sub(k.Due), 0)
 }
 
 // usual is how long the runs of a task usually take; 0: nobody knows.
-func usual(ticks []store.TickResult) time.Duration {
+func usual(ticks []figures.TickResult) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
 		if k.State == "success" && !k.Started.IsZero() && !k.Finished.IsZero() {

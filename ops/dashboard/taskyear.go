@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
@@ -44,11 +45,11 @@ func year(ctx context.Context, db *store.DB, t *periodic.Task, zone *time.Locati
 	now = now.In(zone)
 	first := time.Date(now.Year(), min(now.Month()-monthsBack, time.January), 1, 12, 0, 0, 0, zone)
 	last := time.Date(now.Year(), now.Month()+13-monthsBack, 1, 0, 0, 0, 0, zone)
-	var past []store.Period
+	var past []figures.Period
 	for noon := first; midnight(noon).Before(now); noon = noon.AddDate(0, 0, 1) {
-		past = append(past, store.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
+		past = append(past, figures.Period{Begin: midnight(noon), End: midnight(noon.AddDate(0, 0, 1))})
 	}
-	decided, err := db.Figures().Outcomes(ctx, []string{t.ID}, past, pastOfYear)
+	decided, err := figures.Of(db).Outcomes(ctx, []string{t.ID}, past, pastOfYear)
 	if err != nil {
 		return nil, known, err
 	}

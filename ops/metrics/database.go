@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
@@ -60,7 +61,7 @@ func (d *database) collect(out chan<- prometheus.Metric) {
 }
 
 func (d *database) readAll(ctx context.Context, p *points) error {
-	totals, err := d.db.Figures().Totals(ctx)
+	totals, err := figures.Of(d.db).Totals(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,12 +75,12 @@ func (d *database) readAll(ctx context.Context, p *points) error {
 	if err != nil {
 		return err
 	}
-	history, err := readHistory(ctx, d.db.Figures(), tasks, totals.Now.Add(-d.options.Grace))
+	history, err := readHistory(ctx, figures.Of(d.db), tasks, totals.Now.Add(-d.options.Grace))
 	if err != nil {
 		return err
 	}
 	showTasks(p, tasks, history, totals.Now, d.options.Grace)
-	unfinished, err := d.db.Figures().Unfinished(ctx, d.options.Tasks)
+	unfinished, err := figures.Of(d.db).Unfinished(ctx, d.options.Tasks)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (d *database) tasks(ctx context.Context) ([]periodic.Task, error) {
 	return list, nil
 }
 
-func showTotals(p *points, t store.Totals) {
+func showTotals(p *points, t figures.Totals) {
 	p.add(tasksByState, float64(t.Enabled), "enabled")
 	p.add(tasksByState, float64(t.Disabled), "disabled")
 	p.add(tasksByState, float64(t.Paused), "paused")
@@ -125,7 +126,7 @@ func showTotals(p *points, t store.Totals) {
 }
 
 // showQueue shows the groups, of which there may be one for each user.
-func showQueue(p *points, t store.Totals) {
+func showQueue(p *points, t figures.Totals) {
 	type series struct{ group, state string }
 	jobs, oldest, groups := map[series]int{}, map[series]time.Time{}, map[string]bool{}
 	for _, q := range t.Queue {

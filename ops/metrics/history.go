@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // depths is how many of its newest ticks a task is judged by. Ten are enough for most. More
@@ -21,8 +21,8 @@ const mostDeep = 100_000
 
 // readHistory reads what became of the tasks' newest ticks. Ticks after aged are too
 // young to be judged.
-func readHistory(ctx context.Context, figures store.Figures, tasks []periodic.Task, aged time.Time) (map[string]store.History, error) {
-	of := make(map[string]store.History, len(tasks))
+func readHistory(ctx context.Context, from figures.Reader, tasks []periodic.Task, aged time.Time) (map[string]figures.History, error) {
+	of := make(map[string]figures.History, len(tasks))
 	ids := make([]string, len(tasks))
 	byID := make(map[string]*periodic.Task, len(tasks))
 	for i := range tasks {
@@ -35,7 +35,7 @@ func readHistory(ctx context.Context, figures store.Figures, tasks []periodic.Ta
 		if len(ids) == 0 {
 			break
 		}
-		list, err := figures.History(ctx, ids, depth)
+		list, err := from.History(ctx, ids, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -49,11 +49,11 @@ func readHistory(ctx context.Context, figures store.Figures, tasks []periodic.Ta
 
 // enough reports whether the newest ticks of a task, which are all that there are if they
 // are fewer than depth, say what is usual and which of them are old enough.
-func enough(t *periodic.Task, h store.History, depth int, aged time.Time) bool {
+func enough(t *periodic.Task, h figures.History, depth int, aged time.Time) bool {
 	ticks := h.Ticks
 	if len(ticks) < depth {
 		return true
 	}
-	succeeds := t.Sink != periodic.SinkJob && !h.LastSuccess.IsZero() || slices.ContainsFunc(ticks, func(k store.TickResult) bool { return k.State == string(jobqueue.Success) })
+	succeeds := t.Sink != periodic.SinkJob && !h.LastSuccess.IsZero() || slices.ContainsFunc(ticks, func(k figures.TickResult) bool { return k.State == string(jobqueue.Success) })
 	return succeeds && !ticks[len(ticks)-1].Due.After(aged.Add(-t.Pace.Spread-t.Jitter-2*usual(ticks)))
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/nextrun/nextrun/calendar"
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Series of single tasks.
@@ -30,7 +30,7 @@ var (
 	failures   = describe("task_failures", "How many of the newest runs failed, one after the other; up to 1,000 ticks are read.", "id")
 )
 
-func showTasks(p *points, tasks []periodic.Task, of map[string]store.History, now time.Time, grace time.Duration) {
+func showTasks(p *points, tasks []periodic.Task, of map[string]figures.History, now time.Time, grace time.Duration) {
 	for i := range tasks {
 		t := &tasks[i]
 		o := of[t.ID]
@@ -58,7 +58,7 @@ func showTasks(p *points, tasks []periodic.Task, of map[string]store.History, no
 }
 
 // showFinishes shows the tasks with ticks that have to finish by a time, and how many of these will not, or have not.
-func showFinishes(p *points, tasks []periodic.Task, unfinished []store.Finish) {
+func showFinishes(p *points, tasks []periodic.Task, unfinished []figures.Finish) {
 	risks, lates := map[string]int{}, map[string]int{}
 	for _, f := range unfinished {
 		if f.AtRisk {
@@ -84,7 +84,7 @@ func latest(a, b time.Time) time.Time {
 
 // failedInARow counts the newest runs that failed. Ticks without a run that ended are
 // passed over.
-func failedInARow(ticks []store.TickResult) (n int) {
+func failedInARow(ticks []figures.TickResult) (n int) {
 	for _, k := range ticks {
 		switch jobqueue.State(k.State) {
 		case jobqueue.Failed:
@@ -99,7 +99,7 @@ func failedInARow(ticks []store.TickResult) (n int) {
 // expected is the due of the newest tick that must have succeeded by now, or the zero
 // time. Ticks that were recorded count; if the planned one is overdue, so do those of
 // the timer since then, since no scheduler is there to record them.
-func expected(t *periodic.Task, ticks []store.TickResult, now time.Time, grace time.Duration) time.Time {
+func expected(t *periodic.Task, ticks []figures.TickResult, now time.Time, grace time.Duration) time.Time {
 	if !t.Enabled || t.Pause.At(now) {
 		return time.Time{}
 	}
@@ -121,7 +121,7 @@ func expected(t *periodic.Task, ticks []store.TickResult, now time.Time, grace t
 
 // counts reports whether a tick should have led to a success. One that was skipped in
 // a pause should not. Of one whose job was deleted since, nobody knows.
-func counts(t *periodic.Task, k store.TickResult) bool {
+func counts(t *periodic.Task, k figures.TickResult) bool {
 	switch k.Decision {
 	case periodic.Skipped:
 		return !strings.HasPrefix(k.Reason, "paused")
@@ -150,7 +150,7 @@ func newest(t *periodic.Task, limit time.Time) time.Time {
 const usualRuns = 10
 
 // usual is the median time from the submission of a job to its success.
-func usual(ticks []store.TickResult) time.Duration {
+func usual(ticks []figures.TickResult) time.Duration {
 	var took []time.Duration
 	for _, k := range ticks {
 		if k.State == string(jobqueue.Success) && len(took) < usualRuns {

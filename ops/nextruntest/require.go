@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/verify"
 )
 
 // maxTicks is how many ticks of a task a test may look at.

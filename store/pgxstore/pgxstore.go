@@ -22,9 +22,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb/postgres"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/postgres"
 )
 
 // New returns the database of a pool. The pool stays the program's: close the database

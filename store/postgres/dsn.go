@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/dburl"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
-	server "github.com/nextrun/nextrun/store/internal/sqldb/postgres"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
 )
 
 // dsnOnly is dsn without other schemas than that of the options.

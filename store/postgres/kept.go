@@ -11,7 +11,7 @@ import (
 
 	"github.com/lib/pq"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // connector makes connections that need fewer exchanges with the server than those of the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
-	server "github.com/nextrun/nextrun/store/internal/sqldb/postgres"
+	server "github.com/nextrun/nextrun/internal/sqldb/postgres"
 )
 
 // place is where watchers listen.

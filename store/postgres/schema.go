@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"github.com/nextrun/nextrun/internal/dburl"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // schemaParameter is the parameter of a database URL that names the schema. The

@@ -11,6 +11,6 @@
 // A kind is one value: how to find its tables and their version, and the statements
 // that add a batch of jobs, look up the open ones, cancel them and wake the workers.
 // Each has a file of its own, or several: its settings (river.go), how its tables are
-// found (_detect.go) and its statements (_sql.go). Package store/internal/foreign runs
+// found (_detect.go) and its statements (_sql.go). Package internal/foreign runs
 // the statements; it is the same for all kinds.
 package queues

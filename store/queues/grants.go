@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/store/internal/foreign"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 // Grants implements [Kind].

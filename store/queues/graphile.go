@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // GraphileWorker is a queue of Graphile Worker (Node.js), release 0.16 or newer, in

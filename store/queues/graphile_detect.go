@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // graphileMinLevel is the migration of Graphile Worker 0.16.0, the first release with

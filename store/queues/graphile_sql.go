@@ -3,7 +3,7 @@ package queues
 import (
 	"strings"
 
-	"github.com/nextrun/nextrun/store/internal/foreign"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 // graphileFields are the fields of a job_spec that are written, from a job j.

@@ -1,8 +1,8 @@
 package queues
 
 import (
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // Kind is a kind of queue with its settings: a value of one of the types of this

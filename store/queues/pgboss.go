@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // PgBoss is the queue of pg-boss (https://timgit.github.io/pg-boss) in PostgreSQL, at

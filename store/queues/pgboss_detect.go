@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 var pgBossRights = []string{"SELECT", "INSERT", "UPDATE"}

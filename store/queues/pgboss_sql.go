@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nextrun/nextrun/store/internal/foreign"
+	"github.com/nextrun/nextrun/internal/foreign"
 )
 
 // pgBossValue is a column of pg-boss's table job, and its value for a job v of the

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/foreign"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // PGMQ is a queue of https://github.com/pgmq/pgmq, 1.5 or newer, as an extension or

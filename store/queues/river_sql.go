@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/foreign"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/foreign"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const riverAbsent = "River has an unfinished job of this task that nextrun does not know of"

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
 )
 
 // file is the file of a database. It notices when its path names another

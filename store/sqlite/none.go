@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"github.com/nextrun/nextrun/internal/dburl"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // errNoSQLite is returned for the URL of a SQLite database by a program that was

@@ -14,8 +14,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/dburl"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
-	"github.com/nextrun/nextrun/store/internal/sqldb/sqlite"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb/sqlite"
 )
 
 // open opens the database in a file and makes a first connection.

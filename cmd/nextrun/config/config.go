@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/statement"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
@@ -48,7 +49,7 @@ const KeepTicks time.Duration = -1
 type Handler struct {
 	Command *handlers.CommandConfig
 	HTTP    *handlers.HTTPConfig
-	SQL     *store.Statement
+	SQL     *statement.Work
 	Limits  jobqueue.Limits // retries and concurrency; Command, HTTP or SQL has the timeout
 	Hooks   HookSet
 
@@ -108,7 +109,7 @@ func (c *Config) secretVariables() []string {
 
 func (h Handler) build(env func(string) string, db *store.DB, secrets []string) (jobqueue.Handler, error) {
 	if h.SQL != nil {
-		return db.Statement(*h.SQL)
+		return h.SQL.Handler(db)
 	}
 	if h.Command != nil {
 		command := *h.Command

@@ -6,9 +6,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nextrun/nextrun/internal/statement"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
-	"github.com/nextrun/nextrun/store"
 )
 
 // handlerReader reads the section handlers.
@@ -110,14 +110,14 @@ func (r handlerReader) http(place string, n *yaml.Node, h *Handler) {
 }
 
 func (r handlerReader) sql(place string, n *yaml.Node) Handler {
-	s := &store.Statement{}
+	s := &statement.Work{}
 	h := Handler{SQL: s}
 	r.mapping(n, place, r.withCommon(&h, keys{
 		"sql":     func(place string, v *yaml.Node) { s.SQL = r.statements(place, v) },
 		"role":    &s.Role,
 		"timeout": &s.Timeout,
 	}))
-	r.check(n, place, store.Statement{SQL: "SELECT 1", Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
+	r.check(n, place, statement.Work{SQL: "SELECT 1", Role: s.Role, Timeout: s.Timeout}) // r.statements has checked the SQL
 	r.check(n, place, &h.Limits)
 	return h
 }
@@ -131,7 +131,7 @@ func (r handlerReader) statements(place string, n *yaml.Node) string {
 		list = append(list, r.text(place, n))
 	}
 	text := strings.Join(list, ";\n")
-	if err := (store.Statement{SQL: text}).Validate(); err != nil {
+	if err := (statement.Work{SQL: text}).Validate(); err != nil {
 		r.problem(n, "%s: %v", place, err)
 	}
 	return text

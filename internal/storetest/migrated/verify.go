@@ -3,8 +3,8 @@ package migrated
 import (
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/verify"
 )
 
 // Verify marks a test as failed if `nextrun verify` would say of its database that a

@@ -8,13 +8,13 @@ import (
 	"github.com/nextrun/nextrun/internal/finish"
 	"github.com/nextrun/nextrun/internal/hookbook"
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/hooks"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Hooks writes the events of hooks, in the transactions of executors and schedulers,

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/nextrun/nextrun/internal/defaults"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Log is the event store as its readers see it, a consumer group or a reader

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Limits of one transaction that gives events their positions: about so many

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/traceparent"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Outbox is the outbox of a database. It implements [outbox.Source] for a

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // recordRow is an event with its message, if there is one.

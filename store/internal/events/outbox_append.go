@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 var _ outbox.Tx = (*Tx)(nil)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/isolate"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Claim implements [outbox.Source]. It leaves the topics of hooks alone.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // itemRow is a message with its event, or without.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue/outbox"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // A trigger or a policy of the user's may skip an update or undo it without an

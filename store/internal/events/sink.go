@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Sink is the queue of tasks whose sink is event: it writes rows of event_store and

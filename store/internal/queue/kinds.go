@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // kindRow is a kind of jobs, with its limits.

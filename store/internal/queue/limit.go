@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // fullSQL are the groups and tasks of which as many jobs run as their limits allow.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // linesOfKnownJobs returns the lines whose jobs exist.

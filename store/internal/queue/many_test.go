@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // manyKinds opens a database with 20,000 priorities, with 20,000 groups of a task that has

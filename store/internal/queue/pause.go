@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Pause implements [jobqueue.Pauser].

@@ -8,8 +8,8 @@ import (
 	"github.com/nextrun/nextrun/internal/column"
 	"github.com/nextrun/nextrun/internal/jobdb"
 	"github.com/nextrun/nextrun/internal/service"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 const pending = "state IN " + sqldb.PendingStates

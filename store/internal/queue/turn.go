@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/jobdb"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // LastGroup implements [jobdb.Store].

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nextrun/nextrun/internal/overrides"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/overrides"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // manualAgain is the problem of a task whose tick set by a user exists already.

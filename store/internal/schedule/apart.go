@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // among is a subquery for ids, with its one parameter.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/nextrun/nextrun/store/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/sqldb"
 )
 
 // Args implements [taskdb.Tx]. On PostgreSQL no answer is larger than maxBytes: the tasks are

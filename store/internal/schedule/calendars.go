@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // edition is a number that rises with each change of periodic_calendar; 0 if somebody has deleted its row.

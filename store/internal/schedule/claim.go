@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nextrun/nextrun/internal/overrides"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/overrides"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // candidates is SQL for the tasks that a claim may lock: CTEs, and a query for all of

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/overrides"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/overrides"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // The columns of periodic_task, and lists of their names.

@@ -11,10 +11,10 @@ import (
 	"unicode"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // awaited is a row of periodic_awaited: a job in another queue whose end is not recorded.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store/internal/finishes"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Follow implements [taskdb.Store]. A queue that is not nextrun's own does not tell

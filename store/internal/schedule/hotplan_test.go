@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/migrations"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/connect"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // explained explains each statement before it runs.

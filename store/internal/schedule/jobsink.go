@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // JobSink is nextrun's own queue: it writes rows of the table job. Args go from row

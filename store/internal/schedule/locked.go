@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // mostLocked bounds the locked rows that are named.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Queues are the built-in queues of a database.

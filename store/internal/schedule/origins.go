@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 var (

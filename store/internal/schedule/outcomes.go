@@ -3,8 +3,8 @@ package schedule
 import (
 	"context"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // outcomeRow is the last tick of a task, the last one that was submitted, and what

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/storetest"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/migrations"
-	"github.com/nextrun/nextrun/store/internal/connect"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // waitingTicks opens a database in which the jobs of many tasks run and a tick

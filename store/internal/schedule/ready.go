@@ -7,8 +7,8 @@ import (
 
 	"github.com/nextrun/nextrun/internal/crashpoint"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Triggers add a row to periodic_ready whenever the wait of a task's queued ticks

@@ -10,8 +10,8 @@ import (
 	"github.com/nextrun/nextrun/internal/attention"
 	"github.com/nextrun/nextrun/internal/bounds"
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // selected is the end of a query for the tasks, aliased t, that a filter selects.

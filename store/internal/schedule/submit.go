@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // tickRecords are ticks as records for the first placeholder. The worker and the time of the

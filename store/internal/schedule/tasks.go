@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/internal/column"
+	"github.com/nextrun/nextrun/internal/overrides"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/overrides"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // Tasks is a database as the store of [periodic.Tasks].

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/days"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 func (tx taskTx) Run(ctx context.Context, id string) error {

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // tickTx is a transaction that reads and writes ticks.

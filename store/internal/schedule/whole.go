@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/nextrun/nextrun/internal/reasons"
+	"github.com/nextrun/nextrun/internal/sqldb"
 	"github.com/nextrun/nextrun/internal/taskdb"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store/internal/sqldb"
 )
 
 // plainColumns are what one statement needs of a plan that is plain.

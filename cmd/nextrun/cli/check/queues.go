@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/sink"
 	"github.com/nextrun/nextrun/store"
@@ -71,7 +72,7 @@ var keepLonger = map[string]string{
 
 // checkEnds warns if many jobs of a queue were gone before their end was seen.
 func (r *report) checkEnds(ctx context.Context, db *store.DB, name periodic.Sink, kind string) error {
-	unknown, all, err := db.Figures().UnknownEnds(ctx, string(name))
+	unknown, all, err := figures.Of(db).UnknownEnds(ctx, string(name))
 	if err != nil || unknown < manyUnknown || unknown*partUnknown < all {
 		return err
 	}

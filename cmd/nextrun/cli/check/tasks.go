@@ -11,6 +11,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/internal/explain"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/reasons"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/migrations"
@@ -78,7 +79,7 @@ func checkWindows(ctx context.Context, r *report, db *store.DB) error {
 // checkOverdue counts the tasks that no scheduler has taken in time. Before the first
 // scheduler runs that is no surprise.
 func (r *report) checkOverdue(ctx context.Context, db *store.DB) error {
-	totals, err := db.Figures().Totals(ctx)
+	totals, err := figures.Of(db).Totals(ctx)
 	if err != nil || totals.Overdue == 0 {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/otlp"
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/jobqueue"
 	"github.com/nextrun/nextrun/jobqueue/executor"
 	"github.com/nextrun/nextrun/ops/lifecycle"
@@ -104,7 +105,7 @@ func (s *services) docspell(ctx context.Context, f *serviceFlags) error {
 	if !f.schedules || f.besideDocspell {
 		return nil
 	}
-	return s.db.Docspell().RefuseLive(ctx)
+	return neighbors.DocspellIn(s.db).RefuseLive(ctx)
 }
 
 // scheduler makes the scheduler, and the notifiers that tell of its jobs.
@@ -129,7 +130,7 @@ func (s *services) scheduler(ctx context.Context) (planner *scheduler.Scheduler,
 		return nil, err
 	} else if hooks != nil {
 		c.Hooks = hooks
-		if c.Joex, err = s.db.Docspell().IsHere(ctx); err != nil {
+		if c.Joex, err = neighbors.DocspellIn(s.db).IsHere(ctx); err != nil {
 			return nil, err
 		}
 	}

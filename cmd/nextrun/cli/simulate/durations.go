@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -63,7 +64,7 @@ func medians(ctx context.Context, db *store.DB, tasks []periodic.Task) (duration
 	for i := range tasks {
 		ids[i] = tasks[i].ID
 	}
-	took, err := db.Figures().Took(ctx, ids, lookBack)
+	took, err := figures.Of(db).Took(ctx, ids, lookBack)
 	d := durations{of: map[string]time.Duration{}}
 	for id, list := range took {
 		slices.Sort(list)

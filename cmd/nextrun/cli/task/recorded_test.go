@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/clitest"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -29,7 +30,7 @@ func TestCommandsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		actions, err := db.Figures().Actions(t.Context(), "", "", 100)
+		actions, err := figures.Of(db).Actions(t.Context(), "", "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

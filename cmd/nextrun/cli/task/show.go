@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/find"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/tick"
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -50,7 +51,7 @@ type shown struct {
 	task    periodic.Task
 	outcome periodic.Outcome
 	ticks   tick.Ticks
-	finish  []store.Finish // the newest ticks that have to finish by a time
+	finish  []figures.Finish // the newest ticks that have to finish by a time
 }
 
 func readShown(ctx context.Context, db *store.DB, text string) (s shown, err error) {
@@ -70,7 +71,7 @@ func readShown(ctx context.Context, db *store.DB, text string) (s shown, err err
 	if s.ticks, err = tick.Read(ctx, tasks, periodic.TickFilter{TaskID: id, Limit: shownTicks}); err != nil {
 		return s, err
 	}
-	s.finish, err = db.Figures().Finishes(ctx, id, shownTicks)
+	s.finish, err = figures.Of(db).Finishes(ctx, id, shownTicks)
 	return s, err
 }
 
@@ -215,7 +216,7 @@ func columns(env *ui.Env, t *periodic.Task) (fields [][2]string) {
 }
 
 // finishJSON is the JSON form of ticks that have to finish by a time.
-func finishJSON(list []store.Finish) []ui.Object {
+func finishJSON(list []figures.Finish) []ui.Object {
 	lines := make([]ui.Object, len(list))
 	for i, f := range list {
 		lines[i] = ui.Object{{"due", f.Due}, {"finish_by", f.By}, {"ended", ui.OrNull(f.Ended)}, {"finish", f.State}, {"at_risk", f.AtRisk}, {"why", ui.OrNull(f.Why)}}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -18,7 +19,7 @@ type warner struct {
 }
 
 func newWarner(ctx context.Context, env *ui.Env, db *store.DB, queues ui.Queues) (*warner, error) {
-	is, err := db.Docspell().IsHere(ctx)
+	is, err := neighbors.DocspellIn(db).IsHere(ctx)
 	return &warner{env, queues, is}, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules/crontab"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules/pgcron"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules/timer"
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/store"
 )
 
@@ -34,7 +35,7 @@ func fetch(ctx context.Context, address string) (jobs []pgcron.Job, zone, place 
 		return nil, "", "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rows, zone, err := db.CronJobs(ctx)
+	rows, zone, err := neighbors.CronJobs(ctx, db)
 	if err != nil {
 		return nil, "", "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/docspell"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
 )
@@ -207,7 +208,7 @@ func (i *importing) warn(ctx context.Context, db *store.DB, queues ui.Queues, ta
 	if text := queues.Missing(i.target.Sink); text != "" {
 		i.env.Complain("warning: %s", text)
 	}
-	is, err := db.Docspell().IsHere(ctx)
+	is, err := neighbors.DocspellIn(db).IsHere(ctx)
 	if err != nil || !is {
 		return err
 	}

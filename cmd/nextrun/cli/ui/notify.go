@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
+	"github.com/nextrun/nextrun/internal/neighbors"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/periodic/notify"
 	"github.com/nextrun/nextrun/periodic/scheduler"
@@ -28,12 +29,12 @@ func NewNotifiers(ctx context.Context, env *Env, c *config.Config, db *store.DB)
 		return nil, err
 	}
 	if !c.NotifySet(periodic.SinkJob) {
-		docspell, err := db.Docspell().IsHere(ctx)
+		docspell, err := neighbors.DocspellIn(db).IsHere(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if docspell {
-			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: db.Docspell().NotifyURLs})
+			configs = append(configs, notify.Config{Sink: periodic.SinkJob, Addresses: neighbors.DocspellIn(db).NotifyURLs})
 		}
 	}
 	n := &Notifiers{bySink: map[periodic.Sink]*notify.Notifier{}, done: make(chan struct{})}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nextrun/nextrun/cmd/nextrun/cli/ui"
+	"github.com/nextrun/nextrun/internal/verify"
 	"github.com/nextrun/nextrun/periodic"
 	"github.com/nextrun/nextrun/store"
-	"github.com/nextrun/nextrun/store/verify"
 )
 
 // options are the flags of `nextrun verify`.

@@ -17,9 +17,9 @@ import (
 	"github.com/nextrun/nextrun/cmd/nextrun/config"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules"
 	"github.com/nextrun/nextrun/cmd/nextrun/schedules/crontab"
+	"github.com/nextrun/nextrun/internal/statement"
 	"github.com/nextrun/nextrun/jobqueue/handlers"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // Kind is the format of pg_cron. Fetch reads the rows of the database that a URL
@@ -179,7 +179,7 @@ func (r *reader) inDatabase(j *Job) (h *config.Handler, how string) {
 	case r.server != "" && r.server != d.Server:
 		return nil, ""
 	}
-	s := store.Statement{SQL: j.Command}
+	s := statement.Work{SQL: j.Command}
 	if why := s.Commits(); why != "" {
 		why, _, _ = strings.Cut(why, "; use ") // psql does
 		return nil, why

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // How much of the past and of the future the pages of many tasks look at.
@@ -156,7 +156,7 @@ func (s Pages) durations(ctx context.Context, tasks []periodic.Task) (d duration
 		}
 	}
 	n := min(max(mostTook/max(len(ids), 1), 3), UsualTicks)
-	own, err := s.DB.Figures().Took(ctx, ids, n)
+	own, err := figures.Of(s.DB).Took(ctx, ids, n)
 	d = durations{}
 	for i := range tasks {
 		if took := own[tasks[i].ID]; len(took) > 0 {
@@ -186,9 +186,9 @@ func (d durations) of(t *periodic.Task) (took time.Duration, known bool) {
 
 // places is how many jobs run at once on the executors that are known to run; 0: none is.
 func (s Pages) places(ctx context.Context) (n int, err error) {
-	services, err := s.DB.Figures().Services(ctx)
+	services, err := figures.Of(s.DB).Services(ctx)
 	for _, one := range services {
-		if one.Kind == store.Executor && one.Lives {
+		if one.Kind == figures.Executor && one.Lives {
 			n += one.Places
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/frame"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 )
@@ -87,7 +88,7 @@ func (s Pages) Timeline(ctx context.Context, r *http.Request) (any, error) {
 		}
 	}
 	for d.place(at, where); q.Get("show") == "" && d.level+1 < len(zooms); d.place(at, where) {
-		n, err := s.DB.Figures().Ended(ctx, d.From, d.To)
+		n, err := figures.Of(s.DB).Ended(ctx, d.From, d.To)
 		if err != nil {
 			return nil, err
 		}

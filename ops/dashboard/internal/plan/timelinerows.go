@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/nextrun/nextrun/internal/chart"
+	"github.com/nextrun/nextrun/internal/figures"
 	"github.com/nextrun/nextrun/internal/span"
 	"github.com/nextrun/nextrun/ops/dashboard/internal/show"
 	"github.com/nextrun/nextrun/periodic"
-	"github.com/nextrun/nextrun/store"
 )
 
 // timelineRow is a task or a group.
@@ -27,13 +27,13 @@ type timelineRow struct {
 
 // fill reads what ran and computes what will.
 func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
-	var past store.Sample
+	var past figures.Sample
 	until := d.To
 	if d.now.Before(until) {
 		until = d.now
 	}
 	if d.From.Before(until) {
-		if past, err = s.DB.Figures().Sample(ctx, d.From, until, d.most(), d.Group); err != nil {
+		if past, err = figures.Of(s.DB).Sample(ctx, d.From, until, d.most(), d.Group); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func (d *timelineView) fill(ctx context.Context, s Pages) (err error) {
 	if d.Places, err = s.places(ctx); err != nil {
 		return err
 	}
-	elsewhere, err := s.DB.Figures().Elsewhere(ctx, d.From, until, d.Group, mostElsewhere)
+	elsewhere, err := figures.Of(s.DB).Elsewhere(ctx, d.From, until, d.Group, mostElsewhere)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (d *timelineView) readUsual(ctx context.Context, s Pages) error {
 	for i, row := range d.Rows {
 		ids[i] = row.Name
 	}
-	own, err := s.DB.Figures().Took(ctx, ids, UsualTicks)
+	own, err := figures.Of(s.DB).Took(ctx, ids, UsualTicks)
 	for _, row := range d.Rows {
 		row.setUsual(own[row.Name])
 	}
@@ -113,7 +113,7 @@ func (r *timelineRow) setUsual(took []time.Duration) {
 }
 
 // manyOf reports whether there are more tasks than rows, in more than one group.
-func manyOf(tasks []periodic.Task, runs []store.SampledRun) bool {
+func manyOf(tasks []periodic.Task, runs []figures.SampledRun) bool {
 	ids, groups := map[string]bool{}, map[string]bool{}
 	for i := range tasks {
 		ids[tasks[i].ID], groups[tasks[i].Group] = true, true
@@ -139,7 +139,7 @@ func (d *timelineView) row(name string) *timelineRow {
 }
 
 // ran adds a run to its row and to others.
-func (d *timelineView) ran(run store.SampledRun, also ...*timelineRow) {
+func (d *timelineView) ran(run figures.SampledRun, also ...*timelineRow) {
 	name, to := run.TaskID, run.Finished
 	if d.Grouped {
 		name = run.Group

@@ -1,0 +1,72 @@
+package figures
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/jobdb"
+	"github.com/nextrun/nextrun/internal/sqldb"
+)
+
+// Service is what a scheduler, an executor, a relay or a consumer has published about
+// itself.
+type Service struct {
+	Worker   string // name@boot id
+	Kind     ServiceKind
+	Version  string // of the program
+	Started  time.Time
+	Lives    bool                  // as far as the database shows
+	Quiet    bool                  // it lets the database sleep: see Options.Quiet
+	Places   int                   // of an executor: how many jobs it runs at once
+	Lease    time.Duration         // of an executor: the age of a heartbeat beyond which it takes the job
+	Groups   []string              // of an executor: it takes jobs of these only; none: of all. Of a scheduler: the sinks that it knows
+	Handlers []jobdb.HandlerLimits // of an executor
+	Unclear  bool                  // its handlers cannot be read
+	Trouble  string                // of a scheduler: the error that keeps it from its work; empty: none
+}
+
+// ServiceKind says what a service does.
+type ServiceKind string
+
+// The kinds of services.
+const (
+	Scheduler ServiceKind = "scheduler"
+	Executor  ServiceKind = "executor"
+)
+
+// Services reads what has been published, by those that run and by those that were killed.
+func (r Reader) Services(ctx context.Context) ([]Service, error) {
+	rows, err := sqldb.Services(ctx, r.db)
+	if err != nil {
+		return nil, fmt.Errorf("read who runs: %w", err)
+	}
+	list := make([]Service, len(rows))
+	for i, row := range rows {
+		s := Service{Worker: row.Worker, Kind: ServiceKind(row.Kind), Version: string(row.Version), Started: row.Started.Time(), Lives: row.Lives, Quiet: row.Quiet, Trouble: string(row.Trouble),
+			Places: row.Places.N, Lease: time.Duration(row.Lease.N) * time.Second}
+		s.Unclear = json.Unmarshal([]byte(row.Handlers), &s.Handlers) != nil
+		if row.OnlyGroups != "" && json.Unmarshal([]byte(row.OnlyGroups), &s.Groups) != nil {
+			s.Unclear = true
+		}
+		list[i] = s
+	}
+	return list, nil
+}
+
+// JobHolder finds who has locked the row of a job: what it is, and how its lock can be
+// ended. Both are empty if nobody has, and on SQLite.
+func (r Reader) JobHolder(ctx context.Context, jid string) (who, remedy string, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		held, err := sqldb.RowHolders(ctx, tx, "SELECT jid, xmax FROM job WHERE jid = $1", jid)
+		if h, is := held[jid]; is {
+			who, remedy = h.Text(), h.Remedy()
+		}
+		return err
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("look for who has locked job %s: %w", jid, err)
+	}
+	return who, remedy, nil
+}

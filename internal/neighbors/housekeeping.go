@@ -1,0 +1,38 @@
+package neighbors
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nextrun/nextrun/internal/bounds"
+	"github.com/nextrun/nextrun/internal/sqldb"
+)
+
+// LacksHousekeeping reports whether no executor of nextrun deletes old ticks here:
+// there is no enabled task of [bounds.HousekeepingTask], because the tables of jobs are
+// Docspell's or missing. On other databases whoever removed that task keeps
+// everything on purpose, and LacksHousekeeping reports false.
+func LacksHousekeeping(ctx context.Context, db sqldb.Opened) (lacks bool, err error) {
+	err = sqldb.Of(db).View(ctx, func(tx *sqldb.Tx) error {
+		node, err := nodeColumns(ctx, tx)
+		if err != nil {
+			return err
+		}
+		has, err := tx.HasJobs(ctx)
+		if err != nil {
+			return err
+		}
+		job, err := tx.Columns(ctx, "job")
+		if err != nil || node == nil && has && len(job) > 0 {
+			return err
+		}
+		var tasks int
+		err = tx.First(ctx, &tasks, `SELECT count(*) FROM periodic_task WHERE task = $1 AND enabled`, bounds.HousekeepingTask)
+		lacks = tasks == 0
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for the task that deletes old ticks: %w", err)
+	}
+	return lacks, nil
+}

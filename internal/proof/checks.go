@@ -1,0 +1,158 @@
+package proof
+
+import (
+	"slices"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue/outbox"
+)
+
+// Checks are the checks of the tables, in the order in which a report has them. The
+// relation p has the bounds: since, stale (older than a lease) and recent.
+func Checks() []Check { return slices.Concat(ofTasks, ofJobs, ofEvents) }
+
+var ofTasks = []Check{
+	{
+		Name: "overdue ticks", Guarantee: "G2",
+		Violated: "a tick was due more than a minute ago, and nobody has decided it",
+		Remedy:   "start a scheduler; if one runs, ask: nextrun why ID",
+		query: `SELECT id AS about, 'since ' || CAST(nextrun AS text) AS more FROM periodic_task CROSS JOIN p
+			WHERE enabled AND nextrun < p.recent AND created < p.recent AND (changed IS NULL OR changed < p.recent) ORDER BY nextrun`,
+	},
+	{
+		Name: "ticks without their job", Guarantee: "G2", Doubtful: true, tables: []string{"job", "event_store"},
+		Violated: "a tick says submitted, but its job is gone",
+		Remedy:   "nothing, if something deletes final jobs so soon; else restore the jobs from a backup, or run the tasks again: nextrun task run ID",
+		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
+			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
+			WHERE k.decision = 'submitted' AND t.sink IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
+				AND (t.changed IS NULL OR t.changed < k.decided)
+				AND NOT EXISTS (SELECT 1 FROM job WHERE job.jid = k.jid)
+				AND NOT EXISTS (SELECT 1 FROM event_store AS e WHERE e.id = k.jid)`,
+	},
+	{
+		Name: "expired marks", Guarantee: "G4",
+		Violated: "a mark has outlived its lease, and nobody has taken the task over",
+		Remedy:   "start a scheduler; it removes such marks at once",
+		query: `SELECT id AS about, worker || ' since ' || CAST(marked AS text) AS more FROM periodic_task CROSS JOIN p
+			WHERE worker IS NOT NULL AND marked < p.stale ORDER BY marked`,
+	},
+	{
+		Name: "ticks that wait for nothing", Guarantee: "G2", tables: []string{"job"},
+		Violated: "a queued tick waits, although no job of its task is unfinished",
+		Remedy:   "start a scheduler; if one runs, wake it: INSERT INTO periodic_ready (task_id) VALUES ('ID')",
+		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) AS more
+			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
+			WHERE k.decision = 'queued' AND k.decided < p.recent AND t.enabled AND t.paused IS NULL AND t.problem IS NULL
+				AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.tracker = k.task_id AND j.single AND j.state IN ` + sqldb.PendingStates + `)
+				AND k.task_id NOT IN (SELECT j.tracker FROM job AS j JOIN p ON j.finished >= p.recent WHERE j.single AND j.tracker IS NOT NULL)
+				AND NOT EXISTS (SELECT 1 FROM periodic_open AS o WHERE o.task_id = k.task_id)
+				AND NOT EXISTS (SELECT 1 FROM periodic_ready AS r WHERE r.task_id = k.task_id)`,
+	},
+	{
+		Name: "ends of jobs in other queues", Doubtful: true, tables: []string{"periodic_awaited"},
+		Violated: "nobody has asked another queue how a job ended, although it was time",
+		Remedy:   "start a scheduler whose configuration has the queue; if one runs, ask: nextrun queue check",
+		query: `SELECT task_id AS about, 'due ' || CAST(due AS text) || ', job ' || jid || ' in the queue ' || sink || ', since ' || CAST(look AS text) AS more
+			FROM periodic_awaited CROSS JOIN p WHERE look < p.stale ORDER BY look`,
+	},
+	{
+		Name: "jobs whose end nobody awaits", Doubtful: true, tables: []string{"periodic_awaited"},
+		Violated: "how a job in another queue ended is not recorded, and nobody will ask",
+		Remedy:   "nothing, if the queue could not tell how jobs end at that time; else find out who deletes rows of periodic_awaited",
+		query: `SELECT k.task_id AS about, 'due ' || CAST(k.due AS text) || ', job ' || k.jid AS more
+			FROM periodic_tick AS k JOIN periodic_task AS t ON t.id = k.task_id CROSS JOIN p
+			WHERE k.decision = 'submitted' AND k.outcome IS NULL AND t.sink NOT IN ('job', 'event') AND k.decided >= p.since AND k.decided < p.recent
+				AND (t.changed IS NULL OR t.changed < k.decided)
+				AND EXISTS (SELECT 1 FROM periodic_tick AS b WHERE b.task_id = k.task_id AND b.due < k.due AND b.outcome IS NOT NULL)
+				AND NOT EXISTS (SELECT 1 FROM periodic_awaited AS a WHERE a.task_id = k.task_id AND a.due = k.due)`,
+	},
+	{
+		Name: "awaited jobs without a tick", tables: []string{"periodic_awaited"},
+		Violated: "the end of a job in another queue is awaited, but no tick is there to record it",
+		Remedy:   "find out who changes or deletes rows of periodic_tick by hand, then delete this row of periodic_awaited",
+		query: `SELECT a.task_id AS about, 'due ' || CAST(a.due AS text) || ', job ' || a.jid AS more
+			FROM periodic_awaited AS a JOIN periodic_task AS t ON t.id = a.task_id CROSS JOIN p
+			WHERE a.submitted >= p.since AND a.submitted < p.recent AND t.created < a.submitted
+				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = a.task_id AND k.due = a.due AND k.jid = a.jid AND k.outcome IS NULL)`,
+	},
+}
+
+var ofJobs = []Check{
+	{
+		Name: "jobs of one tick", Guarantee: "G1", tables: []string{"job"},
+		Violated: "a tick has more than one job",
+		Remedy:   "find out who adds jobs with a due of their own: schedulers add one for each tick; delete the jobs that nobody wants",
+		query: `SELECT tracker AS about, 'due ' || CAST(due AS text) || ': ' || count(*) || ' jobs' AS more FROM job CROSS JOIN p
+			WHERE due IS NOT NULL AND tracker IS NOT NULL AND submitted >= p.since GROUP BY tracker, due HAVING count(*) > 1`,
+	},
+	{
+		Name: "jobs without a tick", Guarantee: "G2", tables: []string{"job"},
+		Violated: "a scheduler submitted a job, but no tick says so",
+		Remedy:   "find out who deletes rows of periodic_tick before their time, or adds jobs with a tracker and a due of their own",
+		query: `SELECT j.tracker AS about, 'due ' || CAST(j.due AS text) || ', job ' || j.jid AS more
+			FROM job AS j JOIN (SELECT task_id, min(decided) AS kept FROM periodic_tick WHERE decision <> 'queued' GROUP BY task_id) AS t
+				ON t.task_id = j.tracker AND t.kept <= j.submitted
+			JOIN periodic_task ON id = j.tracker CROSS JOIN p
+			WHERE j.due IS NOT NULL AND j.submitted >= p.since
+				AND NOT EXISTS (SELECT 1 FROM periodic_tick AS k WHERE k.task_id = j.tracker AND k.due = j.due)`,
+	},
+	{
+		Name: "unfinished jobs of one task", Guarantee: "G3", tables: []string{"job"},
+		Violated: "a task that must not overlap has more than one unfinished job",
+		Remedy:   "the index nextrun_job_pending is missing or damaged: cancel the jobs but one, then run: nextrun migrate up; if the index is there: REINDEX",
+		query: `SELECT tracker AS about, count(*) || ' jobs' AS more FROM job CROSS JOIN p
+			WHERE single AND state IN ` + sqldb.PendingStates + ` GROUP BY tracker HAVING count(*) > 1`,
+	},
+	{
+		Name: "abandoned jobs", tables: []string{"job"},
+		Violated: "a job runs, but its worker has been silent for longer than its lease",
+		Remedy:   "start an executor; it takes such jobs over",
+		query: `SELECT j.jid AS about, coalesce(j.worker, 'no worker') || ', last heard of ' || CAST(j.heartbeat AS text) AS more FROM job AS j CROSS JOIN p
+			WHERE j.state IN ('scheduled', 'running') AND j.heartbeat < p.stale ORDER BY j.heartbeat`,
+	},
+	{
+		Name: "lines without a job", tables: []string{"job", "joblog"},
+		Violated: "the log has lines of a job that is gone",
+		Remedy:   "delete them: DELETE FROM joblog WHERE jid NOT IN (SELECT jid FROM job)",
+		query: `SELECT l.jid AS about, count(*) || ' lines' AS more FROM joblog AS l CROSS JOIN p
+			WHERE l.created >= p.since AND l.created < p.recent AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.jid = l.jid) GROUP BY l.jid`,
+	},
+}
+
+var ofEvents = []Check{
+	{
+		Name: "events of one tick", Guarantee: "G1", tables: []string{"event_store"},
+		Violated: "a tick has more than one event",
+		Remedy:   "the index nextrun_event_due is missing or damaged; run: nextrun migrate up; if the index is there: REINDEX",
+		query: `SELECT aggregate_id AS about, 'due ' || CAST(due AS text) || ': ' || count(*) || ' events' AS more FROM event_store CROSS JOIN p
+			WHERE due IS NOT NULL AND created >= p.since GROUP BY aggregate_id, due HAVING count(*) > 1`,
+	},
+	{
+		Name: "versions of events", tables: []string{"event_store", "event_aggregate"}, days: "events_days",
+		Violated: "the versions of the events of an aggregate have a gap, or its counter is behind",
+		Remedy:   "find out who deletes or adds events by hand; readers that count on versions have to be reset",
+		query: `SELECT e.aggregate_id AS about, count(*) || ' events with versions ' || min(e.aggregate_version) || ' to ' || max(e.aggregate_version)
+				|| ', counter ' || coalesce(CAST(max(a.version) AS text), 'missing') AS more
+			FROM event_store AS e LEFT JOIN event_aggregate AS a ON a.id = e.aggregate_id CROSS JOIN p WHERE e.created >= p.since
+				AND substr(e.topic, 1, 14) <> '` + outbox.HookTopics + `'
+			GROUP BY e.aggregate_id
+			HAVING count(*) <> max(e.aggregate_version) - min(e.aggregate_version) + 1 OR max(a.version) IS NULL
+				OR max(e.aggregate_version) > max(a.version)`,
+	},
+	{
+		Name: "order of events", tables: []string{"event_store"},
+		Violated: "an event comes before an earlier version of its aggregate",
+		Remedy:   "find out who changes seq, position or aggregate_version by hand",
+		query: `SELECT e.aggregate_id AS about, 'version ' || e.aggregate_version || ' comes before ' || (e.aggregate_version - 1) AS more
+			FROM event_store AS e JOIN event_store AS b ON b.aggregate_id = e.aggregate_id AND b.aggregate_version = e.aggregate_version - 1 CROSS JOIN p
+			WHERE e.created >= p.since AND (e.seq < b.seq OR e.topic = b.topic AND e.position < b.position)`,
+	},
+	{
+		Name: "messages without an event", tables: []string{"outbox_message", "event_store"},
+		Violated: "a message to be published has no event",
+		Remedy:   "foreign keys were off when the event was deleted; delete the message",
+		query: `SELECT m.topic AS about, 'message ' || m.id || ' of event ' || m.event_id AS more FROM outbox_message AS m CROSS JOIN p
+			WHERE m.created >= p.since AND NOT EXISTS (SELECT 1 FROM event_store AS e WHERE e.id = m.event_id)`,
+	},
+}

@@ -1,0 +1,106 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/overrides"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
+)
+
+// Planned is a task that is enabled, and since when its plan is as it is.
+type Planned struct {
+	Task  periodic.Task // with what its plan depends on
+	Since time.Time
+	Now   time.Time // of the database, when the row was read
+}
+
+// Tasks returns the enabled tasks whose ids come after one, in their order, at most n. If
+// ids are given, it returns only those. They have no calendars, only the names of those.
+func (r Reader) Tasks(ctx context.Context, after string, ids []string, n int) (list []Planned, err error) {
+	var rows []struct {
+		ID       string
+		Timer    sqldb.RowText
+		Due      sqldb.RowTime
+		NextRun  sqldb.RowTime
+		Starts   sqldb.RowTime
+		Ends     sqldb.RowTime
+		Created  sqldb.RowTime
+		Changed  sqldb.RowTime
+		Problem  sqldb.RowText
+		Exclude  sqldb.RowText `db:"exclude_calendars"`
+		Run      sqldb.RowText `db:"run_calendars"`
+		Move     sqldb.RowText `db:"on_excluded"`
+		MaxTicks int
+		Count    int
+		Override sqldb.RowText
+	}
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		only, err := tx.Texts(2, ids)
+		if err != nil {
+			return err
+		}
+		err = tx.Select(ctx, &rows, `SELECT id, timer, due, nextrun, starts, ends, created, changed, problem,
+			exclude_calendars, run_calendars, on_excluded,
+			coalesce(max_ticks, 0) AS maxticks, coalesce(tick_count, 0) AS count, `+overrides.SQL(tx, "periodic_task.id")+` AS override FROM periodic_task
+			WHERE enabled AND id > $1 AND ($3 = 0 OR id IN (SELECT v.value FROM `+only.SQL+` AS v)) ORDER BY id LIMIT $4`,
+			after, only.Param, len(ids), n)
+		for _, row := range rows {
+			list = append(list, Planned{Now: tx.Now(), Since: later(row.Created.Time(), row.Changed.Time()), Task: periodic.Task{
+				ID: row.ID, Enabled: true, Timer: string(row.Timer), Due: row.Due.Time(), NextRun: row.NextRun.Time(),
+				Starts: row.Starts.Time(), Ends: row.Ends.Time(), Created: row.Created.Time(), Problem: string(row.Problem),
+				Days: periodic.Days{
+					Rules:     days.Rules{Exclude: string(row.Exclude), Run: string(row.Run), OnExcluded: days.OnExcluded(row.Move)},
+					Overrides: overrides.Read(string(row.Override)),
+				},
+				Pace: periodic.Pace{MaxTicks: row.MaxTicks, Count: row.Count},
+			}})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the plans of tasks: %w", err)
+	}
+	return list, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Tick is a recorded tick, or a range of missed ones.
+type Tick struct {
+	periodic.TickRange
+	// Extra says that no scheduler has decided it: a hook that submits the task, or a
+	// backfill, has, or that it has moved. The timer need not have it.
+	Extra bool
+	Held  bool // a window has left it out
+}
+
+// Recorded returns the recorded ticks of a task from a time on, by their due times, at
+// most n.
+func (r Reader) Recorded(ctx context.Context, id string, from time.Time, n int) (list []Tick, err error) {
+	var rows []struct {
+		Due, Until sqldb.RowTime
+		Extra      sqldb.RowBool
+		Held       sqldb.RowBool
+	}
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		return tx.Select(ctx, &rows, `SELECT due, until, worker IS NULL OR nominal IS NOT NULL AS extra,
+			decision = 'skipped' AND coalesce(reason, '') LIKE 'window %' AS held FROM periodic_tick WHERE task_id = $1 AND due >= $2 ORDER BY due LIMIT $3`,
+			id, sqldb.Timestamp(from), n)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ticks of task %q: %w", id, err)
+	}
+	for _, row := range rows {
+		list = append(list, Tick{periodic.TickRange{First: row.Due.Time(), Last: later(row.Due.Time(), row.Until.Time())}, bool(row.Extra), bool(row.Held)})
+	}
+	return list, nil
+}

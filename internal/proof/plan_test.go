@@ -1,0 +1,53 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nextrun/nextrun/internal/connect"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/internal/storetest"
+	"github.com/nextrun/nextrun/migrations"
+)
+
+// The check of ticks that wait does not read all jobs for each of them, which would take
+// minutes where there are many.
+func TestTicksThatWaitAreCheckedByIndexes(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLiteURL(t)
+	db, err := connect.Open(t.Context(), url, sqldb.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migrations.Of(db).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checks := Checks()
+	check := checks[slices.IndexFunc(checks, func(c Check) bool { return c.Name == "ticks that wait for nothing" })]
+	rows, err := storetest.At(t, url).SQL.QueryContext(t.Context(), `EXPLAIN QUERY PLAN
+		WITH p AS (SELECT '2026-03-01 12:00:00.000000' AS since, '2026-03-01 12:00:00.000000' AS stale, '2026-03-01 12:00:00.000000' AS recent) `+check.query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var line string
+		if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(plan, "\n")
+	for _, index := range []string{"j USING INDEX nextrun_job_pending", "j USING INDEX nextrun_job_finished"} {
+		if !strings.Contains(text, index) {
+			t.Errorf("not %q in\n%s", index, text)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+// Package postgres is what package sqldb needs of PostgreSQL, whichever driver there is: its SQL, errors,
+// locks and sessions. Package store/postgres opens it with lib/pq, store/pgxstore with pgx.
+package postgres
+
+import (
+	"database/sql"
+
+	"github.com/nextrun/nextrun/internal/sqldb"
+)
+
+// dialect implements [sqldb.Dialect].
+type dialect struct {
+	options sqldb.Options
+	server  Server
+	pool    *sql.DB
+	shown   shown
+}
+
+const lockRows = " FOR UPDATE SKIP LOCKED"
+
+// Words implements [sqldb.Dialect].
+func (d *dialect) Words() sqldb.Words {
+	const now = `SELECT clock_timestamp() AT TIME ZONE 'UTC'`
+	return sqldb.Words{
+		LockRows:   lockRows,
+		HoldRows:   " FOR NO KEY UPDATE OF t SKIP LOCKED",
+		RowColumns: ", xmin, ctid",
+		PlaceSQL:   "{}ctid::text",
+		Closed:     d.server.Closed,
+		VersionSQL: "{}xmin::text || '/' || extract(epoch FROM pg_postmaster_start_time())",
+		ShareRows:  " FOR SHARE",
+		Greatest:   "greatest",
+		Least:      "least",
+		Stall:      max(d.options.IdleTimeout, d.options.StatementTimeout),
+		System:     sqldb.Postgres,
+
+		EndedGrace: endedGrace,
+		Version:    "SHOW server_version",
+		Columns:    `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+		Occupied: `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'AccessExclusiveLock' AND granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+		Now: now,
+		// All statements are short. Where the planner expects many more rows than there are,
+		// compiling one would take seconds.
+		Begin: now + `, set_config('statement_timeout', $1, true) || set_config('lock_timeout', $2, true) ||
+			set_config('idle_in_transaction_session_timeout', $3, true) || set_config('jit', 'off', true) ||
+			set_config('array_nulls', 'on', true)`,
+		AsyncCommit: "SET LOCAL synchronous_commit = off",
+		Generic:     "SET LOCAL plan_cache_mode = force_generic_plan",
+		Collate:     ` COLLATE "C"`,
+		DigestSQL:   "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
+		TryLockSQL:  "pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' ' || {}, 0))",
+		Placeholder: "$",
+		ClockSQL:    "(clock_timestamp() AT TIME ZONE 'UTC' + ({at}::timestamp - {now}::timestamp))",
+	}
+}
+
+// FirstRows implements [sqldb.Dialect]. It orders by all columns of the index: by the last ones
+// alone, the planner may rather read all that meet the condition.
+func (*dialect) FirstRows(table, condition, alike, order, limit string) string {
+	return " CROSS JOIN LATERAL (SELECT * FROM " + table + " WHERE " + condition +
+		" ORDER BY " + alike + ", " + order + " LIMIT " + limit + lockRows + ") AS c"
+}

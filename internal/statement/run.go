@@ -1,0 +1,153 @@
+package statement
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nextrun/nextrun/internal/crashpoint"
+	"github.com/nextrun/nextrun/internal/sqldb"
+	"github.com/nextrun/nextrun/jobqueue"
+)
+
+// runner runs the statements of a handler.
+type runner struct {
+	Work
+	db   *sqldb.DB
+	list []Statement
+}
+
+// Handler returns a handler that runs SQL on a database, and ends its job in the same
+// transaction: see [jobqueue.CompleteTx]. Each job that runs holds a connection; on
+// SQLite it holds the write lock of the whole database. The result of the job is how many rows
+// the SQL has changed.
+func (w Work) Handler(on sqldb.Opened) (jobqueue.Handler, error) {
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	db := sqldb.Of(on)
+	sqlite := db.SQL().IsSQLite()
+	mark := "$"
+	if sqlite {
+		mark = "?"
+	}
+	if sqlite && w.Role != "" {
+		return nil, errors.New("role: SQLite has no roles")
+	}
+	list, err := Parse(w.SQL, mark)
+	if err != nil {
+		return nil, err
+	}
+	run := jobqueue.Handler(runner{w, db, list}.run)
+	if w.Timeout > 0 {
+		run = jobqueue.Chain(run, jobqueue.Timeout(w.Timeout))
+	}
+	return run, nil
+}
+
+// run carries out the statements, and ends the job in the same transaction.
+func (r runner) run(ctx context.Context, job *jobqueue.JobContext) error {
+	args, err := r.args(job)
+	if err != nil {
+		return jobqueue.Permanent(err)
+	}
+	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
+		tx.Changes(sqldb.TopicTasks)
+		if err := r.begin(ctx, tx); err != nil {
+			return err
+		}
+		rows := int64(0)
+		for i, s := range r.list {
+			n, err := r.exec(ctx, tx, s.Text, args[i])
+			if err != nil {
+				if len(r.list) > 1 {
+					err = fmt.Errorf("statement %d: %w", i+1, err)
+				}
+				return err
+			}
+			rows += n
+		}
+		crashpoint.At("executor/statement-done")
+		if r.Role != "" {
+			if _, err := tx.Exec(ctx, "SET LOCAL ROLE NONE"); err != nil {
+				return err
+			}
+		}
+		job.SetResult(fmt.Sprintf("rows: %d", rows))
+		return jobqueue.CompleteTx(ctx, tx.DBTX(), job)
+	})
+}
+
+// begin lets the statements take their time, which the context limits, and sets the role.
+func (r runner) begin(ctx context.Context, tx *sqldb.Tx) error {
+	if tx.SQL().IsSQLite() {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)")
+	if err == nil && r.Role != "" {
+		_, err = tx.Exec(ctx, `SET LOCAL ROLE "`+strings.ReplaceAll(r.Role, `"`, `""`)+`"`)
+	}
+	return err
+}
+
+func (r runner) exec(ctx context.Context, tx *sqldb.Tx, text string, args []any) (int64, error) {
+	result, err := tx.DBTX().ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// args are the values of the parameters of each statement.
+func (r runner) args(job *jobqueue.JobContext) ([][]any, error) {
+	values := map[string]any{}
+	decoder := json.NewDecoder(strings.NewReader(job.Args))
+	decoder.UseNumber()
+	readable := decoder.Decode(&values) == nil
+	values["nextrun_job_id"], values["nextrun_tracker"], values["nextrun_due"] = job.JID, job.Tracker, nil
+	if !job.Due.IsZero() {
+		values["nextrun_due"] = job.Due.UTC().Format("2006-01-02 15:04:05.000000")
+	}
+	list := make([][]any, len(r.list))
+	for i, s := range r.list {
+		for _, name := range s.Params {
+			v, is := values[name]
+			switch {
+			case !is && !readable:
+				return nil, fmt.Errorf("the args of the job are no JSON object, and the statement needs :%s", name)
+			case !is:
+				return nil, fmt.Errorf("the args of the job have no %q, which the statement needs", name)
+			}
+			list[i] = append(list[i], r.value(v))
+		}
+	}
+	return list, nil
+}
+
+// value is a value of JSON as a parameter. PostgreSQL reads texts as what it needs there.
+func (r runner) value(v any) any {
+	sqlite := r.db.SQL().IsSQLite()
+	switch v := v.(type) {
+	case nil, string:
+		return v
+	case json.Number:
+		if n, err := v.Int64(); err == nil && sqlite {
+			return n
+		}
+		if f, err := v.Float64(); err == nil && sqlite {
+			return f
+		}
+		return v.String()
+	case bool:
+		if sqlite {
+			return v
+		}
+		return fmt.Sprint(v)
+	}
+	var b bytes.Buffer
+	_ = json.NewEncoder(&b).Encode(v) // what was decoded from JSON
+	return strings.TrimSpace(b.String())
+}

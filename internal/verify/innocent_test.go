@@ -1,0 +1,200 @@
+package verify_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/storetest/migrated"
+	"github.com/nextrun/nextrun/internal/verify"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/store"
+)
+
+// What followed another plan is no violation of the plan in force.
+func TestEditsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`UPDATE periodic_task SET timer = '*:0/1'`)
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ?`, store.Timestamp(f.due), store.Timestamp(f.due))
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 1 {
+			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
+		}
+		if f.One(`SELECT count(*) FROM periodic_task WHERE changed IS NOT NULL`) != "1" {
+			t.Error("the edit was not noted")
+		}
+	})
+}
+
+// Old rows are deleted by their age, each kind at its own, and ticks that were missed may
+// be submitted later.
+func TestHousekeepingAndBackfillsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`UPDATE periodic_tick SET decision = 'missed', missed = 3, until = ?, jid = NULL WHERE due = ?`, f.at(4), f.at(2))
+		f.Exec(`DELETE FROM periodic_tick WHERE due = ? OR due = ?`, f.at(3), f.at(4))
+		f.Exec(`DELETE FROM job WHERE due >= ? AND due <= ?`, f.at(2), f.at(4))
+		err := periodic.NewTasks(d.Store.Tasks()).Backfill(t.Context(), "report", periodic.Backfill{From: f.at(3).Time(), To: f.at(4).Time()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := d.Store.PruneTicks(t.Context(), time.Since(f.at(1).Time())-time.Minute); n != 2 || err != nil {
+			t.Fatalf("%d ticks deleted, %v", n, err)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != 3 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// The ends of jobs in other queues are recorded late.
+func TestJobsElsewhereAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.elsewhere()
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// A hook that submits a task gives it a tick that its timer need not have.
+func TestTicksBesideTheTimerAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		tasks := periodic.NewTasks(d.Store.Tasks())
+		for _, later := range []time.Duration{7 * time.Minute, 11 * time.Minute} {
+			if err := tasks.SubmitNext(t.Context(), "report", f.at(1).Time().Add(later), "after another task"); err != nil {
+				t.Fatal(err)
+			}
+			f.Exec(`UPDATE job SET state = 'success' WHERE state = 'waiting'`)
+		}
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Ticks != hours+2 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+	})
+}
+
+// Of old events those stay that somebody has not read yet.
+func TestGapsBetweenOldEventsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`INSERT INTO event_aggregate (id, version) VALUES ('order', 5)`)
+		for _, e := range []struct{ version, age int }{{2, 9}, {4, 8}, {5, 1}} {
+			f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version, created) VALUES (?, 't', 'x', 'order', ?, ?)`,
+				strconv.Itoa(e.version), e.version, store.Timestamp(f.now.AddDate(0, 0, -e.age)))
+		}
+		if r := f.verify(verify.Options{}); !strings.Contains(text(r), "versions 2 to 5") {
+			t.Errorf("nothing deletes events: %s", text(r))
+		}
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, args, enabled) VALUES ('old', 'nextrun.housekeeping', 'daily', '{"events_days": 7}', false), ('odd', 'nextrun.housekeeping', 'daily', '[7]', false)`)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
+			t.Errorf("events are kept for 7 days: %s", text(r))
+		}
+	})
+}
+
+// An event of a hook is an aggregate of its own, which needs no counter.
+func TestEventsOfHooksAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`INSERT INTO event_store (id, topic, type, aggregate_id, aggregate_version) VALUES ('n', 'nextrun.hooks/on_failure/report', 'failure', 'n', 1)`)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 {
+			t.Error(text(r))
+		}
+	})
+}
+
+// Only the tasks and the time that were asked for are compared, and what there was no
+// time for is said.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		f.Exec(`DELETE FROM periodic_tick WHERE due = ?`, f.at(1))
+		f.Exec(`DELETE FROM job WHERE due = ?`, f.at(1))
+		if r := f.verify(verify.Options{Since: f.first.Add(90 * time.Minute)}); r.Violated() || r.Ticks != hours-2 {
+			t.Errorf("%d ticks:\n%s", r.Ticks, text(r))
+		}
+		if r := f.verify(verify.Options{Tasks: []string{"another"}}); r.Violated() || r.Tasks != 0 {
+			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
+		}
+		if r := f.verify(verify.Options{Timeout: time.Nanosecond}); len(r.Checks) > 0 || !strings.Contains(text(r), "no time") {
+			t.Errorf("without time: %d checks\n%s", len(r.Checks), text(r))
+		}
+	})
+}
+
+// A tick that somebody has skipped is not lost, and one that somebody has moved is where it belongs.
+func TestOverriddenTicksAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		day := f.due.AddDate(0, 0, 2).Truncate(time.Hour)
+		moved := store.Timestamp(day.Add(30 * time.Minute))
+		f.Exec(`INSERT INTO periodic_task (id, task, timer) VALUES ('one', 'work', 'hourly'), ('two', 'work', 'hourly')`)
+		f.Exec(`INSERT INTO periodic_override (task_id, due, moved_to) SELECT id, ?, ? FROM periodic_task WHERE id = 'one'`, store.Timestamp(day), moved)
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id IN ('one', 'two')`, moved, moved)
+		r := f.verify(verify.Options{})
+		if len(r.Findings) != 1 || len(r.Findings[0].Rows) != 1 || r.Findings[0].Rows[0].About != "two" || r.Tasks != 3 {
+			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
+		}
+		f.Exec(`DELETE FROM periodic_task WHERE id IN ('one', 'two')`)
+	})
+}
+
+// A tick that a calendar has moved is one of its timer.
+func TestMovedTicksAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		day := f.due.AddDate(0, 0, 2)
+		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', ?)`, day.Format(time.DateOnly))
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, exclude_calendars, on_excluded) VALUES ('moved', 'work', ?, 'c', 'next')`, day.Format("2006-01-02 15:04"))
+		moved := store.Timestamp(day.AddDate(0, 0, 1).Truncate(time.Minute))
+		f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'moved'`, moved, moved)
+		if r := f.verify(verify.Options{}); len(r.Findings) > 0 || r.Tasks != 2 {
+			t.Errorf("%d tasks:\n%s", r.Tasks, text(r))
+		}
+		f.Exec(`DELETE FROM periodic_task WHERE id = 'moved'`)
+	})
+}
+
+// What runs at the end of a window is no violation, nor is its plan, whether the window is there still or not.
+func TestWindowsAreNoViolations(t *testing.T) {
+	t.Parallel()
+	migrated.Both(t, func(t *testing.T, d *migrated.Database) {
+		f := newFixture(t, d)
+		hour := f.due.Truncate(time.Hour).Add(-5 * time.Hour)
+		f.Exec(`INSERT INTO periodic_task (id, task, timer, created) VALUES ('held', 'work', ?, ?)`, "*:00", store.Timestamp(hour.Add(-time.Hour)))
+		f.Exec(`INSERT INTO periodic_calendar (name, timer, length, scope, at_end, since) VALUES ('w', 'hourly', 3599, 'all', 'once', '2000-01-01 00:00:00')`)
+		f.Exec(`INSERT INTO periodic_calendar (name, first_day) VALUES ('c', '2000-01-01')`)
+		f.Exec(`UPDATE periodic_task SET exclude_calendars = 'c' WHERE id = 'held'`)
+		f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
+		last := time.Now().UTC().Truncate(time.Hour)
+		for at := hour; !at.After(last); at = at.Add(time.Hour) {
+			due, end := store.Timestamp(at), store.Timestamp(at.Add(3599*time.Second))
+			f.Exec(`INSERT INTO periodic_tick (task_id, due, decision, reason, worker, decided) VALUES ('held', ?, 'skipped', 'window w', 'a', ?)`, due, due)
+			if at.Before(last) {
+				f.Exec(`INSERT INTO periodic_tick (task_id, due, nominal, decision, reason, worker, decided) VALUES ('held', ?, ?, 'skipped', 'x', 'a', ?)`, end, due, end)
+			} else {
+				f.Exec(`UPDATE periodic_task SET due = ?, nextrun = ? WHERE id = 'held'`, end, end)
+				f.Exec(`UPDATE periodic_task SET changed = ? WHERE id = 'held'`, store.Timestamp(hour))
+			}
+		}
+		for _, change := range []string{`UPDATE periodic_calendar SET length = 600 WHERE name = 'w'`, `DELETE FROM periodic_calendar WHERE name = 'w'`, `SELECT 1`} {
+			if r := f.verify(verify.Options{Tasks: []string{"held"}}); len(r.Findings) > 0 || r.Tasks != 1 || r.Ticks < 5 {
+				t.Errorf("%d tasks, %d ticks:\n%s", r.Tasks, r.Ticks, text(r))
+			}
+			f.Exec(change)
+		}
+		f.Exec(`DELETE FROM periodic_task WHERE id = 'held'`)
+	})
+}

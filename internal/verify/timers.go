@@ -1,0 +1,139 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nextrun/nextrun/internal/proof"
+	"github.com/nextrun/nextrun/periodic"
+	"github.com/nextrun/nextrun/periodic/days"
+)
+
+const (
+	timerCheck = "ticks against timers"
+	taskPage   = 500
+	tickPage   = 10_000
+)
+
+// timers computes the ticks of each task anew, and compares them with those that are
+// recorded.
+func (r *run) timers(ctx context.Context) error {
+	a := &audits{run: r,
+		unrecorded: Finding{Level: Violation, Check: timerCheck, Guarantee: "G2", Text: "a timer elapsed, and no tick says what became of it",
+			Remedy: "find out who deletes rows of periodic_tick; to run what is missing: nextrun task backfill ID --from TIME --to TIME"},
+		strange: Finding{Level: Doubt, Check: timerCheck, Text: "a tick is recorded that the timer does not have",
+			Remedy: "nothing, if the zone's rules have changed since; else find out who writes rows of periodic_tick"},
+		unplanned: Finding{Level: Violation, Check: timerCheck, Guarantee: "G9", Text: "the planned tick is not one of the timer",
+			Remedy: "have it planned anew: UPDATE periodic_task SET nextrun = '1970-01-01 00:00:00' WHERE id = 'ID'"},
+	}
+	after := ""
+	for {
+		page, err := r.reader.Tasks(ctx, after, r.o.Tasks, taskPage)
+		if err != nil {
+			return err
+		}
+		for _, p := range page {
+			if err := a.audit(ctx, p, true); err != nil {
+				return err
+			}
+			after = p.Task.ID
+		}
+		if len(page) < taskPage {
+			break
+		}
+	}
+	for _, f := range []Finding{a.unrecorded, a.strange, a.unplanned} {
+		if len(f.Rows) > 0 {
+			r.found(f)
+		}
+	}
+	return nil
+}
+
+// audits are the audits of all tasks.
+type audits struct {
+	*run
+	unrecorded, strange, unplanned Finding
+}
+
+// audit audits one task. What it finds the first time is looked at again: the task may
+// have been changed, or its oldest ticks deleted, meanwhile.
+func (a *audits) audit(ctx context.Context, p proof.Planned, first bool) error {
+	result, follows, err := a.compare(ctx, p)
+	if result == nil || err != nil {
+		return err
+	}
+	if first && (!follows || len(result.Unrecorded) > 0 || len(result.Strange) > 0) {
+		again, err := a.reader.Tasks(ctx, "", []string{p.Task.ID}, 1)
+		if err != nil || len(again) == 0 {
+			return err
+		}
+		return a.audit(ctx, again[0], false)
+	}
+	a.report.Tasks++
+	a.report.Ticks += result.Recorded
+	id := p.Task.ID
+	for _, u := range result.Unrecorded {
+		text := "the tick of " + moment(u.First)
+		if !u.Last.Equal(u.First) {
+			text = fmt.Sprintf("the ticks from %s to %s", moment(u.First), moment(u.Last))
+		}
+		a.unrecorded.Rows = append(a.unrecorded.Rows, Row{id, text})
+	}
+	for _, due := range result.Strange {
+		a.strange.Rows = append(a.strange.Rows, Row{id, "due " + moment(due)})
+	}
+	if !follows {
+		a.unplanned.Rows = append(a.unplanned.Rows, Row{id, fmt.Sprintf("due %s, timer %q", moment(p.Task.Due), p.Task.Timer)})
+	}
+	return nil
+}
+
+// compare reads the ticks of a task in pages. It returns nothing for a task whose timer
+// cannot be read: its problem says so.
+func (a *audits) compare(ctx context.Context, p proof.Planned) (result *periodic.Audit, follows bool, err error) {
+	if !p.Task.Days.Empty() {
+		rows, err := a.calendars.List(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range rows {
+			rows[i].Scope = "" // windows change no time of the timer, and what runs when they end is extra
+		}
+		p.Task.Days.Calendars = days.NewCalendars(rows)
+	}
+	if result, err = periodic.NewAudit(&p.Task); err != nil {
+		return nil, false, nil //nolint:nilerr // nextrun check reports it
+	}
+	from := p.Since
+	if from.Before(a.o.Since) {
+		from = a.o.Since
+	}
+	for {
+		page, err := a.reader.Recorded(ctx, p.Task.ID, from, tickPage)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, tick := range page {
+			due := p.Task.Due
+			if !due.IsZero() && !tick.First.Before(due) {
+				continue
+			}
+			switch result.Held = tick.Held; {
+			case tick.Extra:
+				result.AddExtra(tick.First)
+			default:
+				result.Add(tick.TickRange)
+			}
+		}
+		if len(page) < tickPage {
+			break
+		}
+		from = page[len(page)-1].First.Add(time.Microsecond)
+	}
+	follows = result.End(p.Now)
+	return result, follows, nil
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999 UTC") }
